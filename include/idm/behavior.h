@@ -1,0 +1,87 @@
+/* Behaviours (phi): a decision policy and a recognition policy acting together, step by step.
+ *
+ * Simulation and likelihood are written once, against this table; the internal state is opaque. */
+#ifndef IDM_BEHAVIOR_H
+#define IDM_BEHAVIOR_H
+
+#include "idm/data.h"
+#include "idm/planner.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All operations are required except `belief`. `memory` is the internal state z of one agent. */
+typedef struct idm_behavior_ops {
+  idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
+  void (*memory_destroy)(void *memory);
+  idm_status (*memory_copy)(const void *content, void *to, const void *from, idm_error *opt_error);
+  /* A new agent: forget everything. */
+  idm_status (*begin_agent)(const void *content, void *memory, idm_error *opt_error);
+  /* A new trajectory in a variant of the setting; opt_start NULL: the setting's own start belief.
+   * In an MDP a start that is no corner is one that we do not know: it is kept as a weighted set.
+   */
+  idm_status (*begin_trajectory)(const void *content, void *memory, size_t variant,
+                                 const double *opt_start, idm_error *opt_error);
+  /* log-probabilities over the actions; NULL available: all are open. -inf: never. */
+  idm_status (*act)(const void *content, void *memory, const bool *opt_available,
+                    double *log_probability, idm_error *opt_error);
+  /* Told the action taken and what was seen (IDM_MISSING: not recorded). Call after act. With
+   * opt_random a stochastic recognition draws its successor; without it keeps them all. An
+   * impossible observation is IDM_INPUT. */
+  idm_status (*observe)(const void *content, void *memory, int action, int observation,
+                        double reward, idm_random *opt_random, idm_error *opt_error);
+  /* The mean belief held now. */
+  void (*belief)(const void *content, const void *memory, double *z);
+} idm_behavior_ops;
+
+typedef struct idm_behavior {
+  const idm_behavior_ops *ops;
+  const void *content;
+} idm_behavior;
+
+/* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
+IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
+
+/* --- simulation --------------------------------------------------------------------------------
+ */
+
+typedef struct idm_simulation {
+  size_t trajectories;
+  int steps;     /* most steps a trajectory; 0: the horizon, or 1000 */
+  uint64_t seed; /* trajectory i uses stream i */
+} idm_simulation;
+
+/* Trajectories of the behaviour in the environment (never in the agent's models). */
+IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
+                                const idm_simulation *simulation, idm_data **ret_data,
+                                idm_error *opt_error);
+
+/* --- likelihood --------------------------------------------------------------------------------
+ */
+
+/* Causally conditioned log-likelihood over the prefix tree. */
+typedef struct idm_score {
+  double log_likelihood;
+  uint64_t decisions;  /* rows with an action of which more than one was open */
+  uint64_t forced;     /* rows with one open action */
+  uint64_t unrecorded; /* rows without an action */
+} idm_score;
+
+typedef struct idm_scorer idm_scorer;
+/* A scorer keeps the scratch for one tree; data and tree are borrowed. */
+IDM_API idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
+                                     idm_scorer **ret_scorer, idm_error *opt_error);
+IDM_API void idm_scorer_destroy(idm_scorer *scorer);
+/* Score the data. An observation that the agent holds impossible is IDM_INPUT, with the line. */
+IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
+                                  idm_error *opt_error);
+/* After a run: log-likelihood of each trajectory, summed by agent into [agents]. */
+IDM_API void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood);
+/* After a run: log-likelihood of one trajectory. */
+IDM_API double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* Evidence (D): trajectories of (action, next observation), and the tree of their common prefixes.
+ *
+ * Row t of a trajectory is the pair (u_t, x_{t+1}): the action taken at z_t and what was seen after
+ * it. z_0 is the start belief; there is no x_0. */
+#ifndef IDM_DATA_H
+#define IDM_DATA_H
+
+#include <stdint.h>
+
+#include "idm/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not recorded: the agent knew, we do not. */
+#define IDM_MISSING (-1)
+
+typedef struct idm_data {
+  idm_sizes sizes;
+  size_t rows;
+  int32_t *action;      /* [row], IDM_MISSING where not recorded */
+  int32_t *observation; /* [row], IDM_MISSING where not recorded */
+  uint32_t *available;  /* [row]: index of an availability set; 0 is "all actions" */
+  uint32_t *line;       /* [row]: line of the file, for messages; 0 where there is none */
+
+  size_t trajectories;
+  size_t *first;     /* [trajectories + 1]: rows of trajectory i are first[i] .. first[i+1] - 1 */
+  uint32_t *agent;   /* [trajectory] */
+  uint32_t *variant; /* [trajectory]: variant of the setting; 0 in the common case */
+  int32_t *start;    /* [trajectory]: index of a start belief, or -1 for the setting's own */
+  idm_labels trajectory_name; /* may be empty: then trajectories are numbered from 1 */
+  idm_labels agent_name;      /* [agents] */
+
+  size_t available_sets; /* at least 1 */
+  bool *available_set;   /* [set][action]; set 0 is all true */
+  size_t starts;
+  double *start_belief;  /* [starts][state] */
+  size_t variants;       /* at least 1 */
+  size_t columns;        /* utility columns */
+  double *variant_value; /* [variants][columns] */
+
+  size_t covariates;           /* columns kept on request */
+  idm_labels covariate_name;   /* [covariates] */
+  idm_labels *covariate_level; /* [covariates]: distinct texts */
+  int32_t *covariate;          /* [covariates][row]: level, IDM_MISSING where the cell is empty */
+} idm_data;
+
+/* A tree of histories. Node 0.. are roots, one a (variant, start belief); every other node is a row
+ * shared by all trajectories with the same history up to it. Nodes are in depth-first order: a
+ * parent comes before its children, and a subtree is contiguous. */
+typedef struct idm_prefix_node {
+  int32_t parent; /* -1 for a root */
+  int32_t action; /* what this row holds; IDM_MISSING where not recorded */
+  int32_t observation;
+  uint32_t available; /* availability set */
+  uint32_t depth;     /* 0 for a root, t + 1 for row t */
+  uint32_t first_row; /* a row of the data that is this node, for messages; for a root: of its first
+                         child */
+  bool leaf;          /* no child: the observation is never used */
+  uint64_t count;     /* trajectories through this node */
+} idm_prefix_node;
+
+typedef struct idm_prefix_tree {
+  size_t nodes;
+  idm_prefix_node *node;
+  size_t roots;
+  uint32_t *root;         /* [roots]: node index */
+  uint32_t *root_variant; /* [roots] */
+  int32_t *root_start;    /* [roots]: index into start_belief or -1 */
+  size_t trajectories;
+  uint32_t *last; /* [trajectory]: node of its last row */
+  uint32_t depth; /* longest trajectory */
+} idm_prefix_tree;
+
+IDM_API void idm_data_destroy(idm_data *data);
+/* Indices in range, trajectories not empty, availability consistent: the action taken was open. */
+IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
+                                     idm_error *opt_error);
+IDM_API idm_status idm_prefix_tree_create(const idm_data *data, idm_prefix_tree **ret_tree,
+                                          idm_error *opt_error);
+IDM_API void idm_prefix_tree_destroy(idm_prefix_tree *tree);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

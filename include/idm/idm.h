@@ -1,0 +1,25 @@
+/* Everything that libidm offers. */
+#ifndef IDM_IDM_H
+#define IDM_IDM_H
+
+#include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/io.h"
+#include "idm/planner.h"
+#include "idm/problem.h"
+#include "idm/random.h"
+#include "idm/setting.h"
+#include "idm/status.h"
+#include "idm/theta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "major.minor.patch". */
+IDM_API const char *idm_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+/* A problem: what one file of a user describes. Setting, parameter, agent, and how to read the log.
+ */
+#ifndef IDM_PROBLEM_H
+#define IDM_PROBLEM_H
+
+#include "idm/theta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum idm_evaluate { IDM_LOOKAHEAD, IDM_INTERPOLATE } idm_evaluate;
+typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_surprise;
+typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
+
+/* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
+typedef struct idm_agent {
+  char planner[32];      /* name in the registry of planners */
+  int resolution;        /* r of the lattice; 0: the default for the number of states */
+  idm_evaluate evaluate; /* policies off the lattice */
+  idm_surprise surprise; /* whether observations with the same successor belief count as one */
+  idm_recognition recognition;   /* mean belief, or the mixture itself */
+  double tolerance;              /* bound on |V - V*| to reach, relative to max(1, |V|) */
+  double decision_capacity;      /* nats; finds alpha */
+  double specification_capacity; /* nats; finds beta */
+  double recognition_capacity;   /* nats; finds eta */
+} idm_agent;
+
+/* An entry of the utility that comes from a column of the data: scale * column. */
+typedef struct idm_utility_source {
+  size_t action;
+  size_t state;
+  size_t column; /* index into idm_columns.utility */
+  double scale;
+} idm_utility_source;
+
+/* Roles of columns of a log. Each is a list of names; empty lists take the defaults of DESIGN,
+ * section 6. */
+typedef struct idm_columns {
+  idm_labels agent;
+  idm_labels trajectory;
+  idm_labels time;
+  idm_labels action;
+  idm_labels observation;
+  idm_labels available;
+  idm_labels utility; /* columns that utility entries name */
+} idm_columns;
+
+typedef struct idm_problem {
+  idm_setting *setting;
+  idm_theta *theta;
+  idm_agent agent;
+  idm_columns columns;
+  size_t utility_sources;
+  idm_utility_source *utility_source;
+} idm_problem;
+
+/* Settings every agent starts from. */
+IDM_API void idm_agent_default(idm_agent *agent);
+/* Allocate a problem around a fresh setting and theta with one model. */
+IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
+                                      bool with_emission, idm_problem **ret_problem,
+                                      idm_error *opt_error);
+IDM_API void idm_problem_destroy(idm_problem *problem);
+IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
+/* Where two problems differ: writes the first difference into buffer and returns false; true when
+ * they are the same to a relative `tolerance` (0: bit for bit). */
+IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,
+                                 char *buffer, size_t size);
+/* Give the utility block one copy a variant from values[variant][column] (DESIGN: variants of a
+ * setting). */
+IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *values,
+                                    idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

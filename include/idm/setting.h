@@ -1,0 +1,68 @@
+/* The setting (psi): names, sizes and the environment of a decision problem. Immutable once built.
+ */
+#ifndef IDM_SETTING_H
+#define IDM_SETTING_H
+
+#include <stdbool.h>
+
+#include "idm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names of states, actions or observations, in file order. Each name is unique. */
+typedef struct idm_labels {
+  size_t count;
+  char **name;
+} idm_labels;
+
+/* Sizes of a problem, passed together wherever arrays are indexed. */
+typedef struct idm_sizes {
+  size_t states;
+  size_t actions;
+  size_t observations;
+} idm_sizes;
+
+typedef struct idm_setting {
+  char *name;
+  idm_labels states;
+  idm_labels actions;
+  idm_labels observations;
+  double *transition; /* [action][state][next state]: tau_env; NULL where unknown */
+  double *emission;   /* [action][next state][observation]: omega_env; NULL where unknown */
+  double *start;  /* [state]: the start belief, or with fully_observed the law of the first state */
+  bool *terminal; /* [action]: nothing follows, in planning and in the log */
+  bool *ends;     /* [action]: the log stops here (true wherever terminal is) */
+  int horizon;    /* steps of an episode; 0 is infinite */
+  bool fully_observed; /* an MDP: observations are the states, beliefs are corners */
+} idm_setting;
+
+/* Allocate an empty setting for the given sizes: labels "0", "1", ..., uniform start, no terminal
+ * or ending action, dynamics zero where `with_*` is true and NULL elsewhere. The caller fills it,
+ * validates it, and leaves it alone. */
+IDM_API idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
+                                      idm_setting **ret_setting, idm_error *opt_error);
+IDM_API void idm_setting_destroy(idm_setting *setting);
+/* Every distribution non-negative, finite and summing to 1 (1e-4), labels unique and not empty,
+ * terminal implies ends, horizon not negative. Rows are checked here, not renormalised. */
+IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);
+IDM_API idm_sizes idm_setting_sizes(const idm_setting *setting);
+
+/* Labels: replace one name (copied). */
+IDM_API idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,
+                                  idm_error *opt_error);
+IDM_API idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error);
+IDM_API void idm_labels_destroy(idm_labels *labels);
+/* Index of the label; where none matches, a 0-based number in range ("a label beats a number"); -1.
+ */
+IDM_API long idm_labels_find(const idm_labels *labels, const char *text, size_t length);
+
+/* Check a distribution and renormalise it. Returns the deviation |sum - 1| found, or a negative
+ * number when the row is no distribution (negative or not finite entries, or sum off by > 1e-4). */
+IDM_API double idm_normalise(double *row, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+/* Status codes, errors with a place, and warnings: how every floor reports trouble. */
+#ifndef IDM_STATUS_H
+#define IDM_STATUS_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define IDM_API                         __attribute__((visibility("default")))
+#define IDM_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define IDM_API
+#define IDM_PRINTF(format_index, first)
+#endif
+
+/* One list makes the enum, the names and the exit codes of the program (DESIGN, section 7). */
+#define IDM_STATUS_LIST(X)                                                                         \
+  X(IDM_OK, 0, "done")                                                                             \
+  X(IDM_UNTRUSTED, 1, "the answer is not to be trusted")                                           \
+  X(IDM_USAGE, 2, "wrong use")                                                                     \
+  X(IDM_INPUT, 3, "bad input")                                                                     \
+  X(IDM_NUMERICAL, 4, "numerical failure")                                                         \
+  X(IDM_MEMORY, 5, "out of memory")                                                                \
+  X(IDM_SYSTEM, 5, "system failure")
+
+typedef enum idm_status {
+#define IDM_STATUS_ENUM(name, exit_code, text) name,
+  IDM_STATUS_LIST(IDM_STATUS_ENUM)
+#undef IDM_STATUS_ENUM
+} idm_status;
+
+/* An error: a code, a sentence, and for input its place. line and column count from 1; 0 is
+ * unknown. */
+typedef struct idm_error {
+  idm_status status;
+  long line;
+  long column;
+  char file[256];
+  char message[768];
+} idm_error;
+
+/* Name of a status, as in "IDM_INPUT". */
+IDM_API const char *idm_status_name(idm_status status);
+/* A few words on a status. */
+IDM_API const char *idm_status_text(idm_status status);
+/* Exit code of the program for a status. */
+IDM_API int idm_status_exit_code(idm_status status);
+
+/* Fill opt_error (may be NULL) and return `status`, so that a caller can `return idm_fail(...)`. */
+IDM_API idm_status idm_fail(idm_error *opt_error, idm_status status, const char *format, ...)
+    IDM_PRINTF(3, 4);
+/* The same for a place in a user's file; the status is IDM_INPUT. file may be NULL. */
+IDM_API idm_status idm_fail_at(idm_error *opt_error, const char *file, long line, long column,
+                               const char *format, ...) IDM_PRINTF(5, 6);
+/* Shorthand for a failed allocation. */
+IDM_API idm_status idm_fail_memory(idm_error *opt_error);
+/* "file:line:column: message" (what is known of it) into buffer; returns buffer. */
+IDM_API char *idm_error_text(const idm_error *error, char *buffer, size_t size);
+
+/* Warnings gathered on the way: sentences for a person, in order. Zero-initialise. */
+typedef struct idm_notes {
+  size_t count;
+  size_t capacity;
+  char **text;
+} idm_notes;
+
+/* Append a sentence; opt_notes may be NULL. A note lost to a failed allocation is not an error. */
+IDM_API void idm_notes_add(idm_notes *opt_notes, const char *format, ...) IDM_PRINTF(2, 3);
+/* Free what the notes hold; they can be used again. */
+IDM_API void idm_notes_clear(idm_notes *notes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

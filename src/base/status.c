@@ -1,0 +1,119 @@
+/* Status codes, errors with a place, and warnings. */
+#include "idm/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const struct {
+  const char *name;
+  int exit_code;
+  const char *text;
+} statuses[] = {
+#define STATUS_ROW(name, exit_code, text) {#name, exit_code, text},
+    IDM_STATUS_LIST(STATUS_ROW)
+#undef STATUS_ROW
+};
+
+static size_t status_index(idm_status status)
+{
+  const size_t i = (size_t)status;
+  return i < sizeof statuses / sizeof statuses[0] ? i : (size_t)IDM_SYSTEM;
+}
+
+const char *idm_status_name(idm_status status)
+{
+  return statuses[status_index(status)].name;
+}
+
+const char *idm_status_text(idm_status status)
+{
+  return statuses[status_index(status)].text;
+}
+
+int idm_status_exit_code(idm_status status)
+{
+  return statuses[status_index(status)].exit_code;
+}
+
+static void fill(idm_error *error, idm_status status, const char *file, long line, long column,
+                 const char *format, va_list arguments)
+{
+  error->status = status;
+  error->line = line;
+  error->column = column;
+  snprintf(error->file, sizeof error->file, "%s", file ? file : "");
+  vsnprintf(error->message, sizeof error->message, format, arguments);
+}
+
+idm_status idm_fail(idm_error *opt_error, idm_status status, const char *format, ...)
+{
+  if (opt_error) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(opt_error, status, NULL, 0, 0, format, arguments);
+    va_end(arguments);
+  }
+  return status;
+}
+
+idm_status idm_fail_at(idm_error *opt_error, const char *file, long line, long column,
+                       const char *format, ...)
+{
+  if (opt_error) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(opt_error, IDM_INPUT, file, line, column, format, arguments);
+    va_end(arguments);
+  }
+  return IDM_INPUT;
+}
+
+idm_status idm_fail_memory(idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_MEMORY, "out of memory");
+}
+
+char *idm_error_text(const idm_error *error, char *buffer, size_t size)
+{
+  if (!error->file[0])
+    snprintf(buffer, size, "%s", error->message);
+  else if (error->line > 0 && error->column > 0)
+    snprintf(buffer, size, "%s:%ld:%ld: %s", error->file, error->line, error->column,
+             error->message);
+  else if (error->line > 0)
+    snprintf(buffer, size, "%s:%ld: %s", error->file, error->line, error->message);
+  else
+    snprintf(buffer, size, "%s: %s", error->file, error->message);
+  return buffer;
+}
+
+void idm_notes_add(idm_notes *opt_notes, const char *format, ...)
+{
+  if (!opt_notes) return;
+  if (opt_notes->count == opt_notes->capacity) {
+    const size_t capacity = opt_notes->capacity ? 2 * opt_notes->capacity : 8;
+    char **text = realloc(opt_notes->text, capacity * sizeof *text);
+    if (!text) return;
+    opt_notes->text = text;
+    opt_notes->capacity = capacity;
+  }
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  char *copy = idm_text_copy(line, strlen(line));
+  if (copy) opt_notes->text[opt_notes->count++] = copy;
+}
+
+void idm_notes_clear(idm_notes *notes)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    free(notes->text[i]);
+  free(notes->text);
+  *notes = (idm_notes){0};
+}

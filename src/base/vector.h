@@ -1,0 +1,120 @@
+/* Elementary functions without branches, so that loops over lanes vectorise on any compiler.
+ *
+ * Plain Taylor series on reduced ranges, accurate to about one unit in the last place. A library of
+ * vector functions (libmvec) would need -ffast-math, which the certified bounds do not survive. */
+#ifndef IDM_BASE_VECTOR_H
+#define IDM_BASE_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* One copy of a hot function per instruction set, chosen at load time. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(IDM_NO_CLONES)
+#define IDM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define IDM_CLONES
+#endif
+#define IDM_INLINE static inline __attribute__((always_inline))
+
+IDM_INLINE uint64_t idm_bits(double x)
+{
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+IDM_INLINE double idm_from_bits(uint64_t bits)
+{
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* e^x for x <= 709; below -708 the result is e^-708 (about 3e-308) instead of smaller. */
+IDM_INLINE double idm_vexp(double x)
+{
+  const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
+  x = x < -708 ? -708 : x;
+  const double shifted = x * 0x1.71547652b82fep0 + shifter;
+  const double n = shifted - shifter;
+  double t = x - n * 0x1.62e42fefa3800p-1;
+  t = t - n * 0x1.ef35793c76730p-45;
+  double p = 1.0 / 6227020800.0;
+  p = p * t + 1.0 / 479001600.0;
+  p = p * t + 1.0 / 39916800.0;
+  p = p * t + 1.0 / 3628800.0;
+  p = p * t + 1.0 / 362880.0;
+  p = p * t + 1.0 / 40320.0;
+  p = p * t + 1.0 / 5040.0;
+  p = p * t + 1.0 / 720.0;
+  p = p * t + 1.0 / 120.0;
+  p = p * t + 1.0 / 24.0;
+  p = p * t + 1.0 / 6.0;
+  p = p * t + 0.5;
+  p = p * t + 1.0;
+  p = p * t + 1.0;
+  return idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
+}
+
+/* e^x - 1 for |x| <= 0.5. */
+IDM_INLINE double idm_vexpm1(double x)
+{
+  double p = 1.0 / 20922789888000.0;
+  p = p * x + 1.0 / 1307674368000.0;
+  p = p * x + 1.0 / 87178291200.0;
+  p = p * x + 1.0 / 6227020800.0;
+  p = p * x + 1.0 / 479001600.0;
+  p = p * x + 1.0 / 39916800.0;
+  p = p * x + 1.0 / 3628800.0;
+  p = p * x + 1.0 / 362880.0;
+  p = p * x + 1.0 / 40320.0;
+  p = p * x + 1.0 / 5040.0;
+  p = p * x + 1.0 / 720.0;
+  p = p * x + 1.0 / 120.0;
+  p = p * x + 1.0 / 24.0;
+  p = p * x + 1.0 / 6.0;
+  p = p * x + 0.5;
+  return x + x * x * p;
+}
+
+/* 2 atanh(s) = log((1+s)/(1-s)) for |s| <= 0.25. */
+IDM_INLINE double idm_vatanh2(double s)
+{
+  const double q = s * s;
+  double p = 1.0 / 27;
+  p = p * q + 1.0 / 25;
+  p = p * q + 1.0 / 23;
+  p = p * q + 1.0 / 21;
+  p = p * q + 1.0 / 19;
+  p = p * q + 1.0 / 17;
+  p = p * q + 1.0 / 15;
+  p = p * q + 1.0 / 13;
+  p = p * q + 1.0 / 11;
+  p = p * q + 1.0 / 9;
+  p = p * q + 1.0 / 7;
+  p = p * q + 1.0 / 5;
+  p = p * q + 1.0 / 3;
+  return 2 * s + 2 * s * q * p;
+}
+
+/* log(1 + x) for -0.4 <= x <= 0.65. */
+IDM_INLINE double idm_vlog1p(double x)
+{
+  return idm_vatanh2(x / (2 + x));
+}
+
+/* log(x) for positive normal x. */
+IDM_INLINE double idm_vlog(double x)
+{
+  /* x = 2^n m with m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2), read the exponent. */
+  const uint64_t bits = idm_bits(x);
+  const uint64_t root_half = 0x3fe6a09e667f3bcdULL;
+  const uint64_t moved = bits - root_half;
+  const uint64_t n_bits = (moved >> 52) + ((moved >> 63) ? 0xfffffffffffff000ULL : 0);
+  const double m = idm_from_bits(bits - (n_bits << 52));
+  /* n as a double: put it into the low bits of 1.5 * 2^52 and take that away. */
+  const double n = idm_from_bits(idm_bits(0x1.8p52) + n_bits) - 0x1.8p52;
+  return n * 0x1.62e42fefa39efp-1 + idm_vatanh2((m - 1) / (m + 1));
+}
+
+#endif

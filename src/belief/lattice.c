@@ -1,0 +1,216 @@
+/* The simplex lattice and its Freudenthal triangulation. */
+#include "belief/lattice.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* C(n, k), SIZE_MAX where it (times k at most) does not fit. */
+static size_t choose(size_t n, size_t k)
+{
+  if (k > n) return 0;
+  if (k > n - k) k = n - k;
+  size_t value = 1;
+  for (size_t i = 1; i <= k; i++) {
+    const size_t product = idm_times(value, n - k + i);
+    if (product == SIZE_MAX) return SIZE_MAX;
+    value = product / i;
+  }
+  return value;
+}
+
+size_t idm_lattice_count(size_t states, int resolution)
+{
+  return choose((size_t)resolution + states - 1, states - 1);
+}
+
+int idm_lattice_fitting(size_t states, size_t points)
+{
+  if (states == 1) return 1;
+  /* Doubling, then bisection: the count grows with r. */
+  int high = 1;
+  while (idm_lattice_count(states, high) <= points && high < 1 << 28)
+    high *= 2;
+  int low = 0;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (idm_lattice_count(states, middle) <= points)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int idm_lattice_default(size_t states)
+{
+  if (states <= 3) return 99;
+  const int resolution = idm_lattice_fitting(states, 20000);
+  return resolution > 0 ? resolution : 1;
+}
+
+/* rank[i][y]: with y_1 = r >= y_2 >= ... >= y_k, the points are numbered by
+ * sum_{i >= 2} C(y_i + k - i, k - i + 1), the combinatorial number system. */
+static idm_status fill_ranks(idm_lattice *lattice, idm_error *opt_error)
+{
+  const size_t k = lattice->states;
+  const size_t width = (size_t)lattice->resolution + 1;
+  lattice->rank = idm_new(idm_times(k, width), sizeof *lattice->rank);
+  if (!lattice->rank) return idm_fail_memory(opt_error);
+  for (size_t i = 1; i < k; i++)
+    for (size_t y = 0; y < width; y++)
+      lattice->rank[i * width + y] = choose(y + k - i - 1, k - i);
+  return IDM_OK;
+}
+
+/* Enumerate the decreasing sequences in the order of their rank. */
+static void fill_beliefs(idm_lattice *lattice, size_t *y)
+{
+  const size_t k = lattice->states;
+  const double r = lattice->resolution;
+  memset(y, 0, (k + 1) * sizeof *y);
+  y[0] = (size_t)lattice->resolution;
+  for (size_t point = 0; point < lattice->points; point++) {
+    double *z = lattice->belief + point * k;
+    for (size_t i = 0; i < k; i++)
+      z[i] = (double)(y[i] - y[i + 1]) / r;
+    /* Next: raise the last coordinate that may grow, drop those behind it to 0. */
+    size_t i = k - 1;
+    while (i > 0 && y[i] == y[i - 1])
+      y[i--] = 0;
+    if (i > 0) y[i]++;
+  }
+}
+
+static void fill_corners(idm_lattice *lattice)
+{
+  for (size_t s = 0; s < lattice->states; s++)
+    lattice->belief[s * lattice->states + s] = 1;
+}
+
+idm_status idm_lattice_create(size_t states, int resolution, bool corners,
+                              idm_lattice **ret_lattice, idm_error *opt_error)
+{
+  *ret_lattice = NULL;
+  const size_t points = corners ? states : idm_lattice_count(states, resolution);
+  if (points > UINT32_MAX - 64)
+    return idm_fail(opt_error, IDM_MEMORY,
+                    "a lattice of resolution %d over %zu states is too large", resolution, states);
+  idm_lattice *lattice = idm_new(1, sizeof *lattice);
+  size_t *y = idm_new(states + 1, sizeof *y);
+  idm_status status = IDM_OK;
+  if (!lattice || !y) {
+    status = idm_fail_memory(opt_error);
+    goto done;
+  }
+  lattice->states = states;
+  lattice->resolution = resolution;
+  lattice->corners = corners;
+  lattice->points = points;
+  lattice->belief = idm_new(idm_times(points, states), sizeof *lattice->belief);
+  if (!lattice->belief) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK && !corners) status = fill_ranks(lattice, opt_error);
+  if (status != IDM_OK) goto done;
+  if (corners)
+    fill_corners(lattice);
+  else
+    fill_beliefs(lattice, y);
+  *ret_lattice = lattice;
+
+done:
+  free(y);
+  if (status != IDM_OK) idm_lattice_destroy(lattice);
+  return status;
+}
+
+void idm_lattice_destroy(idm_lattice *lattice)
+{
+  if (!lattice) return;
+  free(lattice->rank);
+  free(lattice->belief);
+  free(lattice);
+}
+
+static size_t locate_corners(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                             double *weight)
+{
+  size_t count = 0;
+  for (size_t s = 0; s < lattice->states; s++)
+    if (z[s] > 0) {
+      vertex[count] = (uint32_t)s;
+      weight[count++] = z[s];
+    }
+  return count;
+}
+
+/* Two states are a line: the general case without sorting. */
+static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                          double *weight)
+{
+  const double r = lattice->resolution;
+  const double y = fmin(fmax(r * z[1], 0), r);
+  const double base = floor(y);
+  const double part = y - base;
+  vertex[0] = (uint32_t)base;
+  if (part <= 0) {
+    weight[0] = 1;
+    return 1;
+  }
+  vertex[1] = (uint32_t)base + 1;
+  weight[0] = 1 - part;
+  weight[1] = part;
+  return 2;
+}
+
+size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                          double *weight, double *scratch)
+{
+  const size_t k = lattice->states;
+  if (lattice->corners) return locate_corners(lattice, z, vertex, weight);
+  if (k == 2) return locate_pair(lattice, z, vertex, weight);
+  const double r = lattice->resolution;
+  const size_t width = (size_t)lattice->resolution + 1;
+  double *base = scratch;
+  double *part = scratch + k;
+
+  double tail = 0;
+  size_t index = 0;
+  size_t order_count = 0;
+  for (size_t i = k; i-- > 1;) {
+    tail += z[i];
+    const double y = fmin(r * tail, r);
+    base[i] = floor(y);
+    part[i] = y - base[i];
+    index += lattice->rank[i * width + (size_t)base[i]];
+  }
+  /* Sort coordinates with a positive part by decreasing part; on ties the lower index first, which
+   * keeps the walk inside the simplex. `vertex` holds the order until it is overwritten from the
+   * front. */
+  for (size_t i = 1; i < k; i++) {
+    if (!(part[i] > 0)) continue;
+    size_t j = order_count++;
+    while (j > 0 && part[vertex[j - 1]] < part[i]) {
+      vertex[j] = vertex[j - 1];
+      j--;
+    }
+    vertex[j] = (uint32_t)i;
+  }
+  /* Vertex 0 is the floor; each next one steps up one coordinate. Weights are differences of the
+   * parts. */
+  size_t count = 0;
+  double above = 1;
+  for (size_t j = 0; j <= order_count; j++) {
+    const size_t i = j < order_count ? vertex[j] : 0;
+    const double next = j < order_count ? part[i] : 0;
+    if (above - next > 0) {
+      /* Slot `count` was read already: count <= j, and a slot is read at step j = its index. */
+      vertex[count] = (uint32_t)index;
+      weight[count++] = above - next;
+    }
+    if (j == order_count) break;
+    const size_t y = (size_t)base[i];
+    index += lattice->rank[i * width + y + 1] - lattice->rank[i * width + y];
+    above = next;
+  }
+  return count;
+}

@@ -1,0 +1,41 @@
+/* The simplex lattice: beliefs whose coordinates are multiples of 1/r, and interpolation between
+ * them.
+ *
+ * Freudenthal triangulation in the coordinates y_i = r * sum_{j >= i} z_j (DESIGN, section 3).
+ * Where the setting is fully observed the points are the corners, and a belief is its own weights.
+ */
+#ifndef IDM_BELIEF_LATTICE_H
+#define IDM_BELIEF_LATTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "idm/status.h"
+
+typedef struct idm_lattice {
+  size_t states;
+  int resolution;
+  bool corners; /* an MDP: one point a state */
+  size_t points;
+  size_t *rank;   /* [states][resolution + 1]: what coordinate y_i adds to a point's index */
+  double *belief; /* [points][states] */
+} idm_lattice;
+
+/* C(r + k - 1, k - 1), or SIZE_MAX where it does not fit. */
+size_t idm_lattice_count(size_t states, int resolution);
+/* The resolution taken where none is given: 99 up to 3 states, else the largest with at most 20,000
+ * points. */
+int idm_lattice_default(size_t states);
+/* The largest resolution with at most `points` points (0: not even one). */
+int idm_lattice_fitting(size_t states, size_t points);
+
+idm_status idm_lattice_create(size_t states, int resolution, bool corners,
+                              idm_lattice **ret_lattice, idm_error *opt_error);
+void idm_lattice_destroy(idm_lattice *lattice);
+
+/* The cell of belief z: at most `states` vertices with positive weights that sum to 1. Returns how
+ * many. scratch holds 2 * states numbers. */
+size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                          double *weight, double *scratch);
+
+#endif

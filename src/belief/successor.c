@@ -1,0 +1,390 @@
+/* Building the successor operator. */
+#include "belief/successor.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "belief/filter.h"
+
+/* Two columns are proportional when every 2 x 2 minor vanishes to this relative size. */
+static const double proportional = 1e-12;
+
+/* --- observations that lead to the same belief
+ * ---------------------------------------------------- */
+
+static bool same_direction(size_t states, size_t observations, const double *emission, size_t a,
+                           size_t b)
+{
+  double sum_a = 0, sum_b = 0;
+  for (size_t s = 0; s < states; s++) {
+    sum_a += emission[s * observations + a];
+    sum_b += emission[s * observations + b];
+  }
+  for (size_t s = 0; s < states; s++) {
+    const double p = emission[s * observations + a] / sum_a;
+    const double q = emission[s * observations + b] / sum_b;
+    if (fabs(p - q) > proportional * fmax(p, q)) return false;
+  }
+  return true;
+}
+
+void idm_observation_groups(size_t states, size_t observations, const double *emission, int *group)
+{
+  for (size_t x = 0; x < observations; x++) {
+    bool occurs = false;
+    for (size_t s = 0; s < states && !occurs; s++)
+      occurs = emission[s * observations + x] > 0;
+    group[x] = occurs ? (int)x : -1;
+    for (size_t y = 0; occurs && y < x; y++)
+      if (group[y] == (int)y && same_direction(states, observations, emission, y, x)) {
+        group[x] = (int)y;
+        break;
+      }
+  }
+}
+
+double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
+                            const double *z)
+{
+  if (!opt_concentration) return 0;
+  const double half_cell = 0.5 / resolution;
+  double total = 0;
+  double log_density = 0;
+  for (size_t s = 0; s < states; s++) {
+    const double a = opt_concentration[s];
+    total += a;
+    log_density += (a - 1) * log((z[s] + half_cell) / (1 + (double)states * half_cell)) - lgamma(a);
+  }
+  return log_density + lgamma(total);
+}
+
+/* --- one row
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct builder {
+  const idm_lattice *lattice;
+  const idm_successor_request *request;
+  const double *transition; /* of the block under construction */
+  const double *emission;
+  int *group;        /* [observations] */
+  double *next;      /* [states] */
+  double *posterior; /* [states] */
+  double *scratch;   /* [2 * states] */
+  uint32_t *vertex;  /* [states] */
+  double *weight;    /* [states] */
+  /* The row being gathered: entries, and where each lattice point stands in it (+1; 0: absent). */
+  uint32_t *column;
+  double *value;
+  size_t entries;
+  uint32_t *place; /* [points] */
+} builder;
+
+static void add_entry(builder *b, uint32_t column, double value)
+{
+  if (b->place[column]) {
+    b->value[b->place[column] - 1] += value;
+    return;
+  }
+  b->column[b->entries] = column;
+  b->value[b->entries++] = value;
+  b->place[column] = (uint32_t)b->entries;
+}
+
+static double surprise_term(double p, double log_prior)
+{
+  return p > 0 ? -p * (log(p) - log_prior) : 0;
+}
+
+/* An MDP: what is seen is the next state. */
+static double corner_row(builder *b)
+{
+  const size_t k = b->request->sizes.states;
+  double surprise = 0;
+  for (size_t s = 0; s < k; s++) {
+    if (!(b->next[s] > 0)) continue;
+    add_entry(b, (uint32_t)s, b->next[s]);
+    const double *corner = b->lattice->belief + s * k;
+    surprise += surprise_term(b->next[s], idm_belief_prior_log(k, b->request->belief_prior,
+                                                               b->lattice->resolution, corner));
+  }
+  return surprise;
+}
+
+/* One group of observations: its successor belief enters once, with the group's probability. */
+static double group_row(builder *b, size_t leader)
+{
+  const idm_sizes n = b->request->sizes;
+  const double p_leader =
+      idm_filter_correct(n.states, n.observations, b->emission, b->next, leader, b->posterior);
+  if (!(p_leader > 0)) return 0;
+  const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
+                                                b->lattice->resolution, b->posterior);
+  double total = 0;
+  double surprise = 0;
+  for (size_t x = leader; x < n.observations; x++) {
+    if (b->group[x] != (int)leader) continue;
+    double p = 0;
+    for (size_t s = 0; s < n.states; s++)
+      p += b->next[s] * b->emission[s * n.observations + x];
+    total += p;
+    if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
+  }
+  if (b->request->merge_surprise) surprise = surprise_term(total, log_prior);
+  const size_t vertices =
+      idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
+  for (size_t v = 0; v < vertices; v++)
+    add_entry(b, b->vertex[v], total * b->weight[v]);
+  return surprise;
+}
+
+/* Fill the builder's row for belief z; returns H_m(z,u). */
+static double gather_row(builder *b, const double *z)
+{
+  const idm_sizes n = b->request->sizes;
+  b->entries = 0;
+  idm_filter_predict(n.states, b->transition, z, b->next);
+  double surprise = 0;
+  if (b->lattice->corners) {
+    surprise = corner_row(b);
+  } else {
+    for (size_t x = 0; x < n.observations; x++)
+      if (b->group[x] == (int)x) surprise += group_row(b, x);
+  }
+  for (size_t e = 0; e < b->entries; e++)
+    b->place[b->column[e]] = 0;
+  return surprise;
+}
+
+/* --- one block
+ * -------------------------------------------------------------------------------------- */
+
+/* Every belief has the same successors when every state moves alike (a reset). */
+static bool forgets(const idm_successor_request *request, const double *transition)
+{
+  const size_t k = request->sizes.states;
+  for (size_t s = 1; s < k; s++)
+    if (memcmp(transition, transition + s * k, k * sizeof *transition) != 0) return false;
+  return true;
+}
+
+static size_t group_count(const int *group, size_t observations)
+{
+  size_t count = 0;
+  for (size_t x = 0; x < observations; x++)
+    count += group[x] == (int)x;
+  return count;
+}
+
+/* Entries that a row can have at most. */
+static size_t widest(const idm_successor_request *request, const int *group, bool corners)
+{
+  const size_t k = request->sizes.states;
+  return corners ? k : idm_times(group_count(group, request->sizes.observations), k);
+}
+
+static void free_block(idm_successor_block *block)
+{
+  free(block->offset);
+  free(block->column);
+  free(block->value);
+  free(block->surprise);
+}
+
+static void *aligned(size_t count, size_t size)
+{
+  const size_t bytes = (idm_times(count, size) + IDM_ALIGNMENT - 1) / IDM_ALIGNMENT * IDM_ALIGNMENT;
+  return aligned_alloc(IDM_ALIGNMENT, bytes ? bytes : IDM_ALIGNMENT);
+}
+
+/* Make room for `entries` more numbers a lane. */
+static idm_status grow(idm_successor_block *block, size_t used, size_t needed, size_t *capacity,
+                       idm_error *opt_error)
+{
+  if (used + needed <= *capacity) return IDM_OK;
+  const size_t larger = 2 * *capacity + needed;
+  uint32_t *column = aligned(larger, sizeof *column);
+  double *value = aligned(larger, sizeof *value);
+  if (!column || !value) {
+    free(column);
+    free(value);
+    return idm_fail_memory(opt_error);
+  }
+  if (used) {
+    memcpy(column, block->column, used * sizeof *column);
+    memcpy(value, block->value, used * sizeof *value);
+  }
+  free(block->column);
+  free(block->value);
+  block->column = column;
+  block->value = value;
+  *capacity = larger;
+  return IDM_OK;
+}
+
+/* Lay a gathered row into its lane, widening the slice where needed. */
+static idm_status place_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane,
+                            size_t *capacity, idm_error *opt_error)
+{
+  const size_t begin = block->offset[slice];
+  const size_t end = block->offset[slice + 1];
+  const size_t needed = begin + b->entries * IDM_LANES;
+  if (needed > end) {
+    const idm_status status = grow(block, end, needed - end, capacity, opt_error);
+    if (status != IDM_OK) return status;
+    memset(block->column + end, 0, (needed - end) * sizeof *block->column);
+    memset(block->value + end, 0, (needed - end) * sizeof *block->value);
+    block->offset[slice + 1] = needed;
+  }
+  for (size_t e = 0; e < b->entries; e++) {
+    block->column[begin + e * IDM_LANES + lane] = b->column[e];
+    block->value[begin + e * IDM_LANES + lane] = b->value[e];
+  }
+  return IDM_OK;
+}
+
+static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
+{
+  const size_t k = b->request->sizes.states;
+  idm_observation_groups(k, b->request->sizes.observations, b->emission, b->group);
+  block->rows = forgets(b->request, b->transition) && !b->lattice->corners ? 1 : b->lattice->points;
+  block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
+  block->offset = idm_new(block->slices + 1, sizeof *block->offset);
+  block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
+  if (!block->offset || !block->surprise) return idm_fail_memory(opt_error);
+  memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
+
+  size_t capacity = 0;
+  for (size_t row = 0; row < block->rows; row++) {
+    const size_t slice = row / IDM_LANES;
+    if (row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
+    block->surprise[row] = gather_row(b, b->lattice->belief + row * k);
+    const idm_status status = place_row(block, b, slice, row % IDM_LANES, &capacity, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  return IDM_OK;
+}
+
+/* --- the operator
+ * ----------------------------------------------------------------------------------- */
+
+double idm_successors_bytes(const idm_successor_request *request, size_t points, bool corners)
+{
+  const idm_sizes n = request->sizes;
+  int *group = idm_new(n.observations, sizeof *group);
+  if (!group) return INFINITY;
+  double bytes = 0;
+  for (size_t m = 0; m < request->models; m++)
+    for (size_t u = 0; u < n.actions; u++) {
+      if (request->terminal[u]) continue;
+      const size_t at = m * n.actions + u;
+      const double *transition = request->transition + at * n.states * n.states;
+      idm_observation_groups(n.states, n.observations,
+                             request->emission + at * n.states * n.observations, group);
+      const double rows = forgets(request, transition) && !corners ? 1 : (double)points;
+      const double width = (double)widest(request, group, corners);
+      bytes += rows * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
+    }
+  free(group);
+  return bytes;
+}
+
+static void free_builder(builder *b)
+{
+  free(b->group);
+  free(b->next);
+  free(b->posterior);
+  free(b->scratch);
+  free(b->vertex);
+  free(b->weight);
+  free(b->column);
+  free(b->value);
+  free(b->place);
+}
+
+static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
+                                  const idm_successor_request *request, idm_error *opt_error)
+{
+  const idm_sizes n = request->sizes;
+  const size_t width = lattice->corners ? n.states : idm_times(n.observations, n.states);
+  *b = (builder){.lattice = lattice, .request = request};
+  b->group = idm_new(n.observations, sizeof *b->group);
+  b->next = idm_new(n.states, sizeof *b->next);
+  b->posterior = idm_new(n.states, sizeof *b->posterior);
+  b->scratch = idm_new(2 * n.states, sizeof *b->scratch);
+  b->vertex = idm_new(n.states, sizeof *b->vertex);
+  b->weight = idm_new(n.states, sizeof *b->weight);
+  b->column = idm_new(width, sizeof *b->column);
+  b->value = idm_new(width, sizeof *b->value);
+  b->place = idm_new(lattice->points, sizeof *b->place);
+  if (b->group && b->next && b->posterior && b->scratch && b->vertex && b->weight && b->column &&
+      b->value && b->place)
+    return IDM_OK;
+  free_builder(b);
+  return idm_fail_memory(opt_error);
+}
+
+idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor_request *request,
+                                 idm_successors **ret_successors, idm_error *opt_error)
+{
+  *ret_successors = NULL;
+  const idm_sizes n = request->sizes;
+  builder b;
+  idm_status status = prepare_builder(&b, lattice, request, opt_error);
+  if (status != IDM_OK) return status;
+  idm_successors *successors = idm_new(1, sizeof *successors);
+  if (successors)
+    successors->block = idm_new(n.actions * request->models, sizeof *successors->block);
+  if (!successors || !successors->block) {
+    status = idm_fail_memory(opt_error);
+    goto done;
+  }
+  successors->lattice = lattice;
+  successors->actions = n.actions;
+  successors->models = request->models;
+  successors->slices = (lattice->points + IDM_LANES - 1) / IDM_LANES;
+  for (size_t u = 0; u < n.actions && status == IDM_OK; u++)
+    for (size_t m = 0; m < request->models && status == IDM_OK; m++) {
+      if (request->terminal[u]) continue;
+      const size_t at = m * n.actions + u;
+      b.transition = request->transition + at * n.states * n.states;
+      b.emission = request->emission + at * n.states * n.observations;
+      status = build_block(&b, &successors->block[u * request->models + m], opt_error);
+    }
+
+done:
+  free_builder(&b);
+  if (status == IDM_OK)
+    *ret_successors = successors;
+  else
+    idm_successors_destroy(successors);
+  return status;
+}
+
+void idm_successors_destroy(idm_successors *successors)
+{
+  if (!successors) return;
+  for (size_t i = 0; successors->block && i < successors->actions * successors->models; i++)
+    free_block(&successors->block[i]);
+  free(successors->block);
+  free(successors);
+}
+
+double idm_successor_row(const idm_successor_block *block, size_t row, const double *v)
+{
+  if (block->rows == 1) row = 0;
+  const size_t slice = row / IDM_LANES;
+  double sum = 0;
+  for (size_t at = block->offset[slice] + row % IDM_LANES; at < block->offset[slice + 1];
+       at += IDM_LANES)
+    sum += block->value[at] * v[block->column[at]];
+  return sum;
+}
+
+void idm_successor_scatter(const idm_successor_block *block, size_t row, double scale, double *to)
+{
+  if (block->rows == 1) row = 0;
+  const size_t slice = row / IDM_LANES;
+  for (size_t at = block->offset[slice] + row % IDM_LANES; at < block->offset[slice + 1];
+       at += IDM_LANES)
+    to[block->column[at]] += scale * block->value[at];
+}

@@ -1,0 +1,82 @@
+/* The successor operator: where each belief goes under (action, model), and how surprising that is.
+ *
+ * One sparse matrix a (tau, omega): row (u, m, z) holds p_m(x|z,u) times the interpolation weights
+ * of z_m'(z,u,x). It depends on tau and omega only, so one build serves every other parameter. */
+#ifndef IDM_BELIEF_SUCCESSOR_H
+#define IDM_BELIEF_SUCCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/soft.h"
+#include "base/vector.h"
+#include "belief/lattice.h"
+#include "idm/setting.h"
+
+/* Rows of one (action, model), in slices of IDM_LANES rows; slice i holds width[i] entries a row,
+ * entry j of lane l at offset[i] + j*IDM_LANES + l. Missing entries are (column 0, value 0). */
+typedef struct idm_successor_block {
+  size_t rows; /* points; 1 where every belief has the same successors; 0 for a terminal action */
+  size_t slices;
+  size_t *offset; /* [slices + 1] */
+  uint32_t *column;
+  double *value;
+  double *surprise; /* H_m(z,u): [slices * IDM_LANES] */
+} idm_successor_block;
+
+typedef struct idm_successors {
+  const idm_lattice *lattice; /* borrowed */
+  size_t actions;
+  size_t models;
+  size_t slices;              /* slices of the points */
+  idm_successor_block *block; /* [action][model] */
+} idm_successors;
+
+/* What the operator is made of. */
+typedef struct idm_successor_request {
+  idm_sizes sizes;
+  size_t models;
+  const double *transition;   /* [model][action][s][s'] */
+  const double *emission;     /* [model][action][s'][x] */
+  const bool *terminal;       /* [action] */
+  const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
+  bool merge_surprise;        /* observations with the same successor belief count as one */
+} idm_successor_request;
+
+/* Bytes that the operator may take for `points` points: an upper bound, exact up to merged entries.
+ */
+double idm_successors_bytes(const idm_successor_request *request, size_t points, bool corners);
+idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor_request *request,
+                                 idm_successors **ret_successors, idm_error *opt_error);
+void idm_successors_destroy(idm_successors *successors);
+
+/* Groups of observations whose emission columns are proportional, and so lead to the same belief at
+ * every z: group[x] is the first observation of x's group, -1 where x never occurs. */
+void idm_observation_groups(size_t states, size_t observations, const double *emission, int *group);
+/* log of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which keeps corners finite; 0 without a
+ * prior. */
+double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
+                            const double *z);
+
+/* out[l] = sum_j value * v[column] for the lanes of one slice. */
+IDM_INLINE void idm_successor_expect(const idm_successor_block *block, size_t slice,
+                                     const double *restrict v, double *restrict out)
+{
+  double sum[IDM_LANES] = {0};
+  const size_t end = block->offset[slice + 1];
+  for (size_t at = block->offset[slice]; at < end; at += IDM_LANES) {
+    const uint32_t *restrict column = block->column + at;
+    const double *restrict value = block->value + at;
+    for (int l = 0; l < IDM_LANES; l++)
+      sum[l] += value[l] * v[column[l]];
+  }
+  for (int l = 0; l < IDM_LANES; l++)
+    out[l] = sum[l];
+}
+
+/* The same for one row. */
+double idm_successor_row(const idm_successor_block *block, size_t row, const double *v);
+/* to[column] += scale * value over one row: the transposed product. */
+void idm_successor_scatter(const idm_successor_block *block, size_t row, double scale, double *to);
+
+#endif

@@ -1,0 +1,215 @@
+/* A problem: setting, parameter, agent and column roles together. */
+#include "idm/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void idm_agent_default(idm_agent *agent)
+{
+  *agent = (idm_agent){
+      .planner = "bounded-rational",
+      .evaluate = IDM_LOOKAHEAD,
+      .surprise = IDM_SURPRISE_BELIEF,
+      .recognition = IDM_RECOGNITION_MEAN,
+      .tolerance = 1e-10,
+      .decision_capacity = NAN,
+      .specification_capacity = NAN,
+      .recognition_capacity = NAN,
+  };
+}
+
+idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
+                              bool with_emission, idm_problem **ret_problem, idm_error *opt_error)
+{
+  *ret_problem = NULL;
+  idm_problem *problem = idm_new(1, sizeof *problem);
+  if (!problem) return idm_fail_memory(opt_error);
+  idm_agent_default(&problem->agent);
+  idm_status status =
+      idm_setting_create(sizes, with_transition, with_emission, &problem->setting, opt_error);
+  if (status == IDM_OK) status = idm_theta_create(sizes, models, &problem->theta, opt_error);
+  if (status != IDM_OK) {
+    idm_problem_destroy(problem);
+    return status;
+  }
+  *ret_problem = problem;
+  return IDM_OK;
+}
+
+void idm_problem_destroy(idm_problem *problem)
+{
+  if (!problem) return;
+  idm_setting_destroy(problem->setting);
+  idm_theta_destroy(problem->theta);
+  idm_labels *const lists[] = {&problem->columns.agent,       &problem->columns.trajectory,
+                               &problem->columns.time,        &problem->columns.action,
+                               &problem->columns.observation, &problem->columns.available,
+                               &problem->columns.utility};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    idm_labels_destroy(lists[i]);
+  free(problem->utility_source);
+  free(problem);
+}
+
+idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_status status = idm_setting_validate(problem->setting, opt_error);
+  if (status != IDM_OK) return status;
+  return idm_theta_validate(problem->theta, problem->setting, opt_error);
+}
+
+idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *values,
+                            idm_error *opt_error)
+{
+  if (!problem->utility_sources) return IDM_OK;
+  idm_theta *theta = problem->theta;
+  const size_t size = theta->block[IDM_UTILITY].size;
+  double *fixed = idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *fixed);
+  if (!fixed) return idm_fail_memory(opt_error);
+  const idm_status status = idm_theta_resize(theta, IDM_UTILITY, size, variants, opt_error);
+  for (size_t v = 0; status == IDM_OK && v < variants; v++) {
+    double *utility = theta->block[IDM_UTILITY].value + v * size;
+    memcpy(utility, fixed, size * sizeof *utility);
+    for (size_t i = 0; i < problem->utility_sources; i++) {
+      const idm_utility_source *source = &problem->utility_source[i];
+      utility[source->action * theta->sizes.states + source->state] =
+          source->scale * values[v * problem->columns.utility.count + source->column];
+    }
+  }
+  free(fixed);
+  return status;
+}
+
+/* --- comparison
+ * ----------------------------------------------------------------------------------- */
+
+typedef struct difference {
+  double tolerance;
+  char *buffer;
+  size_t size;
+} difference;
+
+static bool same_labels(const idm_labels *a, const idm_labels *b, const char *what, difference *d)
+{
+  if (a->count != b->count) {
+    snprintf(d->buffer, d->size, "%zu and %zu %s", a->count, b->count, what);
+    return false;
+  }
+  for (size_t i = 0; i < a->count; i++)
+    if (strcmp(a->name[i], b->name[i]) != 0) {
+      snprintf(d->buffer, d->size, "%s %zu: '%s' and '%s'", what, i, a->name[i], b->name[i]);
+      return false;
+    }
+  return true;
+}
+
+static bool same_number(double a, double b, double tolerance)
+{
+  if (a == b) return signbit(a) == signbit(b) || tolerance > 0;
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
+}
+
+static bool same_numbers(const double *a, const double *b, size_t count, const char *what,
+                         difference *d)
+{
+  if (!a != !b) {
+    snprintf(d->buffer, d->size, "%s is known to one side only", what);
+    return false;
+  }
+  for (size_t i = 0; a && i < count; i++)
+    if (!same_number(a[i], b[i], d->tolerance)) {
+      snprintf(d->buffer, d->size, "%s[%zu]: %.17g and %.17g", what, i, a[i], b[i]);
+      return false;
+    }
+  return true;
+}
+
+static bool same_setting(const idm_setting *a, const idm_setting *b, difference *d)
+{
+  if (!same_labels(&a->states, &b->states, "states", d) ||
+      !same_labels(&a->actions, &b->actions, "actions", d) ||
+      !same_labels(&a->observations, &b->observations, "observations", d))
+    return false;
+  const idm_sizes n = idm_setting_sizes(a);
+  if (!same_numbers(a->transition, b->transition, n.actions * n.states * n.states, "transition",
+                    d) ||
+      !same_numbers(a->emission, b->emission, n.actions * n.states * n.observations, "emission",
+                    d) ||
+      !same_numbers(a->start, b->start, n.states, "start", d))
+    return false;
+  if (memcmp(a->terminal, b->terminal, n.actions * sizeof *a->terminal) != 0 ||
+      memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 || a->horizon != b->horizon ||
+      a->fully_observed != b->fully_observed) {
+    snprintf(d->buffer, d->size, "how episodes end");
+    return false;
+  }
+  return true;
+}
+
+static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+    const idm_block *x = &a->block[i];
+    const idm_block *y = &b->block[i];
+    const char *name = idm_block_name((idm_block_id)i);
+    if (x->size != y->size || x->variants != y->variants || x->role != y->role ||
+        x->scale != y->scale || x->prior.kind != y->prior.kind ||
+        x->prior.count != y->prior.count) {
+      snprintf(d->buffer, d->size, "the form of %s", name);
+      return false;
+    }
+    if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||
+        !same_numbers(x->prior.argument, y->prior.argument, x->prior.count, name, d))
+      return false;
+  }
+  return true;
+}
+
+static bool same_agent(const idm_agent *a, const idm_agent *b, difference *d)
+{
+  if (strcmp(a->planner, b->planner) == 0 && a->resolution == b->resolution &&
+      a->evaluate == b->evaluate && a->surprise == b->surprise &&
+      a->recognition == b->recognition && same_number(a->tolerance, b->tolerance, d->tolerance) &&
+      same_number(a->decision_capacity, b->decision_capacity, d->tolerance) &&
+      same_number(a->specification_capacity, b->specification_capacity, d->tolerance) &&
+      same_number(a->recognition_capacity, b->recognition_capacity, d->tolerance))
+    return true;
+  snprintf(d->buffer, d->size, "the agent");
+  return false;
+}
+
+static bool same_columns(const idm_problem *a, const idm_problem *b, difference *d)
+{
+  const idm_columns *x = &a->columns;
+  const idm_columns *y = &b->columns;
+  if (!same_labels(&x->agent, &y->agent, "agent columns", d) ||
+      !same_labels(&x->trajectory, &y->trajectory, "trajectory columns", d) ||
+      !same_labels(&x->time, &y->time, "time columns", d) ||
+      !same_labels(&x->action, &y->action, "action columns", d) ||
+      !same_labels(&x->observation, &y->observation, "observation columns", d) ||
+      !same_labels(&x->available, &y->available, "available columns", d) ||
+      !same_labels(&x->utility, &y->utility, "utility columns", d))
+    return false;
+  bool same = a->utility_sources == b->utility_sources;
+  for (size_t i = 0; same && i < a->utility_sources; i++) {
+    const idm_utility_source *p = &a->utility_source[i];
+    const idm_utility_source *q = &b->utility_source[i];
+    same = p->action == q->action && p->state == q->state && p->column == q->column &&
+           p->scale == q->scale;
+  }
+  if (!same) snprintf(d->buffer, d->size, "utilities by column");
+  return same;
+}
+
+bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance, char *buffer,
+                         size_t size)
+{
+  difference d = {tolerance, buffer, size};
+  return same_setting(a->setting, b->setting, &d) && same_theta(a->theta, b->theta, &d) &&
+         same_agent(&a->agent, &b->agent, &d) && same_columns(a, b, &d);
+}

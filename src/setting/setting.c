@@ -1,0 +1,208 @@
+/* The setting: labels, dynamics, start, and how episodes end. */
+#include "idm/setting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Rows may miss 1 by this much: files carry rounded decimals such as 0.333333. */
+static const double row_slack = 1e-4;
+
+idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error)
+{
+  labels->count = 0;
+  labels->name = idm_new(count, sizeof *labels->name);
+  if (!labels->name) return idm_fail_memory(opt_error);
+  labels->count = count;
+  return IDM_OK;
+}
+
+void idm_labels_destroy(idm_labels *labels)
+{
+  for (size_t i = 0; i < labels->count; i++)
+    free(labels->name[i]);
+  free(labels->name);
+  *labels = (idm_labels){0};
+}
+
+idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,
+                          idm_error *opt_error)
+{
+  char *copy = idm_text_copy(name, length);
+  if (!copy) return idm_fail_memory(opt_error);
+  free(labels->name[index]);
+  labels->name[index] = copy;
+  return IDM_OK;
+}
+
+long idm_labels_find(const idm_labels *labels, const char *text, size_t length)
+{
+  for (size_t i = 0; i < labels->count; i++)
+    if (labels->name[i] && strlen(labels->name[i]) == length &&
+        memcmp(labels->name[i], text, length) == 0)
+      return (long)i;
+  if (length == 0 || length > 9) return -1;
+  long number = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return -1;
+    number = 10 * number + (text[i] - '0');
+  }
+  return (size_t)number < labels->count ? number : -1;
+}
+
+static idm_status numbered_labels(idm_labels *labels, size_t count, idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(labels, count, opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    char name[24];
+    const int length = snprintf(name, sizeof name, "%zu", i);
+    status = idm_labels_set(labels, i, name, (size_t)length, opt_error);
+  }
+  return status;
+}
+
+idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
+                              idm_setting **ret_setting, idm_error *opt_error)
+{
+  *ret_setting = NULL;
+  if (!sizes.states || !sizes.actions || !sizes.observations)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "a setting needs at least one state, one action and one observation");
+  idm_setting *setting = idm_new(1, sizeof *setting);
+  if (!setting) return idm_fail_memory(opt_error);
+
+  const size_t pairs = idm_times(sizes.actions, sizes.states);
+  idm_status status = numbered_labels(&setting->states, sizes.states, opt_error);
+  if (status == IDM_OK) status = numbered_labels(&setting->actions, sizes.actions, opt_error);
+  if (status == IDM_OK)
+    status = numbered_labels(&setting->observations, sizes.observations, opt_error);
+  if (status != IDM_OK) goto fail;
+
+  setting->name = idm_text_copy("", 0);
+  setting->start = idm_new(sizes.states, sizeof *setting->start);
+  setting->terminal = idm_new(sizes.actions, sizeof *setting->terminal);
+  setting->ends = idm_new(sizes.actions, sizeof *setting->ends);
+  if (with_transition)
+    setting->transition = idm_new(idm_times(pairs, sizes.states), sizeof *setting->transition);
+  if (with_emission)
+    setting->emission = idm_new(idm_times(pairs, sizes.observations), sizeof *setting->emission);
+  if (!setting->name || !setting->start || !setting->terminal || !setting->ends ||
+      (with_transition && !setting->transition) || (with_emission && !setting->emission)) {
+    status = idm_fail_memory(opt_error);
+    goto fail;
+  }
+  for (size_t s = 0; s < sizes.states; s++)
+    setting->start[s] = 1.0 / (double)sizes.states;
+  *ret_setting = setting;
+  return IDM_OK;
+
+fail:
+  idm_setting_destroy(setting);
+  return status;
+}
+
+void idm_setting_destroy(idm_setting *setting)
+{
+  if (!setting) return;
+  free(setting->name);
+  idm_labels_destroy(&setting->states);
+  idm_labels_destroy(&setting->actions);
+  idm_labels_destroy(&setting->observations);
+  free(setting->transition);
+  free(setting->emission);
+  free(setting->start);
+  free(setting->terminal);
+  free(setting->ends);
+  free(setting);
+}
+
+idm_sizes idm_setting_sizes(const idm_setting *setting)
+{
+  return (idm_sizes){setting->states.count, setting->actions.count, setting->observations.count};
+}
+
+/* |sum - 1| of a row, or -1 where it is no distribution. */
+static double deviation(const double *row, size_t count)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!(row[i] >= 0) || !isfinite(row[i])) return -1;
+    sum += row[i];
+  }
+  const double off = fabs(sum - 1);
+  return off <= row_slack ? off : -1;
+}
+
+double idm_normalise(double *row, size_t count)
+{
+  const double off = deviation(row, count);
+  /* Leave rounding alone, so that a row written and read again is the same row. */
+  if (off <= 4e-16 * (double)count) return off;
+  double sum = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += row[i];
+  for (size_t i = 0; i < count; i++)
+    row[i] /= sum;
+  return off;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static idm_status check_labels(const idm_labels *labels, const char *what, idm_error *opt_error)
+{
+  for (size_t i = 0; i < labels->count; i++)
+    if (!labels->name[i] || !labels->name[i][0])
+      return idm_fail(opt_error, IDM_INPUT, "%s %zu has an empty name", what, i);
+  char **sorted = idm_duplicate(labels->name, labels->count, sizeof *sorted);
+  if (!sorted) return idm_fail_memory(opt_error);
+  qsort(sorted, labels->count, sizeof *sorted, compare_names);
+  idm_status status = IDM_OK;
+  for (size_t i = 1; i < labels->count && status == IDM_OK; i++)
+    if (strcmp(sorted[i - 1], sorted[i]) == 0)
+      status = idm_fail(opt_error, IDM_INPUT, "%s '%s' is named twice", what, sorted[i]);
+  free(sorted);
+  return status;
+}
+
+static idm_status check_rows(const double *rows, size_t count, size_t width, const char *what,
+                             idm_error *opt_error)
+{
+  for (size_t i = 0; rows && i < count; i++)
+    if (deviation(rows + i * width, width) < 0)
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "row %zu of the %s is no distribution: entries must be non-negative and sum to 1", i,
+          what);
+  return IDM_OK;
+}
+
+idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  const size_t pairs = n.actions * n.states;
+  idm_status status = check_labels(&setting->states, "state", opt_error);
+  if (status == IDM_OK) status = check_labels(&setting->actions, "action", opt_error);
+  if (status == IDM_OK) status = check_labels(&setting->observations, "observation", opt_error);
+  if (status == IDM_OK) status = check_rows(setting->start, 1, n.states, "start", opt_error);
+  if (status == IDM_OK)
+    status = check_rows(setting->transition, pairs, n.states, "transition", opt_error);
+  if (status == IDM_OK)
+    status = check_rows(setting->emission, pairs, n.observations, "observation matrix", opt_error);
+  if (status != IDM_OK) return status;
+  if (setting->horizon < 0)
+    return idm_fail(opt_error, IDM_INPUT, "the horizon is %d; it must be at least 1",
+                    setting->horizon);
+  if (setting->fully_observed && n.observations != n.states)
+    return idm_fail(opt_error, IDM_INPUT, "a fully observed setting needs observations = states");
+  for (size_t u = 0; u < n.actions; u++)
+    if (setting->terminal[u] && !setting->ends[u])
+      return idm_fail(opt_error, IDM_INPUT, "action '%s' is terminal but does not end the log",
+                      setting->actions.name[u]);
+  return IDM_OK;
+}
