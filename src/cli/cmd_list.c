@@ -1,0 +1,92 @@
+/* idm list and idm help: what there is. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+typedef const idm_planner *(*planner_at)(size_t index);
+
+static json_t *entry(const char *name, const char *summary)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, "name", json_string(name));
+  if (summary) json_object_set_new(object, "summary", json_string(summary));
+  return object;
+}
+
+static idm_status list_planners(cli_call *call, planner_at at)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; at(i); i++) {
+    const idm_planner *planner = at(i);
+    json_t *object = entry(planner->name, planner->summary);
+    json_t *reads = json_array();
+    for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+      if (planner->reads & (1u << id))
+        json_array_append_new(reads, json_string(idm_block_name((idm_block_id)id)));
+    json_object_set_new(object, "reads", reads);
+    json_array_append_new(array, object);
+    if (!cli_given(call, "json")) printf("%-24s %s\n", planner->name, planner->summary);
+  }
+  if (cli_given(call, "json")) return cli_print_json(call, array);
+  json_decref(array);
+  return IDM_OK;
+}
+
+static idm_status list_examples(cli_call *call)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; idm_example_name(i); i++) {
+    json_array_append_new(array, entry(idm_example_name(i), NULL));
+    if (!cli_given(call, "json")) printf("example:%s\n", idm_example_name(i));
+  }
+  if (cli_given(call, "json")) return cli_print_json(call, array);
+  json_decref(array);
+  return IDM_OK;
+}
+
+static idm_status run_list(cli_call *call)
+{
+  const char *what = call->argument[0];
+  if (strcmp(what, "planners") == 0) return list_planners(call, idm_planner_at);
+  if (strcmp(what, "agents") == 0) return list_planners(call, idm_agent_at);
+  if (strcmp(what, "examples") == 0) return list_examples(call);
+  return idm_fail(&call->error, IDM_USAGE,
+                  "nothing to list under '%s'; expected planners, agents or examples", what);
+}
+
+static idm_status run_help(cli_call *call)
+{
+  const cli_command *command = NULL;
+  if (call->arguments > 0 && !(command = cli_find(call->argument[0])))
+    return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
+                    call->argument[0]);
+  if (cli_given(call, "man"))
+    cli_print_man(stdout, command);
+  else if (command)
+    cli_print_help(stdout, command);
+  else
+    cli_print_overview(stdout);
+  return IDM_OK;
+}
+
+static const cli_option list_options[] = {CLI_JSON_OPTION, CLI_END};
+static const cli_option help_options[] = {
+    {"man", 0, CLI_FLAG, NULL, NULL, 0, 0, "print a man page instead"}, CLI_END};
+
+const cli_command cli_list_command = {
+    "list",
+    "planners|agents|examples",
+    1,
+    1,
+    "List planners, named agents or built-in examples",
+    "Agents are the paper's table of boundedly rational agents: planners with some parameters "
+    "clamped.\n"
+    "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",
+    list_options,
+    run_list,
+};
+
+const cli_command cli_help = {
+    "help",       "[COMMAND]", 0, 1, "Explain a command", "Without a command, lists them all.",
+    help_options, run_help,
+};

@@ -1,0 +1,104 @@
+/* idm score: the log-likelihood of a log under an agent. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+/* Agents shown in the table before it is cut. */
+enum { shown_agents = 20 };
+
+static idm_status print_json(cli_call *call, const idm_data *data, const idm_score *score,
+                             const double *agents)
+{
+  json_t *by_agent = json_object();
+  for (size_t a = 0; a < data->agent_name.count; a++)
+    json_object_set_new(by_agent, data->agent_name.name[a], cli_number(agents[a]));
+  json_t *object = json_object();
+  json_object_set_new(object, "log_likelihood", cli_number(score->log_likelihood));
+  json_object_set_new(object, "decisions", json_integer((json_int_t)score->decisions));
+  json_object_set_new(object, "forced", json_integer((json_int_t)score->forced));
+  json_object_set_new(object, "unrecorded", json_integer((json_int_t)score->unrecorded));
+  json_object_set_new(object, "rows", json_integer((json_int_t)data->rows));
+  json_object_set_new(object, "trajectories", json_integer((json_int_t)data->trajectories));
+  json_object_set_new(object, "agents", by_agent);
+  return cli_print_json(call, object);
+}
+
+static void print_table(const idm_data *data, const idm_score *score, const double *agents)
+{
+  printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
+         (unsigned long long)score->decisions,
+         score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
+  printf(
+      "%zu rows accounted for: %llu decisions, %llu forced, %llu not recorded; %zu trajectories, "
+      "%zu agents, %zu variants\n\n",
+      data->rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
+      (unsigned long long)score->unrecorded, data->trajectories, data->agent_name.count,
+      data->variants);
+  printf("%-24s %16s\n", "agent", "log-likelihood");
+  for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++)
+    printf("%-24s %16.6f\n", data->agent_name.name[a], agents[a]);
+  if (data->agent_name.count > shown_agents)
+    printf("... and %zu more (--json lists all)\n", data->agent_name.count - shown_agents);
+}
+
+static idm_status score_data(cli_call *call, const idm_data *data, const idm_workspace *workspace)
+{
+  idm_prefix_tree *tree = NULL;
+  idm_scorer *scorer = NULL;
+  idm_score score;
+  double *agents = calloc(data->agent_name.count, sizeof *agents);
+  idm_status status = agents ? IDM_OK : idm_fail_memory(&call->error);
+  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, &call->error);
+  if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, &call->error);
+  if (status == IDM_OK)
+    status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &call->error);
+  if (status == IDM_OK) {
+    idm_scorer_agents(scorer, agents);
+    if (cli_given(call, "json"))
+      status = print_json(call, data, &score, agents);
+    else
+      print_table(data, &score, agents);
+  }
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  free(agents);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  idm_problem *problem = NULL;
+  idm_workspace *workspace = NULL;
+  idm_data *data = NULL;
+  idm_plan_report report;
+  idm_status status = cli_read_problem(call, call->argument[0], &problem);
+  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, &data);
+  if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
+  if (status == IDM_OK) {
+    status = score_data(call, data, workspace);
+    /* The scorer knows the line; the file is ours. */
+    if (status == IDM_INPUT && call->error.line > 0 && !call->error.file[0])
+      snprintf(call->error.file, sizeof call->error.file, "%s", call->argument[1]);
+  }
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+  return status;
+}
+
+static const cli_option options[] = {CLI_SET_OPTION, CLI_JSON_OPTION, CLI_END};
+
+const cli_command cli_score = {
+    "score",
+    "PROBLEM DATA",
+    2,
+    2,
+    "Score a log: its log-likelihood under an agent",
+    "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
+    "log-probability of each recorded decision among the actions open at that step. Forced "
+    "decisions\n"
+    "and unrecorded ones add nothing but are filtered; none is dropped in silence.",
+    options,
+    run,
+};

@@ -1,0 +1,302 @@
+/* idm solve: value, policy and complexities of an agent. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
+typedef struct view {
+  size_t count;
+  double *belief; /* [count][state] */
+  char **reached; /* [count]: "monitor:positive", or NULL */
+  double *value;  /* [count] */
+  double *policy; /* [count][action] */
+} view;
+
+static void free_view(view *v)
+{
+  for (size_t i = 0; v->reached && i < v->count; i++)
+    free(v->reached[i]);
+  free(v->belief);
+  free(v->reached);
+  free(v->value);
+  free(v->policy);
+}
+
+static idm_status make_view(cli_call *call, const idm_setting *setting, size_t count, view *v)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  *v = (view){.count = count};
+  v->belief = calloc(count * n.states, sizeof *v->belief);
+  v->reached = calloc(count, sizeof *v->reached);
+  v->value = calloc(count, sizeof *v->value);
+  v->policy = calloc(count * n.actions, sizeof *v->policy);
+  if (v->belief && v->reached && v->value && v->policy) return IDM_OK;
+  return idm_fail_memory(&call->error);
+}
+
+/* "0.5,0.5" -> a belief. */
+static idm_status parse_belief(cli_call *call, const idm_setting *setting, const char *text,
+                               double *belief)
+{
+  const size_t k = setting->states.count;
+  const char *at = text;
+  size_t found = 0;
+  for (; found < k; found++) {
+    char *end;
+    belief[found] = strtod(at, &end);
+    if (end == at) break;
+    at = *end == ',' ? end + 1 : end;
+    if (*end != ',') {
+      found++;
+      break;
+    }
+  }
+  if (found != k || *at || idm_normalise(belief, k) < 0)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--at is '%s'; expected %zu probabilities that sum to 1, joined by commas",
+                    text, k);
+  return IDM_OK;
+}
+
+static idm_status parse_beliefs(cli_call *call, const idm_setting *setting, view *v)
+{
+  const char *const *texts;
+  const size_t count = cli_list(call, "at", &texts);
+  const size_t k = setting->states.count;
+  idm_status status = make_view(call, setting, count ? count : 1, v);
+  if (status == IDM_OK && !count) memcpy(v->belief, setting->start, k * sizeof *v->belief);
+  for (size_t i = 0; status == IDM_OK && i < count; i++)
+    status = parse_belief(call, setting, texts[i], v->belief + i * k);
+  return status;
+}
+
+/* One "action:observation" of a path. */
+static idm_status parse_step(cli_call *call, const idm_setting *setting, const char *step,
+                             size_t length, int *action, int *observation)
+{
+  for (const char *colon = step; (colon = memchr(colon, ':', (size_t)(step + length - colon)));
+       colon++) {
+    *action = (int)idm_labels_find(&setting->actions, step, (size_t)(colon - step));
+    *observation = (int)idm_labels_find(&setting->observations, colon + 1,
+                                        (size_t)(step + length - colon - 1));
+    if (*action >= 0 && *observation >= 0) return IDM_OK;
+  }
+  return idm_fail(&call->error, IDM_USAGE,
+                  "--path has '%.*s'; expected ACTION:OBSERVATION, as in %s:%s", (int)length, step,
+                  setting->actions.name[0], setting->observations.name[0]);
+}
+
+/* Follow a path of actions and observations from the start, keeping every belief on it. */
+static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavior b,
+                         const char *path, void *memory, view *v)
+{
+  const size_t k = setting->states.count;
+  double *scratch = calloc(setting->actions.count, sizeof *scratch);
+  if (!scratch) return idm_fail_memory(&call->error);
+  idm_status status = b.ops->begin_trajectory(b.content, memory, 0, NULL, &call->error);
+  b.ops->belief(b.content, memory, v->belief);
+  const char *step = path;
+  for (size_t i = 1; status == IDM_OK && i < v->count; i++) {
+    const size_t length = strcspn(step, ",");
+    int action = 0, observation = 0;
+    status = parse_step(call, setting, step, length, &action, &observation);
+    if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, scratch, &call->error);
+    if (status == IDM_OK)
+      status = b.ops->observe(b.content, memory, action, observation, 0, NULL, &call->error);
+    if (status != IDM_OK) break;
+    b.ops->belief(b.content, memory, v->belief + i * k);
+    v->reached[i] = calloc(length + 1, 1);
+    if (!v->reached[i]) status = idm_fail_memory(&call->error);
+    if (v->reached[i]) memcpy(v->reached[i], step, length);
+    step += length + (step[length] == ',');
+  }
+  free(scratch);
+  return status;
+}
+
+static idm_status follow_path(cli_call *call, const idm_setting *setting,
+                              const idm_workspace *workspace, const char *path, view *v)
+{
+  size_t steps = 1;
+  for (const char *c = path; *c; c++)
+    steps += *c == ',';
+  idm_status status = make_view(call, setting, steps + 1, v);
+  if (status != IDM_OK) return status;
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  void *memory;
+  status = b.ops->memory_create(b.content, &memory, &call->error);
+  if (status == IDM_OK) status = follow(call, setting, b, path, memory, v);
+  if (memory) b.ops->memory_destroy(memory);
+  return status;
+}
+
+static void evaluate(idm_workspace *workspace, const idm_setting *setting, view *v)
+{
+  for (size_t i = 0; i < v->count; i++) {
+    const double *z = v->belief + i * setting->states.count;
+    v->value[i] = idm_plan_value(workspace, 0, z);
+    idm_plan_policy(workspace, 0, z, v->policy + i * setting->actions.count, NULL);
+  }
+}
+
+static json_t *policy_json(const idm_setting *setting, const view *v)
+{
+  const size_t actions = setting->actions.count;
+  json_t *policy = json_object();
+  for (size_t u = 0; u < actions; u++) {
+    json_t *column = json_array();
+    for (size_t i = 0; i < v->count; i++)
+      json_array_append_new(column, cli_number(v->policy[i * actions + u]));
+    json_object_set_new(policy, setting->actions.name[u], column);
+  }
+  return policy;
+}
+
+static idm_status print_json(cli_call *call, const idm_problem *problem, const view *v,
+                             const idm_workspace *workspace, const idm_plan_report *report,
+                             const idm_forward *opt_forward)
+{
+  const idm_theta *theta = idm_workspace_theta(workspace);
+  json_t *at = json_array();
+  for (size_t i = 0; i < v->count; i++)
+    json_array_append_new(at, cli_numbers(v->belief + i * problem->setting->states.count,
+                                          problem->setting->states.count));
+  json_t *object = json_object();
+  json_object_set_new(object, "at", at);
+  json_object_set_new(object, "value", cli_numbers(v->value, v->count));
+  json_object_set_new(object, "policy", policy_json(problem->setting, v));
+  json_object_set_new(object, "bound", cli_number(report->bound));
+  json_object_set_new(object, "iterations", json_integer(report->iterations));
+  json_object_set_new(object, "stop", json_string(idm_stop_name(report->stop)));
+  json_object_set_new(object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
+  const struct {
+    const char *name;
+    idm_block_id id;
+  } scalars[] = {
+      {"alpha", IDM_ALPHA}, {"beta", IDM_BETA}, {"eta", IDM_ETA}, {"discount", IDM_DISCOUNT}};
+  for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+    json_object_set_new(object, scalars[i].name,
+                        cli_number(idm_theta_scalar(theta, scalars[i].id)));
+  json_object_set_new(object, "return",
+                      opt_forward ? cli_number(opt_forward->internal_return) : json_null());
+  json_t *complexity = json_object();
+  json_object_set_new(complexity, "decision",
+                      opt_forward ? cli_number(opt_forward->decision) : json_null());
+  json_object_set_new(complexity, "specification",
+                      opt_forward ? cli_number(opt_forward->specification) : json_null());
+  json_object_set_new(complexity, "recognition",
+                      opt_forward ? cli_number(opt_forward->recognition) : json_null());
+  json_object_set_new(object, "complexity", complexity);
+  return cli_print_json(call, object);
+}
+
+static void print_rows(const idm_setting *setting, const view *v)
+{
+  const size_t k = setting->states.count;
+  const size_t actions = setting->actions.count;
+  int wide = 6;
+  for (size_t i = 0; i < v->count; i++)
+    if (v->reached[i] && (int)strlen(v->reached[i]) > wide) wide = (int)strlen(v->reached[i]);
+  printf("%-*s", wide, "after");
+  for (size_t s = 0; s < k; s++)
+    printf(" %*.12s", 12, setting->states.name[s]);
+  printf(" %12s", "value");
+  for (size_t u = 0; u < actions; u++)
+    printf(" %*s", 16, setting->actions.name[u]);
+  putchar('\n');
+  for (size_t i = 0; i < v->count; i++) {
+    printf("%-*s", wide, v->reached[i] ? v->reached[i] : "");
+    for (size_t s = 0; s < k; s++)
+      printf(" %12.6f", v->belief[i * k + s]);
+    printf(" %12.6f", v->value[i]);
+    for (size_t u = 0; u < actions; u++)
+      printf(" %16.6f", v->policy[i * actions + u]);
+    putchar('\n');
+  }
+}
+
+static void print_table(const idm_problem *problem, const view *v, const idm_workspace *workspace,
+                        const idm_plan_report *report, const idm_forward *opt_forward)
+{
+  const idm_theta *theta = idm_workspace_theta(workspace);
+  const idm_setting *setting = problem->setting;
+  printf("%s: %zu states, %zu actions, %zu observations, %zu models; %s\n",
+         setting->name[0] ? setting->name : "problem", setting->states.count,
+         setting->actions.count, setting->observations.count, theta->models,
+         problem->agent.planner);
+  printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
+         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
+         idm_theta_scalar(theta, IDM_DISCOUNT));
+  if (setting->horizon) printf("  horizon %d", setting->horizon);
+  printf("\n\n");
+  print_rows(setting, v);
+  if (opt_forward)
+    printf("\nreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
+           "%.6f\n",
+           opt_forward->internal_return, opt_forward->decision, opt_forward->specification,
+           opt_forward->recognition);
+  printf("%s%zu lattice points; value certain to %.1e (stopped by %s after %ld iterations)\n",
+         opt_forward ? "" : "\n", idm_workspace_points(workspace), report->bound,
+         idm_stop_name(report->stop), report->iterations);
+}
+
+static idm_status run(cli_call *call)
+{
+  idm_problem *problem = NULL;
+  idm_workspace *workspace = NULL;
+  idm_plan_report report = {0};
+  view v = {0};
+  idm_status status = cli_read_problem(call, call->argument[0], &problem);
+  if (status == IDM_OK) status = cli_need_utilities(call, problem);
+  if (status == IDM_OK && cli_given(call, "at") && cli_given(call, "path"))
+    status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
+  if (status == IDM_OK && !cli_given(call, "path"))
+    status = parse_beliefs(call, problem->setting, &v);
+  if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
+  if (status == IDM_OK && cli_given(call, "path"))
+    status = follow_path(call, problem->setting, workspace, cli_text(call, "path"), &v);
+  if (status == IDM_OK) {
+    evaluate(workspace, problem->setting, &v);
+    const bool has_forward = idm_workspace_planner(workspace)->forward != NULL;
+    idm_forward forward;
+    if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
+    if (status == IDM_OK && cli_given(call, "json"))
+      status = print_json(call, problem, &v, workspace, &report, has_forward ? &forward : NULL);
+    else if (status == IDM_OK)
+      print_table(problem, &v, workspace, &report, has_forward ? &forward : NULL);
+  }
+  free_view(&v);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+  return status;
+}
+
+static const cli_option options[] = {
+    CLI_SET_OPTION,
+    {"at", 0, CLI_LIST, "P,P,...", NULL, 0, 0,
+     "a belief to evaluate at; may be repeated (default: the start belief)"},
+    {"path", 0, CLI_TEXT, "U:X,...", NULL, 0, 0,
+     "follow actions and observations from the start and show every belief on the way"},
+    CLI_JSON_OPTION,
+    CLI_END,
+};
+
+const cli_command cli_solve = {
+    "solve",
+    "PROBLEM",
+    1,
+    1,
+    "Solve an agent: value, policy, return and complexities",
+    "Plans for the agent that the problem describes and prints its value and decision policy at "
+    "the\n"
+    "start belief, at each --at, or along a --path. The value comes with a certified bound. Return "
+    "and\n"
+    "complexities (nats) are those of the agent's own model of the world. With\n"
+    "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "
+    "multiplier\n"
+    "alpha (beta, eta) that uses the capacity up is found first.",
+    options,
+    run,
+};

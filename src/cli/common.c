@@ -1,0 +1,97 @@
+/* What several commands do: reading, planning, JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)
+{
+  idm_problem *problem;
+  *ret_problem = NULL;
+  idm_status status = idm_problem_read(path, &problem, &call->notes, &call->error);
+  if (status != IDM_OK) return status;
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; status == IDM_OK && i < count; i++)
+    status = idm_problem_set(problem, settings[i], &call->error);
+  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
+  if (status != IDM_OK) {
+    idm_problem_destroy(problem);
+    return status;
+  }
+  *ret_problem = problem;
+  return IDM_OK;
+}
+
+idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,
+                         idm_data **ret_data)
+{
+  idm_status status = idm_data_read_csv(path, problem, NULL, ret_data, &call->notes, &call->error);
+  if (status != IDM_OK) return status;
+  status =
+      idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
+  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
+  if (status != IDM_OK) {
+    idm_data_destroy(*ret_data);
+    *ret_data = NULL;
+  }
+  return status;
+}
+
+idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)
+{
+  if (!problem->utility_sources) return IDM_OK;
+  const idm_utility_source *source = &problem->utility_source[0];
+  return idm_fail(
+      &call->error, IDM_USAGE,
+      "the utility of '%s' comes from the data column '%s'; give it a number, as in "
+      "--set utility.%s.%s=1",
+      problem->setting->actions.name[source->action], problem->columns.utility.name[source->column],
+      problem->setting->actions.name[source->action], problem->setting->states.name[source->state]);
+}
+
+idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_workspace,
+                    idm_plan_report *report)
+{
+  idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                           ret_workspace, &call->error);
+  if (status != IDM_OK) return status;
+  const idm_agent *agent = &problem->agent;
+  if (isnan(agent->decision_capacity) && isnan(agent->specification_capacity) &&
+      isnan(agent->recognition_capacity))
+    status = idm_plan(problem->theta, NULL, *ret_workspace, report, &call->error);
+  else
+    status = idm_plan_capacity(problem->theta, agent, NULL, *ret_workspace, report, &call->notes,
+                               &call->error);
+  if (status != IDM_OK) {
+    idm_workspace_destroy(*ret_workspace);
+    *ret_workspace = NULL;
+  }
+  return status;
+}
+
+json_t *cli_number(double value)
+{
+  if (isnan(value)) return json_null();
+  if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
+  return json_real(value);
+}
+
+json_t *cli_numbers(const double *values, size_t count)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(array, cli_number(values[i]));
+  return array;
+}
+
+idm_status cli_print_json(cli_call *call, json_t *object)
+{
+  char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(object);
+  if (!text) return idm_fail_memory(&call->error);
+  puts(text);
+  free(text);
+  return IDM_OK;
+}

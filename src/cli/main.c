@@ -1,0 +1,67 @@
+/* The program: find the command, parse, run, report. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+extern const cli_command cli_init, cli_solve, cli_simulate, cli_score, cli_convert,
+    cli_list_command, cli_help;
+
+const cli_command *const cli_commands[] = {&cli_init,  &cli_solve,   &cli_simulate,
+                                           &cli_score, &cli_convert, &cli_list_command,
+                                           &cli_help,  NULL};
+
+static int report(const cli_call *call, idm_status status)
+{
+  for (size_t i = 0; i < call->notes.count; i++)
+    fprintf(stderr, "idm: note: %s\n", call->notes.text[i]);
+  if (status != IDM_OK) {
+    char text[1400];
+    fprintf(stderr, "idm: %s\n", idm_error_text(&call->error, text, sizeof text));
+  }
+  return idm_status_exit_code(status);
+}
+
+static int run(int count, char **words)
+{
+  if (count < 2) {
+    cli_print_overview(stderr);
+    return idm_status_exit_code(IDM_USAGE);
+  }
+  const bool help = strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0;
+  if (help) {
+    cli_print_overview(stdout);
+    return 0;
+  }
+  if (strcmp(words[1], "--version") == 0) {
+    printf("idm %s\n", idm_version());
+    return 0;
+  }
+  const cli_command *command = cli_find(words[1]);
+  if (!command) {
+    fprintf(stderr, "idm: no command '%s'; `idm help` lists them\n", words[1]);
+    return idm_status_exit_code(IDM_USAGE);
+  }
+  for (int i = 2; i < count && strcmp(words[i], "--") != 0; i++)
+    if (strcmp(words[i], "--help") == 0) {
+      cli_print_help(stdout, command);
+      return 0;
+    }
+  cli_call call;
+  idm_status status = cli_parse(&call, command, count - 2, words + 2);
+  if (status == IDM_OK) status = command->run(&call);
+  const int code = report(&call, status);
+  cli_call_free(&call);
+  return code;
+}
+
+int main(int count, char **words)
+{
+  int code = run(count, words);
+  /* A full disk shows only when the output is flushed. */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "idm: cannot write to standard output\n");
+    if (code == 0) code = idm_status_exit_code(IDM_SYSTEM);
+  }
+  return code;
+}

@@ -1,0 +1,332 @@
+/* The operator B* on the lattice and its derivative gamma P (DESIGN, section 3). */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "plan/control.h"
+
+static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
+{
+  return &c->successors->block[u * c->models + m];
+}
+
+double control_reward(const control *c, size_t variant, const double *z, size_t action)
+{
+  const size_t k = c->sizes.states;
+  const double *utility = c->utility + (variant * c->sizes.actions + action) * k;
+  double sum = 0;
+  double most = 0;
+  for (size_t s = 0; s < k; s++) {
+    sum += z[s] * utility[s];
+    most = z[s] > most ? z[s] : most;
+  }
+  return sum + (most > c->numbers.certainty_above ? c->numbers.certainty_award : 0);
+}
+
+void control_rewards(control *c, size_t variant)
+{
+  const size_t k = c->sizes.states;
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    for (size_t i = 0; i < c->lattice->points; i++)
+      c->reward[u * c->padded + i] = control_reward(c, variant, c->lattice->belief + i * k, u);
+}
+
+double control_point(const control *c, const double *v, size_t point, double *k, double *q)
+{
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    q[u] = c->reward[u * c->padded + point];
+    if (c->setting->terminal[u]) continue;
+    double *ku = k + u * c->models;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      ku[m] = c->numbers.discount * idm_successor_row(block, point, v) +
+              c->numbers.eta * block->surprise[block->rows == 1 ? 0 : point];
+    }
+    q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, ku, NULL);
+  }
+  return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, q, NULL);
+}
+
+/* --- forgetful actions: one number instead of one a belief
+ * ------------------------------------------ */
+
+/* K and the soft value of the models for each forgetful action, at the head of the sweep.
+ * future[u]. */
+static void forgetful_futures(control *c, const double *v, double *future, double *k)
+{
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    future[u] = 0;
+    if (!c->forgetful[u] || c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      k[m] = c->numbers.discount * idm_successor_row(block, 0, v) +
+             c->numbers.eta * block->surprise[0];
+    }
+    future[u] = idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k,
+                         c->constant + u * c->models);
+  }
+}
+
+/* --- one slice
+ * ---------------------------------------------------------------------------------------- */
+
+/* Scratch of a slice: K and sigma [model], then Q and pi [action], each IDM_LANES wide. */
+typedef struct slice_scratch {
+  double *k;      /* [model] */
+  double *sigma;  /* [model] */
+  double *q;      /* [action] */
+  double *pi;     /* [action] */
+  double *future; /* [action] */
+} slice_scratch;
+
+static slice_scratch scratch_of(control *c)
+{
+  slice_scratch s;
+  s.k = c->lanes;
+  s.sigma = s.k + c->models * IDM_LANES;
+  s.q = s.sigma + c->models * IDM_LANES;
+  s.pi = s.q + c->sizes.actions * IDM_LANES;
+  s.future = s.pi + c->sizes.actions * IDM_LANES;
+  return s;
+}
+
+/* K of one action's models over a slice. */
+IDM_CLONES
+static void slice_futures(const control *c, const idm_successor_block *block, const double *v,
+                          size_t slice, double *restrict k)
+{
+  const double gamma = c->numbers.discount;
+  const double eta = c->numbers.eta;
+  for (size_t m = 0; m < c->models; m++, k += IDM_LANES) {
+    const bool one = block[m].rows == 1;
+    const double *restrict h = block[m].surprise + (one ? 0 : slice * IDM_LANES);
+    if (one) {
+      const double all = gamma * idm_successor_row(&block[m], 0, v) + eta * h[0];
+      for (int l = 0; l < IDM_LANES; l++)
+        k[l] = all;
+    } else {
+      idm_successor_expect(&block[m], slice, v, k);
+      for (int l = 0; l < IDM_LANES; l++)
+        k[l] = gamma * k[l] + eta * h[l];
+    }
+  }
+}
+
+/* Q of one action over a slice; sigma into out and, for the derivative, into control->mix. */
+static void slice_action(control *c, const double *v, size_t slice, size_t u, slice_scratch s,
+                         const backup_output *out)
+{
+  const size_t at = slice * IDM_LANES;
+  const double *reward = c->reward + u * c->padded + at;
+  double *q = s.q + u * IDM_LANES;
+  if (c->setting->terminal[u] || c->forgetful[u]) {
+    for (int l = 0; l < IDM_LANES; l++)
+      q[l] = reward[l] + s.future[u];
+    for (size_t m = 0; out->specification && m < c->models; m++)
+      for (int l = 0; l < IDM_LANES; l++)
+        out->specification[(u * c->models + m) * c->padded + at + (size_t)l] =
+            c->setting->terminal[u] ? c->numbers.model_prior[m] : c->constant[u * c->models + m];
+    return;
+  }
+  slice_futures(c, block_of(c, u, 0), v, slice, s.k);
+  double future[IDM_LANES];
+  const bool want = out->specification || out->mix;
+  idm_soft_block(c->numbers.beta, c->models, c->numbers.model_prior, s.k, future,
+                 want ? s.sigma : NULL);
+  for (int l = 0; l < IDM_LANES; l++)
+    q[l] = reward[l] + future[l];
+  for (size_t m = 0; want && m < c->models; m++) {
+    const size_t row = (u * c->models + m) * c->padded + at;
+    if (out->mix) memcpy(c->mix + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
+    if (out->specification)
+      memcpy(out->specification + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
+  }
+}
+
+/* Turn the sigma in control->mix into pi sigma; a forgetful action keeps pi alone, in its first
+ * row. */
+IDM_CLONES
+static void slice_mix(control *c, size_t slice, const double *pi)
+{
+  const size_t at = slice * IDM_LANES;
+  for (size_t u = 0; u < c->sizes.actions; u++, pi += IDM_LANES) {
+    if (c->setting->terminal[u]) continue;
+    double *restrict mix = c->mix + u * c->models * c->padded + at;
+    if (c->forgetful[u]) {
+      for (int l = 0; l < IDM_LANES; l++)
+        mix[l] = pi[l];
+      continue;
+    }
+    for (size_t m = 0; m < c->models; m++, mix += c->padded)
+      for (int l = 0; l < IDM_LANES; l++)
+        mix[l] *= pi[l];
+  }
+}
+
+/* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
+static void slice_held(const control *c, size_t slice, const double *q, double *value, double *pi)
+{
+  const size_t at = slice * IDM_LANES;
+  for (int l = 0; l < IDM_LANES; l++)
+    value[l] = -c->penalty[at + (size_t)l];
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    for (int l = 0; l < IDM_LANES; l++) {
+      const double p = c->held[u * c->padded + at + (size_t)l];
+      pi[u * IDM_LANES + (size_t)l] = p;
+      value[l] += p * q[u * IDM_LANES + (size_t)l];
+    }
+}
+
+/* Lanes of a slice that are points. */
+static size_t points_of(const control *c, size_t slice)
+{
+  const size_t left = c->lattice->points - slice * IDM_LANES;
+  return left < IDM_LANES ? left : IDM_LANES;
+}
+
+/* Lanes past the last point stay 0 everywhere, so that vectors can be handled whole. */
+static void clear_padding(control *c, size_t slice, double *value, bool mix)
+{
+  const size_t at = slice * IDM_LANES;
+  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) {
+    value[l] = 0;
+    for (size_t row = 0; mix && row < c->sizes.actions * c->models; row++)
+      c->mix[row * c->padded + at + l] = 0;
+  }
+}
+
+static void note_extremes(const control *c, const double *v, size_t slice, const double *value,
+                          backup_output *out)
+{
+  const size_t at = slice * IDM_LANES;
+  const size_t lanes = points_of(c, slice);
+  for (size_t l = 0; l < lanes; l++) {
+    const double d = value[l] - v[at + l];
+    out->lowest = d < out->lowest ? d : out->lowest;
+    out->highest = d > out->highest ? d : out->highest;
+    out->size = fabs(value[l]) > out->size ? fabs(value[l]) : out->size;
+  }
+}
+
+void control_backup(control *c, const double *v, bool hold, backup_output *out)
+{
+  const slice_scratch s = scratch_of(c);
+  forgetful_futures(c, v, s.future, s.k);
+  out->lowest = INFINITY;
+  out->highest = -INFINITY;
+  out->size = 0;
+  for (size_t slice = 0; slice < c->successors->slices; slice++) {
+    const size_t at = slice * IDM_LANES;
+    for (size_t u = 0; u < c->sizes.actions; u++)
+      slice_action(c, v, slice, u, s, out);
+    double value[IDM_LANES];
+    if (hold)
+      slice_held(c, slice, s.q, value, s.pi);
+    else
+      idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s.q, value,
+                     out->mix ? s.pi : NULL);
+    if (out->mix) slice_mix(c, slice, s.pi);
+    clear_padding(c, slice, value, out->mix);
+    note_extremes(c, v, slice, value, out);
+    if (out->value) memcpy(out->value + at, value, sizeof value);
+    for (size_t u = 0; out->quality && u < c->sizes.actions; u++)
+      memcpy(out->quality + u * c->padded + at, s.q + u * IDM_LANES, sizeof value);
+  }
+}
+
+void control_hold(control *c, const double *v)
+{
+  const slice_scratch s = scratch_of(c);
+  const size_t actions = c->sizes.actions;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    const double value = control_point(c, v, i, c->lanes, s.q);
+    idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
+    for (size_t u = 0; u < actions; u++)
+      c->held[u * c->padded + i] = s.pi[u];
+    /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
+    const double kl =
+        idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q, value);
+    c->penalty[i] = kl > 0 && c->numbers.alpha != 0 ? c->numbers.alpha * kl : 0;
+  }
+}
+
+/* --- the derivative
+ * ------------------------------------------------------------------------------------ */
+
+/* For blocks that are one row: sum over the models that share a scalar product with x. */
+static double forgetful_product(const control *c, size_t u, const double *x)
+{
+  double sum = 0;
+  for (size_t m = 0; m < c->models; m++)
+    sum += c->constant[u * c->models + m] * idm_successor_row(block_of(c, u, m), 0, x);
+  return sum;
+}
+
+/* sum[l] += mix * (S x) over the models of one action and slice. */
+IDM_CLONES
+static void slice_product(const control *c, size_t u, size_t slice, const double *x,
+                          double *restrict sum)
+{
+  const idm_successor_block *block = block_of(c, u, 0);
+  const double *restrict mix = c->mix + u * c->models * c->padded + slice * IDM_LANES;
+  for (size_t m = 0; m < c->models; m++, mix += c->padded) {
+    if (block[m].rows == 1) {
+      const double all = idm_successor_row(&block[m], 0, x);
+      for (int l = 0; l < IDM_LANES; l++)
+        sum[l] += mix[l] * all;
+    } else {
+      double expected[IDM_LANES];
+      idm_successor_expect(&block[m], slice, x, expected);
+      for (int l = 0; l < IDM_LANES; l++)
+        sum[l] += mix[l] * expected[l];
+    }
+  }
+}
+
+void control_derivative(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  double *product = c->lanes;
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    product[u] = c->forgetful[u] && !c->setting->terminal[u] ? forgetful_product(c, u, x) : 0;
+  for (size_t slice = 0; slice < c->successors->slices; slice++) {
+    const size_t at = slice * IDM_LANES;
+    double sum[IDM_LANES] = {0};
+    for (size_t u = 0; u < c->sizes.actions; u++) {
+      if (c->setting->terminal[u]) continue;
+      if (!c->forgetful[u]) {
+        slice_product(c, u, slice, x, sum);
+        continue;
+      }
+      const double *mix = c->mix + u * c->models * c->padded + at;
+      for (int l = 0; l < IDM_LANES; l++)
+        sum[l] += mix[l] * product[u];
+    }
+    for (size_t l = 0; l < IDM_LANES; l++)
+      y[at + l] = x[at + l] - c->numbers.discount * sum[l];
+  }
+}
+
+void control_transposed(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  const double gamma = c->numbers.discount;
+  const size_t points = c->lattice->points;
+  memcpy(y, x, c->padded * sizeof *y);
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    if (c->setting->terminal[u]) continue;
+    double mass = 0;
+    const double *first = c->mix + u * c->models * c->padded;
+    for (size_t i = 0; c->forgetful[u] && i < points; i++)
+      mass += first[i] * x[i];
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      const double *mix = first + m * c->padded;
+      if (c->forgetful[u])
+        idm_successor_scatter(block, 0, -gamma * mass * c->constant[u * c->models + m], y);
+      else
+        for (size_t i = 0; i < points; i++)
+          idm_successor_scatter(block, i, -gamma * mix[i] * x[i], y);
+    }
+  }
+}

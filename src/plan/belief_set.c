@@ -1,0 +1,133 @@
+/* Weighted sets of beliefs. */
+#include "plan/belief_set.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+static const double equal_beliefs = 1e-12;
+
+static idm_status reserve(belief_set *set, size_t capacity, idm_error *opt_error)
+{
+  if (capacity <= set->capacity) return IDM_OK;
+  struct {
+    double **array;
+    size_t width;
+  } const parts[] = {{&set->weight, 1},
+                     {&set->belief, set->states},
+                     {&set->log_decision, set->actions},
+                     {&set->specification, set->pairs}};
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    double *larger = realloc(*parts[i].array, capacity * parts[i].width * sizeof *larger);
+    if (!larger) return idm_fail_memory(opt_error);
+    *parts[i].array = larger;
+  }
+  set->capacity = capacity;
+  return IDM_OK;
+}
+
+idm_status belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
+                           idm_error *opt_error)
+{
+  *set = (belief_set){.states = states, .actions = actions, .pairs = pairs};
+  return reserve(set, 1, opt_error);
+}
+
+void belief_set_free(belief_set *set)
+{
+  free(set->weight);
+  free(set->belief);
+  free(set->log_decision);
+  free(set->specification);
+}
+
+idm_status belief_set_add(belief_set *set, double weight, const double *belief,
+                          idm_error *opt_error)
+{
+  if (set->count == set->capacity) {
+    const idm_status status = reserve(set, 2 * set->capacity, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  set->weight[set->count] = weight;
+  memcpy(set->belief + set->count * set->states, belief, set->states * sizeof *belief);
+  set->count++;
+  return IDM_OK;
+}
+
+idm_status belief_set_copy(belief_set *to, const belief_set *from, idm_error *opt_error)
+{
+  const idm_status status = reserve(to, from->count, opt_error);
+  if (status != IDM_OK) return status;
+  to->count = from->count;
+  memcpy(to->weight, from->weight, from->count * sizeof(double));
+  memcpy(to->belief, from->belief, from->count * from->states * sizeof(double));
+  memcpy(to->log_decision, from->log_decision, from->count * from->actions * sizeof(double));
+  memcpy(to->specification, from->specification, from->count * from->pairs * sizeof(double));
+  return IDM_OK;
+}
+
+static void swap(belief_set *set, size_t a, size_t b)
+{
+  if (a == b) return;
+  const double weight = set->weight[a];
+  set->weight[a] = set->weight[b];
+  set->weight[b] = weight;
+  for (size_t s = 0; s < set->states; s++) {
+    const double z = set->belief[a * set->states + s];
+    set->belief[a * set->states + s] = set->belief[b * set->states + s];
+    set->belief[b * set->states + s] = z;
+  }
+}
+
+/* Lexicographic order, with coordinates closer than the tolerance taken as equal. */
+static int compare(const belief_set *set, size_t a, size_t b)
+{
+  const double *x = set->belief + a * set->states;
+  const double *y = set->belief + b * set->states;
+  for (size_t s = 0; s < set->states; s++)
+    if (fabs(x[s] - y[s]) > equal_beliefs) return x[s] < y[s] ? -1 : 1;
+  return 0;
+}
+
+/* Heap sort in place: the set is sorted rarely and must not allocate. */
+static void sift(belief_set *set, size_t root, size_t count)
+{
+  for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
+    if (child + 1 < count && compare(set, child, child + 1) < 0) child++;
+    if (compare(set, root, child) >= 0) return;
+    swap(set, root, child);
+    root = child;
+  }
+}
+
+static void sort(belief_set *set)
+{
+  for (size_t i = set->count / 2; i-- > 0;)
+    sift(set, i, set->count);
+  for (size_t end = set->count; end-- > 1;) {
+    swap(set, 0, end);
+    sift(set, 0, end);
+  }
+}
+
+bool belief_set_tidy(belief_set *set)
+{
+  if (set->count > 1) {
+    sort(set);
+    size_t kept = 0;
+    for (size_t i = 1; i < set->count; i++) {
+      if (compare(set, kept, i) == 0)
+        set->weight[kept] += set->weight[i];
+      else
+        swap(set, ++kept, i);
+    }
+    set->count = kept + 1;
+  }
+  double total = 0;
+  for (size_t i = 0; i < set->count; i++)
+    total += set->weight[i];
+  if (!(total > 0)) return false;
+  for (size_t i = 0; i < set->count; i++)
+    set->weight[i] /= total;
+  return true;
+}

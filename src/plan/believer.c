@@ -1,0 +1,421 @@
+/* Behaviours of agents that hold beliefs: decide by the planner's policy, recognise by its models.
+ *
+ * Contents: the believer · its memory · deciding · recognising · the table of operations */
+#include "plan/believer.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "belief/filter.h"
+#include "plan/belief_set.h"
+
+/* --- the believer
+ * ------------------------------------------------------------------------------------- */
+
+struct believer {
+  const idm_planner *planner;
+  const void *content;
+  const idm_setting *setting;
+  const idm_theta *theta;
+  idm_recognition recognition;
+};
+
+idm_status believer_create(const idm_planner *planner, const void *content,
+                           const idm_setting *setting, const idm_theta *theta,
+                           const idm_agent *agent, believer **ret_believer, idm_error *opt_error)
+{
+  *ret_believer = idm_new(1, sizeof **ret_believer);
+  if (!*ret_believer) return idm_fail_memory(opt_error);
+  **ret_believer = (believer){planner, content, setting, theta, agent->recognition};
+  return IDM_OK;
+}
+
+void believer_destroy(believer *b)
+{
+  free(b);
+}
+
+/* --- its memory
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct memory {
+  belief_set now;
+  belief_set later; /* the set under construction */
+  bool decided;     /* now holds policies */
+  bool all_open;    /* every action is available */
+  bool *open;       /* [action] */
+  size_t variant;
+  int steps;
+  double *scratch;   /* the planner's */
+  double *next;      /* [model][state]: predicted states */
+  double *posterior; /* [state] */
+  double *mean;      /* [state] */
+  double *share;     /* [model]: sigma over the models that allow what was seen */
+} memory;
+
+static void memory_destroy(void *content)
+{
+  memory *m = content;
+  if (!m) return;
+  belief_set_free(&m->now);
+  belief_set_free(&m->later);
+  free(m->open);
+  free(m->scratch);
+  free(m->next);
+  free(m->posterior);
+  free(m->mean);
+  free(m->share);
+  free(m);
+}
+
+static idm_status memory_create(const void *content, void **ret_memory, idm_error *opt_error)
+{
+  const believer *b = content;
+  const idm_sizes n = b->theta->sizes;
+  const size_t models = b->theta->models;
+  *ret_memory = NULL;
+  memory *m = idm_new(1, sizeof *m);
+  if (!m) return idm_fail_memory(opt_error);
+  idm_status status = belief_set_init(&m->now, n.states, n.actions, n.actions * models, opt_error);
+  if (status == IDM_OK)
+    status = belief_set_init(&m->later, n.states, n.actions, n.actions * models, opt_error);
+  m->open = idm_new(n.actions, sizeof *m->open);
+  m->scratch = idm_new(b->planner->scratch(b->content), sizeof *m->scratch);
+  m->next = idm_new(models * n.states, sizeof *m->next);
+  m->posterior = idm_new(n.states, sizeof *m->posterior);
+  m->mean = idm_new(n.states, sizeof *m->mean);
+  m->share = idm_new(models, sizeof *m->share);
+  if (status == IDM_OK &&
+      !(m->open && m->scratch && m->next && m->posterior && m->mean && m->share))
+    status = idm_fail_memory(opt_error);
+  if (status != IDM_OK) {
+    memory_destroy(m);
+    return status;
+  }
+  *ret_memory = m;
+  return IDM_OK;
+}
+
+static idm_status memory_copy(const void *content, void *to, const void *from, idm_error *opt_error)
+{
+  const believer *b = content;
+  memory *target = to;
+  const memory *source = from;
+  const idm_status status = belief_set_copy(&target->now, &source->now, opt_error);
+  if (status != IDM_OK) return status;
+  target->decided = source->decided;
+  target->all_open = source->all_open;
+  target->variant = source->variant;
+  target->steps = source->steps;
+  memcpy(target->open, source->open, b->theta->sizes.actions * sizeof *target->open);
+  return IDM_OK;
+}
+
+static idm_status begin_agent(const void *content, void *content_memory, idm_error *opt_error)
+{
+  (void)content;
+  (void)opt_error;
+  memory *m = content_memory;
+  m->now.count = 0;
+  m->decided = false;
+  return IDM_OK;
+}
+
+static idm_status begin_trajectory(const void *content, void *content_memory, size_t variant,
+                                   const double *opt_start, idm_error *opt_error)
+{
+  const believer *b = content;
+  memory *m = content_memory;
+  const size_t k = b->theta->sizes.states;
+  const double *start = opt_start ? opt_start : b->setting->start;
+  m->variant = variant;
+  m->steps = 0;
+  m->decided = false;
+  m->now.count = 0;
+  if (!b->setting->fully_observed) return belief_set_add(&m->now, 1, start, opt_error);
+  for (size_t s = 0; s < k; s++) {
+    if (!(start[s] > 0)) continue;
+    memset(m->mean, 0, k * sizeof *m->mean);
+    m->mean[s] = 1;
+    const idm_status status = belief_set_add(&m->now, start[s], m->mean, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  return IDM_OK;
+}
+
+/* --- deciding
+ * ------------------------------------------------------------------------------------------- */
+
+static void decide(const believer *b, memory *m)
+{
+  if (m->decided) return;
+  belief_set *set = &m->now;
+  for (size_t i = 0; i < set->count; i++)
+    b->planner->policy(b->content, m->variant, m->steps, set->belief + i * set->states,
+                       set->log_decision + i * set->actions, set->specification + i * set->pairs,
+                       m->scratch);
+  m->decided = true;
+}
+
+/* log sum over the open actions of exp(log_decision): 0 where all are open. */
+static double log_open(const memory *m, const double *log_decision, size_t actions)
+{
+  if (m->all_open) return 0;
+  double most = -INFINITY;
+  for (size_t u = 0; u < actions; u++)
+    if (m->open[u] && log_decision[u] > most) most = log_decision[u];
+  if (most == -INFINITY) return -INFINITY;
+  double sum = 0;
+  for (size_t u = 0; u < actions; u++)
+    if (m->open[u]) sum += exp(log_decision[u] - most);
+  return most + log(sum);
+}
+
+/* log pi(u|z_i) over the open actions. Where the policy forbids all that is open, they are shared
+ * equally. */
+static double log_choice(const memory *m, size_t i, size_t u)
+{
+  const size_t actions = m->now.actions;
+  const double *log_decision = m->now.log_decision + i * actions;
+  if (!m->all_open && !m->open[u]) return -INFINITY;
+  const double total = log_open(m, log_decision, actions);
+  if (total != -INFINITY) return log_decision[u] - total;
+  size_t open = 0;
+  for (size_t v = 0; v < actions; v++)
+    open += m->open[v];
+  return -log((double)open);
+}
+
+static idm_status act(const void *content, void *content_memory, const bool *opt_available,
+                      double *log_probability, idm_error *opt_error)
+{
+  (void)opt_error;
+  const believer *b = content;
+  memory *m = content_memory;
+  const size_t actions = b->theta->sizes.actions;
+  decide(b, m);
+  m->all_open = true;
+  for (size_t u = 0; u < actions; u++) {
+    m->open[u] = !opt_available || opt_available[u];
+    m->all_open = m->all_open && m->open[u];
+  }
+  for (size_t u = 0; u < actions; u++) {
+    if (m->now.count == 1) {
+      log_probability[u] = log_choice(m, 0, u);
+      continue;
+    }
+    double most = -INFINITY;
+    for (size_t i = 0; i < m->now.count; i++)
+      most = fmax(most, log_choice(m, i, u));
+    double sum = 0;
+    for (size_t i = 0; most > -INFINITY && i < m->now.count; i++)
+      sum += m->now.weight[i] * exp(log_choice(m, i, u) - most);
+    log_probability[u] = sum > 0 ? most + log(sum) : -INFINITY;
+  }
+  return IDM_OK;
+}
+
+/* --- recognising
+ * ------------------------------------------------------------------------------------------ */
+
+static double correct(const believer *b, const memory *m, size_t model, size_t u, size_t x,
+                      double *posterior)
+{
+  const idm_sizes n = b->theta->sizes;
+  const double *next = m->next + model * n.states;
+  if (b->setting->fully_observed) {
+    memset(posterior, 0, n.states * sizeof *posterior);
+    posterior[x] = 1;
+    return next[x];
+  }
+  const double *emission = idm_theta_values(b->theta, IDM_EMISSION, 0) +
+                           (model * n.actions + u) * n.states * n.observations;
+  return idm_filter_correct(n.states, n.observations, emission, next, x, posterior);
+}
+
+/* Predict the next state under every model from belief i. */
+static void predict(const believer *b, memory *m, size_t i, size_t u)
+{
+  const idm_sizes n = b->theta->sizes;
+  const double *transition = idm_theta_values(b->theta, IDM_TRANSITION, 0);
+  for (size_t model = 0; model < b->theta->models; model++)
+    idm_filter_predict(n.states, transition + (model * n.actions + u) * n.states * n.states,
+                       m->now.belief + i * n.states, m->next + model * n.states);
+}
+
+/* sigma(m|z,u) over the models under which x can be seen, renormalised, into m->share. Returns the
+ * predictive probability sum_m sigma_m p_m(x|z,u); 0 where no model allows x. */
+static double share_models(const believer *b, memory *m, size_t i, size_t u, size_t x)
+{
+  const size_t models = b->theta->models;
+  const double *sigma = m->now.specification + i * m->now.pairs + u * models;
+  double predictive = 0;
+  double total = 0;
+  for (size_t model = 0; model < models; model++) {
+    const double p = sigma[model] > 0 ? correct(b, m, model, u, x, m->posterior) : 0;
+    m->share[model] = p > 0 ? sigma[model] : 0;
+    predictive += sigma[model] * p;
+    total += m->share[model];
+  }
+  for (size_t model = 0; total > 0 && model < models; model++)
+    m->share[model] /= total;
+  return total > 0 ? predictive : 0;
+}
+
+/* Add the successors of belief i after (u, x) with a weight: their mean, one drawn, or all of them.
+ */
+static idm_status add_successors(const believer *b, memory *m, size_t u, size_t x, double weight,
+                                 idm_random *opt_random, idm_error *opt_error)
+{
+  const size_t k = b->theta->sizes.states;
+  const size_t models = b->theta->models;
+  if (b->recognition == IDM_RECOGNITION_SAMPLED && opt_random) {
+    const size_t model = idm_random_choice(opt_random, m->share, models);
+    correct(b, m, model, u, x, m->posterior);
+    return belief_set_add(&m->later, weight, m->posterior, opt_error);
+  }
+  memset(m->mean, 0, k * sizeof *m->mean);
+  for (size_t model = 0; model < models; model++) {
+    if (!(m->share[model] > 0)) continue;
+    correct(b, m, model, u, x, m->posterior);
+    if (b->recognition == IDM_RECOGNITION_SAMPLED) {
+      const idm_status status =
+          belief_set_add(&m->later, weight * m->share[model], m->posterior, opt_error);
+      if (status != IDM_OK) return status;
+    } else {
+      for (size_t s = 0; s < k; s++)
+        m->mean[s] += m->share[model] * m->posterior[s];
+    }
+  }
+  if (b->recognition == IDM_RECOGNITION_SAMPLED) return IDM_OK;
+  return belief_set_add(&m->later, weight, m->mean, opt_error);
+}
+
+/* Every observation that belief i, action u allows: the one seen, or all that may have been. */
+static idm_status branch_observations(const believer *b, memory *m, size_t i, size_t u,
+                                      int observation, double weight, idm_random *opt_random,
+                                      idm_error *opt_error)
+{
+  const size_t first = observation == IDM_MISSING ? 0 : (size_t)observation;
+  const size_t end = observation == IDM_MISSING ? b->theta->sizes.observations : first + 1;
+  predict(b, m, i, u);
+  for (size_t x = first; x < end; x++) {
+    const double predictive = share_models(b, m, i, u, x);
+    if (!(predictive > 0)) continue;
+    const double part = observation == IDM_MISSING ? weight * predictive : weight;
+    const idm_status status = add_successors(b, m, u, x, part, opt_random, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  if (m->later.count > 4 * (size_t)BELIEF_SET_MOST)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "what was not recorded leaves more than %d possible beliefs", BELIEF_SET_MOST);
+  return IDM_OK;
+}
+
+/* Weight of belief i after the action: w_i pi(u|z_i), unless no belief in the set would have chosen
+ * it. */
+static double chosen_weight(const memory *m, size_t i, size_t u, double best)
+{
+  if (m->now.count == 1 || best == -INFINITY) return m->now.weight[i];
+  return m->now.weight[i] * exp(log_choice(m, i, u) - best);
+}
+
+static idm_status branch_action(const believer *b, memory *m, size_t u, int observation,
+                                idm_random *opt_random, idm_error *opt_error)
+{
+  double best = -INFINITY;
+  for (size_t i = 0; m->now.count > 1 && i < m->now.count; i++)
+    best = fmax(best, log_choice(m, i, u));
+  for (size_t i = 0; i < m->now.count; i++) {
+    const double weight = chosen_weight(m, i, u, best);
+    if (!(weight > 0)) continue;
+    const idm_status status =
+        branch_observations(b, m, i, u, observation, weight, opt_random, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  return IDM_OK;
+}
+
+/* An action that was not recorded: all that were open, except those that would have ended the
+ * trajectory. */
+static idm_status branch_actions(const believer *b, memory *m, int observation,
+                                 idm_random *opt_random, idm_error *opt_error)
+{
+  for (size_t i = 0; i < m->now.count; i++)
+    for (size_t u = 0; u < b->theta->sizes.actions; u++) {
+      if (b->setting->ends[u]) continue;
+      const double weight = m->now.weight[i] * exp(log_choice(m, i, u));
+      if (!(weight > 0)) continue;
+      const idm_status status =
+          branch_observations(b, m, i, u, observation, weight, opt_random, opt_error);
+      if (status != IDM_OK) return status;
+    }
+  return IDM_OK;
+}
+
+static idm_status impossible(const believer *b, int action, int observation, idm_error *opt_error)
+{
+  const idm_setting *s = b->setting;
+  const char *seen = observation == IDM_MISSING ? "anything" : s->observations.name[observation];
+  const char *done = action == IDM_MISSING ? "any open action" : s->actions.name[action];
+  return idm_fail(opt_error, IDM_INPUT,
+                  "observation '%s' after '%s' is impossible under every model of the agent", seen,
+                  done);
+}
+
+static idm_status observe(const void *content, void *content_memory, int action, int observation,
+                          double reward, idm_random *opt_random, idm_error *opt_error)
+{
+  (void)reward;
+  const believer *b = content;
+  memory *m = content_memory;
+  decide(b, m);
+  m->later.count = 0;
+  const idm_status status =
+      action == IDM_MISSING
+          ? branch_actions(b, m, observation, opt_random, opt_error)
+          : branch_action(b, m, (size_t)action, observation, opt_random, opt_error);
+  if (status != IDM_OK) return status;
+  if (m->later.count == 0 || !belief_set_tidy(&m->later))
+    return impossible(b, action, observation, opt_error);
+  if (m->later.count > BELIEF_SET_MOST)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "what was not recorded leaves %zu possible beliefs; at most %d are followed",
+                    m->later.count, BELIEF_SET_MOST);
+  const belief_set swapped = m->now;
+  m->now = m->later;
+  m->later = swapped;
+  m->steps++;
+  m->decided = false;
+  return IDM_OK;
+}
+
+static void mean_belief(const void *content, const void *content_memory, double *z)
+{
+  (void)content;
+  const memory *m = content_memory;
+  const size_t k = m->now.states;
+  memset(z, 0, k * sizeof *z);
+  for (size_t i = 0; i < m->now.count; i++)
+    for (size_t s = 0; s < k; s++)
+      z[s] += m->now.weight[i] * m->now.belief[i * k + s];
+}
+
+/* --- the table of operations
+ * ------------------------------------------------------------------------------- */
+
+static const idm_behavior_ops operations = {
+    .memory_create = memory_create,
+    .memory_destroy = memory_destroy,
+    .memory_copy = memory_copy,
+    .begin_agent = begin_agent,
+    .begin_trajectory = begin_trajectory,
+    .act = act,
+    .observe = observe,
+    .belief = mean_belief,
+};
+
+idm_behavior believer_behavior(const believer *b)
+{
+  return (idm_behavior){&operations, b};
+}

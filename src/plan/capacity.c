@@ -1,0 +1,124 @@
+/* The constrained form: multipliers that use up given capacities (paper, section 4.2). */
+#include <math.h>
+
+#include "idm/planner.h"
+
+typedef struct search {
+  idm_theta *theta;
+  const idm_solver *solver;
+  idm_workspace *workspace;
+  idm_plan_report *report;
+  idm_block_id block;
+  double capacity;
+} search;
+
+static double complexity_of(const idm_forward *forward, idm_block_id block)
+{
+  if (block == IDM_ALPHA) return forward->decision;
+  if (block == IDM_BETA) return forward->specification;
+  return forward->recognition;
+}
+
+/* Complexity at a multiplier, less the capacity. */
+static idm_status excess(const search *s, double multiplier, double *ret_excess,
+                         idm_error *opt_error)
+{
+  idm_theta_set_scalar(s->theta, s->block, multiplier);
+  idm_status status = idm_plan(s->theta, s->solver, s->workspace, s->report, opt_error);
+  idm_forward forward;
+  if (status == IDM_OK) status = idm_plan_forward(s->workspace, 0, &forward, NULL, opt_error);
+  if (status == IDM_OK) *ret_excess = complexity_of(&forward, s->block) - s->capacity;
+  return status;
+}
+
+/* A multiplier large enough that the capacity is not exceeded: it falls as the multiplier grows. */
+static idm_status bracket(const search *s, double *ret_high, idm_error *opt_error)
+{
+  for (double high = 1; high < 1e12; high *= 8) {
+    double over;
+    const idm_status status = excess(s, high, &over, opt_error);
+    if (status != IDM_OK) return status;
+    if (over <= 0) {
+      *ret_high = high;
+      return IDM_OK;
+    }
+  }
+  return idm_fail(opt_error, IDM_NUMERICAL,
+                  "no multiplier up to 1e12 brings the complexity down to %g nats", s->capacity);
+}
+
+/* Bisect log multiplier: complexities may jump where a policy switches, so nothing smoother is
+ * safe. */
+static idm_status bisect(const search *s, double high, idm_error *opt_error)
+{
+  double low = 1e-12;
+  idm_status status = IDM_OK;
+  for (int i = 0; i < 200 && high / low > 1 + 1e-12 && status == IDM_OK; i++) {
+    const double middle = sqrt(low * high);
+    double over;
+    status = excess(s, middle, &over, opt_error);
+    if (status == IDM_OK && over > 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (status != IDM_OK) return status;
+  double over;
+  return excess(s, high, &over, opt_error);
+}
+
+/* Solve for one multiplier with the others as they are. Returns whether the constraint binds. */
+static idm_status settle(const search *s, bool *ret_binds, idm_error *opt_error)
+{
+  double over;
+  *ret_binds = false;
+  idm_status status = excess(s, 0, &over, opt_error);
+  if (status != IDM_OK || over <= 0) return status;
+  *ret_binds = true;
+  double high = 1;
+  status = bracket(s, &high, opt_error);
+  return status == IDM_OK ? bisect(s, high, opt_error) : status;
+}
+
+idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm_solver *opt_solver,
+                             idm_workspace *workspace, idm_plan_report *opt_report,
+                             idm_notes *opt_notes, idm_error *opt_error)
+{
+  enum { most_rounds = 100 };
+  const struct {
+    idm_block_id block;
+    const char *name;
+    double capacity;
+  } wanted[] = {{IDM_ALPHA, "decision", agent->decision_capacity},
+                {IDM_BETA, "specification", agent->specification_capacity},
+                {IDM_ETA, "recognition", agent->recognition_capacity}};
+  bool binds[3] = {false};
+  double before[3] = {NAN, NAN, NAN};
+  size_t count = 0;
+  for (size_t i = 0; i < 3; i++)
+    count += isnan(wanted[i].capacity) ? 0 : 1;
+  idm_status status = IDM_OK;
+  bool moved = count > 0;
+  /* One constraint at a time until none moves its multiplier: the dual is convex, so this settles.
+   */
+  for (int round = 0; moved && status == IDM_OK && round < most_rounds; round++) {
+    moved = false;
+    for (size_t i = 0; i < 3 && status == IDM_OK; i++) {
+      if (isnan(wanted[i].capacity)) continue;
+      const search s = {theta,      opt_solver,      workspace,
+                        opt_report, wanted[i].block, wanted[i].capacity};
+      status = settle(&s, &binds[i], opt_error);
+      const double now = idm_theta_scalar(theta, wanted[i].block);
+      moved = moved || (count > 1 && !(fabs(now - before[i]) <= 1e-9 * fabs(now)));
+      before[i] = now;
+    }
+  }
+  if (status == IDM_OK && moved)
+    status = idm_fail(opt_error, IDM_NUMERICAL, "the capacities did not settle in %d rounds",
+                      most_rounds);
+  for (size_t i = 0; i < 3 && status == IDM_OK; i++)
+    if (!isnan(wanted[i].capacity) && !binds[i])
+      idm_notes_add(opt_notes, "the %s capacity of %g nats does not bind: its multiplier is 0",
+                    wanted[i].name, wanted[i].capacity);
+  return status;
+}

@@ -1,0 +1,130 @@
+/* Bounded rational control on a lattice: what solver, forward recursion and policy share. */
+#ifndef IDM_PLAN_CONTROL_H
+#define IDM_PLAN_CONTROL_H
+
+#include "belief/successor.h"
+#include "idm/planner.h"
+
+/* Numbers of theta that the recursion reads, copied in at the start of planning. */
+typedef struct control_numbers {
+  double alpha;
+  double beta;
+  double eta;
+  double discount;
+  double temperature; /* of the decision policy: alpha, or its own */
+  double certainty_above;
+  double certainty_award;
+  double *action_prior; /* [action] */
+  double *model_prior;  /* [model] */
+} control_numbers;
+
+typedef struct control {
+  const idm_setting *setting; /* borrowed */
+  idm_agent agent;
+  idm_sizes sizes;
+  size_t models;
+  size_t variants;
+  control_numbers numbers;
+  bool own_temperature; /* a softmax laid over the solved Q */
+
+  idm_lattice *lattice;
+  idm_successors *successors;
+  double *transition;   /* what the successors were built from: [model][action][s][s'] */
+  double *emission;     /* [model][action][s'][x] */
+  double *belief_prior; /* [s] or NULL */
+  int *group;           /* [model][action][x]: observations with the same successor belief */
+  bool *forgetful;      /* [action]: every model forgets, so the future is one number */
+  bool any_terminal;
+
+  size_t padded;   /* points, rounded up to whole slices */
+  int layers;      /* 1, or the horizon */
+  double *utility; /* [variant][action][state] */
+  double *reward;  /* [action][padded]: immediate utility of the variant being solved */
+  double *value;   /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
+                      left */
+  bool *solved;    /* [variant]: value holds a solution to start from */
+
+  /* Tables for `evaluate: interpolate`, else NULL. */
+  double *quality;       /* [variant][layers][action][padded]: Q */
+  double *specification; /* [variant][layers][action][model][padded]: sigma */
+
+  /* Scratch of the solver. */
+  double *mix;      /* [action][model][padded]: pi sigma, the weights of the derivative */
+  double *constant; /* [action][model]: sigma of forgetful actions */
+  double *held;     /* [action][padded]: a decision policy held still */
+  double *penalty;  /* [padded]: alpha KL of the held policy */
+  double *vector;   /* vectors of length padded, see solve.c */
+  double *lanes;    /* scratch of one slice */
+} control;
+
+/* --- control.c: the operations of the planners that solve a lattice
+ * ---------------------------------- */
+
+idm_status control_create(const idm_setting *setting, const idm_theta *theta,
+                          const idm_agent *agent, void **ret_content, idm_error *opt_error);
+/* The same with a decision policy of its own temperature, laid over the solved Q. */
+idm_status control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
+                                      const idm_agent *agent, void **ret_content,
+                                      idm_error *opt_error);
+idm_status control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                        idm_plan_report *report, idm_error *opt_error);
+void control_destroy(void *content);
+size_t control_points(const void *content);
+
+/* --- backup.c: the operator B* and its derivative
+ * ------------------------------------------------- */
+
+/* What one application of B* at V leaves behind. NULL: not wanted. */
+typedef struct backup_output {
+  double *value;         /* [padded]: B*V */
+  double *quality;       /* [action][padded] */
+  double *specification; /* [action][model][padded] */
+  bool mix;              /* fill control->mix and control->constant */
+  double lowest;         /* min and max of B*V - V over the points */
+  double highest;
+  double size; /* max |B*V| */
+} backup_output;
+
+/* Apply B* at v; with `hold` the decision policy is control->held instead of the optimal one. */
+void control_backup(control *c, const double *v, bool hold, backup_output *out);
+/* Hold the optimal decision policy at v. */
+void control_hold(control *c, const double *v);
+/* y = x - gamma P x with the weights in control->mix; context is the control. */
+void control_derivative(const void *context, const double *x, double *y);
+/* y = x - gamma P' x. */
+void control_transposed(const void *context, const double *x, double *y);
+/* Immediate utility of a variant on the lattice. */
+void control_rewards(control *c, size_t variant);
+double control_reward(const control *c, size_t variant, const double *z, size_t action);
+/* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
+double control_point(const control *c, const double *v, size_t point, double *k, double *q);
+
+/* --- solve.c
+ * -------------------------------------------------------------------------------------- */
+
+/* Vectors of control->vector that the solver needs. */
+enum { CONTROL_VECTORS = 5 + 7 };
+idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
+                         idm_error *opt_error);
+
+/* --- evaluate.c: policies off the lattice
+ * --------------------------------------------------------- */
+
+void control_policy(const void *content, size_t variant, int steps, const double *z,
+                    double *log_decision, double *opt_specification, double *scratch);
+double control_value(const void *content, size_t variant, int steps, const double *z,
+                     double *scratch);
+size_t control_scratch(const void *content);
+/* Layer with the values of `left` steps left. */
+static inline const double *control_layer(const control *c, size_t variant, int left)
+{
+  return c->value + ((size_t)(c->layers + 1) * variant + (size_t)left) * c->padded;
+}
+
+/* --- forward.c
+ * ------------------------------------------------------------------------------------ */
+
+idm_status control_forward(void *content, size_t variant, idm_forward *forward,
+                           double *opt_occupancy, idm_error *opt_error);
+
+#endif

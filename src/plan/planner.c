@@ -1,0 +1,252 @@
+/* The registry of planners, and workspaces that run them. */
+#include "idm/planner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "idm/behavior.h"
+#include "plan/agents.h"
+#include "plan/believer.h"
+#include "plan/control.h"
+#include "plan/rule.h"
+
+/* --- the registry
+ * ---------------------------------------------------------------------------------------- */
+
+#define READS(id) (1u << (id))
+#define LATTICE_READS                                                                              \
+  (READS(IDM_UTILITY) | READS(IDM_CERTAINTY) | READS(IDM_DISCOUNT) | READS(IDM_TRANSITION) |       \
+   READS(IDM_EMISSION))
+#define LATTICE_CAN                                                                                \
+  (IDM_CAN_STATIONARY | IDM_CAN_HORIZON | IDM_CAN_VALUE | IDM_CAN_FORWARD | IDM_NEEDS_MODEL)
+
+/* A planner that solves a lattice: what they share. */
+#define LATTICE_PLANNER(its_name, its_summary, its_reads, can, its_create, its_clamp)              \
+  {                                                                                                \
+    .name = (its_name), .summary = (its_summary), .reads = LATTICE_READS | (its_reads),            \
+    .capabilities = LATTICE_CAN | (can), .create = (its_create), .plan = control_plan,             \
+    .policy = control_policy, .value = control_value, .forward = control_forward,                  \
+    .destroy = control_destroy, .scratch = control_scratch, .points = control_points,              \
+    .clamp = (its_clamp)                                                                           \
+  }
+
+static const idm_planner planners[] = {
+    LATTICE_PLANNER(
+        "bounded-rational",
+        "bounded rational control: flexibility 1/alpha, optimism 1/beta, adaptivity 1/eta",
+        READS(IDM_ALPHA) | READS(IDM_BETA) | READS(IDM_ETA) | READS(IDM_ACTION_PRIOR) |
+            READS(IDM_MODEL_PRIOR) | READS(IDM_BELIEF_PRIOR),
+        0, control_create, NULL),
+    LATTICE_PLANNER("rational", "its limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
+                    READS(IDM_ACTION_PRIOR) | READS(IDM_MODEL_PRIOR), 0, control_create,
+                    clamp_rational),
+    {.name = "decision-rule",
+     .summary = "a softmax of linear scores of the belief; nothing is planned",
+     .reads = READS(IDM_WEIGHTS) | READS(IDM_ACTION_PRIOR) | READS(IDM_MODEL_PRIOR) |
+              READS(IDM_TRANSITION) | READS(IDM_EMISSION),
+     .capabilities = IDM_CAN_STATIONARY | IDM_CAN_HORIZON | IDM_NEEDS_MODEL,
+     .create = rule_create,
+     .plan = rule_plan,
+     .policy = rule_policy,
+     .scratch = rule_scratch,
+     .destroy = rule_destroy},
+};
+
+/* The paper's table "Boundedly Rational Agents". */
+static const idm_planner agents[] = {
+    LATTICE_PLANNER("uniformly-random", "every action alike: 1/alpha = 0, uniform action prior", 0,
+                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_random),
+    LATTICE_PLANNER("deterministic-optimal", "the best action, knowing the environment", 0,
+                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_optimal),
+    LATTICE_PLANNER(
+        "boltzmann-exploratory", "a softmax laid over the optimal Q, with its own temperature",
+        READS(IDM_TEMPERATURE), IDM_NEEDS_ENVIRONMENT, control_create_exploratory, clamp_optimal),
+    LATTICE_PLANNER("minimum-information", "1/alpha = 1 and 1/eta = 1, any action and belief prior",
+                    READS(IDM_ACTION_PRIOR) | READS(IDM_BELIEF_PRIOR), IDM_NEEDS_ENVIRONMENT,
+                    control_create, clamp_minimum_information),
+    LATTICE_PLANNER("maximum-entropy", "any alpha > 0, uniform action prior", READS(IDM_ALPHA),
+                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_maximum_entropy),
+    LATTICE_PLANNER("kl-regularised", "any alpha > 0, any action prior",
+                    READS(IDM_ALPHA) | READS(IDM_ACTION_PRIOR), IDM_NEEDS_ENVIRONMENT,
+                    control_create, clamp_regularised),
+    LATTICE_PLANNER("kl-penalised-robust", "the best action against pessimistic models: beta < 0",
+                    READS(IDM_BETA) | READS(IDM_MODEL_PRIOR), 0, control_create, clamp_robust),
+};
+
+const idm_planner *idm_planner_at(size_t index)
+{
+  return index < sizeof planners / sizeof planners[0] ? &planners[index] : NULL;
+}
+
+const idm_planner *idm_agent_at(size_t index)
+{
+  return index < sizeof agents / sizeof agents[0] ? &agents[index] : NULL;
+}
+
+const idm_planner *idm_planner_find(const char *name)
+{
+  for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++)
+    if (strcmp(planners[i].name, name) == 0) return &planners[i];
+  for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++)
+    if (strcmp(agents[i].name, name) == 0) return &agents[i];
+  return NULL;
+}
+
+const char *idm_stop_name(idm_stop stop)
+{
+  static const char *const names[] = {
+#define STOP_NAME(id, name, text) name,
+      IDM_STOP_LIST(STOP_NAME)
+#undef STOP_NAME
+  };
+  return names[stop];
+}
+
+void idm_solver_default(idm_solver *solver)
+{
+  *solver = (idm_solver){.method = IDM_NEWTON, .tolerance = 0, .limit = 100, .cold = false};
+}
+
+/* --- workspaces
+ * ------------------------------------------------------------------------------------------- */
+
+struct idm_workspace {
+  const idm_planner *planner;
+  const idm_setting *setting; /* borrowed */
+  idm_agent agent;
+  idm_theta *theta; /* own copy, clamped */
+  void *content;
+  double *scratch; /* for values and policies asked of the workspace itself */
+  believer *believer;
+};
+
+void idm_workspace_destroy(idm_workspace *workspace)
+{
+  if (!workspace) return;
+  believer_destroy(workspace->believer);
+  if (workspace->content) workspace->planner->destroy(workspace->content);
+  idm_theta_destroy(workspace->theta);
+  free(workspace->scratch);
+  free(workspace);
+}
+
+static idm_status check_setting(const idm_planner *planner, const idm_setting *setting,
+                                idm_error *opt_error)
+{
+  const unsigned need = setting->horizon > 0 ? IDM_CAN_HORIZON : IDM_CAN_STATIONARY;
+  if (!(planner->capabilities & need))
+    return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,
+                    setting->horizon > 0 ? "horizon" : "stationary form");
+  return IDM_OK;
+}
+
+static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+    const idm_block *from = &theta->block[i];
+    idm_block *to = &w->theta->block[i];
+    if (from->size != to->size || from->variants != to->variants)
+      return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
+                      idm_block_name((idm_block_id)i));
+    memcpy(to->value, from->value, from->size * from->variants * sizeof *to->value);
+  }
+  idm_status status = IDM_OK;
+  if (w->planner->clamp) status = w->planner->clamp(w->setting, w->theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(w->theta, w->setting, opt_error);
+  return status;
+}
+
+idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
+                                const idm_agent *agent, idm_workspace **ret_workspace,
+                                idm_error *opt_error)
+{
+  *ret_workspace = NULL;
+  const idm_planner *planner = idm_planner_find(agent->planner);
+  if (!planner)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner '%s' is not known; see `idm list planners` and `idm list agents`",
+                    agent->planner);
+  idm_status status = check_setting(planner, setting, opt_error);
+  if (status != IDM_OK) return status;
+  idm_workspace *w = idm_new(1, sizeof *w);
+  if (!w) return idm_fail_memory(opt_error);
+  w->planner = planner;
+  w->setting = setting;
+  w->agent = *agent;
+  status = idm_theta_copy(theta, &w->theta, opt_error);
+  if (status == IDM_OK) status = adopt(w, theta, opt_error);
+  if (status == IDM_OK) status = planner->create(setting, w->theta, agent, &w->content, opt_error);
+  if (status == IDM_OK) {
+    w->scratch = idm_new(planner->scratch(w->content) + theta->sizes.actions, sizeof *w->scratch);
+    if (!w->scratch) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK)
+    status =
+        believer_create(planner, w->content, setting, w->theta, agent, &w->believer, opt_error);
+  if (status != IDM_OK) {
+    idm_workspace_destroy(w);
+    return status;
+  }
+  *ret_workspace = w;
+  return IDM_OK;
+}
+
+idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_workspace *workspace,
+                    idm_plan_report *opt_report, idm_error *opt_error)
+{
+  idm_solver solver;
+  idm_solver_default(&solver);
+  if (opt_solver) solver = *opt_solver;
+  idm_plan_report report;
+  idm_status status = adopt(workspace, theta, opt_error);
+  if (status == IDM_OK)
+    status = workspace->planner->plan(workspace->content, workspace->theta, &solver,
+                                      opt_report ? opt_report : &report, opt_error);
+  return status;
+}
+
+double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
+{
+  if (!workspace->planner->value) return NAN;
+  return workspace->planner->value(workspace->content, variant, 0, z, workspace->scratch);
+}
+
+void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, double *decision,
+                     double *opt_specification)
+{
+  workspace->planner->policy(workspace->content, variant, 0, z, decision, opt_specification,
+                             workspace->scratch);
+  for (size_t u = 0; u < workspace->theta->sizes.actions; u++)
+    decision[u] = exp(decision[u]);
+}
+
+idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
+                            double *opt_occupancy, idm_error *opt_error)
+{
+  if (!workspace->planner->forward)
+    return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no forward recursion",
+                    workspace->planner->name);
+  return workspace->planner->forward(workspace->content, variant, forward, opt_occupancy,
+                                     opt_error);
+}
+
+size_t idm_workspace_points(const idm_workspace *workspace)
+{
+  return workspace->planner->points ? workspace->planner->points(workspace->content) : 0;
+}
+
+const idm_planner *idm_workspace_planner(const idm_workspace *workspace)
+{
+  return workspace->planner;
+}
+
+const idm_theta *idm_workspace_theta(const idm_workspace *workspace)
+{
+  return workspace->theta;
+}
+
+idm_behavior idm_workspace_behavior(const idm_workspace *workspace)
+{
+  return believer_behavior(workspace->believer);
+}

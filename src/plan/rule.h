@@ -1,0 +1,16 @@
+/* The planner `decision-rule`: a softmax of linear scores of the belief; nothing is planned. */
+#ifndef IDM_PLAN_RULE_H
+#define IDM_PLAN_RULE_H
+
+#include "idm/planner.h"
+
+idm_status rule_create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
+                       void **ret_content, idm_error *opt_error);
+idm_status rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                     idm_plan_report *report, idm_error *opt_error);
+void rule_policy(const void *content, size_t variant, int steps, const double *z,
+                 double *log_decision, double *opt_specification, double *scratch);
+size_t rule_scratch(const void *content);
+void rule_destroy(void *content);
+
+#endif

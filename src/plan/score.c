@@ -1,0 +1,163 @@
+/* The causally conditioned log-likelihood, over the tree of common prefixes. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/behavior.h"
+
+struct idm_scorer {
+  const idm_data *data;        /* borrowed */
+  const idm_prefix_tree *tree; /* borrowed */
+  double *total;               /* [node]: log-likelihood from the root through this row */
+  double *log_probability;     /* [action] */
+  idm_behavior behavior;       /* whose memories are kept */
+  void **memory;               /* [depth + 1]: the state after the row at each depth */
+};
+
+static void drop_memories(idm_scorer *scorer)
+{
+  for (size_t d = 0; d <= scorer->tree->depth; d++) {
+    if (scorer->memory[d]) scorer->behavior.ops->memory_destroy(scorer->memory[d]);
+    scorer->memory[d] = NULL;
+  }
+}
+
+void idm_scorer_destroy(idm_scorer *scorer)
+{
+  if (!scorer) return;
+  if (scorer->memory) drop_memories(scorer);
+  free(scorer->memory);
+  free(scorer->total);
+  free(scorer->log_probability);
+  free(scorer);
+}
+
+idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
+                             idm_scorer **ret_scorer, idm_error *opt_error)
+{
+  *ret_scorer = NULL;
+  idm_scorer *scorer = idm_new(1, sizeof *scorer);
+  if (!scorer) return idm_fail_memory(opt_error);
+  scorer->data = data;
+  scorer->tree = tree;
+  scorer->total = idm_new(tree->nodes, sizeof *scorer->total);
+  scorer->log_probability = idm_new(data->sizes.actions, sizeof *scorer->log_probability);
+  scorer->memory = idm_new((size_t)tree->depth + 1, sizeof *scorer->memory);
+  if (!scorer->total || !scorer->log_probability || !scorer->memory) {
+    idm_scorer_destroy(scorer);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_scorer = scorer;
+  return IDM_OK;
+}
+
+/* Memories belong to one behaviour; another one gets fresh ones, made as depths are reached. */
+static idm_status memory_at(idm_scorer *scorer, size_t depth, void **ret_memory,
+                            idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  if (!scorer->memory[depth])
+    status = scorer->behavior.ops->memory_create(scorer->behavior.content, &scorer->memory[depth],
+                                                 opt_error);
+  *ret_memory = scorer->memory[depth];
+  return status;
+}
+
+static idm_status begin_root(idm_scorer *scorer, size_t root, idm_error *opt_error)
+{
+  const idm_behavior b = scorer->behavior;
+  const int32_t start = scorer->tree->root_start[root];
+  const double *opt_start =
+      start < 0 ? NULL : scorer->data->start_belief + (size_t)start * scorer->data->sizes.states;
+  void *memory;
+  idm_status status = memory_at(scorer, 0, &memory, opt_error);
+  if (status == IDM_OK) status = b.ops->begin_agent(b.content, memory, opt_error);
+  if (status == IDM_OK)
+    status = b.ops->begin_trajectory(b.content, memory, scorer->tree->root_variant[root], opt_start,
+                                     opt_error);
+  return status;
+}
+
+static size_t open_actions(const idm_data *data, uint32_t set)
+{
+  size_t open = 0;
+  for (size_t u = 0; u < data->sizes.actions; u++)
+    open += data->available_set[set * data->sizes.actions + u];
+  return open;
+}
+
+/* What a row adds: log pi(u|z), or nothing where the action was forced or not recorded. */
+static double contribution(const idm_scorer *scorer, const idm_prefix_node *node, idm_score *score)
+{
+  if (node->action == IDM_MISSING) {
+    score->unrecorded += node->count;
+    return 0;
+  }
+  if (node->available && open_actions(scorer->data, node->available) == 1) {
+    score->forced += node->count;
+    return 0;
+  }
+  score->decisions += node->count;
+  return scorer->log_probability[node->action];
+}
+
+static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
+{
+  const idm_behavior b = scorer->behavior;
+  const idm_prefix_node *node = &scorer->tree->node[index];
+  const size_t actions = scorer->data->sizes.actions;
+  void *before = scorer->memory[node->depth - 1];
+  const bool *open =
+      node->available ? scorer->data->available_set + node->available * actions : NULL;
+  idm_status status = b.ops->act(b.content, before, open, scorer->log_probability, opt_error);
+  if (status != IDM_OK) return status;
+  const double log_p = contribution(scorer, node, score);
+  scorer->total[index] = scorer->total[node->parent] + log_p;
+  score->log_likelihood += (double)node->count * log_p;
+  if (node->leaf) return IDM_OK;
+  void *after;
+  status = memory_at(scorer, node->depth, &after, opt_error);
+  if (status == IDM_OK) status = b.ops->memory_copy(b.content, after, before, opt_error);
+  if (status == IDM_OK)
+    status = b.ops->observe(b.content, after, node->action, node->observation, 0, NULL, opt_error);
+  return status;
+}
+
+idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
+                          idm_error *opt_error)
+{
+  const idm_prefix_tree *tree = scorer->tree;
+  *score = (idm_score){0};
+  if (scorer->behavior.content != behavior.content) {
+    drop_memories(scorer);
+    scorer->behavior = behavior;
+  }
+  size_t root = 0;
+  for (size_t i = 0; i < tree->nodes; i++) {
+    idm_status status;
+    if (tree->node[i].parent < 0) {
+      scorer->total[i] = 0;
+      status = begin_root(scorer, root++, opt_error);
+    } else {
+      status = visit(scorer, i, score, opt_error);
+    }
+    if (status != IDM_OK) {
+      if (opt_error && status == IDM_INPUT)
+        opt_error->line = (long)scorer->data->line[tree->node[i].first_row];
+      return status;
+    }
+  }
+  return IDM_OK;
+}
+
+double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
+{
+  return scorer->total[scorer->tree->last[trajectory]];
+}
+
+void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
+{
+  const idm_data *data = scorer->data;
+  memset(log_likelihood, 0, data->agent_name.count * sizeof *log_likelihood);
+  for (size_t t = 0; t < data->trajectories; t++)
+    log_likelihood[data->agent[t]] += scorer->total[scorer->tree->last[t]];
+}

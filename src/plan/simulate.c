@@ -1,0 +1,158 @@
+/* Simulation: a behaviour acting in the environment. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/behavior.h"
+
+/* Steps of a trajectory where neither the caller nor a horizon says. */
+enum { default_steps = 1000 };
+
+typedef struct simulator {
+  const idm_setting *setting;
+  idm_behavior behavior;
+  idm_data *data;
+  size_t capacity; /* rows that the data has room for */
+  void *memory;
+  double *log_probability;
+  double *probability;
+} simulator;
+
+static idm_status reserve_rows(simulator *s, size_t rows, idm_error *opt_error)
+{
+  if (rows <= s->capacity) return IDM_OK;
+  const size_t capacity = 2 * rows;
+  int32_t *action = realloc(s->data->action, capacity * sizeof *action);
+  if (action) s->data->action = action;
+  int32_t *observation = realloc(s->data->observation, capacity * sizeof *observation);
+  if (observation) s->data->observation = observation;
+  if (!action || !observation) return idm_fail_memory(opt_error);
+  s->capacity = capacity;
+  return IDM_OK;
+}
+
+/* Where the setting is fully observed and the first state is drawn, the log must say which it was.
+ */
+static bool records_start(const idm_setting *setting)
+{
+  if (!setting->fully_observed) return false;
+  for (size_t i = 0; i < setting->states.count; i++)
+    if (setting->start[i] == 1) return false;
+  return true;
+}
+
+static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(s->setting);
+  idm_data *data = s->data = idm_new(1, sizeof *data);
+  if (!data) return idm_fail_memory(opt_error);
+  data->sizes = n;
+  data->trajectories = trajectories;
+  data->variants = 1;
+  data->available_sets = 1;
+  data->first = idm_new(trajectories + 1, sizeof *data->first);
+  data->agent = idm_new(trajectories, sizeof *data->agent);
+  data->variant = idm_new(trajectories, sizeof *data->variant);
+  data->start = idm_new(trajectories, sizeof *data->start);
+  data->available_set = idm_new(n.actions, sizeof *data->available_set);
+  data->start_belief = idm_new(n.states * n.states, sizeof *data->start_belief);
+  data->variant_value = idm_new(1, sizeof *data->variant_value);
+  s->log_probability = idm_new(n.actions, sizeof *s->log_probability);
+  s->probability = idm_new(n.actions, sizeof *s->probability);
+  if (!data->first || !data->agent || !data->variant || !data->start || !data->available_set ||
+      !data->start_belief || !data->variant_value || !s->log_probability || !s->probability)
+    return idm_fail_memory(opt_error);
+  for (size_t u = 0; u < n.actions; u++)
+    data->available_set[u] = true;
+  if (records_start(s->setting)) {
+    data->starts = n.states;
+    for (size_t i = 0; i < n.states; i++)
+      data->start_belief[i * n.states + i] = 1;
+  }
+  idm_status status = idm_labels_create(&data->agent_name, 1, opt_error);
+  if (status == IDM_OK) status = idm_labels_set(&data->agent_name, 0, "1", 1, opt_error);
+  if (status == IDM_OK)
+    status = s->behavior.ops->memory_create(s->behavior.content, &s->memory, opt_error);
+  return status;
+}
+
+static size_t draw_action(simulator *s, idm_random *random)
+{
+  const size_t actions = s->setting->actions.count;
+  for (size_t u = 0; u < actions; u++)
+    s->probability[u] = exp(s->log_probability[u]);
+  return idm_random_choice(random, s->probability, actions);
+}
+
+static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_random *random,
+                                 idm_error *opt_error)
+{
+  const idm_setting *setting = s->setting;
+  const idm_sizes n = idm_setting_sizes(setting);
+  const idm_behavior b = s->behavior;
+  idm_data *data = s->data;
+  size_t state = idm_random_choice(random, setting->start, n.states);
+  data->start[index] = data->starts ? (int32_t)state : -1;
+  const double *start = data->starts ? data->start_belief + state * n.states : NULL;
+  idm_status status = b.ops->begin_agent(b.content, s->memory, opt_error);
+  if (status == IDM_OK) status = b.ops->begin_trajectory(b.content, s->memory, 0, start, opt_error);
+
+  for (int t = 0; status == IDM_OK && t < steps; t++) {
+    status = reserve_rows(s, data->rows + 1, opt_error);
+    if (status == IDM_OK)
+      status = b.ops->act(b.content, s->memory, NULL, s->log_probability, opt_error);
+    if (status != IDM_OK) break;
+    const size_t u = draw_action(s, random);
+    data->action[data->rows] = (int32_t)u;
+    data->observation[data->rows] = IDM_MISSING;
+    data->rows++;
+    if (setting->ends[u]) break;
+    state = idm_random_choice(random, setting->transition + (u * n.states + state) * n.states,
+                              n.states);
+    const size_t x = idm_random_choice(
+        random, setting->emission + (u * n.states + state) * n.observations, n.observations);
+    data->observation[data->rows - 1] = (int32_t)x;
+    if (t + 1 < steps)
+      status = b.ops->observe(b.content, s->memory, (int)u, (int)x, 0, random, opt_error);
+  }
+  data->first[index + 1] = data->rows;
+  return status;
+}
+
+static idm_status finish(simulator *s, idm_error *opt_error)
+{
+  idm_data *data = s->data;
+  data->available = idm_new(data->rows, sizeof *data->available);
+  data->line = idm_new(data->rows, sizeof *data->line);
+  return data->available && data->line ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
+                        const idm_simulation *simulation, idm_data **ret_data, idm_error *opt_error)
+{
+  *ret_data = NULL;
+  if (!setting->transition || !setting->emission)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the environment's dynamics are not given, so nothing can be simulated");
+  if (simulation->trajectories > UINT32_MAX)
+    return idm_fail(opt_error, IDM_USAGE, "too many trajectories");
+  int steps = simulation->steps > 0 ? simulation->steps : default_steps;
+  if (setting->horizon > 0 && (simulation->steps <= 0 || steps > setting->horizon))
+    steps = setting->horizon;
+
+  simulator s = {.setting = setting, .behavior = behavior};
+  idm_status status = prepare(&s, simulation->trajectories, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < simulation->trajectories; i++) {
+    idm_random random;
+    idm_random_init(&random, simulation->seed, i);
+    status = run_trajectory(&s, i, steps, &random, opt_error);
+  }
+  if (status == IDM_OK) status = finish(&s, opt_error);
+  if (s.memory) behavior.ops->memory_destroy(s.memory);
+  free(s.log_probability);
+  free(s.probability);
+  if (status == IDM_OK)
+    *ret_data = s.data;
+  else
+    idm_data_destroy(s.data);
+  return status;
+}

@@ -1,0 +1,316 @@
+/* Solving V = B*V with a certified bound: Newton, and the sweeps it falls back on.
+ *
+ * Contents: bounds · sweeps · Newton · holding the decision policy · backward induction · all
+ * variants */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/krylov.h"
+#include "plan/control.h"
+
+/* Relative residual of the linear solve in a Newton step: two digits a step are enough, because the
+ * quadratic phase is short and each product costs as much as a sweep. */
+static const double forcing = 1e-2;
+/* Products with the derivative that a Newton step may spend. */
+enum { most_products = 400 };
+
+/* Vectors in control->vector. */
+typedef struct vectors {
+  double *v;      /* the iterate */
+  double *backup; /* B*V */
+  double *trial;
+  double *trial_backup;
+  double *step;
+  double *work; /* IDM_BICGSTAB_WORK */
+} vectors;
+
+static vectors vectors_of(const control *c)
+{
+  double *first = c->vector;
+  const size_t n = c->padded;
+  return (vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n, first + 5 * n};
+}
+
+/* --- bounds
+ * --------------------------------------------------------------------------------------------- */
+
+/* What is known after one backup: V* lies in B*V + centre +- radius. */
+typedef struct certificate {
+  double centre;
+  double radius;
+  double rounding; /* what the arithmetic itself may add */
+} certificate;
+
+/* V* in B*V + gamma/(1-gamma) [min d, max d]; where an action is terminal B* is not
+ * shift-equivariant but still sub-homogeneous, and the interval must contain 0. */
+static certificate certify(const control *c, const backup_output *out)
+{
+  const double gamma = c->numbers.discount;
+  const double factor = gamma / (1 - gamma);
+  const double low = c->any_terminal ? fmin(out->lowest, 0) : out->lowest;
+  const double high = c->any_terminal ? fmax(out->highest, 0) : out->highest;
+  return (certificate){factor * (low + high) / 2, factor * (high - low) / 2,
+                       8 * DBL_EPSILON * out->size / (1 - gamma)};
+}
+
+static double target(const control *c, const idm_solver *solver, const backup_output *out)
+{
+  return solver->tolerance > 0 ? solver->tolerance : c->agent.tolerance * fmax(1, out->size);
+}
+
+/* Whether to stop; the reason goes into the report. */
+static bool reached(const control *c, const idm_solver *solver, const backup_output *out,
+                    idm_plan_report *report)
+{
+  const certificate at = certify(c, out);
+  report->bound = at.radius + at.rounding;
+  if (report->bound <= target(c, solver, out)) {
+    report->stop = IDM_STOP_BOUND;
+    return true;
+  }
+  report->stop = IDM_STOP_ROUNDING;
+  return at.radius <= at.rounding;
+}
+
+/* --- sweeps
+ * --------------------------------------------------------------------------------------------- */
+
+/* v = B*V + shift. */
+static void move(const control *c, const double *backup, double shift, double *v)
+{
+  for (size_t i = 0; i < c->lattice->points; i++)
+    v[i] = backup[i] + shift;
+}
+
+/* Plain or shifted sweeps from w.v until certified, or `limit` sweeps. The answer is left in w.v.
+ * The plain iteration certifies what it returns, B*V itself, by gamma/(1-gamma) max|d|. */
+static bool sweep(control *c, const idm_solver *solver, bool shifted, long limit, vectors w,
+                  backup_output *out, idm_plan_report *report)
+{
+  out->value = w.backup;
+  out->mix = false;
+  for (long i = 0; i < limit; i++) {
+    control_backup(c, w.v, false, out);
+    report->sweeps++;
+    certificate at = certify(c, out);
+    bool done;
+    if (shifted) {
+      done = reached(c, solver, out, report);
+    } else {
+      at.centre = 0;
+      report->bound = c->numbers.discount / (1 - c->numbers.discount) *
+                          fmax(fabs(out->lowest), fabs(out->highest)) +
+                      at.rounding;
+      report->stop = IDM_STOP_BOUND;
+      done = report->bound <= target(c, solver, out);
+    }
+    move(c, w.backup, at.centre, w.v);
+    if (done) return true;
+  }
+  return false;
+}
+
+static void solve_by_sweeps(control *c, const idm_solver *solver, vectors w, backup_output *out,
+                            idm_plan_report *report)
+{
+  const long before = report->sweeps;
+  const bool done = sweep(c, solver, solver->method == IDM_SHIFTED, solver->limit, w, out, report);
+  report->iterations += report->sweeps - before;
+  if (!done) report->stop = IDM_STOP_LIMIT;
+}
+
+/* --- Newton
+ * --------------------------------------------------------------------------------------------- */
+
+/* trial = v + (I - gamma P)^-1 (B*V - V), with P as left in control->mix by the last backup at v.
+ */
+static void newton_step(control *c, const vectors *w, idm_plan_report *report)
+{
+  double *d = w->trial_backup;
+  for (size_t i = 0; i < c->padded; i++)
+    d[i] = w->backup[i] - w->v[i];
+  idm_bicgstab(c->padded, control_derivative, c, d, w->step, forcing, most_products, w->work);
+  for (size_t i = 0; i < c->padded; i++)
+    w->trial[i] = w->v[i] + w->step[i];
+  report->iterations++;
+}
+
+static void accept(vectors *w)
+{
+  double *v = w->v;
+  double *backup = w->backup;
+  w->v = w->trial;
+  w->backup = w->trial_backup;
+  w->trial = v;
+  w->trial_backup = backup;
+}
+
+/* --- holding the decision policy
+ * ------------------------------------------------------------------------- */
+
+/* With pi held the operator is convex or concave, so Newton in sigma alone climbs to its fixed
+ * point; then pi is renewed. This is policy iteration for a game (Hoffman and Karp 1966), and is
+ * what unlike signs need. */
+static void solve_held(control *c, const idm_solver *solver, vectors *w, backup_output *out,
+                       idm_plan_report *report)
+{
+  enum { most_steps = 30 };
+  control_hold(c, w->v);
+  backup_output held = {.mix = true};
+  for (int i = 0; i < most_steps; i++) {
+    held.value = w->backup;
+    control_backup(c, w->v, true, &held);
+    report->sweeps++;
+    const certificate at = certify(c, &held);
+    if (at.radius + at.rounding <= 0.1 * target(c, solver, &held) || at.radius <= at.rounding)
+      break;
+    newton_step(c, w, report);
+    memcpy(w->v, w->trial, c->padded * sizeof *w->v);
+  }
+  out->value = w->backup;
+  control_backup(c, w->v, false, out);
+  report->sweeps++;
+}
+
+/* Alternate held solves and shifted sweeps until the certificate holds. */
+static bool solve_stubborn(control *c, const idm_solver *solver, vectors *w, backup_output *out,
+                           idm_plan_report *report)
+{
+  enum { most_rounds = 40, most_sweeps = 1000000 };
+  for (int i = 0; i < most_rounds; i++) {
+    solve_held(c, solver, w, out, report);
+    if (reached(c, solver, out, report)) return true;
+  }
+  const bool done = sweep(c, solver, true, most_sweeps, *w, out, report);
+  out->mix = true;
+  out->value = w->backup;
+  control_backup(c, w->v, false, out);
+  return done;
+}
+
+/* --- the stationary problem
+ * ------------------------------------------------------------------------------ */
+
+static void solve_by_newton(control *c, const idm_solver *solver, vectors *w, backup_output *out,
+                            idm_plan_report *report)
+{
+  out->mix = true;
+  out->value = w->backup;
+  control_backup(c, w->v, false, out);
+  report->sweeps++;
+  bool done = reached(c, solver, out, report);
+  for (long i = 0; !done && i < solver->limit; i++) {
+    newton_step(c, w, report);
+    backup_output trial = {.value = w->trial_backup, .mix = true};
+    control_backup(c, w->trial, false, &trial);
+    report->sweeps++;
+    /* Accept a step only if the bound shrinks; the first one starts from nowhere. */
+    if (isfinite(trial.size) && certify(c, &trial).radius < certify(c, out).radius) {
+      accept(w);
+      *out = trial;
+      done = reached(c, solver, out, report);
+    } else if (certify(c, out).radius <= 64 * certify(c, out).rounding) {
+      report->stop = IDM_STOP_ROUNDING;
+      done = true;
+    } else {
+      done = solve_stubborn(c, solver, w, out, report);
+      break;
+    }
+  }
+  if (!done) report->stop = IDM_STOP_LIMIT;
+  move(c, w->backup, certify(c, out).centre, w->v);
+}
+
+/* Leave the solution in the variant's layer, and the tables of its policies. */
+static void store(control *c, size_t variant, const double *v)
+{
+  const size_t rows = (size_t)c->layers * variant;
+  double *layer = c->value + ((size_t)(c->layers + 1) * variant + 1) * c->padded;
+  backup_output out = {.value = layer};
+  if (c->quality) {
+    out.quality = c->quality + rows * c->sizes.actions * c->padded;
+    out.specification = c->specification + rows * c->sizes.actions * c->models * c->padded;
+  }
+  /* One more backup: the value then belongs to its own policy, and the bound only shrinks. */
+  control_backup(c, v, false, &out);
+  c->solved[variant] = true;
+}
+
+static void solve_stationary(control *c, size_t variant, const idm_solver *solver,
+                             idm_plan_report *report)
+{
+  vectors w = vectors_of(c);
+  backup_output out = {0};
+  if (c->solved[variant] && !solver->cold)
+    memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
+  else
+    memset(w.v, 0, c->padded * sizeof *w.v);
+  if (solver->method == IDM_NEWTON)
+    solve_by_newton(c, solver, &w, &out, report);
+  else
+    solve_by_sweeps(c, solver, w, &out, report);
+  store(c, variant, w.v);
+}
+
+/* --- backward induction
+ * ----------------------------------------------------------------------------------- */
+
+static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
+{
+  double *first = c->value + (size_t)(c->layers + 1) * variant * c->padded;
+  memset(first, 0, c->padded * sizeof *first);
+  double size = 0;
+  for (int t = 0; t < c->layers; t++) {
+    const size_t row = (size_t)c->layers * variant + (size_t)t;
+    backup_output out = {.value = first + (size_t)(t + 1) * c->padded};
+    if (c->quality) {
+      out.quality = c->quality + row * c->sizes.actions * c->padded;
+      out.specification = c->specification + row * c->sizes.actions * c->models * c->padded;
+    }
+    control_backup(c, first + (size_t)t * c->padded, false, &out);
+    size = fmax(size, out.size);
+    report->iterations++;
+    report->sweeps++;
+  }
+  report->stop = IDM_STOP_HORIZON;
+  report->bound = 8 * DBL_EPSILON * size * c->layers;
+  c->solved[variant] = true;
+}
+
+/* --- all variants
+ * ------------------------------------------------------------------------------------------ */
+
+static bool finite_values(const control *c, size_t variant)
+{
+  const double *v = control_layer(c, variant, c->layers);
+  for (size_t i = 0; i < c->lattice->points; i++)
+    if (!isfinite(v[i])) return false;
+  return true;
+}
+
+idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
+                         idm_error *opt_error)
+{
+  *report = (idm_plan_report){0};
+  for (size_t variant = 0; variant < c->variants; variant++) {
+    idm_plan_report one = {0};
+    control_rewards(c, variant);
+    if (c->setting->horizon > 0)
+      solve_horizon(c, variant, &one);
+    else
+      solve_stationary(c, variant, solver, &one);
+    report->iterations += one.iterations;
+    report->sweeps += one.sweeps;
+    if (variant == 0 || one.bound > report->bound) {
+      report->bound = one.bound;
+      report->stop = one.stop;
+    }
+    if (!finite_values(c, variant)) {
+      c->solved[variant] = false;
+      return idm_fail(opt_error, IDM_NUMERICAL,
+                      "the value function is not finite: utilities or multipliers are too large");
+    }
+  }
+  return IDM_OK;
+}
