@@ -15,7 +15,6 @@ extern "C" {
 typedef struct idm_behavior_ops {
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
   void (*memory_destroy)(void *memory);
-  idm_status (*memory_copy)(const void *content, void *to, const void *from, idm_error *opt_error);
   /* A new agent: forget everything. */
   idm_status (*begin_agent)(const void *content, void *memory, idm_error *opt_error);
   /* A new trajectory in a variant of the setting; opt_start NULL: the setting's own start belief.
@@ -26,10 +25,10 @@ typedef struct idm_behavior_ops {
   /* log-probabilities over the actions; NULL available: all are open. -inf: never. */
   idm_status (*act)(const void *content, void *memory, const bool *opt_available,
                     double *log_probability, idm_error *opt_error);
-  /* Told the action taken and what was seen (IDM_MISSING: not recorded). Call after act. With
-   * opt_random a stochastic recognition draws its successor; without it keeps them all. An
-   * impossible observation is IDM_INPUT. */
-  idm_status (*observe)(const void *content, void *memory, int action, int observation,
+  /* Told the action taken and what was seen (IDM_MISSING: not recorded), `before` turns into
+   * `after`, which may be the same memory. Call after act. With opt_random a stochastic recognition
+   * draws its successor; without it keeps them all. An impossible observation is IDM_INPUT. */
+  idm_status (*observe)(const void *content, void *before, void *after, int action, int observation,
                         double reward, idm_random *opt_random, idm_error *opt_error);
   /* The mean belief held now. */
   void (*belief)(const void *content, const void *memory, double *z);

@@ -7,12 +7,15 @@
 /* y = A x. */
 typedef void (*idm_apply)(const void *context, const double *x, double *y);
 
-/* Numbers of scratch that idm_bicgstab needs for n unknowns. */
-#define IDM_BICGSTAB_WORK(n) (7 * (n))
+/* Largest basis between restarts. */
+enum { IDM_GMRES_BASIS = 24 };
+/* Vectors of length n that idm_gmres needs for a basis of `basis`. */
+#define IDM_GMRES_WORK(basis) ((size_t)(basis) + 2)
 
-/* BiCGStab from x = 0 until |b - A x| <= tolerance |b| (2-norms, by the recursion's residual), at
- * most `products` products with A. Returns the relative residual reached. */
-double idm_bicgstab(size_t n, idm_apply apply, const void *context, const double *b, double *x,
-                    double tolerance, int products, double *work);
+/* GMRES (Saad and Schultz 1986) from x = 0 until |b - A x| <= tolerance |b| in the 2-norm,
+ * restarted every `basis` products (at most IDM_GMRES_BASIS), at most `products` products with A in
+ * all. Returns the relative residual reached; *opt_used the products spent. */
+double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b, double *x,
+                 double tolerance, int basis, int products, double *work, long *opt_used);
 
 #endif

@@ -15,8 +15,7 @@ static uint32_t next_word(idm_random *random)
                                        (uint32_t)random->stream, (uint32_t)(random->stream >> 32)}};
     const philox4x32_key_t key = {{(uint32_t)random->seed, (uint32_t)(random->seed >> 32)}};
     const philox4x32_ctr_t words = philox4x32(counter, key);
-    for (int i = 0; i < 4; i++)
-      random->word[i] = words.v[i];
+    for (int i = 0; i < 4; i++) random->word[i] = words.v[i];
     random->block++;
     random->left = 4;
   }
@@ -33,8 +32,7 @@ double idm_random_uniform(idm_random *random)
 size_t idm_random_choice(idm_random *random, const double *weight, size_t count)
 {
   double total = 0;
-  for (size_t i = 0; i < count; i++)
-    total += weight[i];
+  for (size_t i = 0; i < count; i++) total += weight[i];
   double mark = idm_random_uniform(random) * total;
   size_t last = 0;
   for (size_t i = 0; i < count; i++) {

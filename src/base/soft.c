@@ -44,8 +44,7 @@ static double hard(double temperature, size_t count, const double *weight, const
       opt_p[j] = weight[j] > 0 && ties(x[j], best) ? weight[j] : 0;
       total += opt_p[j];
     }
-    for (size_t j = 0; j < count; j++)
-      opt_p[j] /= total;
+    for (size_t j = 0; j < count; j++) opt_p[j] /= total;
   }
   return best;
 }
@@ -56,8 +55,7 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
   if (temperature == 0) return hard(temperature, count, weight, x, opt_p);
   const double centre = mean(count, weight, x);
   if (isinf(temperature)) {
-    for (size_t j = 0; opt_p && j < count; j++)
-      opt_p[j] = weight[j];
+    for (size_t j = 0; opt_p && j < count; j++) opt_p[j] = weight[j];
     return centre;
   }
 
@@ -74,8 +72,7 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
     sum += term;
   }
   const double total = near ? 1 + sum : sum;
-  for (size_t j = 0; opt_p && j < count; j++)
-    opt_p[j] /= total;
+  for (size_t j = 0; opt_p && j < count; j++) opt_p[j] /= total;
   return reference + temperature * (near ? log1p(sum) : log(sum));
 }
 
@@ -116,7 +113,6 @@ double idm_soft_log(double temperature, size_t count, const double *weight, cons
   if (temperature != 0) return log(weight[j]) + (x[j] - value) / temperature;
   if (!ties(x[j], value)) return -INFINITY;
   double shared = 0;
-  for (size_t i = 0; i < count; i++)
-    shared += ties(x[i], value) ? weight[i] : 0;
+  for (size_t i = 0; i < count; i++) shared += ties(x[i], value) ? weight[i] : 0;
   return log(weight[j] / shared);
 }

@@ -18,27 +18,22 @@ typedef struct lanes {
 IDM_INLINE void extremes(bool minimum, size_t count, const double *weight, const lanes *restrict x,
                          lanes *restrict c)
 {
-  for (int i = 0; i < IDM_LANES; i++)
-    c->at[i] = minimum ? INFINITY : -INFINITY;
+  for (int i = 0; i < IDM_LANES; i++) c->at[i] = minimum ? INFINITY : -INFINITY;
   for (size_t j = 0; j < count; j++) {
     if (!(weight[j] > 0)) continue;
     if (minimum)
-      for (int i = 0; i < IDM_LANES; i++)
-        c->at[i] = x[j].at[i] < c->at[i] ? x[j].at[i] : c->at[i];
+      for (int i = 0; i < IDM_LANES; i++) c->at[i] = x[j].at[i] < c->at[i] ? x[j].at[i] : c->at[i];
     else
-      for (int i = 0; i < IDM_LANES; i++)
-        c->at[i] = x[j].at[i] > c->at[i] ? x[j].at[i] : c->at[i];
+      for (int i = 0; i < IDM_LANES; i++) c->at[i] = x[j].at[i] > c->at[i] ? x[j].at[i] : c->at[i];
   }
 }
 
 IDM_INLINE void means(size_t count, const double *weight, const lanes *restrict x,
                       lanes *restrict c)
 {
-  for (int i = 0; i < IDM_LANES; i++)
-    c->at[i] = 0;
+  for (int i = 0; i < IDM_LANES; i++) c->at[i] = 0;
   for (size_t j = 0; j < count; j++)
-    for (int i = 0; i < IDM_LANES; i++)
-      c->at[i] += weight[j] * x[j].at[i];
+    for (int i = 0; i < IDM_LANES; i++) c->at[i] += weight[j] * x[j].at[i];
 }
 
 IDM_INLINE double largest_spread(size_t count, const double *weight, const lanes *restrict x,
@@ -62,8 +57,7 @@ IDM_INLINE double largest_spread(size_t count, const double *weight, const lanes
 IDM_INLINE void rescale(size_t count, lanes *restrict p, const lanes *restrict scale)
 {
   for (size_t j = 0; j < count; j++)
-    for (int i = 0; i < IDM_LANES; i++)
-      p[j].at[i] *= scale->at[i];
+    for (int i = 0; i < IDM_LANES; i++) p[j].at[i] *= scale->at[i];
 }
 
 IDM_INLINE void hard_block(bool minimum, size_t count, const double *weight,
@@ -71,8 +65,7 @@ IDM_INLINE void hard_block(bool minimum, size_t count, const double *weight,
 {
   lanes best;
   extremes(minimum, count, weight, x, &best);
-  for (int i = 0; i < IDM_LANES; i++)
-    value[i] = best.at[i];
+  for (int i = 0; i < IDM_LANES; i++) value[i] = best.at[i];
   if (!p) return;
   lanes total = {{0}};
   for (size_t j = 0; j < count; j++)
@@ -81,8 +74,7 @@ IDM_INLINE void hard_block(bool minimum, size_t count, const double *weight,
       p[j].at[i] = fabs(x[j].at[i] - value[i]) <= IDM_TIE * scale ? weight[j] : 0;
       total.at[i] += p[j].at[i];
     }
-  for (int i = 0; i < IDM_LANES; i++)
-    total.at[i] = 1 / total.at[i];
+  for (int i = 0; i < IDM_LANES; i++) total.at[i] = 1 / total.at[i];
   rescale(count, p, &total);
 }
 
@@ -99,19 +91,14 @@ IDM_INLINE void mean_block(double temperature, size_t count, const double *weigh
     for (int i = 0; i < IDM_LANES; i++)
       term.at[i] = w * idm_vexpm1((x[j].at[i] - c->at[i]) * inverse);
     if (!(w > 0))
-      for (int i = 0; i < IDM_LANES; i++)
-        term.at[i] = 0;
-    for (int i = 0; i < IDM_LANES; i++)
-      sum.at[i] += term.at[i];
+      for (int i = 0; i < IDM_LANES; i++) term.at[i] = 0;
+    for (int i = 0; i < IDM_LANES; i++) sum.at[i] += term.at[i];
     if (p)
-      for (int i = 0; i < IDM_LANES; i++)
-        p[j].at[i] = w + term.at[i];
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = w + term.at[i];
   }
-  for (int i = 0; i < IDM_LANES; i++)
-    value[i] = c->at[i] + temperature * idm_vlog1p(sum.at[i]);
+  for (int i = 0; i < IDM_LANES; i++) value[i] = c->at[i] + temperature * idm_vlog1p(sum.at[i]);
   if (!p) return;
-  for (int i = 0; i < IDM_LANES; i++)
-    sum.at[i] = 1 / (1 + sum.at[i]);
+  for (int i = 0; i < IDM_LANES; i++) sum.at[i] = 1 / (1 + sum.at[i]);
   rescale(count, p, &sum);
 }
 
@@ -128,17 +115,13 @@ IDM_INLINE void extreme_block(double temperature, size_t count, const double *we
     if (w > 0)
       for (int i = 0; i < IDM_LANES; i++)
         term.at[i] = w * idm_vexp((x[j].at[i] - c->at[i]) * inverse);
-    for (int i = 0; i < IDM_LANES; i++)
-      sum.at[i] += term.at[i];
+    for (int i = 0; i < IDM_LANES; i++) sum.at[i] += term.at[i];
     if (p)
-      for (int i = 0; i < IDM_LANES; i++)
-        p[j].at[i] = term.at[i];
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = term.at[i];
   }
-  for (int i = 0; i < IDM_LANES; i++)
-    value[i] = c->at[i] + temperature * idm_vlog(sum.at[i]);
+  for (int i = 0; i < IDM_LANES; i++) value[i] = c->at[i] + temperature * idm_vlog(sum.at[i]);
   if (!p) return;
-  for (int i = 0; i < IDM_LANES; i++)
-    sum.at[i] = 1 / sum.at[i];
+  for (int i = 0; i < IDM_LANES; i++) sum.at[i] = 1 / sum.at[i];
   rescale(count, p, &sum);
 }
 
@@ -155,11 +138,9 @@ void idm_soft_block(double temperature, size_t count, const double *weight, cons
   lanes c;
   means(count, weight, block, &c);
   if (isinf(temperature)) {
-    for (int i = 0; i < IDM_LANES; i++)
-      value[i] = c.at[i];
+    for (int i = 0; i < IDM_LANES; i++) value[i] = c.at[i];
     for (size_t j = 0; p && j < count; j++)
-      for (int i = 0; i < IDM_LANES; i++)
-        p[j].at[i] = weight[j];
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = weight[j];
   } else if (largest_spread(count, weight, block, &c) < mean_reference * fabs(temperature)) {
     mean_block(temperature, count, weight, block, &c, value, p);
   } else {

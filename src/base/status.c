@@ -112,8 +112,7 @@ void idm_notes_add(idm_notes *opt_notes, const char *format, ...)
 
 void idm_notes_clear(idm_notes *notes)
 {
-  for (size_t i = 0; i < notes->count; i++)
-    free(notes->text[i]);
+  for (size_t i = 0; i < notes->count; i++) free(notes->text[i]);
   free(notes->text);
   *notes = (idm_notes){0};
 }

@@ -9,8 +9,7 @@ void idm_filter_predict(size_t states, const double *transition, const double *z
   for (size_t s = 0; s < states; s++) {
     if (z[s] == 0) continue;
     const double *row = transition + s * states;
-    for (size_t t = 0; t < states; t++)
-      next[t] += z[s] * row[t];
+    for (size_t t = 0; t < states; t++) next[t] += z[s] * row[t];
   }
 }
 
@@ -18,8 +17,7 @@ double idm_filter_correct(size_t states, size_t observations, const double *emis
                           const double *next, size_t x, double *posterior)
 {
   double total = 0;
-  for (size_t t = 0; t < states; t++)
-    total += next[t] * emission[t * observations + x];
+  for (size_t t = 0; t < states; t++) total += next[t] * emission[t * observations + x];
   if (!(total > 0)) return 0;
   for (size_t t = 0; t < states; t++)
     posterior[t] = next[t] * emission[t * observations + x] / total;

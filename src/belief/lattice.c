@@ -29,8 +29,7 @@ int idm_lattice_fitting(size_t states, size_t points)
   if (states == 1) return 1;
   /* Doubling, then bisection: the count grows with r. */
   int high = 1;
-  while (idm_lattice_count(states, high) <= points && high < 1 << 28)
-    high *= 2;
+  while (idm_lattice_count(states, high) <= points && high < 1 << 28) high *= 2;
   int low = 0;
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
@@ -58,8 +57,7 @@ static idm_status fill_ranks(idm_lattice *lattice, idm_error *opt_error)
   lattice->rank = idm_new(idm_times(k, width), sizeof *lattice->rank);
   if (!lattice->rank) return idm_fail_memory(opt_error);
   for (size_t i = 1; i < k; i++)
-    for (size_t y = 0; y < width; y++)
-      lattice->rank[i * width + y] = choose(y + k - i - 1, k - i);
+    for (size_t y = 0; y < width; y++) lattice->rank[i * width + y] = choose(y + k - i - 1, k - i);
   return IDM_OK;
 }
 
@@ -72,20 +70,17 @@ static void fill_beliefs(idm_lattice *lattice, size_t *y)
   y[0] = (size_t)lattice->resolution;
   for (size_t point = 0; point < lattice->points; point++) {
     double *z = lattice->belief + point * k;
-    for (size_t i = 0; i < k; i++)
-      z[i] = (double)(y[i] - y[i + 1]) / r;
+    for (size_t i = 0; i < k; i++) z[i] = (double)(y[i] - y[i + 1]) / r;
     /* Next: raise the last coordinate that may grow, drop those behind it to 0. */
     size_t i = k - 1;
-    while (i > 0 && y[i] == y[i - 1])
-      y[i--] = 0;
+    while (i > 0 && y[i] == y[i - 1]) y[i--] = 0;
     if (i > 0) y[i]++;
   }
 }
 
 static void fill_corners(idm_lattice *lattice)
 {
-  for (size_t s = 0; s < lattice->states; s++)
-    lattice->belief[s * lattice->states + s] = 1;
+  for (size_t s = 0; s < lattice->states; s++) lattice->belief[s * lattice->states + s] = 1;
 }
 
 idm_status idm_lattice_create(size_t states, int resolution, bool corners,

@@ -32,8 +32,7 @@ void idm_observation_groups(size_t states, size_t observations, const double *em
 {
   for (size_t x = 0; x < observations; x++) {
     bool occurs = false;
-    for (size_t s = 0; s < states && !occurs; s++)
-      occurs = emission[s * observations + x] > 0;
+    for (size_t s = 0; s < states && !occurs; s++) occurs = emission[s * observations + x] > 0;
     group[x] = occurs ? (int)x : -1;
     for (size_t y = 0; occurs && y < x; y++)
       if (group[y] == (int)y && same_direction(states, observations, emission, y, x)) {
@@ -90,6 +89,23 @@ static void add_entry(builder *b, uint32_t column, double value)
   b->place[column] = (uint32_t)b->entries;
 }
 
+/* Two states: a cell is two neighbours, and rows are kept as pairs. */
+static bool pairs_up(const idm_lattice *lattice)
+{
+  return lattice->states == 2 && !lattice->corners;
+}
+
+/* One successor belief as a pair of neighbours; a belief on the last point is the upper one of its
+ * pair. */
+static void add_pair(builder *b, double p, size_t vertices)
+{
+  const bool last = b->vertex[0] == (uint32_t)b->lattice->resolution;
+  double *value = b->value + 2 * b->entries;
+  b->column[b->entries++] = last ? b->vertex[0] - 1 : b->vertex[0];
+  value[0] = last ? 0 : p * b->weight[0];
+  value[1] = last ? p : vertices > 1 ? p * b->weight[1] : 0;
+}
+
 static double surprise_term(double p, double log_prior)
 {
   return p > 0 ? -p * (log(p) - log_prior) : 0;
@@ -124,16 +140,18 @@ static double group_row(builder *b, size_t leader)
   for (size_t x = leader; x < n.observations; x++) {
     if (b->group[x] != (int)leader) continue;
     double p = 0;
-    for (size_t s = 0; s < n.states; s++)
-      p += b->next[s] * b->emission[s * n.observations + x];
+    for (size_t s = 0; s < n.states; s++) p += b->next[s] * b->emission[s * n.observations + x];
     total += p;
     if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
   }
   if (b->request->merge_surprise) surprise = surprise_term(total, log_prior);
   const size_t vertices =
       idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
-  for (size_t v = 0; v < vertices; v++)
-    add_entry(b, b->vertex[v], total * b->weight[v]);
+  if (pairs_up(b->lattice)) {
+    add_pair(b, total, vertices);
+    return surprise;
+  }
+  for (size_t v = 0; v < vertices; v++) add_entry(b, b->vertex[v], total * b->weight[v]);
   return surprise;
 }
 
@@ -150,8 +168,8 @@ static double gather_row(builder *b, const double *z)
     for (size_t x = 0; x < n.observations; x++)
       if (b->group[x] == (int)x) surprise += group_row(b, x);
   }
-  for (size_t e = 0; e < b->entries; e++)
-    b->place[b->column[e]] = 0;
+  if (!pairs_up(b->lattice))
+    for (size_t e = 0; e < b->entries; e++) b->place[b->column[e]] = 0;
   return surprise;
 }
 
@@ -170,8 +188,7 @@ static bool forgets(const idm_successor_request *request, const double *transiti
 static size_t group_count(const int *group, size_t observations)
 {
   size_t count = 0;
-  for (size_t x = 0; x < observations; x++)
-    count += group[x] == (int)x;
+  for (size_t x = 0; x < observations; x++) count += group[x] == (int)x;
   return count;
 }
 
@@ -242,6 +259,22 @@ static idm_status place_row(idm_successor_block *block, const builder *b, size_t
   return IDM_OK;
 }
 
+/* A row of pairs. Observations that cannot be seen from z leave empty pairs behind. */
+static void place_pairs(idm_successor_block *block, const builder *b, size_t row)
+{
+  memcpy(block->column + row * block->pairs, b->column, b->entries * sizeof *b->column);
+  memcpy(block->value + 2 * row * block->pairs, b->value, 2 * b->entries * sizeof *b->value);
+}
+
+static idm_status make_pairs(idm_successor_block *block, size_t pairs, idm_error *opt_error)
+{
+  const size_t entries = block->slices * IDM_LANES * pairs;
+  block->pairs = pairs;
+  block->column = idm_new(entries, sizeof *block->column);
+  block->value = idm_new(2 * entries, sizeof *block->value);
+  return block->column && block->value ? IDM_OK : idm_fail_memory(opt_error);
+}
+
 static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
 {
   const size_t k = b->request->sizes.states;
@@ -253,15 +286,21 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
   if (!block->offset || !block->surprise) return idm_fail_memory(opt_error);
   memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
 
+  idm_status status = IDM_OK;
+  if (pairs_up(b->lattice))
+    status = make_pairs(block, group_count(b->group, b->request->sizes.observations), opt_error);
   size_t capacity = 0;
-  for (size_t row = 0; row < block->rows; row++) {
+  for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
-    if (row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
     block->surprise[row] = gather_row(b, b->lattice->belief + row * k);
-    const idm_status status = place_row(block, b, slice, row % IDM_LANES, &capacity, opt_error);
-    if (status != IDM_OK) return status;
+    if (block->pairs) {
+      place_pairs(block, b, row);
+      continue;
+    }
+    if (row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
+    status = place_row(block, b, slice, row % IDM_LANES, &capacity, opt_error);
   }
-  return IDM_OK;
+  return status;
 }
 
 /* --- the operator
@@ -314,7 +353,7 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
   b->vertex = idm_new(n.states, sizeof *b->vertex);
   b->weight = idm_new(n.states, sizeof *b->weight);
   b->column = idm_new(width, sizeof *b->column);
-  b->value = idm_new(width, sizeof *b->value);
+  b->value = idm_new(2 * width, sizeof *b->value);
   b->place = idm_new(lattice->points, sizeof *b->place);
   if (b->group && b->next && b->posterior && b->scratch && b->vertex && b->weight && b->column &&
       b->value && b->place)
@@ -372,6 +411,7 @@ void idm_successors_destroy(idm_successors *successors)
 double idm_successor_row(const idm_successor_block *block, size_t row, const double *v)
 {
   if (block->rows == 1) row = 0;
+  if (block->pairs) return idm_successor_paired(block, block->pairs, row, v);
   const size_t slice = row / IDM_LANES;
   double sum = 0;
   for (size_t at = block->offset[slice] + row % IDM_LANES; at < block->offset[slice + 1];
@@ -383,6 +423,11 @@ double idm_successor_row(const idm_successor_block *block, size_t row, const dou
 void idm_successor_scatter(const idm_successor_block *block, size_t row, double scale, double *to)
 {
   if (block->rows == 1) row = 0;
+  for (size_t j = row * block->pairs; j < (row + 1) * block->pairs; j++) {
+    to[block->column[j]] += scale * block->value[2 * j];
+    to[block->column[j] + 1] += scale * block->value[2 * j + 1];
+  }
+  if (block->pairs) return;
   const size_t slice = row / IDM_LANES;
   for (size_t at = block->offset[slice] + row % IDM_LANES; at < block->offset[slice + 1];
        at += IDM_LANES)

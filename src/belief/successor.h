@@ -7,16 +7,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/soft.h"
 #include "base/vector.h"
 #include "belief/lattice.h"
 #include "idm/setting.h"
 
-/* Rows of one (action, model), in slices of IDM_LANES rows; slice i holds width[i] entries a row,
- * entry j of lane l at offset[i] + j*IDM_LANES + l. Missing entries are (column 0, value 0). */
+/* Rows of one (action, model), in one of two formats.
+ *
+ * Sliced (any number of states): slices of IDM_LANES rows; slice i holds entries offset[i] ..
+ * offset[i+1], entry j of lane l at offset[i] + j*IDM_LANES + l. Missing entries are (column 0,
+ * value 0). Paired (two states, where a cell is two neighbours): entry j of a row is at row*pairs +
+ * j, stands for the points column and column + 1, and has two values. One load then fetches both
+ * neighbours. */
 typedef struct idm_successor_block {
-  size_t rows; /* points; 1 where every belief has the same successors; 0 for a terminal action */
+  size_t pairs; /* entries a row in the paired format; 0: sliced */
+  size_t rows;  /* points; 1 where every belief has the same successors; 0 for a terminal action */
   size_t slices;
   size_t *offset; /* [slices + 1] */
   uint32_t *column;
@@ -58,20 +65,51 @@ void idm_observation_groups(size_t states, size_t observations, const double *em
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
                             const double *z);
 
+/* Two neighbouring numbers. */
+typedef double idm_pair __attribute__((vector_size(16)));
+
+IDM_INLINE idm_pair idm_load_pair(const double *at)
+{
+  idm_pair pair;
+  memcpy(&pair, at, sizeof pair);
+  return pair;
+}
+
+/* One row in the paired format. */
+IDM_INLINE double idm_successor_paired(const idm_successor_block *block, size_t pairs, size_t row,
+                                       const double *v)
+{
+  const uint32_t *column = block->column + row * pairs;
+  const double *value = block->value + 2 * row * pairs;
+  idm_pair sum = {0, 0};
+  for (size_t j = 0; j < pairs; j++)
+    sum += idm_load_pair(value + 2 * j) * idm_load_pair(v + column[j]);
+  return sum[0] + sum[1];
+}
+
 /* out[l] = sum_j value * v[column] for the lanes of one slice. */
 IDM_INLINE void idm_successor_expect(const idm_successor_block *block, size_t slice,
                                      const double *restrict v, double *restrict out)
 {
+  const size_t first = slice * IDM_LANES;
+  if (block->pairs) {
+    const size_t lanes = block->rows - first < IDM_LANES ? block->rows - first : IDM_LANES;
+    if (block->pairs == 2) /* a binary test: the compiler unrolls it */
+      for (size_t l = 0; l < lanes; l++) out[l] = idm_successor_paired(block, 2, first + l, v);
+    else
+      for (size_t l = 0; l < lanes; l++)
+        out[l] = idm_successor_paired(block, block->pairs, first + l, v);
+    for (size_t l = lanes; l < IDM_LANES; l++) out[l] = 0;
+    return;
+  }
   double sum[IDM_LANES] = {0};
   const size_t end = block->offset[slice + 1];
   for (size_t at = block->offset[slice]; at < end; at += IDM_LANES) {
     const uint32_t *restrict column = block->column + at;
     const double *restrict value = block->value + at;
-    for (int l = 0; l < IDM_LANES; l++)
-      sum[l] += value[l] * v[column[l]];
+    for (int l = 0; l < IDM_LANES; l++) sum[l] += value[l] * v[column[l]];
   }
-  for (int l = 0; l < IDM_LANES; l++)
-    out[l] = sum[l];
+  for (int l = 0; l < IDM_LANES; l++) out[l] = sum[l];
 }
 
 /* The same for one row. */

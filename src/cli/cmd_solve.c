@@ -16,8 +16,7 @@ typedef struct view {
 
 static void free_view(view *v)
 {
-  for (size_t i = 0; v->reached && i < v->count; i++)
-    free(v->reached[i]);
+  for (size_t i = 0; v->reached && i < v->count; i++) free(v->reached[i]);
   free(v->belief);
   free(v->reached);
   free(v->value);
@@ -104,7 +103,8 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
     status = parse_step(call, setting, step, length, &action, &observation);
     if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, scratch, &call->error);
     if (status == IDM_OK)
-      status = b.ops->observe(b.content, memory, action, observation, 0, NULL, &call->error);
+      status =
+          b.ops->observe(b.content, memory, memory, action, observation, 0, NULL, &call->error);
     if (status != IDM_OK) break;
     b.ops->belief(b.content, memory, v->belief + i * k);
     v->reached[i] = calloc(length + 1, 1);
@@ -120,8 +120,7 @@ static idm_status follow_path(cli_call *call, const idm_setting *setting,
                               const idm_workspace *workspace, const char *path, view *v)
 {
   size_t steps = 1;
-  for (const char *c = path; *c; c++)
-    steps += *c == ',';
+  for (const char *c = path; *c; c++) steps += *c == ',';
   idm_status status = make_view(call, setting, steps + 1, v);
   if (status != IDM_OK) return status;
   const idm_behavior b = idm_workspace_behavior(workspace);
@@ -200,19 +199,15 @@ static void print_rows(const idm_setting *setting, const view *v)
   for (size_t i = 0; i < v->count; i++)
     if (v->reached[i] && (int)strlen(v->reached[i]) > wide) wide = (int)strlen(v->reached[i]);
   printf("%-*s", wide, "after");
-  for (size_t s = 0; s < k; s++)
-    printf(" %*.12s", 12, setting->states.name[s]);
+  for (size_t s = 0; s < k; s++) printf(" %*.12s", 12, setting->states.name[s]);
   printf(" %12s", "value");
-  for (size_t u = 0; u < actions; u++)
-    printf(" %*s", 16, setting->actions.name[u]);
+  for (size_t u = 0; u < actions; u++) printf(" %*s", 16, setting->actions.name[u]);
   putchar('\n');
   for (size_t i = 0; i < v->count; i++) {
     printf("%-*s", wide, v->reached[i] ? v->reached[i] : "");
-    for (size_t s = 0; s < k; s++)
-      printf(" %12.6f", v->belief[i * k + s]);
+    for (size_t s = 0; s < k; s++) printf(" %12.6f", v->belief[i * k + s]);
     printf(" %12.6f", v->value[i]);
-    for (size_t u = 0; u < actions; u++)
-      printf(" %16.6f", v->policy[i * actions + u]);
+    for (size_t u = 0; u < actions; u++) printf(" %16.6f", v->policy[i * actions + u]);
     putchar('\n');
   }
 }

@@ -81,8 +81,7 @@ json_t *cli_number(double value)
 json_t *cli_numbers(const double *values, size_t count)
 {
   json_t *array = json_array();
-  for (size_t i = 0; i < count; i++)
-    json_array_append_new(array, cli_number(values[i]));
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, cli_number(values[i]));
   return array;
 }
 

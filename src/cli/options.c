@@ -8,8 +8,7 @@
 static size_t option_count(const cli_command *command)
 {
   size_t count = 0;
-  while (command->options[count].name)
-    count++;
+  while (command->options[count].name) count++;
   return count;
 }
 
@@ -112,8 +111,7 @@ idm_status cli_parse(cli_call *call, const cli_command *command, int count, char
 
 void cli_call_free(cli_call *call)
 {
-  for (size_t i = 0; i < CLI_MOST_OPTIONS; i++)
-    free(call->values[i]);
+  for (size_t i = 0; i < CLI_MOST_OPTIONS; i++) free(call->values[i]);
   idm_notes_clear(&call->notes);
 }
 

@@ -91,9 +91,8 @@ static slice_scratch scratch_of(control *c)
 }
 
 /* K of one action's models over a slice. */
-IDM_CLONES
-static void slice_futures(const control *c, const idm_successor_block *block, const double *v,
-                          size_t slice, double *restrict k)
+IDM_INLINE void slice_futures(const control *c, const idm_successor_block *block, const double *v,
+                              size_t slice, double *restrict k)
 {
   const double gamma = c->numbers.discount;
   const double eta = c->numbers.eta;
@@ -102,26 +101,23 @@ static void slice_futures(const control *c, const idm_successor_block *block, co
     const double *restrict h = block[m].surprise + (one ? 0 : slice * IDM_LANES);
     if (one) {
       const double all = gamma * idm_successor_row(&block[m], 0, v) + eta * h[0];
-      for (int l = 0; l < IDM_LANES; l++)
-        k[l] = all;
+      for (int l = 0; l < IDM_LANES; l++) k[l] = all;
     } else {
       idm_successor_expect(&block[m], slice, v, k);
-      for (int l = 0; l < IDM_LANES; l++)
-        k[l] = gamma * k[l] + eta * h[l];
+      for (int l = 0; l < IDM_LANES; l++) k[l] = gamma * k[l] + eta * h[l];
     }
   }
 }
 
 /* Q of one action over a slice; sigma into out and, for the derivative, into control->mix. */
-static void slice_action(control *c, const double *v, size_t slice, size_t u, slice_scratch s,
-                         const backup_output *out)
+IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u, slice_scratch s,
+                             const backup_output *out)
 {
   const size_t at = slice * IDM_LANES;
   const double *reward = c->reward + u * c->padded + at;
   double *q = s.q + u * IDM_LANES;
   if (c->setting->terminal[u] || c->forgetful[u]) {
-    for (int l = 0; l < IDM_LANES; l++)
-      q[l] = reward[l] + s.future[u];
+    for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + s.future[u];
     for (size_t m = 0; out->specification && m < c->models; m++)
       for (int l = 0; l < IDM_LANES; l++)
         out->specification[(u * c->models + m) * c->padded + at + (size_t)l] =
@@ -133,8 +129,7 @@ static void slice_action(control *c, const double *v, size_t slice, size_t u, sl
   const bool want = out->specification || out->mix;
   idm_soft_block(c->numbers.beta, c->models, c->numbers.model_prior, s.k, future,
                  want ? s.sigma : NULL);
-  for (int l = 0; l < IDM_LANES; l++)
-    q[l] = reward[l] + future[l];
+  for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + future[l];
   for (size_t m = 0; want && m < c->models; m++) {
     const size_t row = (u * c->models + m) * c->padded + at;
     if (out->mix) memcpy(c->mix + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
@@ -145,30 +140,27 @@ static void slice_action(control *c, const double *v, size_t slice, size_t u, sl
 
 /* Turn the sigma in control->mix into pi sigma; a forgetful action keeps pi alone, in its first
  * row. */
-IDM_CLONES
-static void slice_mix(control *c, size_t slice, const double *pi)
+IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
 {
   const size_t at = slice * IDM_LANES;
   for (size_t u = 0; u < c->sizes.actions; u++, pi += IDM_LANES) {
     if (c->setting->terminal[u]) continue;
     double *restrict mix = c->mix + u * c->models * c->padded + at;
     if (c->forgetful[u]) {
-      for (int l = 0; l < IDM_LANES; l++)
-        mix[l] = pi[l];
+      for (int l = 0; l < IDM_LANES; l++) mix[l] = pi[l];
       continue;
     }
     for (size_t m = 0; m < c->models; m++, mix += c->padded)
-      for (int l = 0; l < IDM_LANES; l++)
-        mix[l] *= pi[l];
+      for (int l = 0; l < IDM_LANES; l++) mix[l] *= pi[l];
   }
 }
 
 /* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
-static void slice_held(const control *c, size_t slice, const double *q, double *value, double *pi)
+IDM_INLINE void slice_held(const control *c, size_t slice, const double *q, double *value,
+                           double *pi)
 {
   const size_t at = slice * IDM_LANES;
-  for (int l = 0; l < IDM_LANES; l++)
-    value[l] = -c->penalty[at + (size_t)l];
+  for (int l = 0; l < IDM_LANES; l++) value[l] = -c->penalty[at + (size_t)l];
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (int l = 0; l < IDM_LANES; l++) {
       const double p = c->held[u * c->padded + at + (size_t)l];
@@ -195,8 +187,8 @@ static void clear_padding(control *c, size_t slice, double *value, bool mix)
   }
 }
 
-static void note_extremes(const control *c, const double *v, size_t slice, const double *value,
-                          backup_output *out)
+IDM_INLINE void note_extremes(const control *c, const double *v, size_t slice, const double *value,
+                              backup_output *out)
 {
   const size_t at = slice * IDM_LANES;
   const size_t lanes = points_of(c, slice);
@@ -208,6 +200,30 @@ static void note_extremes(const control *c, const double *v, size_t slice, const
   }
 }
 
+void control_tables(const control *c, size_t variant, int layer, backup_output *out)
+{
+  if (!c->quality) return;
+  const size_t rows = ((size_t)c->layers * variant + (size_t)layer) * c->sizes.actions * c->padded;
+  out->quality = c->quality + rows;
+  out->decision = c->decision + rows;
+  out->specification = c->specification + rows * c->models;
+}
+
+/* Keep Q and the decision policy of a slice. */
+static void slice_tables(const control *c, size_t slice, const double *q, double *pi,
+                         const backup_output *out)
+{
+  const size_t at = slice * IDM_LANES;
+  const size_t bytes = IDM_LANES * sizeof *q;
+  double value[IDM_LANES];
+  idm_soft_block(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, q, value, pi);
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    memcpy(out->quality + u * c->padded + at, q + u * IDM_LANES, bytes);
+    memcpy(out->decision + u * c->padded + at, pi + u * IDM_LANES, bytes);
+  }
+}
+
+IDM_CLONES
 void control_backup(control *c, const double *v, bool hold, backup_output *out)
 {
   const slice_scratch s = scratch_of(c);
@@ -217,8 +233,7 @@ void control_backup(control *c, const double *v, bool hold, backup_output *out)
   out->size = 0;
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
-    for (size_t u = 0; u < c->sizes.actions; u++)
-      slice_action(c, v, slice, u, s, out);
+    for (size_t u = 0; u < c->sizes.actions; u++) slice_action(c, v, slice, u, s, out);
     double value[IDM_LANES];
     if (hold)
       slice_held(c, slice, s.q, value, s.pi);
@@ -229,8 +244,7 @@ void control_backup(control *c, const double *v, bool hold, backup_output *out)
     clear_padding(c, slice, value, out->mix);
     note_extremes(c, v, slice, value, out);
     if (out->value) memcpy(out->value + at, value, sizeof value);
-    for (size_t u = 0; out->quality && u < c->sizes.actions; u++)
-      memcpy(out->quality + u * c->padded + at, s.q + u * IDM_LANES, sizeof value);
+    if (out->quality) slice_tables(c, slice, s.q, s.pi, out);
   }
 }
 
@@ -241,8 +255,7 @@ void control_hold(control *c, const double *v)
   for (size_t i = 0; i < c->lattice->points; i++) {
     const double value = control_point(c, v, i, c->lanes, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
-    for (size_t u = 0; u < actions; u++)
-      c->held[u * c->padded + i] = s.pi[u];
+    for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
     /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
     const double kl =
         idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q, value);
@@ -263,26 +276,24 @@ static double forgetful_product(const control *c, size_t u, const double *x)
 }
 
 /* sum[l] += mix * (S x) over the models of one action and slice. */
-IDM_CLONES
-static void slice_product(const control *c, size_t u, size_t slice, const double *x,
-                          double *restrict sum)
+IDM_INLINE void slice_product(const control *c, size_t u, size_t slice, const double *x,
+                              double *restrict sum)
 {
   const idm_successor_block *block = block_of(c, u, 0);
   const double *restrict mix = c->mix + u * c->models * c->padded + slice * IDM_LANES;
   for (size_t m = 0; m < c->models; m++, mix += c->padded) {
     if (block[m].rows == 1) {
       const double all = idm_successor_row(&block[m], 0, x);
-      for (int l = 0; l < IDM_LANES; l++)
-        sum[l] += mix[l] * all;
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * all;
     } else {
       double expected[IDM_LANES];
       idm_successor_expect(&block[m], slice, x, expected);
-      for (int l = 0; l < IDM_LANES; l++)
-        sum[l] += mix[l] * expected[l];
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * expected[l];
     }
   }
 }
 
+IDM_CLONES
 void control_derivative(const void *context, const double *x, double *y)
 {
   const control *c = context;
@@ -299,11 +310,9 @@ void control_derivative(const void *context, const double *x, double *y)
         continue;
       }
       const double *mix = c->mix + u * c->models * c->padded + at;
-      for (int l = 0; l < IDM_LANES; l++)
-        sum[l] += mix[l] * product[u];
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * product[u];
     }
-    for (size_t l = 0; l < IDM_LANES; l++)
-      y[at + l] = x[at + l] - c->numbers.discount * sum[l];
+    for (size_t l = 0; l < IDM_LANES; l++) y[at + l] = x[at + l] - c->numbers.discount * sum[l];
   }
 }
 
@@ -317,8 +326,7 @@ void control_transposed(const void *context, const double *x, double *y)
     if (c->setting->terminal[u]) continue;
     double mass = 0;
     const double *first = c->mix + u * c->models * c->padded;
-    for (size_t i = 0; c->forgetful[u] && i < points; i++)
-      mass += first[i] * x[i];
+    for (size_t i = 0; c->forgetful[u] && i < points; i++) mass += first[i] * x[i];
     for (size_t m = 0; m < c->models; m++) {
       const idm_successor_block *block = block_of(c, u, m);
       const double *mix = first + m * c->padded;

@@ -54,18 +54,6 @@ idm_status belief_set_add(belief_set *set, double weight, const double *belief,
   return IDM_OK;
 }
 
-idm_status belief_set_copy(belief_set *to, const belief_set *from, idm_error *opt_error)
-{
-  const idm_status status = reserve(to, from->count, opt_error);
-  if (status != IDM_OK) return status;
-  to->count = from->count;
-  memcpy(to->weight, from->weight, from->count * sizeof(double));
-  memcpy(to->belief, from->belief, from->count * from->states * sizeof(double));
-  memcpy(to->log_decision, from->log_decision, from->count * from->actions * sizeof(double));
-  memcpy(to->specification, from->specification, from->count * from->pairs * sizeof(double));
-  return IDM_OK;
-}
-
 static void swap(belief_set *set, size_t a, size_t b)
 {
   if (a == b) return;
@@ -102,8 +90,7 @@ static void sift(belief_set *set, size_t root, size_t count)
 
 static void sort(belief_set *set)
 {
-  for (size_t i = set->count / 2; i-- > 0;)
-    sift(set, i, set->count);
+  for (size_t i = set->count / 2; i-- > 0;) sift(set, i, set->count);
   for (size_t end = set->count; end-- > 1;) {
     swap(set, 0, end);
     sift(set, 0, end);
@@ -124,10 +111,8 @@ bool belief_set_tidy(belief_set *set)
     set->count = kept + 1;
   }
   double total = 0;
-  for (size_t i = 0; i < set->count; i++)
-    total += set->weight[i];
+  for (size_t i = 0; i < set->count; i++) total += set->weight[i];
   if (!(total > 0)) return false;
-  for (size_t i = 0; i < set->count; i++)
-    set->weight[i] /= total;
+  for (size_t i = 0; i < set->count; i++) set->weight[i] /= total;
   return true;
 }

@@ -27,7 +27,6 @@ void belief_set_free(belief_set *set);
 /* Append a belief (copied); policies are left unset. */
 idm_status belief_set_add(belief_set *set, double weight, const double *belief,
                           idm_error *opt_error);
-idm_status belief_set_copy(belief_set *to, const belief_set *from, idm_error *opt_error);
 /* Merge equal beliefs (to 1e-12) and scale the weights to sum to 1. Returns false where they sum to
  * 0. */
 bool belief_set_tidy(belief_set *set);

@@ -96,21 +96,6 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
   return IDM_OK;
 }
 
-static idm_status memory_copy(const void *content, void *to, const void *from, idm_error *opt_error)
-{
-  const believer *b = content;
-  memory *target = to;
-  const memory *source = from;
-  const idm_status status = belief_set_copy(&target->now, &source->now, opt_error);
-  if (status != IDM_OK) return status;
-  target->decided = source->decided;
-  target->all_open = source->all_open;
-  target->variant = source->variant;
-  target->steps = source->steps;
-  memcpy(target->open, source->open, b->theta->sizes.actions * sizeof *target->open);
-  return IDM_OK;
-}
-
 static idm_status begin_agent(const void *content, void *content_memory, idm_error *opt_error)
 {
   (void)content;
@@ -181,8 +166,7 @@ static double log_choice(const memory *m, size_t i, size_t u)
   const double total = log_open(m, log_decision, actions);
   if (total != -INFINITY) return log_decision[u] - total;
   size_t open = 0;
-  for (size_t v = 0; v < actions; v++)
-    open += m->open[v];
+  for (size_t v = 0; v < actions; v++) open += m->open[v];
   return -log((double)open);
 }
 
@@ -205,8 +189,7 @@ static idm_status act(const void *content, void *content_memory, const bool *opt
       continue;
     }
     double most = -INFINITY;
-    for (size_t i = 0; i < m->now.count; i++)
-      most = fmax(most, log_choice(m, i, u));
+    for (size_t i = 0; i < m->now.count; i++) most = fmax(most, log_choice(m, i, u));
     double sum = 0;
     for (size_t i = 0; most > -INFINITY && i < m->now.count; i++)
       sum += m->now.weight[i] * exp(log_choice(m, i, u) - most);
@@ -243,52 +226,47 @@ static void predict(const believer *b, memory *m, size_t i, size_t u)
                        m->now.belief + i * n.states, m->next + model * n.states);
 }
 
-/* sigma(m|z,u) over the models under which x can be seen, renormalised, into m->share. Returns the
- * predictive probability sum_m sigma_m p_m(x|z,u); 0 where no model allows x. */
-static double share_models(const believer *b, memory *m, size_t i, size_t u, size_t x)
+/* What (u, x) makes of belief i: sigma over the models under which x can be seen, renormalised,
+ * into m->share, and the mean of their successors into m->mean. Returns the predictive probability
+ * sum_m sigma_m p_m(x|z,u); 0 where no model allows x. */
+static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t x)
 {
+  const size_t k = b->theta->sizes.states;
   const size_t models = b->theta->models;
   const double *sigma = m->now.specification + i * m->now.pairs + u * models;
   double predictive = 0;
   double total = 0;
+  for (size_t s = 0; s < k; s++) m->mean[s] = 0;
   for (size_t model = 0; model < models; model++) {
     const double p = sigma[model] > 0 ? correct(b, m, model, u, x, m->posterior) : 0;
     m->share[model] = p > 0 ? sigma[model] : 0;
     predictive += sigma[model] * p;
     total += m->share[model];
+    for (size_t s = 0; p > 0 && s < k; s++) m->mean[s] += sigma[model] * m->posterior[s];
   }
-  for (size_t model = 0; total > 0 && model < models; model++)
-    m->share[model] /= total;
-  return total > 0 ? predictive : 0;
+  if (!(total > 0)) return 0;
+  for (size_t s = 0; s < k; s++) m->mean[s] /= total;
+  for (size_t model = 0; model < models; model++) m->share[model] /= total;
+  return predictive;
 }
 
-/* Add the successors of belief i after (u, x) with a weight: their mean, one drawn, or all of them.
- */
+/* Add the successors that were just recognised, with a weight: their mean, one drawn, or all of
+ * them. */
 static idm_status add_successors(const believer *b, memory *m, size_t u, size_t x, double weight,
                                  idm_random *opt_random, idm_error *opt_error)
 {
-  const size_t k = b->theta->sizes.states;
   const size_t models = b->theta->models;
-  if (b->recognition == IDM_RECOGNITION_SAMPLED && opt_random) {
-    const size_t model = idm_random_choice(opt_random, m->share, models);
-    correct(b, m, model, u, x, m->posterior);
-    return belief_set_add(&m->later, weight, m->posterior, opt_error);
-  }
-  memset(m->mean, 0, k * sizeof *m->mean);
+  if (b->recognition == IDM_RECOGNITION_MEAN)
+    return belief_set_add(&m->later, weight, m->mean, opt_error);
+  const size_t drawn = opt_random ? idm_random_choice(opt_random, m->share, models) : models;
   for (size_t model = 0; model < models; model++) {
-    if (!(m->share[model] > 0)) continue;
+    if (!(m->share[model] > 0) || (opt_random && model != drawn)) continue;
     correct(b, m, model, u, x, m->posterior);
-    if (b->recognition == IDM_RECOGNITION_SAMPLED) {
-      const idm_status status =
-          belief_set_add(&m->later, weight * m->share[model], m->posterior, opt_error);
-      if (status != IDM_OK) return status;
-    } else {
-      for (size_t s = 0; s < k; s++)
-        m->mean[s] += m->share[model] * m->posterior[s];
-    }
+    const idm_status status = belief_set_add(
+        &m->later, opt_random ? weight : weight * m->share[model], m->posterior, opt_error);
+    if (status != IDM_OK) return status;
   }
-  if (b->recognition == IDM_RECOGNITION_SAMPLED) return IDM_OK;
-  return belief_set_add(&m->later, weight, m->mean, opt_error);
+  return IDM_OK;
 }
 
 /* Every observation that belief i, action u allows: the one seen, or all that may have been. */
@@ -300,7 +278,7 @@ static idm_status branch_observations(const believer *b, memory *m, size_t i, si
   const size_t end = observation == IDM_MISSING ? b->theta->sizes.observations : first + 1;
   predict(b, m, i, u);
   for (size_t x = first; x < end; x++) {
-    const double predictive = share_models(b, m, i, u, x);
+    const double predictive = recognise(b, m, i, u, x);
     if (!(predictive > 0)) continue;
     const double part = observation == IDM_MISSING ? weight * predictive : weight;
     const idm_status status = add_successors(b, m, u, x, part, opt_random, opt_error);
@@ -363,30 +341,33 @@ static idm_status impossible(const believer *b, int action, int observation, idm
                   done);
 }
 
-static idm_status observe(const void *content, void *content_memory, int action, int observation,
-                          double reward, idm_random *opt_random, idm_error *opt_error)
+static idm_status observe(const void *content, void *content_before, void *content_after,
+                          int action, int observation, double reward, idm_random *opt_random,
+                          idm_error *opt_error)
 {
   (void)reward;
   const believer *b = content;
-  memory *m = content_memory;
-  decide(b, m);
-  m->later.count = 0;
+  memory *before = content_before;
+  memory *after = content_after;
+  decide(b, before);
+  before->later.count = 0;
   const idm_status status =
       action == IDM_MISSING
-          ? branch_actions(b, m, observation, opt_random, opt_error)
-          : branch_action(b, m, (size_t)action, observation, opt_random, opt_error);
+          ? branch_actions(b, before, observation, opt_random, opt_error)
+          : branch_action(b, before, (size_t)action, observation, opt_random, opt_error);
   if (status != IDM_OK) return status;
-  if (m->later.count == 0 || !belief_set_tidy(&m->later))
+  if (before->later.count == 0 || !belief_set_tidy(&before->later))
     return impossible(b, action, observation, opt_error);
-  if (m->later.count > BELIEF_SET_MOST)
+  if (before->later.count > BELIEF_SET_MOST)
     return idm_fail(opt_error, IDM_INPUT,
                     "what was not recorded leaves %zu possible beliefs; at most %d are followed",
-                    m->later.count, BELIEF_SET_MOST);
-  const belief_set swapped = m->now;
-  m->now = m->later;
-  m->later = swapped;
-  m->steps++;
-  m->decided = false;
+                    before->later.count, BELIEF_SET_MOST);
+  const belief_set swapped = after->now;
+  after->now = before->later;
+  before->later = swapped;
+  after->variant = before->variant;
+  after->steps = before->steps + 1;
+  after->decided = false;
   return IDM_OK;
 }
 
@@ -397,8 +378,7 @@ static void mean_belief(const void *content, const void *content_memory, double 
   const size_t k = m->now.states;
   memset(z, 0, k * sizeof *z);
   for (size_t i = 0; i < m->now.count; i++)
-    for (size_t s = 0; s < k; s++)
-      z[s] += m->now.weight[i] * m->now.belief[i * k + s];
+    for (size_t s = 0; s < k; s++) z[s] += m->now.weight[i] * m->now.belief[i * k + s];
 }
 
 /* --- the table of operations
@@ -407,7 +387,6 @@ static void mean_belief(const void *content, const void *content_memory, double 
 static const idm_behavior_ops operations = {
     .memory_create = memory_create,
     .memory_destroy = memory_destroy,
-    .memory_copy = memory_copy,
     .begin_agent = begin_agent,
     .begin_trajectory = begin_trajectory,
     .act = act,

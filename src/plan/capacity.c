@@ -95,8 +95,7 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm
   bool binds[3] = {false};
   double before[3] = {NAN, NAN, NAN};
   size_t count = 0;
-  for (size_t i = 0; i < 3; i++)
-    count += isnan(wanted[i].capacity) ? 0 : 1;
+  for (size_t i = 0; i < 3; i++) count += isnan(wanted[i].capacity) ? 0 : 1;
   idm_status status = IDM_OK;
   bool moved = count > 0;
   /* One constraint at a time until none moves its multiplier: the dual is convex, so this settles.

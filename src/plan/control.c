@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/krylov.h"
 #include "base/memory.h"
 
 /* --- memory
@@ -15,9 +16,10 @@ static double bytes_a_point(const control *c)
   const double actions = (double)c->sizes.actions;
   const double pairs = actions * (double)c->models;
   const double layers = (double)c->variants * (c->layers + 1);
-  double numbers = (double)c->sizes.states + 2 * actions + pairs + 1 + CONTROL_VECTORS + layers;
+  double numbers = (double)c->sizes.states + 2 * actions + pairs + 1 + CONTROL_VECTORS +
+                   (double)IDM_GMRES_WORK(c->basis) + layers;
   if (c->agent.evaluate == IDM_INTERPOLATE)
-    numbers += (double)c->variants * c->layers * (actions + pairs);
+    numbers += (double)c->variants * c->layers * (2 * actions + pairs);
   return numbers * sizeof(double);
 }
 
@@ -127,16 +129,17 @@ static bool allocate_vectors(control *c)
   c->constant = idm_new(n.actions * c->models, sizeof(double));
   c->held = idm_new(n.actions * c->padded, sizeof(double));
   c->penalty = idm_new(c->padded, sizeof(double));
-  c->vector = idm_new((size_t)CONTROL_VECTORS * c->padded, sizeof(double));
+  c->vector = idm_new((CONTROL_VECTORS + IDM_GMRES_WORK(c->basis)) * c->padded, sizeof(double));
   c->lanes = idm_new((2 * c->models + (2 + c->models) * n.actions + n.actions) * IDM_LANES,
                      sizeof(double));
   const bool interpolate = c->agent.evaluate == IDM_INTERPOLATE;
   if (interpolate) {
     c->quality = idm_new(idm_times(tables, c->padded), sizeof(double));
+    c->decision = idm_new(idm_times(tables, c->padded), sizeof(double));
     c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
   }
   return c->reward && c->value && c->mix && c->constant && c->held && c->penalty && c->vector &&
-         c->lanes && (!interpolate || (c->quality && c->specification));
+         c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
 }
 
 void control_destroy(void *content)
@@ -157,6 +160,7 @@ void control_destroy(void *content)
                          c->value,
                          c->solved,
                          c->quality,
+                         c->decision,
                          c->specification,
                          c->mix,
                          c->constant,
@@ -164,8 +168,7 @@ void control_destroy(void *content)
                          c->penalty,
                          c->vector,
                          c->lanes};
-  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-    free(owned[i]);
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(c);
 }
 
@@ -188,6 +191,8 @@ idm_status control_create(const idm_setting *setting, const idm_theta *theta,
 
   const int resolution =
       agent->resolution > 0 ? agent->resolution : idm_lattice_default(c->sizes.states);
+  /* Past some hundred thousand points the basis, not the operator, would be the memory. */
+  c->basis = idm_lattice_count(c->sizes.states, resolution) > 200000 ? 8 : IDM_GMRES_BASIS;
   idm_status status = allocate_numbers(c, theta) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     const idm_successor_request request = request_of(c);

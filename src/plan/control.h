@@ -46,6 +46,7 @@ typedef struct control {
 
   /* Tables for `evaluate: interpolate`, else NULL. */
   double *quality;       /* [variant][layers][action][padded]: Q */
+  double *decision;      /* [variant][layers][action][padded]: pi */
   double *specification; /* [variant][layers][action][model][padded]: sigma */
 
   /* Scratch of the solver. */
@@ -53,6 +54,7 @@ typedef struct control {
   double *constant; /* [action][model]: sigma of forgetful actions */
   double *held;     /* [action][padded]: a decision policy held still */
   double *penalty;  /* [padded]: alpha KL of the held policy */
+  int basis;        /* basis of GMRES: smaller on very large lattices */
   double *vector;   /* vectors of length padded, see solve.c */
   double *lanes;    /* scratch of one slice */
 } control;
@@ -78,6 +80,7 @@ size_t control_points(const void *content);
 typedef struct backup_output {
   double *value;         /* [padded]: B*V */
   double *quality;       /* [action][padded] */
+  double *decision;      /* [action][padded]: the policy shown, at control_numbers.temperature */
   double *specification; /* [action][model][padded] */
   bool mix;              /* fill control->mix and control->constant */
   double lowest;         /* min and max of B*V - V over the points */
@@ -85,6 +88,8 @@ typedef struct backup_output {
   double size; /* max |B*V| */
 } backup_output;
 
+/* Point an output at the tables of a variant and layer, where there are any. */
+void control_tables(const control *c, size_t variant, int layer, backup_output *out);
 /* Apply B* at v; with `hold` the decision policy is control->held instead of the optimal one. */
 void control_backup(control *c, const double *v, bool hold, backup_output *out);
 /* Hold the optimal decision policy at v. */
@@ -102,8 +107,8 @@ double control_point(const control *c, const double *v, size_t point, double *k,
 /* --- solve.c
  * -------------------------------------------------------------------------------------- */
 
-/* Vectors of control->vector that the solver needs. */
-enum { CONTROL_VECTORS = 5 + 7 };
+/* Vectors of control->vector that the solver needs beside those of GMRES. */
+enum { CONTROL_VECTORS = 5 };
 idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
                          idm_error *opt_error);
 

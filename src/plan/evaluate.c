@@ -73,8 +73,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
     const size_t count =
         idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
     double value = 0;
-    for (size_t i = 0; i < count; i++)
-      value += e->weight[i] * v[e->vertex[i]];
+    for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
     const double log_prior =
         c->numbers.eta == 0
             ? 0
@@ -83,8 +82,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
     for (size_t y = x; y < n.observations; y++) {
       if (group[y] != (int)x) continue;
       double p = 0;
-      for (size_t s = 0; s < n.states; s++)
-        p += e->next[s] * emission[s * n.observations + y];
+      for (size_t s = 0; s < n.states; s++) p += e->next[s] * emission[s * n.observations + y];
       total += p;
       if (!merge && p > 0) surprise -= p * (log(p) - log_prior);
     }
@@ -103,8 +101,7 @@ static void lookahead(const control *c, size_t variant, int left, const double *
     e->q[u] = control_reward(c, variant, z, u);
     if (c->setting->terminal[u]) continue;
     double *k = e->k + u * c->models;
-    for (size_t m = 0; m < c->models; m++)
-      k[m] = lookahead_model(c, v, z, u, m, e);
+    for (size_t m = 0; m < c->models; m++) k[m] = lookahead_model(c, v, z, u, m, e);
     e->q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, NULL);
   }
 }
@@ -136,28 +133,39 @@ static double log_add(double a, double b)
   return low == -INFINITY ? high : high + log1p(exp(low - high));
 }
 
-/* pi and sigma linearly between the vertices of z's cell, as the paper does; pi in logarithms, so
- * that the log-likelihood of a rare action stays finite. */
+/* Probabilities below this have lost digits in the tables, and are computed again from Q. */
+static const double smallest_table = 1e-290;
+
+/* log of the interpolated pi(u|z), from Q: a rare action keeps a finite log-likelihood. */
+static double log_from_quality(const control *c, const double *quality, size_t u, size_t count,
+                               const evaluation *e)
+{
+  const size_t actions = c->sizes.actions;
+  const double t = c->numbers.temperature;
+  double log_pi = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t v = 0; v < actions; v++) e->q[v] = quality[v * c->padded + e->vertex[i]];
+    const double value = idm_soft(t, actions, c->numbers.action_prior, e->q, NULL);
+    log_pi = log_add(log_pi, log(e->weight[i]) +
+                                 idm_soft_log(t, actions, c->numbers.action_prior, e->q, value, u));
+  }
+  return log_pi;
+}
+
+/* pi and sigma linearly between the vertices of z's cell, as the paper does. */
 static void policy_by_tables(const control *c, size_t variant, int left, const double *z,
                              double *log_decision, double *opt_specification, const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
-  const size_t row = (size_t)c->layers * variant + (size_t)(left - 1);
-  const double *quality = c->quality + row * actions * c->padded;
-  const double *table = c->specification + row * actions * c->models * c->padded;
-  const double t = c->numbers.temperature;
+  const size_t row = ((size_t)c->layers * variant + (size_t)(left - 1)) * actions * c->padded;
+  const double *quality = c->quality + row;
+  const double *decision = c->decision + row;
+  const double *table = c->specification + row * c->models;
   const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
-
-  for (size_t i = 0; i < count; i++) {
-    const double log_weight = count > 1 ? log(e->weight[i]) : 0;
-    for (size_t u = 0; u < actions; u++)
-      e->q[u] = quality[u * c->padded + e->vertex[i]];
-    const double value = idm_soft(t, actions, c->numbers.action_prior, e->q, NULL);
-    for (size_t u = 0; u < actions; u++) {
-      const double part =
-          log_weight + idm_soft_log(t, actions, c->numbers.action_prior, e->q, value, u);
-      log_decision[u] = i == 0 ? part : log_add(log_decision[u], part);
-    }
+  for (size_t u = 0; u < actions; u++) {
+    double pi = 0;
+    for (size_t i = 0; i < count; i++) pi += e->weight[i] * decision[u * c->padded + e->vertex[i]];
+    log_decision[u] = pi > smallest_table ? log(pi) : log_from_quality(c, quality, u, count, e);
   }
   for (size_t r = 0; opt_specification && r < actions * c->models; r++) {
     opt_specification[r] = 0;
@@ -191,7 +199,6 @@ double control_value(const void *content, size_t variant, int steps, const doubl
   const double *v = control_layer(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
   double value = 0;
-  for (size_t i = 0; i < count; i++)
-    value += e.weight[i] * v[e.vertex[i]];
+  for (size_t i = 0; i < count; i++) value += e.weight[i] * v[e.vertex[i]];
   return value;
 }

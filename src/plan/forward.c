@@ -20,7 +20,7 @@ typedef struct recursion {
   double *mass;        /* [padded]: occupancy */
   double *flow;        /* [padded] */
   double *residual;    /* [padded] */
-  double *work;        /* IDM_BICGSTAB_WORK(padded) */
+  double *work;        /* of GMRES, and scratch for the start */
   contribution *visit; /* [points] */
   double *q;           /* [action] */
   double *pi;          /* [action] */
@@ -47,7 +47,7 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
   r->mass = idm_new(c->padded, sizeof *r->mass);
   r->flow = idm_new(c->padded, sizeof *r->flow);
   r->residual = idm_new(c->padded, sizeof *r->residual);
-  r->work = idm_new(IDM_BICGSTAB_WORK(c->padded), sizeof *r->work);
+  r->work = idm_new(IDM_GMRES_WORK(c->basis) * c->padded, sizeof *r->work);
   r->visit = idm_new(c->lattice->points, sizeof *r->visit);
   r->q = idm_new(c->sizes.actions, sizeof *r->q);
   r->pi = idm_new(c->sizes.actions, sizeof *r->pi);
@@ -153,21 +153,19 @@ static bool spread_mass(recursion *r, const double *start, double *step)
   memcpy(r->mass, start, n * sizeof *r->mass);
   double norm = remainder_of(r, start);
   for (int i = 0; i < refinements && norm > enough; i++) {
-    idm_bicgstab(n, control_transposed, r->c, r->residual, step, 1e-8, 400, r->work);
-    for (size_t j = 0; j < n; j++)
-      r->mass[j] += step[j];
+    idm_gmres(n, control_transposed, r->c, r->residual, step, 1e-8, r->c->basis, 400, r->work,
+              NULL);
+    for (size_t j = 0; j < n; j++) r->mass[j] += step[j];
     const double next = remainder_of(r, start);
     if (!(next < 0.5 * norm)) {
-      for (size_t j = 0; j < n && !(next < norm); j++)
-        r->mass[j] -= step[j];
+      for (size_t j = 0; j < n && !(next < norm); j++) r->mass[j] -= step[j];
       norm = remainder_of(r, start);
       break;
     }
     norm = next;
   }
   for (int i = 0; i < recursions && norm > enough; i++) {
-    for (size_t j = 0; j < n; j++)
-      r->mass[j] += r->residual[j];
+    for (size_t j = 0; j < n; j++) r->mass[j] += r->residual[j];
     norm = remainder_of(r, start);
   }
   return norm <= 1e-10;
@@ -183,8 +181,7 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
   const double weight = 1 - c->numbers.discount;
   visit_points(r, v);
   forward->value = weight * place_start(r, v, start);
-  for (size_t i = 0; i < c->padded; i++)
-    start[i] *= weight;
+  for (size_t i = 0; i < c->padded; i++) start[i] *= weight;
   const bool converged = spread_mass(r, start, start + c->padded);
   free(start);
   if (!converged) return idm_fail(opt_error, IDM_NUMERICAL, "the occupancy did not converge");

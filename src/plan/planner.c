@@ -217,8 +217,7 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 {
   workspace->planner->policy(workspace->content, variant, 0, z, decision, opt_specification,
                              workspace->scratch);
-  for (size_t u = 0; u < workspace->theta->sizes.actions; u++)
-    decision[u] = exp(decision[u]);
+  for (size_t u = 0; u < workspace->theta->sizes.actions; u++) decision[u] = exp(decision[u]);
 }
 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,

@@ -81,8 +81,7 @@ void rule_policy(const void *content, size_t variant, int steps, const double *z
   for (size_t u = 0; u < actions; u++) {
     const double *w = r->weights + u * (k + 1);
     score[u] = w[0];
-    for (size_t s = 0; s < k; s++)
-      score[u] += w[s + 1] * z[s];
+    for (size_t s = 0; s < k; s++) score[u] += w[s + 1] * z[s];
   }
   const double value = idm_soft(1, actions, r->action_prior, score, NULL);
   for (size_t u = 0; u < actions; u++)

@@ -116,9 +116,9 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
   if (node->leaf) return IDM_OK;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
-  if (status == IDM_OK) status = b.ops->memory_copy(b.content, after, before, opt_error);
   if (status == IDM_OK)
-    status = b.ops->observe(b.content, after, node->action, node->observation, 0, NULL, opt_error);
+    status = b.ops->observe(b.content, before, after, node->action, node->observation, 0, NULL,
+                            opt_error);
   return status;
 }
 

@@ -61,12 +61,10 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
   if (!data->first || !data->agent || !data->variant || !data->start || !data->available_set ||
       !data->start_belief || !data->variant_value || !s->log_probability || !s->probability)
     return idm_fail_memory(opt_error);
-  for (size_t u = 0; u < n.actions; u++)
-    data->available_set[u] = true;
+  for (size_t u = 0; u < n.actions; u++) data->available_set[u] = true;
   if (records_start(s->setting)) {
     data->starts = n.states;
-    for (size_t i = 0; i < n.states; i++)
-      data->start_belief[i * n.states + i] = 1;
+    for (size_t i = 0; i < n.states; i++) data->start_belief[i * n.states + i] = 1;
   }
   idm_status status = idm_labels_create(&data->agent_name, 1, opt_error);
   if (status == IDM_OK) status = idm_labels_set(&data->agent_name, 0, "1", 1, opt_error);
@@ -78,8 +76,7 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
 static size_t draw_action(simulator *s, idm_random *random)
 {
   const size_t actions = s->setting->actions.count;
-  for (size_t u = 0; u < actions; u++)
-    s->probability[u] = exp(s->log_probability[u]);
+  for (size_t u = 0; u < actions; u++) s->probability[u] = exp(s->log_probability[u]);
   return idm_random_choice(random, s->probability, actions);
 }
 
@@ -112,7 +109,8 @@ static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_rand
         random, setting->emission + (u * n.states + state) * n.observations, n.observations);
     data->observation[data->rows - 1] = (int32_t)x;
     if (t + 1 < steps)
-      status = b.ops->observe(b.content, s->memory, (int)u, (int)x, 0, random, opt_error);
+      status =
+          b.ops->observe(b.content, s->memory, s->memory, (int)u, (int)x, 0, random, opt_error);
   }
   data->first[index + 1] = data->rows;
   return status;

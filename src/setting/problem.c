@@ -49,8 +49,7 @@ void idm_problem_destroy(idm_problem *problem)
                                &problem->columns.time,        &problem->columns.action,
                                &problem->columns.observation, &problem->columns.available,
                                &problem->columns.utility};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-    idm_labels_destroy(lists[i]);
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) idm_labels_destroy(lists[i]);
   free(problem->utility_source);
   free(problem);
 }

@@ -22,8 +22,7 @@ idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_er
 
 void idm_labels_destroy(idm_labels *labels)
 {
-  for (size_t i = 0; i < labels->count; i++)
-    free(labels->name[i]);
+  for (size_t i = 0; i < labels->count; i++) free(labels->name[i]);
   free(labels->name);
   *labels = (idm_labels){0};
 }
@@ -94,8 +93,7 @@ idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_e
     status = idm_fail_memory(opt_error);
     goto fail;
   }
-  for (size_t s = 0; s < sizes.states; s++)
-    setting->start[s] = 1.0 / (double)sizes.states;
+  for (size_t s = 0; s < sizes.states; s++) setting->start[s] = 1.0 / (double)sizes.states;
   *ret_setting = setting;
   return IDM_OK;
 
@@ -142,10 +140,8 @@ double idm_normalise(double *row, size_t count)
   /* Leave rounding alone, so that a row written and read again is the same row. */
   if (off <= 4e-16 * (double)count) return off;
   double sum = 0;
-  for (size_t i = 0; i < count; i++)
-    sum += row[i];
-  for (size_t i = 0; i < count; i++)
-    row[i] /= sum;
+  for (size_t i = 0; i < count; i++) sum += row[i];
+  for (size_t i = 0; i < count; i++) row[i] /= sum;
   return off;
 }
 

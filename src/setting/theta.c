@@ -82,8 +82,7 @@ idm_status idm_theta_resize(idm_theta *theta, idm_block_id id, size_t size, size
 
 static void fill(double *value, size_t count, double number)
 {
-  for (size_t i = 0; i < count; i++)
-    value[i] = number;
+  for (size_t i = 0; i < count; i++) value[i] = number;
 }
 
 idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
@@ -99,8 +98,7 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   const size_t pairs = idm_times(sizes.actions, sizes.states);
   const size_t worlds = idm_times(models, pairs);
   size_t size[IDM_BLOCK_COUNT];
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
-    size[i] = 1;
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) size[i] = 1;
   size[IDM_UTILITY] = pairs;
   size[IDM_CERTAINTY] = 2;
   size[IDM_ACTION_PRIOR] = sizes.actions;

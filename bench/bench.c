@@ -1,0 +1,278 @@
+/* Benchmarks: ratios measured side by side in one run, one core. Prints rows of a Markdown table.
+ *
+ * Contents: timing · problems · solving · likelihood · scaling of the score · reading */
+#define _GNU_SOURCE
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "idm/idm.h"
+
+static void die(const idm_error *error)
+{
+  char text[1200];
+  fprintf(stderr, "bench: %s\n", idm_error_text(error, text, sizeof text));
+  exit(1);
+}
+
+static idm_error error;
+static void check(idm_status status)
+{
+  if (status != IDM_OK) die(&error);
+}
+
+/* --- timing -------------------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+  qsort(values, (size_t)count, sizeof *values, compare);
+  return values[count / 2];
+}
+
+/* --- problems -------------------------------------------------------------------------------------------- */
+
+static idm_problem *read_example(const char *name)
+{
+  idm_problem *problem;
+  check(idm_problem_read(name, &problem, NULL, &error));
+  return problem;
+}
+
+static void set_agent(idm_problem *problem, double alpha, double beta, double eta)
+{
+  idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
+  idm_theta_set_scalar(problem->theta, IDM_BETA, beta);
+  idm_theta_set_scalar(problem->theta, IDM_ETA, eta);
+}
+
+/* --- solving ----------------------------------------------------------------------------------------------- */
+
+enum { rounds = 15 };
+static const char *const method_names[] = {"Newton", "shifted", "plain"};
+
+/* Median seconds of one solve by each method, the methods taking turns; warm ones start from the solution
+ * at log-parameters 0.1 away. */
+static void time_methods(idm_problem *problem, bool warm, double tolerance, double *ret_seconds,
+                         long *ret_iterations)
+{
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  idm_theta *near;
+  check(idm_theta_copy(problem->theta, &near, &error));
+  const idm_block_id moved[] = {IDM_ALPHA, IDM_BETA, IDM_ETA};
+  for (size_t i = 0; i < 3; i++)
+    idm_theta_set_scalar(near, moved[i],
+                         idm_theta_scalar(problem->theta, moved[i]) * exp(0.1));
+  double taken[3][rounds];
+  for (int r = 0; r < rounds; r++)
+    for (int m = 0; m < 3; m++) {
+      const idm_solver exact = {.method = IDM_NEWTON, .limit = 100, .cold = true, .tolerance = 1e-11};
+      if (warm) check(idm_plan(near, &exact, workspace, NULL, &error));
+      const idm_solver solver = {
+          .method = (idm_method)m, .limit = 1000000, .cold = !warm, .tolerance = tolerance};
+      idm_plan_report report;
+      /* Short solves are repeated so that the clock's grain does not matter. */
+      const int repeats = warm ? 1 : 5;
+      const double begin = seconds();
+      for (int k = 0; k < repeats; k++)
+        check(idm_plan(problem->theta, &solver, workspace, &report, &error));
+      taken[m][r] = (seconds() - begin) / repeats;
+      ret_iterations[m] = report.iterations;
+      if (!(report.bound <= tolerance)) {
+        fprintf(stderr, "bench: %s stopped at a bound of %g\n", method_names[m], report.bound);
+        exit(1);
+      }
+    }
+  for (int m = 0; m < 3; m++) ret_seconds[m] = median(taken[m], rounds);
+  idm_theta_destroy(near);
+  idm_workspace_destroy(workspace);
+}
+
+static void row(const char *what, double fast, double slow, const char *peer, double target)
+{
+  printf("| %s | %.1f us | %.1f us (%s) | %.1fx | >= %gx |\n", what, 1e6 * fast, 1e6 * slow, peer,
+         slow / fast, target);
+}
+
+static void bench_solve(const char *name, idm_problem *problem, bool warm, double against_plain,
+                        double against_shifted)
+{
+  double taken[3];
+  long iterations[3];
+  time_methods(problem, warm, 1e-8, taken, iterations);
+  char what[96], peer[64];
+  snprintf(what, sizeof what, "%s, %s (%ld Newton steps)", name, warm ? "warm" : "cold",
+           iterations[0]);
+  snprintf(peer, sizeof peer, "plain, %ld sweeps", iterations[2]);
+  row(what, taken[0], taken[2], peer, against_plain);
+  snprintf(peer, sizeof peer, "shifted, %ld sweeps", iterations[1]);
+  if (against_shifted > 0) row(what, taken[0], taken[1], peer, against_shifted);
+}
+
+/* --- likelihood ---------------------------------------------------------------------------------------------- */
+
+static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t seed)
+{
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
+  const idm_simulation simulation = {.trajectories = trajectories, .seed = seed};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &error));
+  idm_workspace_destroy(workspace);
+  return data;
+}
+
+/* One likelihood: a warm solve and the score, at parameters that move by a sampler's step each time. */
+static void bench_likelihood(idm_problem *problem, const char *log_path)
+{
+  idm_data *data = simulated(problem, 1000, 1);
+  check(idm_data_write_csv(data, problem->setting, log_path, &error));
+  idm_prefix_tree *tree;
+  check(idm_prefix_tree_create(data, &tree, &error));
+  idm_scorer *scorer;
+  check(idm_scorer_create(data, tree, &scorer, &error));
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  idm_theta *theta;
+  check(idm_theta_copy(problem->theta, &theta, &error));
+  enum { count = 2001 };
+  double taken[count], solving[count];
+  idm_score score;
+  for (int i = 0; i < count; i++) {
+    const double step = exp(0.1 * sin(i));
+    idm_theta_set_scalar(theta, IDM_BETA, 1.25 * step);
+    idm_theta_set_scalar(theta, IDM_ETA, 0.001 * step);
+    const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = 1e-8};
+    const double begin = seconds();
+    check(idm_plan(theta, &solver, workspace, NULL, &error));
+    const double middle = seconds();
+    check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
+    const double end = seconds();
+    taken[i] = end - begin;
+    solving[i] = middle - begin;
+  }
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
+  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
+  printf("likelihood %.9g %.17g %.9g %zu\n", median(taken, count), score.log_likelihood,
+         median(solving, count), tree->nodes);
+  idm_theta_destroy(theta);
+  idm_workspace_destroy(workspace);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+/* --- scaling of the score ---------------------------------------------------------------------------------------- */
+
+static double score_seconds(idm_problem *problem, const idm_data *data, const idm_prefix_tree *tree)
+{
+  idm_workspace *workspace;
+  idm_scorer *scorer;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
+  check(idm_scorer_create(data, tree, &scorer, &error));
+  double *agents = calloc(data->agent_name.count, sizeof *agents);
+  double taken[9];
+  for (int i = 0; i < 9; i++) {
+    idm_score score;
+    const double begin = seconds();
+    check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
+    idm_scorer_agents(scorer, agents);
+    taken[i] = seconds() - begin;
+  }
+  free(agents);
+  idm_scorer_destroy(scorer);
+  idm_workspace_destroy(workspace);
+  return median(taken, 9);
+}
+
+static void bench_scaling(idm_problem *problem, const char *path)
+{
+  double taken[2];
+  const size_t sizes[2] = {10000, 1000000};
+  for (int i = 0; i < 2; i++) {
+    idm_data *data = simulated(problem, sizes[i], 2);
+    if (i == 1) check(idm_data_write_csv(data, problem->setting, path, &error));
+    idm_data_destroy(data);
+    if (i == 0) check(idm_data_write_csv(data = simulated(problem, sizes[i], 2), problem->setting, path, &error)), idm_data_destroy(data);
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    const double bytes = (double)ftell(file);
+    fclose(file);
+    const double begin = seconds();
+    check(idm_data_read_csv(path, problem, NULL, &data, NULL, &error));
+    const double read = seconds() - begin;
+    idm_prefix_tree *tree;
+    const double before = seconds();
+    check(idm_prefix_tree_create(data, &tree, &error));
+    const double grown = seconds() - before;
+    taken[i] = score_seconds(problem, data, tree);
+    if (i == 1)
+      printf("| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | prefix tree %.2f s, %zu nodes | "
+             "%.0f MB/s | >= 50 MB/s |\n",
+             bytes / 1e6, read, grown, tree->nodes, bytes / 1e6 / read);
+    idm_prefix_tree_destroy(tree);
+    idm_data_destroy(data);
+  }
+  printf("| scoring 1,000,000 patients after reading | %.0f us | %.0f us (10,000 patients) | %.1fx the "
+         "time | <= 20x |\n",
+         1e6 * taken[1], 1e6 * taken[0], taken[1] / taken[0]);
+}
+
+int main(int count, char **words)
+{
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(0, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  const char *folder = count > 1 ? words[1] : "/tmp";
+  char log_path[512], large_path[512];
+  snprintf(log_path, sizeof log_path, "%s/diag.csv", folder);
+  snprintf(large_path, sizeof large_path, "%s/large.csv", folder);
+
+  idm_problem *diag = read_example("example:diag");
+  set_agent(diag, 0.5, 1.25, 0.001);
+  bench_solve("DIAG, optimistic", diag, false, 20, 1.5);
+  bench_solve("DIAG, optimistic", diag, true, 30, 0);
+  set_agent(diag, 0.5, 1000, 75);
+  bench_solve("DIAG, non-adaptive", diag, false, 20, 1.5);
+  bench_solve("DIAG, non-adaptive", diag, true, 30, 0);
+
+  idm_problem *clinic = read_example("example:clinic");
+  check(idm_problem_set(clinic, "resolution=99", &error));
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const long before = usage.ru_maxrss;
+  set_agent(clinic, 0.5, 3.86, 0.01);
+  bench_solve("ADNI-size (5,050 beliefs)", clinic, false, 8, 4);
+  getrusage(RUSAGE_SELF, &usage);
+  printf("| ADNI-size memory | %.1f MiB | | | <= 64 MiB |\n",
+         (double)(usage.ru_maxrss - before) / 1024);
+  idm_problem_destroy(clinic);
+
+  set_agent(diag, 0.5, 1.25, 0.001);
+  bench_likelihood(diag, log_path);
+  bench_scaling(diag, large_path);
+  remove(large_path);
+  idm_problem_destroy(diag);
+  return 0;
+}

@@ -1,0 +1,95 @@
+/* Any bytes as a log: refused with a place, or read, checked, written and read again as the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "idm/io.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void name(idm_labels *labels, const char *const *names, size_t count)
+{
+  if (!labels->count && idm_labels_create(labels, count, NULL) != IDM_OK) abort();
+  for (size_t i = 0; i < count; i++)
+    if (idm_labels_set(labels, i, names[i], strlen(names[i]), NULL) != IDM_OK) abort();
+}
+
+/* Three shapes of problem: all by default, several columns a role, and terminal actions. */
+static idm_problem *create_problem(int shape)
+{
+  idm_problem *problem;
+  if (idm_problem_create((idm_sizes){2, 3, 2}, 1, false, false, &problem, NULL) != IDM_OK) abort();
+  name(&problem->setting->states, (const char *const[]){"high", "low"}, 2);
+  name(&problem->setting->actions, (const char *const[]){"draw", "bet_high", "bet|low"}, 3);
+  name(&problem->setting->observations, (const char *const[]){"high", "a/b"}, 2);
+  problem->setting->ends[1] = true;
+  problem->setting->terminal[1] = shape == 2;
+  if (shape == 1) {
+    name(&problem->columns.trajectory, (const char *const[]){"run", "trial"}, 2);
+    name(&problem->columns.time, (const char *const[]){"day", "hour"}, 2);
+    name(&problem->columns.observation, (const char *const[]){"x", "y"}, 2);
+    problem->setting->horizon = 3;
+  }
+  if (shape == 2) name(&problem->columns.utility, (const char *const[]){"win"}, 1);
+  return problem;
+}
+
+static void expect(bool truth, const char *what)
+{
+  if (truth) return;
+  fprintf(stderr, "%s\n", what);
+  abort();
+}
+
+static void write_and_read(const idm_data *data, const idm_problem *problem)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/idm-fuzz-%ld.csv", (long)getpid());
+  idm_error error = {0};
+  /* Labels of this problem can be written, whatever the data. */
+  expect(idm_data_write_csv(data, problem->setting, path, &error) == IDM_OK, error.message);
+  idm_problem *plain = create_problem(0);
+  idm_data *again;
+  expect(idm_data_read_csv(path, plain, NULL, &again, NULL, &error) == IDM_OK, error.message);
+  expect(again->rows == data->rows, "rows differ");
+  for (size_t i = 0; i < data->rows; i++) {
+    expect(again->action[i] == data->action[i], "an action differs");
+    expect(again->observation[i] == data->observation[i], "an observation differs");
+  }
+  idm_data_destroy(again);
+  idm_problem_destroy(plain);
+  remove(path);
+}
+
+/* Ids joined from several columns can fall together in one, so only single columns must come back.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+  const char *const keep[] = {"kept"};
+  const idm_csv_options options = {.keep = keep, .keep_count = 1};
+  for (int shape = 0; shape < 3; shape++) {
+    idm_problem *problem = create_problem(shape);
+    idm_data *data;
+    idm_error error = {0};
+    idm_notes notes = {0};
+    const idm_status status =
+        idm_data_parse_csv((const char *)bytes, size, "fuzz.csv", problem,
+                           shape == 2 ? &options : NULL, &data, &notes, &error);
+    if (status == IDM_OK) {
+      expect(idm_data_validate(data, problem->setting, &error) == IDM_OK, error.message);
+      idm_prefix_tree *tree;
+      expect(idm_prefix_tree_create(data, &tree, &error) == IDM_OK, error.message);
+      idm_prefix_tree_destroy(tree);
+      if (shape == 0) write_and_read(data, problem);
+    } else {
+      expect(data == NULL, "data beside an error");
+      expect(status == IDM_INPUT && error.line > 0 && error.column > 0, "an error without a place");
+    }
+    idm_data_destroy(data);
+    idm_notes_clear(&notes);
+    idm_problem_destroy(problem);
+  }
+  return 0;
+}

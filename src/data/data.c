@@ -1,0 +1,131 @@
+/* Evidence: destroying it and checking it. */
+#include "idm/data.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void idm_data_destroy(idm_data *data)
+{
+  if (!data) return;
+  void *const arrays[] = {data->action,       data->observation,   data->available,
+                          data->line,         data->first,         data->agent,
+                          data->variant,      data->start,         data->available_set,
+                          data->start_belief, data->variant_value, data->covariate};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  idm_labels_destroy(&data->trajectory_name);
+  idm_labels_destroy(&data->agent_name);
+  idm_labels_destroy(&data->covariate_name);
+  if (data->covariate_level)
+    for (size_t i = 0; i < data->covariates; i++) idm_labels_destroy(&data->covariate_level[i]);
+  free(data->covariate_level);
+  free(data);
+}
+
+/* Sizes and tables: availability sets, start beliefs, values of variants. */
+static idm_status check_tables(const idm_data *data, const idm_setting *setting,
+                               idm_error *opt_error)
+{
+  const idm_sizes sizes = idm_setting_sizes(setting);
+  if (data->sizes.states != sizes.states || data->sizes.actions != sizes.actions ||
+      data->sizes.observations != sizes.observations)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the data are of %zu states, %zu actions and %zu observations; the setting has "
+                    "%zu, %zu and %zu",
+                    data->sizes.states, data->sizes.actions, data->sizes.observations, sizes.states,
+                    sizes.actions, sizes.observations);
+  if (!data->available_sets || !data->variants)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the data need at least one availability set and one variant");
+  for (size_t i = 0; i < data->available_sets; i++) {
+    size_t open = 0;
+    for (size_t u = 0; u < sizes.actions; u++) open += data->available_set[i * sizes.actions + u];
+    if (!open || (i == 0 && open < sizes.actions))
+      return idm_fail(opt_error, IDM_INPUT, "availability set %zu %s", i,
+                      open ? "must hold all actions" : "is empty");
+  }
+  for (size_t i = 0; i < data->starts; i++) {
+    double sum = 0;
+    bool legal = true;
+    for (size_t s = 0; s < sizes.states; s++) {
+      const double belief = data->start_belief[i * sizes.states + s];
+      legal = legal && belief >= 0;
+      sum += belief;
+    }
+    if (!legal || !(fabs(sum - 1) <= 1e-4))
+      return idm_fail(opt_error, IDM_INPUT, "start belief %zu is no distribution", i);
+  }
+  for (size_t i = 0; i < data->variants * data->columns; i++)
+    if (!isfinite(data->variant_value[i]))
+      return idm_fail(opt_error, IDM_INPUT, "utility %zu of variant %zu is not finite",
+                      i % data->columns, i / data->columns);
+  return IDM_OK;
+}
+
+static idm_status check_trajectories(const idm_data *data, idm_error *opt_error)
+{
+  if (data->trajectory_name.count && data->trajectory_name.count != data->trajectories)
+    return idm_fail(opt_error, IDM_INPUT, "%zu trajectories have %zu names", data->trajectories,
+                    data->trajectory_name.count);
+  if (data->first[0] != 0 || data->first[data->trajectories] != data->rows)
+    return idm_fail(opt_error, IDM_INPUT, "the trajectories do not span the %zu rows", data->rows);
+  for (size_t i = 0; i < data->trajectories; i++) {
+    if (data->first[i] >= data->first[i + 1])
+      return idm_fail(opt_error, IDM_INPUT, "trajectory %zu has no rows", i + 1);
+    if (data->agent[i] >= data->agent_name.count)
+      return idm_fail(opt_error, IDM_INPUT, "trajectory %zu is of agent %lu, and there are %zu",
+                      i + 1, (unsigned long)data->agent[i], data->agent_name.count);
+    if (data->variant[i] >= data->variants)
+      return idm_fail(opt_error, IDM_INPUT, "trajectory %zu is of variant %lu, and there are %zu",
+                      i + 1, (unsigned long)data->variant[i], data->variants);
+    if (data->start[i] < -1 || data->start[i] >= (int64_t)data->starts)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "trajectory %zu has start belief %ld, and there are %zu", i + 1,
+                      (long)data->start[i], data->starts);
+  }
+  return IDM_OK;
+}
+
+/* An index in range, or not recorded. */
+static bool in_range(int32_t index, size_t count)
+{
+  return index == IDM_MISSING || (index >= 0 && (size_t)index < count);
+}
+
+static idm_status check_row(const idm_data *data, const idm_setting *setting, size_t row,
+                            idm_error *opt_error)
+{
+  const int32_t action = data->action[row];
+  const unsigned long line = data->line ? data->line[row] : 0;
+  if (!in_range(action, data->sizes.actions))
+    return idm_fail(opt_error, IDM_INPUT, "row %zu (line %lu) has action %ld, and there are %zu",
+                    row, line, (long)action, data->sizes.actions);
+  if (!in_range(data->observation[row], data->sizes.observations))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "row %zu (line %lu) has observation %ld, and there are %zu", row, line,
+                    (long)data->observation[row], data->sizes.observations);
+  const uint32_t set = data->available[row];
+  if (set >= data->available_sets)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "row %zu (line %lu) has availability set %lu, and there are %zu", row, line,
+                    (unsigned long)set, data->available_sets);
+  if (action >= 0 && !data->available_set[set * data->sizes.actions + (size_t)action])
+    return idm_fail(opt_error, IDM_INPUT,
+                    "row %zu (line %lu): the action taken, '%s', is not among those available", row,
+                    line, setting->actions.name[action]);
+  return IDM_OK;
+}
+
+idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, idm_error *opt_error)
+{
+  idm_status status = check_tables(data, setting, opt_error);
+  if (status == IDM_OK) status = check_trajectories(data, opt_error);
+  for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
+    status = check_row(data, setting, row, opt_error);
+  for (size_t c = 0; c < data->covariates && status == IDM_OK; c++)
+    for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
+      if (!in_range(data->covariate[c * data->rows + row], data->covariate_level[c].count))
+        status =
+            idm_fail(opt_error, IDM_INPUT, "row %zu has level %ld of covariate '%s'", row,
+                     (long)data->covariate[c * data->rows + row], data->covariate_name.name[c]);
+  return status;
+}

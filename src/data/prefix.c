@@ -1,0 +1,268 @@
+/* The tree of common prefixes of trajectories.
+ *
+ * Nodes are first made in the order in which histories appear, found by hashing their parent and
+ * their row. A parent is then always made before its children, so two linear passes (sizes of
+ * subtrees backward, places forward) give the depth-first order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "idm/data.h"
+
+/* Parent of a root. Roots are keyed by their variant and start in place of action and observation.
+ */
+#define NO_PARENT UINT32_MAX
+
+typedef struct branch {
+  uint32_t parent;
+  int32_t action;
+  int32_t observation;
+  uint32_t available;
+  uint32_t first_row;
+  uint32_t first_child; /* 0 for none: branch 0 is a root */
+  uint64_t count;
+} branch;
+
+typedef struct builder {
+  branch *branches;
+  size_t count;
+  size_t capacity;
+  uint64_t *slot; /* high half: of the hash; low half: branch + 1, or 0 for a free slot */
+  size_t slots;   /* a power of two */
+  size_t hashed;  /* slots in use: roots, and children after the first */
+  size_t roots;
+} builder;
+
+static uint64_t hash_branch(const branch *b)
+{
+  uint64_t hash = ((uint64_t)b->parent << 32 | (uint32_t)b->action) * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 29;
+  hash += (uint64_t)b->available << 32 | (uint32_t)b->observation;
+  hash *= 0xd6e8feb86659fd93u;
+  hash ^= hash >> 32;
+  hash *= 0xd6e8feb86659fd93u;
+  return hash ^ (hash >> 32);
+}
+
+static bool same_branch(const branch *a, const branch *b)
+{
+  return a->parent == b->parent && a->action == b->action && a->observation == b->observation &&
+         a->available == b->available;
+}
+
+static bool grow_slots(builder *tree)
+{
+  const size_t slots = tree->slots ? 2 * tree->slots : 256;
+  uint64_t *slot = idm_new(slots, sizeof *slot);
+  if (!slot) return false;
+  for (size_t n = 0; n < tree->count; n++) {
+    const branch *b = &tree->branches[n];
+    if (b->parent != NO_PARENT && tree->branches[b->parent].first_child == n) continue;
+    const uint64_t hash = hash_branch(b);
+    size_t i = (size_t)hash & (slots - 1);
+    while (slot[i]) i = (i + 1) & (slots - 1);
+    slot[i] = (hash >> 32 << 32) | (n + 1);
+  }
+  free(tree->slot);
+  tree->slot = slot;
+  tree->slots = slots;
+  return true;
+}
+
+static idm_status add_branch(builder *tree, const branch *wanted, uint32_t *ret_index,
+                             idm_error *opt_error)
+{
+  if (tree->count >= INT32_MAX)
+    return idm_fail(opt_error, IDM_INPUT, "the data have more than %ld distinct histories",
+                    (long)INT32_MAX);
+  if (tree->count == tree->capacity) {
+    const size_t capacity = tree->capacity ? 2 * tree->capacity : 256;
+    branch *branches = realloc(tree->branches, capacity * sizeof *branches);
+    if (!branches) return idm_fail_memory(opt_error);
+    tree->branches = branches;
+    tree->capacity = capacity;
+  }
+  *ret_index = (uint32_t)tree->count++;
+  tree->branches[*ret_index] = *wanted;
+  return IDM_OK;
+}
+
+/* Find a root or a later child by its hash, or make it. */
+static idm_status find_hashed(builder *tree, const branch *wanted, uint32_t *ret_index,
+                              idm_error *opt_error)
+{
+  if (tree->hashed >= tree->slots / 2 && !grow_slots(tree)) return idm_fail_memory(opt_error);
+  const uint64_t hash = hash_branch(wanted);
+  const size_t mask = tree->slots - 1;
+  size_t i = (size_t)hash & mask;
+  for (; tree->slot[i]; i = (i + 1) & mask) {
+    *ret_index = (uint32_t)tree->slot[i] - 1;
+    if (tree->slot[i] >> 32 == hash >> 32 && same_branch(&tree->branches[*ret_index], wanted))
+      return IDM_OK;
+  }
+  const idm_status status = add_branch(tree, wanted, ret_index, opt_error);
+  if (status != IDM_OK) return status;
+  tree->slot[i] = (hash >> 32 << 32) | (*ret_index + 1);
+  tree->hashed++;
+  tree->roots += wanted->parent == NO_PARENT;
+  return IDM_OK;
+}
+
+/* The branch equal to `wanted`, made where there is none; one more trajectory passes through it. */
+static idm_status pass_through(builder *tree, const branch *wanted, uint32_t *ret_index,
+                               idm_error *opt_error)
+{
+  const bool root = wanted->parent == NO_PARENT;
+  const uint32_t child = root ? 0 : tree->branches[wanted->parent].first_child;
+  idm_status status = IDM_OK;
+  if (child && same_branch(&tree->branches[child], wanted)) {
+    *ret_index = child;
+  } else if (root || child) {
+    status = find_hashed(tree, wanted, ret_index, opt_error);
+  } else {
+    status = add_branch(tree, wanted, ret_index, opt_error);
+    if (status == IDM_OK) tree->branches[wanted->parent].first_child = *ret_index;
+  }
+  if (status == IDM_OK) tree->branches[*ret_index].count++;
+  return status;
+}
+
+/* Follow one trajectory from its root; *ret_last is the branch of its last row. */
+static idm_status follow(builder *tree, const idm_data *data, size_t trajectory, uint32_t *ret_last,
+                         idm_error *opt_error)
+{
+  const size_t first = data->first[trajectory];
+  const size_t end = data->first[trajectory + 1];
+  branch wanted = {.parent = NO_PARENT,
+                   .action = (int32_t)data->variant[trajectory],
+                   .observation = data->start[trajectory],
+                   .first_row = (uint32_t)first};
+  idm_status status = pass_through(tree, &wanted, ret_last, opt_error);
+  for (size_t row = first; row < end && status == IDM_OK; row++) {
+    wanted = (branch){.parent = *ret_last,
+                      .action = data->action[row],
+                      .observation = data->observation[row],
+                      .available = data->available[row],
+                      .first_row = (uint32_t)row};
+    status = pass_through(tree, &wanted, ret_last, opt_error);
+  }
+  return status;
+}
+
+/* place[n]: index of branch n in depth-first order. */
+static bool find_places(const builder *tree, uint32_t **ret_place)
+{
+  uint32_t *place = idm_new(tree->count, sizeof *place);
+  uint32_t *size = idm_new(tree->count, sizeof *size);
+  *ret_place = place;
+  if (!place || !size) {
+    free(size);
+    return false;
+  }
+  for (size_t n = tree->count; n-- > 0;) {
+    const uint32_t parent = tree->branches[n].parent;
+    size[n]++;
+    if (parent != NO_PARENT) size[parent] += size[n];
+  }
+  uint32_t next_root = 0;
+  uint32_t *next =
+      size; /* a branch's size is read once, before its children need its next free place */
+  for (size_t n = 0; n < tree->count; n++) {
+    const uint32_t parent = tree->branches[n].parent;
+    uint32_t *free_place = parent == NO_PARENT ? &next_root : &next[parent];
+    place[n] = *free_place;
+    *free_place += size[n];
+    next[n] = place[n] + 1;
+  }
+  free(size);
+  return true;
+}
+
+static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tree *result)
+{
+  size_t root = 0;
+  for (size_t n = 0; n < tree->count; n++) {
+    const branch *from = &tree->branches[n];
+    idm_prefix_node *to = &result->node[place[n]];
+    *to = (idm_prefix_node){.parent = -1,
+                            .action = IDM_MISSING,
+                            .observation = IDM_MISSING,
+                            .first_row = from->first_row,
+                            .leaf = true,
+                            .count = from->count};
+    if (from->parent == NO_PARENT) {
+      result->root[root] = place[n];
+      result->root_variant[root] = (uint32_t)from->action;
+      result->root_start[root] = from->observation;
+      root++;
+      continue;
+    }
+    to->parent = (int32_t)place[from->parent];
+    to->depth = result->node[to->parent].depth + 1;
+    if (to->depth > result->depth) result->depth = to->depth;
+    to->action = from->action;
+    to->observation = from->observation;
+    to->available = from->available;
+    result->node[to->parent].leaf = false;
+  }
+}
+
+static idm_status number_nodes(const builder *tree, idm_prefix_tree *result, idm_error *opt_error)
+{
+  uint32_t *place = NULL;
+  result->nodes = tree->count;
+  result->roots = tree->roots;
+  result->node = idm_new(tree->count, sizeof *result->node);
+  result->root = idm_new(tree->roots, sizeof *result->root);
+  result->root_variant = idm_new(tree->roots, sizeof *result->root_variant);
+  result->root_start = idm_new(tree->roots, sizeof *result->root_start);
+  idm_status status = IDM_OK;
+  if (!result->node || !result->root || !result->root_variant || !result->root_start ||
+      !find_places(tree, &place)) {
+    status = idm_fail_memory(opt_error);
+  } else {
+    fill_nodes(tree, place, result);
+    for (size_t i = 0; i < result->trajectories; i++) result->last[i] = place[result->last[i]];
+  }
+  free(place);
+  return status;
+}
+
+idm_status idm_prefix_tree_create(const idm_data *data, idm_prefix_tree **ret_tree,
+                                  idm_error *opt_error)
+{
+  *ret_tree = NULL;
+  if (data->rows > UINT32_MAX)
+    return idm_fail(opt_error, IDM_INPUT, "the data have more than %lu rows",
+                    (unsigned long)UINT32_MAX);
+  builder tree = {0};
+  idm_status status = IDM_OK;
+  idm_prefix_tree *result = idm_new(1, sizeof *result);
+  if (result) {
+    result->trajectories = data->trajectories;
+    result->last = idm_new(data->trajectories, sizeof *result->last);
+  }
+  if (!result || !result->last) status = idm_fail_memory(opt_error);
+  for (size_t i = 0; i < data->trajectories && status == IDM_OK; i++)
+    status = follow(&tree, data, i, &result->last[i], opt_error);
+  if (status == IDM_OK) status = number_nodes(&tree, result, opt_error);
+  free(tree.branches);
+  free(tree.slot);
+  if (status != IDM_OK) {
+    idm_prefix_tree_destroy(result);
+    return status;
+  }
+  *ret_tree = result;
+  return IDM_OK;
+}
+
+void idm_prefix_tree_destroy(idm_prefix_tree *tree)
+{
+  if (!tree) return;
+  free(tree->node);
+  free(tree->root);
+  free(tree->root_variant);
+  free(tree->root_start);
+  free(tree->last);
+  free(tree);
+}

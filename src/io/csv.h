@@ -1,0 +1,43 @@
+/* CSV (RFC 4180) as a stream of records, with the place of every field.
+ *
+ * Fields are separated by commas; a field in quotes may hold commas, line ends and doubled quotes.
+ * Lines end in LF, CRLF or CR; blank lines are skipped, and so is a UTF-8 byte order mark. Every
+ * record has as many fields as the first. */
+#ifndef IDM_IO_CSV_H
+#define IDM_IO_CSV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "idm/status.h"
+
+/* Bounds that keep memory small on a file that is no table. */
+#define IDM_CSV_FIELD_LIMIT  ((size_t)1 << 20) /* bytes of a field */
+#define IDM_CSV_RECORD_LIMIT ((size_t)1 << 24) /* bytes of a record */
+#define IDM_CSV_FIELDS_LIMIT ((size_t)1 << 16) /* fields of a record */
+
+typedef struct idm_csv_field {
+  const char *text; /* not NUL-terminated; valid until the next record is asked for */
+  uint32_t length;
+  uint32_t line;   /* where the field begins, from 1 */
+  uint32_t column; /* byte of that line, from 1; of the opening quote where there is one */
+  bool quoted;
+  bool escaped; /* held doubled quotes */
+} idm_csv_field;
+
+typedef struct idm_csv idm_csv;
+
+/* Read from a stream that stays the caller's; `file` is the name used in messages. */
+idm_status idm_csv_open_stream(FILE *stream, const char *file, idm_csv **ret_csv,
+                               idm_error *opt_error);
+/* Read from memory that outlives the reader. */
+idm_status idm_csv_open_memory(const char *text, size_t length, const char *file, idm_csv **ret_csv,
+                               idm_error *opt_error);
+/* The next record; *ret_count is 0 after the last. */
+idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *ret_count,
+                        idm_error *opt_error);
+/* Takes NULL. */
+void idm_csv_close(idm_csv *csv);
+
+#endif

@@ -1,0 +1,128 @@
+/* What several tests need. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+idm_error support_error;
+
+void support_check(idm_status status, const char *file, int line)
+{
+  if (status == IDM_OK) return;
+  char text[1200];
+  print_error("%s:%d: %s: %s\n", file, line, idm_status_name(status),
+              idm_error_text(&support_error, text, sizeof text));
+  _fail(file, line);
+}
+
+void support_near(double a, double b, double tolerance, const char *file, int line)
+{
+  const double scale = fmax(1, fmax(fabs(a), fabs(b)));
+  if (a == b || fabs(a - b) <= tolerance * scale) return;
+  print_error("%s:%d: %.17g and %.17g differ by %.3g, more than %.3g\n", file, line, a, b,
+              fabs(a - b), tolerance * scale);
+  _fail(file, line);
+}
+
+double support_signed(idm_random *random, double low, double high)
+{
+  const double size = low * pow(high / low, idm_random_uniform(random));
+  return idm_random_uniform(random) < 0.5 ? -size : size;
+}
+
+void support_distribution(idm_random *random, double *p, size_t count)
+{
+  double total = 0;
+  for (size_t i = 0; i < count; i++) total += p[i] = -log(idm_random_uniform(random));
+  for (size_t i = 0; i < count; i++) p[i] /= total;
+}
+
+static void fill_rows(idm_random *random, double *rows, size_t count, size_t width)
+{
+  for (size_t i = 0; i < count; i++) support_distribution(random, rows + i * width, width);
+}
+
+idm_problem *support_problem(support_shape shape, idm_random *random)
+{
+  const idm_sizes n = {shape.states, shape.actions, shape.observations};
+  idm_problem *problem;
+  check(idm_problem_create(n, shape.models, true, true, &problem, &support_error));
+  const size_t pairs = n.actions * n.states;
+  idm_theta *theta = problem->theta;
+  fill_rows(random, theta->block[IDM_TRANSITION].value, shape.models * pairs, n.states);
+  fill_rows(random, theta->block[IDM_EMISSION].value, shape.models * pairs, n.observations);
+  memcpy(problem->setting->transition, theta->block[IDM_TRANSITION].value,
+         pairs * n.states * sizeof(double));
+  memcpy(problem->setting->emission, theta->block[IDM_EMISSION].value,
+         pairs * n.observations * sizeof(double));
+  support_distribution(random, problem->setting->start, n.states);
+  support_distribution(random, theta->block[IDM_ACTION_PRIOR].value, n.actions);
+  support_distribution(random, theta->block[IDM_MODEL_PRIOR].value, shape.models);
+  for (size_t i = 0; i < pairs; i++)
+    theta->block[IDM_UTILITY].value[i] = 4 * idm_random_uniform(random) - 2;
+  problem->agent.resolution = shape.resolution;
+  return problem;
+}
+
+idm_problem *support_diag(double alpha, double beta, double eta)
+{
+  idm_problem *problem;
+  check(idm_problem_read("example:diag", &problem, NULL, &support_error));
+  support_set(problem, alpha, beta, eta);
+  return problem;
+}
+
+void support_set(idm_problem *problem, double alpha, double beta, double eta)
+{
+  idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
+  idm_theta_set_scalar(problem->theta, IDM_BETA, beta);
+  idm_theta_set_scalar(problem->theta, IDM_ETA, eta);
+}
+
+void support_assign(idm_problem *problem, const char *assignment)
+{
+  check(idm_problem_set(problem, assignment, &support_error));
+}
+
+idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_report)
+{
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  check(idm_plan(problem->theta, NULL, workspace, opt_report, &support_error));
+  return workspace;
+}
+
+idm_data *support_data(const idm_problem *problem, const char *csv)
+{
+  idm_data *data;
+  check(idm_data_parse_csv(csv, strlen(csv), "test.csv", problem, NULL, &data, NULL,
+                           &support_error));
+  return data;
+}
+
+double support_score(const idm_workspace *workspace, const idm_data *data)
+{
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  return score.log_likelihood;
+}
+
+const char *support_shared(const char *name)
+{
+  static char path[1024];
+  const char *folder = getenv("IDM_SHARED");
+  snprintf(path, sizeof path, "%s/data/%s", folder ? folder : "../../shared", name);
+  if (access(path, R_OK) == 0) return path;
+  print_message("skipped: %s is not here\n", path);
+  return NULL;
+}

@@ -1,0 +1,52 @@
+/* What several tests need: checked calls, problems at random, tiny data sets. */
+#ifndef IDM_TESTS_SUPPORT_H
+#define IDM_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "idm/idm.h"
+
+/* Fail the test with the error's sentence unless status is IDM_OK. */
+#define check(call) support_check((call), __FILE__, __LINE__)
+/* The error that checked calls fill. */
+extern idm_error support_error;
+void support_check(idm_status status, const char *file, int line);
+
+/* |a - b| <= tolerance * max(1, |a|, |b|), with a message. */
+#define assert_near(a, b, tolerance) support_near((a), (b), (tolerance), __FILE__, __LINE__)
+void support_near(double a, double b, double tolerance, const char *file, int line);
+
+typedef struct support_shape {
+  size_t states;
+  size_t actions;
+  size_t observations;
+  size_t models;
+  int resolution;
+} support_shape;
+
+/* A problem with dynamics, utilities, priors and weights drawn at random; every row is positive. */
+idm_problem *support_problem(support_shape shape, idm_random *random);
+/* DIAG of DESIGN section 6, from the built-in example, with the given multipliers. */
+idm_problem *support_diag(double alpha, double beta, double eta);
+void support_set(idm_problem *problem, double alpha, double beta, double eta);
+/* Apply "key=value". */
+void support_assign(idm_problem *problem, const char *assignment);
+/* Plan a problem with the default solver. */
+idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_report);
+/* log-uniform magnitude in [low, high] with a random sign. */
+double support_signed(idm_random *random, double low, double high);
+/* A random distribution. */
+void support_distribution(idm_random *random, double *p, size_t count);
+/* Data from CSV text. */
+idm_data *support_data(const idm_problem *problem, const char *csv);
+/* Log-likelihood of data through the prefix tree. */
+double support_score(const idm_workspace *workspace, const idm_data *data);
+/* Path of a file of the shared data; NULL (after a line that says so) where it is absent. */
+const char *support_shared(const char *name);
+
+#endif

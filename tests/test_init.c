@@ -1,0 +1,246 @@
+/* A first problem file from a table: it loads, holds the labels found, and reads the table it came
+ * from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "idm/io.h"
+
+typedef struct fixture {
+  char data[40];
+  char problem[40];
+  idm_notes notes;
+  char *text; /* of the problem file */
+} fixture;
+
+static void make_path(char *path)
+{
+  strcpy(path, "/tmp/idm-test-XXXXXX");
+  const int descriptor = mkstemp(path);
+  assert_true(descriptor >= 0);
+  close(descriptor);
+}
+
+static int set_up(void **state)
+{
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  make_path(f->data);
+  make_path(f->problem);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  fixture *f = *state;
+  remove(f->data);
+  remove(f->problem);
+  idm_notes_clear(&f->notes);
+  free(f->text);
+  free(f);
+  return 0;
+}
+
+static void put_table(const fixture *f, const char *table)
+{
+  FILE *stream = fopen(f->data, "wb");
+  assert_non_null(stream);
+  fputs(table, stream);
+  assert_int_equal(fclose(stream), 0);
+}
+
+/* Write the problem file of a table and load it again. */
+static idm_problem *init(fixture *f, const char *table)
+{
+  put_table(f, table);
+  idm_error error = {0};
+  if (idm_init_write(f->data, f->problem, &f->notes, &error) != IDM_OK)
+    fail_msg("%ld:%ld: %s", error.line, error.column, error.message);
+  size_t length;
+  assert_int_equal(idm_file_read(f->problem, 1 << 20, &f->text, &length, &error), IDM_OK);
+  idm_problem *problem;
+  if (idm_problem_parse_yaml(f->text, length, "p.yaml", &problem, NULL, &error) != IDM_OK ||
+      idm_problem_validate(problem, &error) != IDM_OK)
+    fail_msg("%ld:%ld: %s\n%s", error.line, error.column, error.message, f->text);
+  return problem;
+}
+
+static void read_back(const fixture *f, const idm_problem *problem, size_t rows,
+                      size_t trajectories)
+{
+  idm_data *data;
+  idm_error error = {0};
+  if (idm_data_read_csv(f->data, problem, NULL, &data, NULL, &error) != IDM_OK)
+    fail_msg("%ld:%ld: %s", error.line, error.column, error.message);
+  assert_int_equal(data->rows, rows);
+  assert_int_equal(data->trajectories, trajectories);
+  idm_data_destroy(data);
+}
+
+static bool has_note(const fixture *f, const char *words)
+{
+  for (size_t i = 0; i < f->notes.count; i++)
+    if (strstr(f->notes.text[i], words)) return true;
+  return false;
+}
+
+static void expect_names(const idm_labels *labels, const char *const *names, size_t count)
+{
+  assert_int_equal(labels->count, count);
+  for (size_t i = 0; i < count; i++) assert_string_equal(labels->name[i], names[i]);
+}
+
+static void expect_error(fixture *f, const char *table, long line, long column, const char *words)
+{
+  put_table(f, table);
+  idm_error error = {0};
+  remove(f->problem);
+  assert_int_equal(idm_init_write(f->data, f->problem, &f->notes, &error), IDM_INPUT);
+  if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
+  assert_int_equal(error.line, line);
+  assert_int_equal(error.column, column);
+  assert_string_equal(error.file, f->data);
+  assert_int_equal(f->notes.count, 0);
+  /* Nothing is left behind. */
+  assert_int_not_equal(access(f->problem, F_OK), 0);
+}
+
+static void test_default_names(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "agent,trajectory,action,observation\n"
+                                 "a,1,wait,neg\na,1,treat,pos\nb,1,wait,\nb,1,wait,pos\n"
+                                 "b,2,stop,\nb,2,,pos\n");
+  expect_names(&problem->setting->actions, (const char *const[]){"stop", "treat", "wait"}, 3);
+  expect_names(&problem->setting->observations, (const char *const[]){"neg", "pos"}, 2);
+  assert_int_equal(problem->setting->states.count, 2);
+  /* 'treat' stands on a last row only; 'stop' is followed by a row. */
+  assert_false(problem->setting->ends[0]);
+  assert_true(problem->setting->ends[1]);
+  assert_false(problem->setting->ends[2]);
+  read_back(f, problem, 6, 3);
+  assert_true(has_note(f, "6 rows, 3 trajectories, 2 agents; 1 actions and 2 observations are "
+                          "empty cells"));
+  assert_false(has_note(f, "guess"));
+  assert_non_null(strstr(f->text, "\n# FILL IN: "));
+  assert_non_null(strstr(f->text, "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}"));
+  idm_problem_destroy(problem);
+}
+
+static void test_guessed_names(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem =
+      init(f, "Participant,Run,Trial,Choice,Outcome\np,1,1,x,0\np,1,2,y,1\np,2,1,x,0\n");
+  read_back(f, problem, 3, 3);
+  assert_true(has_note(f, "column 'Participant' is taken for the agent (a guess: check it)"));
+  assert_true(has_note(f, "column 'Trial' is taken for the trajectory (a guess: check it)"));
+  assert_true(has_note(f, "column 'Choice' is taken for the action (a guess: check it)"));
+  assert_int_equal(problem->columns.trajectory.count, 2);
+  idm_problem_destroy(problem);
+}
+
+static void test_nothing_found(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "u,v\n1,2\n3,4\n");
+  assert_int_equal(problem->setting->actions.count, 2);
+  assert_true(has_note(f, "no column looks like the action"));
+  assert_true(has_note(f, "no column looks like the observation"));
+  assert_true(has_note(f, "which rows belong together"));
+  idm_problem_destroy(problem);
+}
+
+static void test_odd_labels(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "agent,action,observation\n"
+                                 "a,no,1\na,a: b,10\na,\"x,y]\",2\na,# c,1\na,\"say \"\"q\"\"\",1\n"
+                                 "a,\xc3\xa9t\xc3\xa9,1\na,\"two\nlines\",1\na,back\\slash,1\n"
+                                 "a,**,1\na,null,1\na,\xc2\x85,1\na,~,1\na,-,1\na,'q',1\n");
+  expect_names(&problem->setting->actions,
+               (const char *const[]){"# c", "'q'", "**", "-", "a: b", "back\\slash", "no", "null",
+                                     "say \"q\"", "two\nlines", "x,y]", "~", "\xc2\x85",
+                                     "\xc3\xa9t\xc3\xa9"},
+               14);
+  /* Whole numbers by size. */
+  expect_names(&problem->setting->observations, (const char *const[]){"1", "2", "10"}, 3);
+  read_back(f, problem, 14, 1);
+  idm_problem_destroy(problem);
+}
+
+static void test_ends_in_time(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "agent,time,action,observation\na,3,stop,0\na,1,go,0\na,2,go,0\n");
+  assert_int_equal(problem->columns.time.count, 1);
+  assert_false(problem->setting->ends[0]);
+  assert_true(problem->setting->ends[1]);
+  read_back(f, problem, 3, 1);
+  idm_problem_destroy(problem);
+}
+
+static void test_errors(void **state)
+{
+  fixture *f = *state;
+  expect_error(f, "", 1, 1, "the file is empty");
+  expect_error(f, "agent,action,observation\n", 1, 1, "a header and no rows");
+  expect_error(f, "agent,action,observation\na,x,1\na,y\n", 3, 3, "this row has 2 fields");
+  expect_error(f, "agent,action,observation\na,*,1\n", 2, 3, "'*' as an action");
+  expect_error(f, "agent,time,action,observation\na,x,y,1\n", 2, 3, "expected a finite number");
+  expect_error(f, "agent,action,observation\na,\xe9t\xe9,1\n", 2, 3, "not UTF-8");
+  expect_error(f, "agent,action,observation,\xff\na,x,1,\n", 1, 26, "not UTF-8");
+  expect_error(f, "agent,action,observation\na,\xed\xa0\x80,1\n", 2, 3, "not UTF-8");
+  char wide[300];
+  snprintf(wide, sizeof wide, "agent,action,observation\na,x,%0120d\n", 7);
+  expect_error(f, wide, 2, 5, "a text of 120 bytes in column 'observation'");
+  char table[4000] = "agent,action,observation\n";
+  for (int i = 0; i < 51; i++)
+    snprintf(table + strlen(table), sizeof table - strlen(table), "a,%d.5,1\n", i);
+  expect_error(f, table, 52, 3, "column 'action' holds more than 50 distinct texts (here '50.5')");
+  idm_error error = {0};
+  assert_int_equal(idm_init_write("/nowhere/x.csv", f->problem, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "cannot open"));
+  put_table(f, "agent,action,observation\na,x,1\n");
+  assert_int_equal(idm_init_write(f->data, "/nowhere/x.yaml", NULL, &error), IDM_SYSTEM);
+}
+
+static void test_beads(void **state)
+{
+  fixture *f = *state;
+  const char *shared = getenv("IDM_SHARED");
+  char path[1000];
+  snprintf(path, sizeof path, "%s/data/beads/beads_voi_decisions.csv",
+           shared ? shared : "../../shared");
+  if (access(path, R_OK) != 0) {
+    print_message("no %s: set IDM_SHARED to the shared folder\n", path);
+    skip();
+  }
+  idm_error error = {0};
+  assert_int_equal(idm_init_write(path, f->problem, &f->notes, &error), IDM_OK);
+  assert_true(has_note(f, "7075 rows, 3393 trajectories, 15 agents"));
+  idm_problem *problem;
+  assert_int_equal(idm_problem_read(f->problem, &problem, NULL, &error), IDM_OK);
+  assert_true(problem->setting->ends[0] && problem->setting->ends[1] && !problem->setting->ends[2]);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      WITH_FILES(test_default_names), WITH_FILES(test_guessed_names),
+      WITH_FILES(test_nothing_found), WITH_FILES(test_odd_labels),
+      WITH_FILES(test_ends_in_time),  WITH_FILES(test_errors),
+      WITH_FILES(test_beads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

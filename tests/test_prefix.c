@@ -1,0 +1,210 @@
+/* The prefix tree: sharing, keys, depth-first order, counts, and a check against histories compared
+ * row by row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "idm/data.h"
+
+/* Evidence with room for all that a test fills in: one agent, one variant, setting's own start. */
+static idm_data *create_data(size_t trajectories, const size_t *lengths)
+{
+  idm_data *data = calloc(1, sizeof *data);
+  assert_non_null(data);
+  data->trajectories = trajectories;
+  data->first = calloc(trajectories + 1, sizeof *data->first);
+  for (size_t i = 0; i < trajectories; i++) data->first[i + 1] = data->first[i] + lengths[i];
+  data->rows = data->first[trajectories];
+  data->action = calloc(data->rows + 1, sizeof *data->action);
+  data->observation = calloc(data->rows + 1, sizeof *data->observation);
+  data->available = calloc(data->rows + 1, sizeof *data->available);
+  data->variant = calloc(trajectories + 1, sizeof *data->variant);
+  data->start = calloc(trajectories + 1, sizeof *data->start);
+  for (size_t i = 0; i < trajectories; i++) data->start[i] = -1;
+  return data;
+}
+
+static idm_prefix_tree *create_tree(const idm_data *data)
+{
+  idm_prefix_tree *tree;
+  idm_error error = {0};
+  assert_int_equal(idm_prefix_tree_create(data, &tree, &error), IDM_OK);
+  return tree;
+}
+
+/* What data.h promises of every tree. */
+static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
+{
+  uint64_t through_roots = 0;
+  size_t roots = 0;
+  uint64_t *below = calloc(tree->nodes + 1, sizeof *below);
+  bool *parent = calloc(tree->nodes + 1, sizeof *parent);
+  for (size_t n = 0; n < tree->nodes; n++) {
+    const idm_prefix_node *node = &tree->node[n];
+    if (node->parent < 0) {
+      assert_int_equal(node->depth, 0);
+      assert_true(roots < tree->roots);
+      assert_int_equal(tree->root[roots++], n);
+      through_roots += node->count;
+      continue;
+    }
+    /* Depth first: the node before is the parent, or lies in the subtree of an elder sibling. */
+    assert_true((size_t)node->parent < n);
+    int32_t before = (int32_t)n - 1;
+    while (before > node->parent) before = tree->node[before].parent;
+    assert_int_equal(before, node->parent);
+    assert_int_equal(node->depth, tree->node[node->parent].depth + 1);
+    below[node->parent] += node->count;
+    parent[node->parent] = true;
+  }
+  assert_int_equal(roots, tree->roots);
+  assert_int_equal(through_roots, data->trajectories);
+  for (size_t i = 0; i < tree->trajectories; i++) below[tree->last[i]]++;
+  for (size_t n = 0; n < tree->nodes; n++) {
+    assert_int_equal(below[n], tree->node[n].count);
+    assert_int_equal(tree->node[n].leaf, !parent[n]);
+  }
+  free(below);
+  free(parent);
+  /* From its last node a trajectory reads backward as its rows. */
+  for (size_t i = 0; i < data->trajectories; i++) {
+    int32_t n = (int32_t)tree->last[i];
+    for (size_t row = data->first[i + 1]; row-- > data->first[i]; n = tree->node[n].parent) {
+      assert_int_equal(tree->node[n].action, data->action[row]);
+      assert_int_equal(tree->node[n].observation, data->observation[row]);
+      assert_int_equal(tree->node[n].available, data->available[row]);
+      assert_int_equal(tree->node[n].depth, row - data->first[i] + 1);
+      assert_true(tree->node[n].first_row <= row);
+    }
+    size_t root = 0;
+    while (root < tree->roots && tree->root[root] != (uint32_t)n) root++;
+    assert_true(root < tree->roots);
+    assert_int_equal(tree->root_variant[root], data->variant[i]);
+    assert_int_equal(tree->root_start[root], data->start[i]);
+  }
+}
+
+static void test_shared(void **state)
+{
+  (void)state;
+  idm_data *data = create_data(4, (const size_t[]){2, 3, 2, 1});
+  const int32_t actions[] = {2, 0, 2, 2, 1, 2, 0, 1};
+  const int32_t observations[] = {1, 0, 1, 1, 0, 0, 0, -1};
+  memcpy(data->action, actions, sizeof actions);
+  memcpy(data->observation, observations, sizeof observations);
+  idm_prefix_tree *tree = create_tree(data);
+  check_tree(data, tree);
+  /* root; (2,1) -> (0,0) | (2,1) -> (1,0); (2,0) -> (0,0); (1,-) */
+  assert_int_equal(tree->nodes, 8);
+  assert_int_equal(tree->roots, 1);
+  assert_int_equal(tree->depth, 3);
+  const int32_t parents[] = {-1, 0, 1, 1, 3, 0, 5, 0};
+  const uint64_t counts[] = {4, 2, 1, 1, 1, 1, 1, 1};
+  const uint32_t rows[] = {0, 0, 1, 3, 4, 5, 6, 7};
+  const uint32_t last[] = {2, 4, 6, 7};
+  for (size_t n = 0; n < 8; n++) {
+    assert_int_equal(tree->node[n].parent, parents[n]);
+    assert_int_equal(tree->node[n].count, counts[n]);
+    assert_int_equal(tree->node[n].first_row, rows[n]);
+  }
+  for (size_t i = 0; i < 4; i++) assert_int_equal(tree->last[i], last[i]);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+static void test_keys(void **state)
+{
+  (void)state;
+  /* Same action and observation; availability, missing, variant and start keep histories apart. */
+  idm_data *data = create_data(6, (const size_t[]){1, 1, 1, 1, 1, 1});
+  data->available[1] = 1;
+  data->observation[2] = IDM_MISSING;
+  data->variant[3] = 1;
+  data->start[4] = 0;
+  idm_prefix_tree *tree = create_tree(data);
+  check_tree(data, tree);
+  assert_int_equal(tree->roots, 3);
+  assert_int_equal(tree->nodes, 3 + 5);
+  assert_int_equal(tree->last[5], tree->last[0]);
+  assert_int_equal(tree->node[tree->root[0]].count, 4);
+  assert_int_equal(tree->node[tree->root[1]].first_row, 3);
+  assert_int_equal(tree->root_variant[1], 1);
+  assert_int_equal(tree->root_start[2], 0);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+static void test_prefix_of_another(void **state)
+{
+  (void)state;
+  /* A trajectory that ends inside another: its last node is no leaf. */
+  idm_data *data = create_data(2, (const size_t[]){3, 1});
+  idm_prefix_tree *tree = create_tree(data);
+  check_tree(data, tree);
+  assert_int_equal(tree->nodes, 4);
+  assert_int_equal(tree->last[1], 1);
+  assert_false(tree->node[1].leaf);
+  assert_int_equal(tree->node[1].count, 2);
+  assert_int_equal(tree->node[3].count, 1);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+static void test_none(void **state)
+{
+  (void)state;
+  idm_data *data = create_data(0, NULL);
+  idm_prefix_tree *tree = create_tree(data);
+  assert_int_equal(tree->nodes, 0);
+  assert_int_equal(tree->roots, 0);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+  idm_prefix_tree_destroy(NULL);
+}
+
+static void test_random(void **state)
+{
+  (void)state;
+  enum { count = 20000 };
+  size_t *lengths = calloc(count, sizeof *lengths);
+  uint32_t seed = 3;
+  for (size_t i = 0; i < count; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    lengths[i] = 1 + (seed >> 16) % 12;
+  }
+  idm_data *data = create_data(count, lengths);
+  for (size_t row = 0; row < data->rows; row++) {
+    seed = seed * 1664525u + 1013904223u;
+    data->action[row] = (int32_t)((seed >> 16) % 3) - 1;
+    data->observation[row] = (int32_t)((seed >> 20) % 3) - 1;
+    data->available[row] = (seed >> 24) % 2;
+  }
+  for (size_t i = 0; i < count; i++) {
+    data->variant[i] = (uint32_t)(i % 3);
+    data->start[i] = (int32_t)(i % 2) - 1;
+  }
+  idm_prefix_tree *tree = create_tree(data);
+  check_tree(data, tree);
+  assert_int_equal(tree->roots, 6);
+  assert_true(tree->nodes > 10000);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+  free(lengths);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shared),
+      cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_prefix_of_another),
+      cmocka_unit_test(test_none),
+      cmocka_unit_test(test_random),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
