@@ -99,8 +99,8 @@ idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_rep
 idm_data *support_data(const idm_problem *problem, const char *csv)
 {
   idm_data *data;
-  check(idm_data_parse_csv(csv, strlen(csv), "test.csv", problem, NULL, &data, NULL,
-                           &support_error));
+  check(
+      idm_data_parse_csv(csv, strlen(csv), "test.csv", problem, NULL, &data, NULL, &support_error));
   return data;
 }
 

@@ -82,8 +82,9 @@ static void occupancy_is_a_distribution(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where the agent's one model is the environment, J is the expected utility of what it really does: compare
- * with 20,000 simulated trajectories. The tolerance is 4 standard errors: 6e-5 of seeds would fail. */
+/* Where the agent's one model is the environment, J is the expected utility of what it really does:
+ * compare with 20,000 simulated trajectories. The tolerance is 4 standard errors: 6e-5 of seeds
+ * would fail. */
 static void return_is_what_simulation_pays(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Golden cases: values, policies, beliefs, likelihoods and complexities computed independently from the
- * equations by golden/make_golden.py. */
+/* Golden cases: values, policies, beliefs, likelihoods and complexities computed independently from
+ * the equations by golden/make_golden.py. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,8 @@ static void parse_belief(const golden *g, const char *text, double *z)
   for (size_t s = 0; s < k; s++, text = end + 1) z[s] = strtod(text, &end);
 }
 
-/* Follow "u:x,u:x,..."; a final "u:" only decides. Returns the log-likelihood; z gets the last belief. */
+/* Follow "u:x,u:x,..."; a final "u:" only decides. Returns the log-likelihood; z gets the last
+ * belief. */
 static double follow(const golden *g, const char *path, double *z)
 {
   const idm_setting *setting = g->problem->setting;

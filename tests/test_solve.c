@@ -129,10 +129,14 @@ static void limits_are_limits(void **state)
   const double near_zero = 1e-7, near_infinity = 1e11;
   const struct {
     double alpha, beta, to_alpha, to_beta;
-  } cases[] = {{0.0, 2, near_zero, 2},           {-0.0, 2, -near_zero, 2},
-               {INFINITY, 2, near_infinity, 2},  {-INFINITY, 2, -near_infinity, 2},
-               {0.5, 0.0, 0.5, near_zero},       {0.5, -0.0, 0.5, -near_zero},
-               {0.5, INFINITY, 0.5, near_infinity}, {0.5, -INFINITY, 0.5, -near_infinity}};
+  } cases[] = {{0.0, 2, near_zero, 2},
+               {-0.0, 2, -near_zero, 2},
+               {INFINITY, 2, near_infinity, 2},
+               {-INFINITY, 2, -near_infinity, 2},
+               {0.5, 0.0, 0.5, near_zero},
+               {0.5, -0.0, 0.5, -near_zero},
+               {0.5, INFINITY, 0.5, near_infinity},
+               {0.5, -INFINITY, 0.5, -near_infinity}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(cases[i].alpha, cases[i].beta, 0.3);
     idm_plan_report report;
@@ -206,9 +210,11 @@ static void a_constant_utility_shifts_the_value(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- exact optima ------------------------------------------------------------------------------------ */
+/* --- exact optima
+ * ------------------------------------------------------------------------------------ */
 
-/* The belief in state 1 at which `action` stops being the likeliest, by bisection between two beliefs. */
+/* The belief in state 1 at which `action` stops being the likeliest, by bisection between two
+ * beliefs. */
 static double threshold(idm_workspace *workspace, size_t action, double inside, double outside)
 {
   for (int i = 0; i < 60; i++) {
@@ -247,7 +253,8 @@ static void check_optimum(idm_problem *problem, size_t wait, double value, doubl
   idm_workspace_destroy(workspace);
 }
 
-/* Exact values and thresholds by the finitely transient policy of Tiger and of DIAG with one model. */
+/* Exact values and thresholds by the finitely transient policy of Tiger and of DIAG with one model.
+ */
 static void tiger_and_diag_reach_their_optima(void **state)
 {
   (void)state;

@@ -1,0 +1,165 @@
+/* The likelihood over the prefix tree against a plain, tree-free one; availability, variants,
+ * starts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+/* Trajectory by trajectory, through the behaviour, with no sharing. */
+static double plain_score(const idm_workspace *workspace, const idm_data *data, double *by_agent)
+{
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  double log_p[8], total = 0;
+  void *memory;
+  check(b.ops->memory_create(b.content, &memory, &support_error));
+  memset(by_agent, 0, data->agent_name.count * sizeof *by_agent);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const double *start = data->start[t] < 0
+                              ? NULL
+                              : data->start_belief + (size_t)data->start[t] * data->sizes.states;
+    check(b.ops->begin_agent(b.content, memory, &support_error));
+    check(b.ops->begin_trajectory(b.content, memory, data->variant[t], start, &support_error));
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const bool *open = data->available_set + data->available[row] * data->sizes.actions;
+      check(b.ops->act(b.content, memory, open, log_p, &support_error));
+      if (data->action[row] != IDM_MISSING) {
+        total += log_p[data->action[row]];
+        by_agent[data->agent[t]] += log_p[data->action[row]];
+      }
+      if (row + 1 < data->first[t + 1])
+        check(b.ops->observe(b.content, memory, memory, data->action[row], data->observation[row],
+                             0, NULL, &support_error));
+    }
+  }
+  b.ops->memory_destroy(memory);
+  return total;
+}
+
+static void tree_equals_plain_on_simulated_patients(void **state)
+{
+  (void)state;
+  for (int recognition = 0; recognition < 2; recognition++) {
+    idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+    problem->agent.recognition = (idm_recognition)recognition;
+    idm_workspace *workspace = support_plan(problem, NULL);
+    const idm_simulation simulation = {.trajectories = 1000, .steps = 12, .seed = 3};
+    idm_data *data;
+    check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                       &support_error));
+    double agent;
+    const double plain = plain_score(workspace, data, &agent);
+    assert_near(support_score(workspace, data), plain, 1e-10);
+    assert_near(agent, plain, 1e-12);
+    idm_data_destroy(data);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+static const char *const hard_csv =
+    "doctor,case,action,observation,available,belief.healthy,belief.diseased,fee\n"
+    "a,1,monitor,positive,,0.9,0.1,-1\n"
+    "a,1,monitor,,monitor|declare_healthy,,,-1\n"
+    "a,1,declare_diseased,,declare_diseased,,,-1\n"
+    "b,1,monitor,negative,,,,-2\n"
+    "b,1,,positive,,,,-2\n"
+    "b,1,monitor,negative,,,,-2\n"
+    "b,2,monitor,positive,,,,-1\n"
+    "b,2,declare_diseased,,,,,-1\n"
+    "a,3,declare_healthy,,declare_healthy|declare_diseased,,,-2\n";
+
+/* Availability, a forced action, both kinds of missing, start beliefs and variants in one log. */
+static void everything_at_once(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  support_assign(problem, "utility.monitor=fee");
+  check(idm_labels_create(&problem->columns.agent, 1, &support_error));
+  check(idm_labels_set(&problem->columns.agent, 0, "doctor", 6, &support_error));
+  check(idm_labels_create(&problem->columns.trajectory, 1, &support_error));
+  check(idm_labels_set(&problem->columns.trajectory, 0, "case", 4, &support_error));
+  idm_data *data = support_data(problem, hard_csv);
+  check(idm_problem_bind(problem, data->variants, data->variant_value, &support_error));
+  assert_int_equal(data->variants, 2);
+  idm_workspace *workspace = support_plan(problem, NULL);
+
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
+  assert_int_equal(score.decisions, 7);
+  assert_int_equal(score.forced, 1);
+  assert_int_equal(score.unrecorded, 1);
+  double plain_agents[2], agents[2];
+  const double plain = plain_score(workspace, data, plain_agents);
+  idm_scorer_agents(scorer, agents);
+  assert_near(score.log_likelihood, plain, 1e-12);
+  assert_near(agents[0], plain_agents[0], 1e-12);
+  assert_near(agents[1], plain_agents[1], 1e-12);
+  double sum = 0;
+  for (size_t t = 0; t < data->trajectories; t++) sum += idm_scorer_trajectory(scorer, t);
+  assert_near(sum, plain, 1e-12);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* A nearly deterministic agent: what it would never do has a finite, tiny probability, not -inf. */
+static void rare_actions_stay_finite(void **state)
+{
+  (void)state;
+  for (int evaluate = 0; evaluate < 2; evaluate++) {
+    idm_problem *problem = support_diag(1e-3, 1000, 0.001);
+    problem->agent.evaluate = (idm_evaluate)evaluate;
+    idm_workspace *workspace = support_plan(problem, NULL);
+    idm_data *data = support_data(problem, "agent,action,observation\n1,declare_healthy,\n");
+    const double score = support_score(workspace, data);
+    /* Q(declare) - V at 1/2 is about -13.3: divided by alpha. */
+    assert_true(isfinite(score) && score < -1e4 && score > -1e5);
+    support_set(problem, 0, 1000, 0.001);
+    check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
+    assert_true(support_score(workspace, data) == -INFINITY);
+    idm_data_destroy(data);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* The log does not say where an MDP started: its first decision is scored over the start's law. */
+static void an_mdp_with_an_unknown_start(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("golden/mdp.yaml", &problem, NULL, &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data = support_data(problem, "agent,action,observation\n1,left,hill\n1,right,\n");
+  double sum = 0, pi[3];
+  for (size_t s = 0; s < 5; s++) {
+    double z[5] = {0};
+    z[s] = 1;
+    idm_plan_policy(workspace, 0, z, pi, NULL);
+    sum += problem->setting->start[s] * pi[0];
+  }
+  const double hill[5] = {0, 1, 0, 0, 0};
+  idm_plan_policy(workspace, 0, hill, pi, NULL);
+  assert_near(support_score(workspace, data), log(sum) + log(pi[1]), 1e-10);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tree_equals_plain_on_simulated_patients),
+      cmocka_unit_test(everything_at_once),
+      cmocka_unit_test(rare_actions_stay_finite),
+      cmocka_unit_test(an_mdp_with_an_unknown_start),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

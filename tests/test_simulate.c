@@ -1,0 +1,208 @@
+/* Simulation: frequencies against the policy and the environment, reproducibility, ends. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static idm_data *simulate(const idm_problem *problem, const idm_workspace *workspace, size_t count,
+                          int steps, uint64_t seed)
+{
+  const idm_simulation simulation = {.trajectories = count, .steps = steps, .seed = seed};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  return data;
+}
+
+/* Upper tail of chi-square, by Wilson and Hilferty's cube root: good to a few percent of the level.
+ */
+static double chi_square_p(double statistic, double freedom)
+{
+  const double h = 2 / (9 * freedom);
+  const double normal = (cbrt(statistic / freedom) - (1 - h)) / sqrt(h);
+  return 0.5 * erfc(normal / sqrt(2));
+}
+
+/* At every history seen at least 100 times: counts of actions against pi there. Level 1e-3: one
+ * seed in a thousand would fail; the seed is fixed. */
+static void actions_follow_the_policy(void **state)
+{
+  (void)state;
+  for (int recognition = 0; recognition < 2; recognition++) {
+    idm_problem *problem = support_diag(3, 1.25, 0.001);
+    problem->agent.recognition = (idm_recognition)recognition;
+    idm_workspace *workspace = support_plan(problem, NULL);
+    idm_data *data = simulate(problem, workspace, 40000, 6, 7);
+    idm_prefix_tree *tree;
+    check(idm_prefix_tree_create(data, &tree, &support_error));
+    const idm_behavior b = idm_workspace_behavior(workspace);
+    /* Count (node, action) pairs, then expected numbers from the behaviour at that node. */
+    double *count = calloc(tree->nodes * 3, sizeof *count);
+    for (size_t i = 0; i < tree->nodes; i++)
+      if (tree->node[i].parent >= 0)
+        count[3 * (size_t)tree->node[i].parent + (size_t)tree->node[i].action] +=
+            (double)tree->node[i].count;
+    void *memory[8];
+    for (int d = 0; d < 8; d++) check(b.ops->memory_create(b.content, &memory[d], &support_error));
+    double statistic = 0, freedom = 0, log_p[3];
+    for (size_t i = 0; i < tree->nodes; i++) {
+      const idm_prefix_node *node = &tree->node[i];
+      if (node->parent < 0) {
+        check(b.ops->begin_trajectory(b.content, memory[0], 0, NULL, &support_error));
+      } else if (!node->leaf) {
+        check(b.ops->act(b.content, memory[node->depth - 1], NULL, log_p, &support_error));
+        check(b.ops->observe(b.content, memory[node->depth - 1], memory[node->depth], node->action,
+                             node->observation, 0, NULL, &support_error));
+      }
+      const double seen = count[3 * i] + count[3 * i + 1] + count[3 * i + 2];
+      if (node->leaf || seen < 100) continue;
+      check(b.ops->act(b.content, memory[node->depth], NULL, log_p, &support_error));
+      for (int u = 0; u < 3; u++) {
+        const double expected = seen * exp(log_p[u]);
+        if (expected < 5) continue;
+        statistic += pow(count[3 * i + (size_t)u] - expected, 2) / expected;
+        freedom += 1;
+      }
+      freedom -= 1;
+    }
+    print_message("chi-square %.1f with %.0f degrees of freedom: p = %.3f\n", statistic, freedom,
+                  chi_square_p(statistic, freedom));
+    assert_true(freedom > 20);
+    assert_true(chi_square_p(statistic, freedom) > 1e-3);
+    for (int d = 0; d < 8; d++) b.ops->memory_destroy(memory[d]);
+    free(count);
+    idm_prefix_tree_destroy(tree);
+    idm_data_destroy(data);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* The agent believes in an accuracy of .9, the world has .7: pairs of first observations must show
+ * the world: P(same) = .7^2 + .3^2 = .58. 20,000 pairs: 4 standard errors are .014 (6e-5 of seeds
+ * would fail). */
+static void observations_come_from_the_environment(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(INFINITY, INFINITY, 0);
+  for (size_t u = 0; u < 3; u++) {
+    problem->setting->ends[u] = false;
+    problem->theta->block[IDM_ACTION_PRIOR].value[u] = u == 2;
+  }
+  double *emission = problem->theta->block[IDM_EMISSION].value;
+  for (size_t i = 0; i < problem->theta->block[IDM_EMISSION].size; i++)
+    emission[i] = emission[i] > 0.5 ? 0.9 : 0.1;
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data = simulate(problem, workspace, 20000, 2, 8);
+  double same = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const size_t row = data->first[t];
+    assert_int_equal(data->first[t + 1] - row, 2);
+    assert_int_equal(data->action[row], 2);
+    same += data->observation[row] == data->observation[row + 1];
+  }
+  assert_true(fabs(same / 20000 - 0.58) < 0.014);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+static void seeds_and_streams(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *a = simulate(problem, workspace, 200, 0, 1);
+  idm_data *b = simulate(problem, workspace, 200, 0, 1);
+  idm_data *more = simulate(problem, workspace, 300, 0, 1);
+  idm_data *other = simulate(problem, workspace, 200, 0, 2);
+  assert_int_equal(a->rows, b->rows);
+  assert_memory_equal(a->action, b->action, a->rows * sizeof *a->action);
+  assert_memory_equal(a->observation, b->observation, a->rows * sizeof *a->observation);
+  /* Trajectory i is a function of (seed, i): more trajectories begin with the same ones. */
+  assert_memory_equal(a->action, more->action, a->rows * sizeof *a->action);
+  assert_true(a->rows != other->rows ||
+              memcmp(a->action, other->action, a->rows * sizeof *a->action) != 0);
+  idm_data_destroy(a);
+  idm_data_destroy(b);
+  idm_data_destroy(more);
+  idm_data_destroy(other);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+static void trajectories_stop_where_they_must(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data = simulate(problem, workspace, 500, 4, 1);
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const bool last = row + 1 == data->first[t + 1];
+      const bool ends = problem->setting->ends[data->action[row]];
+      assert_true(row - data->first[t] < 4);
+      assert_true(last || !ends);
+      assert_true((data->observation[row] == IDM_MISSING) == ends);
+    }
+  check(idm_data_validate(data, problem->setting, &support_error));
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* In an MDP the first state is drawn and the log says which it was. */
+static void an_mdp_records_its_starts(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("golden/mdp.yaml", &problem, NULL, &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data = simulate(problem, workspace, 5000, 3, 9);
+  double count[5] = {0};
+  for (size_t t = 0; t < data->trajectories; t++) {
+    assert_true(data->start[t] >= 0 && data->start[t] < 5);
+    count[data->start[t]]++;
+  }
+  double statistic = 0;
+  for (size_t s = 0; s < 5; s++) {
+    const double expected = 5000 * problem->setting->start[s];
+    statistic += pow(count[s] - expected, 2) / expected;
+  }
+  assert_true(chi_square_p(statistic, 4) > 1e-3);
+  assert_true(isfinite(support_score(workspace, data)));
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+static void unknown_dynamics_cannot_be_simulated(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  free(problem->setting->emission);
+  problem->setting->emission = NULL;
+  const idm_simulation simulation = {.trajectories = 1, .seed = 1};
+  idm_data *data;
+  assert_int_equal(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
+                                &data, &support_error),
+                   IDM_INPUT);
+  assert_null(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(actions_follow_the_policy),
+      cmocka_unit_test(observations_come_from_the_environment),
+      cmocka_unit_test(seeds_and_streams),
+      cmocka_unit_test(trajectories_stop_where_they_must),
+      cmocka_unit_test(an_mdp_records_its_starts),
+      cmocka_unit_test(unknown_dynamics_cannot_be_simulated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
