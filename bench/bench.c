@@ -25,7 +25,8 @@ static void check(idm_status status)
   if (status != IDM_OK) die(&error);
 }
 
-/* --- timing -------------------------------------------------------------------------------------------- */
+/* --- timing
+ * -------------------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
@@ -46,7 +47,8 @@ static double median(double *values, int count)
   return values[count / 2];
 }
 
-/* --- problems -------------------------------------------------------------------------------------------- */
+/* --- problems
+ * -------------------------------------------------------------------------------------------- */
 
 static idm_problem *read_example(const char *name)
 {
@@ -62,32 +64,35 @@ static void set_agent(idm_problem *problem, double alpha, double beta, double et
   idm_theta_set_scalar(problem->theta, IDM_ETA, eta);
 }
 
-/* --- solving ----------------------------------------------------------------------------------------------- */
+/* --- solving
+ * -----------------------------------------------------------------------------------------------
+ */
 
 enum { rounds = 15 };
 static const char *const method_names[] = {"Newton", "shifted", "plain"};
 
-/* Median seconds of one solve by each method, the methods taking turns; warm ones start from the solution
- * at log-parameters 0.1 away. */
+/* Median seconds of one solve by each method, the methods taking turns; warm ones start from the
+ * solution at log-parameters 0.1 away. */
 static void time_methods(idm_problem *problem, bool warm, double tolerance, double *ret_seconds,
                          long *ret_iterations)
 {
   idm_workspace *workspace;
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   idm_theta *near;
   check(idm_theta_copy(problem->theta, &near, &error));
   const idm_block_id moved[] = {IDM_ALPHA, IDM_BETA, IDM_ETA};
   for (size_t i = 0; i < 3; i++)
-    idm_theta_set_scalar(near, moved[i],
-                         idm_theta_scalar(problem->theta, moved[i]) * exp(0.1));
+    idm_theta_set_scalar(near, moved[i], idm_theta_scalar(problem->theta, moved[i]) * exp(0.1));
   double taken[3][rounds];
   for (int r = 0; r < rounds; r++)
     for (int m = 0; m < 3; m++) {
-      const idm_solver exact = {.method = IDM_NEWTON, .limit = 100, .cold = true, .tolerance = 1e-11};
+      const idm_solver exact = {
+          .method = IDM_NEWTON, .limit = 100, .cold = true, .tolerance = 1e-11};
       if (warm) check(idm_plan(near, &exact, workspace, NULL, &error));
       const idm_solver solver = {
           .method = (idm_method)m, .limit = 1000000, .cold = !warm, .tolerance = tolerance};
-      idm_plan_report report;
+      idm_plan_report report = {0};
       /* Short solves are repeated so that the clock's grain does not matter. */
       const int repeats = warm ? 1 : 5;
       const double begin = seconds();
@@ -126,12 +131,14 @@ static void bench_solve(const char *name, idm_problem *problem, bool warm, doubl
   if (against_shifted > 0) row(what, taken[0], taken[1], peer, against_shifted);
 }
 
-/* --- likelihood ---------------------------------------------------------------------------------------------- */
+/* --- likelihood
+ * ---------------------------------------------------------------------------------------------- */
 
 static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t seed)
 {
   idm_workspace *workspace;
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
   const idm_simulation simulation = {.trajectories = trajectories, .seed = seed};
   idm_data *data;
@@ -141,7 +148,8 @@ static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t s
   return data;
 }
 
-/* One likelihood: a warm solve and the score, at parameters that move by a sampler's step each time. */
+/* One likelihood: a warm solve and the score, at parameters that move by a sampler's step each
+ * time. */
 static void bench_likelihood(idm_problem *problem, const char *log_path)
 {
   idm_data *data = simulated(problem, 1000, 1);
@@ -151,7 +159,8 @@ static void bench_likelihood(idm_problem *problem, const char *log_path)
   idm_scorer *scorer;
   check(idm_scorer_create(data, tree, &scorer, &error));
   idm_workspace *workspace;
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   idm_theta *theta;
   check(idm_theta_copy(problem->theta, &theta, &error));
   enum { count = 2001 };
@@ -181,13 +190,15 @@ static void bench_likelihood(idm_problem *problem, const char *log_path)
   idm_data_destroy(data);
 }
 
-/* --- scaling of the score ---------------------------------------------------------------------------------------- */
+/* --- scaling of the score
+ * ---------------------------------------------------------------------------------------- */
 
 static double score_seconds(idm_problem *problem, const idm_data *data, const idm_prefix_tree *tree)
 {
   idm_workspace *workspace;
   idm_scorer *scorer;
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
   check(idm_scorer_create(data, tree, &scorer, &error));
   double *agents = calloc(data->agent_name.count, sizeof *agents);
@@ -213,7 +224,10 @@ static void bench_scaling(idm_problem *problem, const char *path)
     idm_data *data = simulated(problem, sizes[i], 2);
     if (i == 1) check(idm_data_write_csv(data, problem->setting, path, &error));
     idm_data_destroy(data);
-    if (i == 0) check(idm_data_write_csv(data = simulated(problem, sizes[i], 2), problem->setting, path, &error)), idm_data_destroy(data);
+    if (i == 0)
+      check(idm_data_write_csv(data = simulated(problem, sizes[i], 2), problem->setting, path,
+                               &error)),
+          idm_data_destroy(data);
     FILE *file = fopen(path, "rb");
     fseek(file, 0, SEEK_END);
     const double bytes = (double)ftell(file);
@@ -227,13 +241,15 @@ static void bench_scaling(idm_problem *problem, const char *path)
     const double grown = seconds() - before;
     taken[i] = score_seconds(problem, data, tree);
     if (i == 1)
-      printf("| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | prefix tree %.2f s, %zu nodes | "
+      printf("| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | prefix tree %.2f s, %zu "
+             "nodes | "
              "%.0f MB/s | >= 50 MB/s |\n",
              bytes / 1e6, read, grown, tree->nodes, bytes / 1e6 / read);
     idm_prefix_tree_destroy(tree);
     idm_data_destroy(data);
   }
-  printf("| scoring 1,000,000 patients after reading | %.0f us | %.0f us (10,000 patients) | %.1fx the "
+  printf("| scoring 1,000,000 patients after reading | %.0f us | %.0f us (10,000 patients) | %.1fx "
+         "the "
          "time | <= 20x |\n",
          1e6 * taken[1], 1e6 * taken[0], taken[1] / taken[0]);
 }

@@ -1,2 +1,629 @@
 #!/bin/sh
-exit 0
+# The program as its users meet it: exit codes, messages, JSON, files, and what it does with hostile
+# input. Needs IDM_PROGRAM; everything is written into a folder of its own.
+#
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init,
+#   lists and help, hostile input
+set -eu
+
+: "${IDM_PROGRAM:?the path of the program}"
+case $IDM_PROGRAM in /*) ;; *) IDM_PROGRAM=$PWD/$IDM_PROGRAM ;; esac
+examples=$(cd "$(dirname "$0")/../examples" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$work"
+mkdir box # output goes here, so that whatever is left behind shows
+
+# --- helpers --------------------------------------------------------------------------------------
+
+checks=0
+failures=0
+
+# holds WHAT COMMAND...: count a check; the command's success is its result.
+holds() {
+  claim=$1
+  shift
+  checks=$((checks + 1))
+  if "$@"; then return 0; fi
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$claim"
+  if [ -s err ]; then printf '  standard error: %s\n' "$(head -c 400 err)"; fi
+}
+
+# run ARGUMENTS...: the program, its output in `out` and `err`, its exit code in $code.
+run() {
+  ran=$*
+  code=0
+  timeout 120 "$IDM_PROGRAM" "$@" >out 2>err </dev/null || code=$?
+}
+
+says() { grep -qF -e "$1" err; }
+is_empty() { [ ! -s "$1" ]; }
+box_is_empty() { [ -z "$(ls -A box)" ]; }
+
+# succeeds ARGUMENTS...
+succeeds() {
+  run "$@"
+  holds "idm $* ends with 0, not $code" [ "$code" -eq 0 ]
+}
+
+# fails CODE WORDS ARGUMENTS...: that exit code, the words on standard error, nothing on output.
+fails() {
+  expected=$1
+  words=$2
+  shift 2
+  run "$@"
+  holds "idm $* ends with $expected, not $code" [ "$code" -eq "$expected" ]
+  holds "idm $* says '$words'" says "$words"
+  holds "idm $* prints nothing" is_empty out
+}
+
+# json EXPRESSION: standard output is one JSON object j and nothing else, and the expression is true.
+json() {
+  holds "idm $ran: $1" python3 - "$1" <<'PYTHON'
+import json, math, sys
+text = open("out").read()
+def near(found, expected, tolerance=1e-6):
+    if isinstance(expected, (list, tuple)):
+        return len(found) == len(expected) and all(map(near, found, expected))
+    return abs(found - expected) <= tolerance
+try:
+    j = json.loads(text)  # refuses anything after the first value
+    ok = isinstance(j, dict) and eval(sys.argv[1])
+except (ValueError, LookupError) as error:
+    print(" ", repr(error))
+    ok = False
+if not ok:
+    print("  output:", text[:400].replace("\n", " "))
+sys.exit(not ok)
+PYTHON
+}
+
+# bad FILE LINE COLUMN WORDS: the file on standard input is refused with its place.
+bad() {
+  cat >"$1"
+  case $1 in
+  *.csv) fails 3 "idm: $1:$2:$3: " score example:diag "$1" ;;
+  *) fails 3 "idm: $1:$2:$3: " solve "$1" ;;
+  esac
+  holds "$1 is refused with '$4'" says "$4"
+}
+
+# --- usage: 2 -------------------------------------------------------------------------------------
+
+test_usage() {
+  run
+  holds "no command ends with 2" [ "$code" -eq 2 ]
+  holds "no command lists commands" says 'solve PROBLEM'
+  fails 2 "no command 'fly'" fly
+  fails 2 "unknown option '--fly'" solve example:diag --fly
+  fails 2 "unknown option '-z'" solve example:diag -z
+  fails 2 "missing after '--set'" solve example:diag --set
+  fails 2 "missing after '-n'" simulate example:diag -n
+  fails 2 "no value is expected in '--json=yes'" solve example:diag --json=yes
+  fails 2 'usage: idm solve PROBLEM' solve
+  fails 2 'usage: idm score PROBLEM DATA' score example:diag
+  fails 2 'usage: idm convert IN OUT' convert example:diag
+  fails 2 'one argument too many' solve example:diag example:tiger
+  fails 2 "--seed is given twice" simulate example:diag --seed 1 --seed 2
+  fails 2 "no example 'dig'" solve example:dig
+  for number in x 1x 1.5 0 -3 1e3 '' 99999999999999999999; do
+    fails 2 "--number is '$number'; expected a whole number" simulate example:diag "--number=$number"
+  done
+  for belief in '' 0.5 0.5,0.6 0.5,0.5,0 nan,0.5 inf,0.5 -0.5,1.5 'a,b' 0.5,,0.5 '0.5,0.5,' '0.5 0.5'; do
+    fails 2 "--at is '$belief'; expected 2 probabilities" solve example:diag "--at=$belief"
+  done
+  for path in '' monitor wait:positive monitor:maybe 'monitor:positive,' ','; do
+    fails 2 'expected ACTION:OBSERVATION' solve example:diag "--path=$path"
+  done
+  fails 2 'exclude each other' solve example:diag --at 0.5,0.5 --path monitor:positive
+  for setting in alpha =1 '' alpha= alpha=nan alpha=1x eta=inf eta=-inf flair=1 resolution=0 \
+    resolution=2.5 discount=2 horizon=-1 utility.wait=1 utility.monitor.sick=1 utility=1 \
+    utility.monitor=inf start=0.5 start=sick evaluate=guess decision_capacity=-1; do
+    fails 2 '--set' solve example:diag --set "$setting"
+  done
+  # Wrong only together with the rest of the problem: still a matter of the command line.
+  fails 2 'discount' solve example:diag --set discount=1
+  fails 2 "'fly'" solve example:diag --set planner=fly
+  fails 2 'impossible' solve example:maintenance --path run:broken
+  fails 2 '--json needs --output' simulate example:diag --json
+  fails 2 'nothing to list' list people
+  fails 2 "no command 'fly'" help fly
+  fails 2 "data column 'draw_cost'" solve example:beads
+}
+
+# --- input: 3 -------------------------------------------------------------------------------------
+
+head_yaml='states: [a, b]
+actions: [stay, go]
+observations: [x, y]
+discount: 0.9
+transition: {stay: identity, go: uniform}
+observation: {"*": [[0.8, 0.2], [0.3, 0.7]]}
+utility: {stay: 0, go: [1, 2]}'
+
+yaml() { printf '%s\n' "$head_yaml"; }
+
+test_yaml() {
+  yaml >good.yaml
+  succeeds solve good.yaml
+  bad empty.yaml 1 1 'empty' </dev/null
+  printf 'states: [a\nactions: ]\n' | bad syntax.yaml 2 8 'not YAML'
+  printf 'states: [a, b]\n\tactions: 2\n' | bad tab.yaml 2 1 'not YAML'
+  printf '%s\n' '- a' | bad list.yaml 1 1 'expected a mapping'
+  yaml | sed 's/discount/discont/' | bad key.yaml 4 1 "did you mean 'discount'?"
+  { yaml && echo 'discount: 0.5'; } | bad twice.yaml 8 1 "'discount' is given twice"
+  yaml | sed 's/^actions.*//' | bad missing.yaml 1 1 "the key 'actions' is missing"
+  yaml | sed 's/stay: identity/sty: identity/' | bad label.yaml 5 14 "did you mean 'stay'?"
+  yaml | sed 's/0.3, 0.7/0.3, 0.6/' | bad sum.yaml 6 33 'sums to 0.9'
+  yaml | sed 's/0.3, 0.7/0.3/' | bad row.yaml 6 33 'expected a list of 2'
+  yaml | sed 's/0.3, 0.7/-0.3, 1.3/' | bad negative.yaml 6 34 "'-0.3'"
+  yaml | sed 's/\[1, 2\]/[1, .nan]/' | bad nan.yaml 7 28 "'.nan'"
+  yaml | sed 's/0.9/1/' | bad discount.yaml 4 11 'no horizon'
+  { yaml && echo 'agent: {eta: inf}'; } | bad eta.yaml 8 14 'expected a finite number'
+  { yaml && echo 'agent: {planner: fly}'; } | bad planner.yaml 8 18 'fly'
+  printf 'states: [a, \377\376]\n' | bad bytes.yaml 1 13 'UTF-8'
+  { yaml && printf 'name: "a\0b"\n'; } | bad nul.yaml 8 9 'control characters'
+}
+
+head_pomdp='discount: 0.9
+values: reward
+states: a b
+actions: stay go
+observations: x y
+T: * identity
+O: * uniform
+R: * : * : * : * 1'
+
+pomdp() { printf '%s\n' "$head_pomdp"; }
+
+test_pomdp() {
+  pomdp >good.POMDP
+  succeeds solve good.POMDP
+  bad empty.POMDP 1 1 'end of the file' </dev/null
+  pomdp | sed 's/0.9/1.5/' | bad discount.POMDP 1 11 "found '1.5'"
+  pomdp | sed 's/reward/money/' | bad values.POMDP 2 9 'expected reward or cost'
+  pomdp | sed 's/states: a b/states: a a/' | bad twice.POMDP 3 11 'not taken'
+  pomdp | sed 's/T: \*/T: fly/' | bad action.POMDP 6 4 "found 'fly'"
+  pomdp | sed 's/identity/\n0.5 0.5\n0.5 0.4/' | bad sum.POMDP 8 1 'sum'
+  pomdp | sed 's/identity/\n0.5 0.5\n0.5/' | bad short.POMDP 9 1 "found 'O'"
+  pomdp | sed 's/identity/\n0.5 0.5\n-1 2/' | bad range.POMDP 8 1 "found '-1'"
+  pomdp | sed 's/\* 1/* nan/' | bad nan.POMDP 8 18 "found 'nan'"
+  pomdp | sed 's/^O.*//' | bad missing.POMDP 9 1 'expected a row of O:'
+  pomdp | sed 's/^states.*//' | bad order.POMDP 6 1 'expected states: first'
+}
+
+head_csv='agent,trajectory,action,observation
+ann,1,monitor,positive
+ann,1,declare_diseased,'
+
+csv() { printf '%s\n' "$head_csv"; }
+
+test_csv() {
+  csv >good.csv
+  succeeds score example:diag good.csv
+  bad empty.csv 1 1 'empty' </dev/null
+  printf 'agent,action\n' | bad columns.csv 1 1 'observation'
+  head -n 1 good.csv | bad rows.csv 1 1 'no rows'
+  csv | sed 's/monitor/wait/' | bad action.csv 2 7 'wait'
+  csv | sed 's/positive/maybe/' | bad observation.csv 2 15 'maybe'
+  csv | sed '2s/$/,more/' | bad wide.csv 2 24 'fields'
+  csv | sed '3s/,$//' | bad narrow.csv 3 7 'fields'
+  csv | sed '2s/positive/"positive/' | bad quote.csv 2 15 'quote'
+  csv | sed '2s/positive/"pos"itive/' | bad quoted.csv 2 20 'quote'
+  { csv && echo 'ann,1,monitor,negative'; } | bad after.csv 3 7 'goes on (line 4)'
+  printf 'agent,action,observation,available\nann,monitor,positive,declare_healthy\n' |
+    bad available.csv 2 22 "'monitor', is not among"
+  printf 'agent,action,observation,belief.healthy,belief.diseased\nann,monitor,positive,0.5,0.4\n' |
+    bad belief.csv 2 22 '0.9'
+  printf 'agent,action,observation\nann,mon\0itor,positive\n' | bad nul.csv 2 8 'NUL'
+}
+
+test_input() {
+  fails 3 "cannot open 'nowhere.yaml'" solve nowhere.yaml
+  fails 3 "cannot open 'nowhere.POMDP'" solve nowhere.POMDP
+  fails 3 "cannot open 'nowhere.csv'" score example:diag nowhere.csv
+  fails 3 "cannot open 'nowhere.csv'" init nowhere.csv
+  fails 3 "cannot read 'box'" solve box
+  test_yaml
+  test_pomdp
+  test_csv
+  # Seen, but impossible in every model: the line of the log is named.
+  yaml | sed 's/^observation:.*/observation: identity/; s/go: uniform/go: identity/' >certain.yaml
+  printf 'agent,action,observation\nann,stay,x\nann,stay,y\nann,go,\n' >impossible.csv
+  fails 3 'idm: impossible.csv:3' score certain.yaml impossible.csv
+}
+
+# --- numerical failure: 4, system: 5 --------------------------------------------------------------
+
+test_numbers() {
+  fails 4 'not finite' solve example:diag --set utility.monitor=1e308
+  fails 4 'not finite' solve example:diag --set utility.monitor=1e308 --json
+  fails 4 'not finite' simulate example:diag --set utility.monitor=1e308 -n 1
+  # Never chosen, so never counted.
+  succeeds solve example:diag --set utility.monitor=-1e308
+  fails 4 'not finite' score example:diag good.csv --set utility.monitor=1e308
+}
+
+# full ARGUMENTS...: standard output cannot be written to.
+full() {
+  code=0
+  timeout 120 "$IDM_PROGRAM" "$@" >/dev/full 2>err </dev/null || code=$?
+  holds "idm $* to a full device ends with 5, not $code" [ "$code" -eq 5 ]
+  holds "idm $* to a full device says so" says 'cannot write'
+}
+
+# limited ARGUMENTS...: files may not grow beyond a few kilobytes.
+limited() {
+  ran=$*
+  code=0
+  (ulimit -f 8 && exec timeout 120 "$IDM_PROGRAM" "$@") >out 2>err </dev/null || code=$?
+}
+
+# overflows ARGUMENTS...: what is written into box/ does not fit, and nothing of it stays.
+overflows() {
+  limited "$@"
+  holds "idm $* beyond the limit on files ends with 5, not $code" [ "$code" -eq 5 ]
+  holds "idm $* beyond the limit on files says so" says 'cannot write'
+  holds "idm $* leaves nothing behind" box_is_empty
+  rm -rf box && mkdir box
+}
+
+test_system() {
+  # A thousand actions, written one by one.
+  awk 'BEGIN {
+    print "states: 2\nactions: 1000\nobservations: 2\ndiscount: 0.9"
+    print "transition: identity\nobservation: uniform\nutility:"
+    for (i = 0; i < 1000; i++) print "  " i ": [" i ", 1]"
+  }' >wide.yaml
+  if [ -c /dev/full ]; then
+    full solve example:diag
+    full solve example:diag --json
+    full simulate example:diag -n 5
+    full simulate example:diag -n 20000
+    full convert example:diag -
+    full list planners
+    full help
+    full --help
+    full --version
+    full help solve --man
+    fails 5 "cannot write '/dev/full'" convert example:diag /dev/full
+    fails 5 "cannot write '/dev/full'" init good.csv -o /dev/full
+    fails 5 "cannot write '/dev/full'" simulate example:diag -o /dev/full
+  fi
+  fails 5 "cannot write 'nowhere/x.yaml'" convert example:diag nowhere/x.yaml
+  fails 5 "cannot write 'nowhere/x.csv'" simulate example:diag -n 1 -o nowhere/x.csv
+  fails 5 "cannot write 'box'" convert example:diag box
+  code=0
+  timeout 120 "$IDM_PROGRAM" solve example:diag >&- 2>err || code=$?
+  holds "closed output ends with 5, not $code" [ "$code" -eq 5 ]
+  overflows simulate example:diag -n 20000 -o box/data.csv
+  overflows convert wide.yaml box/wide.yaml
+  # A file that was there stays as it was.
+  cp good.csv box/data.csv
+  limited simulate example:diag -n 20000 -o box/data.csv
+  holds "a failed write keeps the old file" cmp -s box/data.csv good.csv
+  rm -rf box && mkdir box
+  # 5e17 points: refused before anything is allocated, with what would fit.
+  fails 5 'a lattice of resolution 1000000000 over 3 states has 5e+17 points' \
+    solve example:clinic --set resolution=1000000000
+  fits=$(sed -n 's/.*the largest resolution that fits is \([0-9]*\)$/\1/p' err)
+  holds "the refusal names a resolution that fits" [ "${fits:-0}" -gt 99 ]
+  holds "the resolution that fits is smaller" [ "${fits:-0}" -lt 100000 ]
+}
+
+# --- solve ----------------------------------------------------------------------------------------
+
+positives=monitor:positive,monitor:positive,monitor:positive
+
+# agent ALPHA BETA ETA OTHERS...: one of the paper's agents.
+agent() {
+  alpha=$1 beta=$2 eta=$3
+  shift 3
+  succeeds solve example:diag --json --set "alpha=$alpha" --set "beta=$beta" --set "eta=$eta" "$@"
+}
+
+test_solve() {
+  agent 0.001 1000 0.001 --path "$positives"
+  json 'set(j) >= {"at", "value", "policy", "bound", "iterations", "return", "complexity"}'
+  json 'set(j["complexity"]) == {"decision", "specification", "recognition"}'
+  json 'set(j["policy"]) == {"declare_healthy", "declare_diseased", "monitor"}'
+  json 'all(len(p) == 4 for p in [j["at"], j["value"], *j["policy"].values()])'
+  json 'near(j["at"][0], [0.5, 0.5]) and near(j["value"][0], 6.874610)'
+  json 'near([z[1] for z in j["at"][1:]], [0.700079, 0.842049, 0.923235])'
+  json 'all(near(sum(j["policy"][u][i] for u in j["policy"]), 1, 1e-12) for i in range(4))'
+  json '0 <= j["bound"] < 1e-6 and isinstance(j["iterations"], int)'
+  agent 0.5 1.25 0.001 --path "$positives"
+  json 'near(j["value"][0], 4.694974)'
+  json 'near([z[1] for z in j["at"][1:]], [0.757121, 0.906881, 0.960887])'
+  json 'near(j["policy"]["declare_diseased"][1:], [0.011650, 0.963585, 0.988526])'
+  agent 10 1000 0.001
+  json 'near(j["value"], [-95.499186])'
+  succeeds solve "$examples/diag.yaml" --json --set alpha=10 --set beta=1000 --set eta=.001
+  json 'near(j["value"], [-95.499186])'
+
+  succeeds solve example:diag --json --at 0.2,0.8 --at 0.9,0.1 --at=0.2,0.8
+  json 'j["at"] == [[0.2, 0.8], [0.9, 0.1], [0.2, 0.8]] and len(j["value"]) == 3'
+  json 'j["value"][0] == j["value"][2] != j["value"][1]'
+  # A path names actions and observations by label or number, and its first belief is the start.
+  succeeds solve example:diag --json --path 2:1
+  json 'near(j["at"][0], [0.5, 0.5]) and j["at"][1][1] > 0.5'
+
+  # Limits are numbers: written as text where JSON has none for them.
+  succeeds solve example:diag --json --set alpha=inf
+  json 'j["alpha"] == "inf" and j["beta"] == "inf"'
+  json 'all(near(p, [1 / 3]) for p in j["policy"].values())'
+  succeeds solve example:diag --json --set alpha=-inf --set beta=-inf
+  json 'j["alpha"] == "-inf" and near(j["policy"]["monitor"], [1 / 3])'
+  succeeds solve example:diag --json --set alpha=-0.0
+  json 'j["alpha"] == 0 and math.copysign(1, j["alpha"]) == -1'
+  json 'j["policy"]["monitor"] == [0] and near(sum(p[0] for p in j["policy"].values()), 1)'
+  succeeds solve example:diag --json --set alpha=0
+  json 'j["policy"]["monitor"] == [1] and math.copysign(1, j["alpha"]) == 1'
+  succeeds solve example:diag --json --set beta=-0.0
+  pessimist=$(sed -n '/"value"/{n;p;}' out)
+  succeeds solve example:diag --json --set beta=0
+  holds "beta=0 is not beta=-0.0" [ "$pessimist" != "$(sed -n '/"value"/{n;p;}' out)" ]
+  # The last of two is what counts.
+  succeeds solve example:diag --json --set alpha=1 --set alpha=2
+  json 'j["alpha"] == 2'
+  succeeds solve example:diag --json --set utility.monitor=-2 --set discount=0.5
+  json 'j["discount"] == 0.5'
+
+  succeeds solve example:diag --json --set decision_capacity=0.5
+  json 'near(j["complexity"]["decision"], 0.5) and j["alpha"] > 0'
+  succeeds solve example:diag --json --set decision_capacity=100
+  json 'j["alpha"] == 0'
+  holds "a capacity that does not bind is noted" says 'note:'
+
+  for name in clinic diag maintenance tiger; do
+    succeeds solve "example:$name" --set resolution=20
+    holds "solve example:$name names what it solves" grep -q "^$name: " out
+    holds "solve example:$name is silent on standard error" is_empty err
+  done
+  for planner in bounded-rational rational maximum-entropy uniformly-random; do
+    succeeds solve example:diag --json --set "planner=$planner"
+    json 'near(sum(p[0] for p in j["policy"].values()), 1)'
+  done
+  code=0
+  "$IDM_PROGRAM" solve - --json <"$examples/diag.yaml" >out 2>err || code=$?
+  json 'near(j["value"], [-3.328361])'
+}
+
+# --- simulate and score ---------------------------------------------------------------------------
+
+rows() { wc -l <"$1"; }
+
+test_simulate() {
+  succeeds simulate example:diag -n 200 --seed 1 -o one.csv
+  holds "simulate -o prints nothing" is_empty out
+  succeeds simulate example:diag -n 200 --seed 1 -o again.csv
+  holds "the same seed gives the same bytes" cmp -s one.csv again.csv
+  succeeds simulate example:diag -n200 --seed=2 -o other.csv
+  if cmp -s one.csv other.csv; then same=1; else same=0; fi
+  holds "another seed gives other bytes" [ $same -eq 0 ]
+  succeeds simulate example:diag -n 200 --seed 1
+  holds "standard output gets the same bytes" cmp -s one.csv out
+  # Trajectory i is stream i, however many there are.
+  succeeds simulate example:diag -n 100 --seed 1 -o fewer.csv
+  head -c "$(wc -c <fewer.csv)" one.csv >start.csv
+  holds "fewer trajectories are the first of more" cmp -s fewer.csv start.csv
+  succeeds simulate example:diag -n 200 --seed 1 -o one.csv --json
+  json 'set(j) == {"trajectories", "rows", "seed", "file"} and j["trajectories"] == 200'
+  json "j['rows'] == $(rows one.csv) - 1 and j['seed'] == 1 and j['file'] == 'one.csv'"
+  succeeds simulate example:tiger -n 7 --steps 5 -o tiger.csv
+  holds "7 trajectories of 5 steps make 35 rows" [ "$(rows tiger.csv)" -eq 36 ]
+  # Whole or not at all: a file of the same name is replaced, nothing else is left in the folder.
+  mkdir alone
+  cp one.csv alone/data.csv
+  succeeds simulate example:diag -n 3 -o alone/data.csv
+  holds "nothing is left beside the file" [ "$(ls -A alone)" = data.csv ]
+  holds "the file is replaced" [ "$(rows alone/data.csv)" -lt 100 ]
+}
+
+test_score() {
+  succeeds score example:diag one.csv --json
+  json 'set(j) >= {"log_likelihood", "decisions", "agents"} and j["log_likelihood"] < 0'
+  json "j['decisions'] == $(rows one.csv) - 1 == j['rows']"
+  json 'near(sum(j["agents"].values()), j["log_likelihood"], 1e-8)'
+  # Several agents, an empty cell, a forced decision: all of them are accounted for.
+  awk -F, 'NR == 1 {print $0 ",available"} NR > 1 {
+    $1 = "dr " $2 % 7; if (NR == 3) $4 = ""; print $1 "," $2 "," $3 "," $4 "," $5 "," (NR == 2 ? $4 : "")
+  }' one.csv >agents.csv
+  succeeds score example:diag agents.csv --json
+  json 'len(j["agents"]) == 7 and near(sum(j["agents"].values()), j["log_likelihood"], 1e-8)'
+  json 'j["forced"] == 1 and j["unrecorded"] == 1'
+  json "j['decisions'] + 2 == $(rows agents.csv) - 1"
+  succeeds score example:diag agents.csv
+  holds "the table names an agent" grep -q '^dr 3 ' out
+  # A uniformly random agent scores log 1/3 a decision.
+  succeeds score example:diag one.csv --set alpha=inf --json
+  json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
+  code=0
+  "$IDM_PROGRAM" score example:diag - --json <one.csv >out 2>err || code=$?
+  json "j['decisions'] == $(rows one.csv) - 1"
+}
+
+# --- convert and init -----------------------------------------------------------------------------
+
+test_convert() {
+  for name in clinic diag maintenance tiger; do
+    for format in POMDP yaml; do
+      succeeds convert "example:$name" "$name.$format"
+    done
+    # Notes say what the format has no place for.
+    holds "converting $name to YAML loses nothing" [ "$(grep -cF note: err)" -eq 0 ]
+    succeeds convert "$name.yaml" "again.yaml"
+    holds "YAML of $name comes back the same" cmp -s "$name.yaml" again.yaml
+    succeeds convert "$name.POMDP" "$name-back.yaml"
+    succeeds convert "$name-back.yaml" "$name-back.pomdp"
+    holds ".POMDP of $name comes back the same" cmp -s "$name.POMDP" "$name-back.pomdp"
+  done
+  # What is kept is the problem: an agent without models of its own solves both alike.
+  succeeds solve example:tiger --json
+  cp out tiger.json
+  succeeds solve tiger.POMDP --json
+  json 'near(j["value"], json.load(open("tiger.json"))["value"], 1e-9)'
+  succeeds convert example:diag diag.POMDP
+  holds "what .POMDP cannot express is noted" says "candidate models"
+  succeeds convert example:diag diag.POMDP --json
+  json 'set(j) == {"file", "notes"} and j["file"] == "diag.POMDP" and len(j["notes"]) >= 3'
+  succeeds convert example:diag set.yaml --set alpha=0.25
+  holds "an override is written" grep -q 'alpha: 0.25' set.yaml
+  fails 3 "terminal action, as 'bet_high'" convert example:beads box/beads.POMDP
+  { yaml && echo 'horizon: 5'; } >horizon.yaml
+  fails 3 'horizon' convert horizon.yaml box/horizon.POMDP
+  holds "a refused conversion leaves nothing behind" box_is_empty
+  # What goes to standard output is the problem, and with --json only the object may.
+  succeeds convert example:diag -
+  holds "standard output gets the same bytes" cmp -s out diag.yaml
+  run convert example:diag - --json
+  if [ "$code" -ne 2 ]; then json 'True'; fi
+}
+
+test_init() {
+  succeeds init one.csv -o first.yaml
+  succeeds score first.yaml one.csv --json
+  json "j['decisions'] == $(rows one.csv) - 1"
+  json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
+  succeeds init one.csv
+  holds "standard output gets the same bytes" cmp -s out first.yaml
+  succeeds init one.csv -o first.yaml --json
+  json 'j["file"] == "first.yaml" and any("trajectories" in n for n in j["notes"])'
+  run init one.csv --json
+  if [ "$code" -ne 2 ]; then json 'True'; fi
+}
+
+# --- lists and help -------------------------------------------------------------------------------
+
+# roff FILE: a man page without a warning.
+roff() {
+  groff -man -ww -z -Tutf8 "$1" 2>warnings && [ ! -s warnings ]
+}
+
+test_help() {
+  for what in planners agents examples; do
+    succeeds list "$what"
+    holds "list $what shows some" [ "$(rows out)" -ge 3 ]
+    cp out listed
+    succeeds list "$what" --json
+    json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
+  done
+  succeeds list planners
+  holds "bounded-rational is a planner" grep -q '^bounded-rational ' out
+  succeeds list examples
+  cp out listed
+  while read -r example; do
+    succeeds convert "$example" listed.yaml
+  done <listed
+  succeeds help
+  cp out overview
+  succeeds --help
+  holds "--help is help" cmp -s out overview
+  succeeds --version
+  holds "--version names the version" grep -qE '^idm [0-9]+\.[0-9]+\.[0-9]+$' out
+  succeeds help --man
+  cp out idm.1
+  commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview)
+  holds "the overview lists commands" [ "$(echo "$commands" | wc -w)" -ge 7 ]
+  for command in $commands; do
+    succeeds help "$command"
+    holds "help $command begins with its use" grep -q "^idm $command " out
+    cp out page
+    succeeds "$command" --help
+    holds "$command --help is help $command" cmp -s out page
+    succeeds help "$command" --man
+    cp out "idm-$command.1"
+    holds "the man page of $command has a name" grep -q "^idm\\\\-$command" out
+  done
+  if command -v groff >/dev/null; then
+    for page in idm*.1; do holds "$page renders without a warning" roff "$page"; done
+  else
+    echo 'skipped: groff is not here to render man pages'
+  fi
+}
+
+# --- hostile input --------------------------------------------------------------------------------
+
+# in_time SECONDS CODE WORDS ARGUMENTS...: that exit code, in time; standard input is passed on.
+in_time() {
+  seconds=$1 expected=$2 words=$3
+  shift 3
+  ran=$*
+  code=0
+  (
+    # shellcheck disable=SC3045 # every shell of interest has it
+    if [ -z "$sanitized" ]; then ulimit -v 2000000; fi
+    exec timeout "$seconds" "$IDM_PROGRAM" "$@"
+  ) >out 2>err || code=$?
+  holds "idm $* ends with $expected within $seconds s, not $code" [ "$code" -eq "$expected" ]
+  holds "idm $* says '$words'" says "$words"
+}
+
+gigabyte() { head -c 1000000000 /dev/zero | tr '\0' x; }
+
+test_hostile() {
+  # Sanitizers reserve terabytes of addresses.
+  sanitized=
+  if grep -q __asan_init "$IDM_PROGRAM"; then sanitized=1; fi
+  gigabyte | in_time 30 3 'larger than' solve -
+  gigabyte | in_time 30 3 'standard input:1:1: ' score example:diag -
+  gigabyte | in_time 30 3 'standard input:1:1: ' init -
+  python3 - <<'PYTHON'
+def put(name, text):
+    with open(name, "w") as file:
+        file.write(text)
+def labels(count):
+    return "[" + ",".join(f"s{i}" for i in range(count)) + "]"
+rest = "transition: {'*': identity}\nobservation: {'*': uniform}\nutility: {'*': 0}\ndiscount: 0.9\n"
+put("states.yaml", f"states: {labels(10**6)}\nactions: [u]\nobservations: [x]\n{rest}")
+put("count.yaml", f"states: 1000000\nactions: [u]\nobservations: [x]\n{rest}")
+put("observations.yaml", f"states: [a, b]\nactions: [u]\nobservations: {labels(10**6)}\n{rest}")
+put("twice.yaml", f"states: [a]\nactions: [u]\nobservations: {labels(10**6)[:-1]},s7]\n{rest}")
+put("states.POMDP", "discount: 0.9\nstates: 1000000\nactions: 2\nobservations: 2\nT: * identity\n")
+bomb = "&l0 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"
+for i in range(1, 12):
+    bomb = f"&l{i} [{bomb}" + f", *l{i - 1}" * 9 + "]"
+put("bomb.yaml", f"states: [a, b]\nactions: [u]\nobservations: [x]\n{rest}start: {bomb}\n")
+put("itself.yaml", "states: &s [a, *s]\nactions: [u]\nobservations: [x]\n")
+put("deep.yaml", "states: " + "[" * 100000)
+put("deeper.yaml", "states: " + "{a: " * 100000)
+put("keys.yaml", "".join(f"k{i}: 1\n" for i in range(300000)))
+put("wide.csv", ",".join(f"c{i}" for i in range(10**6)) + "\n")
+put("lines.csv", "agent,action,observation\n" + "\n" * 10**6)
+PYTHON
+  in_time 10 3 'idm: states.yaml:1:9: 1000000 states' solve states.yaml
+  in_time 10 3 'idm: count.yaml:1:9: 1000000 states' solve count.yaml
+  in_time 10 3 "named twice" solve twice.yaml
+  in_time 10 3 'idm: states.POMDP:5:1: ' solve states.POMDP
+  in_time 10 3 'idm: bomb.yaml:8:' solve bomb.yaml
+  in_time 10 3 'idm: itself.yaml:1:' solve itself.yaml
+  in_time 10 3 'nested too deeply' solve deep.yaml
+  in_time 10 3 'nested too deeply' solve deeper.yaml
+  in_time 10 3 'idm: keys.yaml:1:1: ' solve keys.yaml
+  in_time 10 3 'idm: wide.csv:1:' score example:diag wide.csv
+  in_time 10 3 'idm: wide.csv:1:' init wide.csv
+  in_time 10 3 'idm: lines.csv:' score example:diag lines.csv
+  in_time 20 0 'wrote' convert observations.yaml again.yaml
+  if [ -z "$sanitized" ]; then
+    in_time 20 5 'memory' solve example:diag --set resolution=20000000
+    in_time 20 5 'memory' simulate example:diag -n 1000000000 -o box/much.csv
+    holds "running out of memory leaves nothing behind" box_is_empty
+  fi
+}
+
+test_usage
+test_input
+test_numbers
+test_system
+test_solve
+test_simulate
+test_score
+test_convert
+test_init
+test_help
+test_hostile
+
+printf '%d checks, %d failed\n' "$checks" "$failures"
+[ "$failures" -eq 0 ]

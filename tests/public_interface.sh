@@ -1,2 +1,60 @@
 #!/bin/sh
-exit 0
+# public_interface.sh LIBRARY INCLUDE: the shared library exports what the headers declare, and
+# every header stands alone, in C and in C++.
+set -eu
+
+library=$1
+include=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+failures=0
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$1"
+}
+
+# Names with two underscores (and one of gcov's) are the compiler's: instrumented builds have some.
+nm -D --defined-only "$library" | awk '{print $NF}' |
+  sed 's/@.*//; /^__/d; /^mangle_path$/d' | sort -u >"$work/exported"
+# A declaration runs from IDM_API to its first parenthesis; the name stands just before that.
+cat "$include"/idm/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(' |
+  sed 's/ *($//; s/.*[ *]//' | sort -u >"$work/declared"
+
+[ -s "$work/exported" ] || fail "$library exports nothing"
+[ -s "$work/declared" ] || fail "$include declares nothing"
+for name in $(comm -23 "$work/declared" "$work/exported"); do fail "$name is declared, not exported"; done
+for name in $(comm -13 "$work/declared" "$work/exported"); do fail "$name is exported, not declared"; done
+for name in $(sed '/^idm_/d' "$work/exported"); do fail "$name lacks the prefix idm_"; done
+
+# alone COMPILER LANGUAGE STANDARD HEADER
+alone() {
+  # Twice: guards hold too.
+  printf '#include "idm/%s"\n#include "idm/%s"\n' "$4" "$4" >"$work/alone"
+  "$1" -x "$2" "-std=$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$include" "$work/alone" ||
+    fail "idm/$4 does not compile alone with $1 -std=$3"
+}
+
+compilers=0
+for pair in gcc:g++ clang:clang++; do
+  for header in "$include"/idm/*.h; do
+    name=${header##*/}
+    if command -v "${pair%:*}" >/dev/null; then alone "${pair%:*}" c c17 "$name"; fi
+    if command -v "${pair#*:}" >/dev/null; then alone "${pair#*:}" c++ c++17 "$name"; fi
+  done
+  if command -v "${pair%:*}" >/dev/null; then compilers=$((compilers + 1)); fi
+done
+[ "$compilers" -gt 0 ] || fail 'there is no compiler to try the headers with'
+
+# Linked and called from C++.
+if command -v g++ >/dev/null && ! nm -D "$library" | grep -q __asan_init; then
+  printf '#include "idm/idm.h"\nint main() { return idm_version()[0] == 0; }\n' >"$work/main.cpp"
+  if ! g++ -std=c++17 -I"$include" "$work/main.cpp" "$library" \
+    "-Wl,-rpath,$(dirname "$library")" -o "$work/main" || ! "$work/main"; then
+    fail 'a C++ program cannot use the library'
+  fi
+fi
+
+printf '%s functions, %s failures\n' "$(wc -l <"$work/declared")" "$failures"
+[ "$failures" -eq 0 ]

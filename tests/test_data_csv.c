@@ -14,8 +14,7 @@
 
 #include "idm/io.h"
 
-/* --- helpers ------------------------------------------------------------------------------------
- */
+/* --- helpers ------------------------------------------------------------------------------- */
 
 static void set_names(idm_labels *labels, const char *const *names, size_t count)
 {
@@ -104,8 +103,7 @@ static void expect_rows(const int32_t *values, const int32_t *expected, size_t c
   expect_rows(values, (const int32_t[]){__VA_ARGS__},                                              \
               sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
-/* --- columns ------------------------------------------------------------------------------------
- */
+/* --- columns ------------------------------------------------------------------------------- */
 
 static void test_plain(void **state)
 {
@@ -213,8 +211,7 @@ static void test_header_errors(void **state)
   assert_null(data);
 }
 
-/* --- labels -------------------------------------------------------------------------------------
- */
+/* --- labels -------------------------------------------------------------------------------- */
 
 static void test_label_beats_number(void **state)
 {
@@ -287,8 +284,7 @@ static void test_factored_observation(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- order --------------------------------------------------------------------------------------
- */
+/* --- order --------------------------------------------------------------------------------- */
 
 static void test_interleaved(void **state)
 {
@@ -493,8 +489,7 @@ static void test_covariates(void **state)
                     "no column 'ward' (a covariate); the header has: agent, site");
 }
 
-/* --- real people ---------------------------------------------------------------------------------
- */
+/* --- real people --------------------------------------------------------------------------- */
 
 static FILE *open_beads(char *path, size_t size)
 {

@@ -29,8 +29,8 @@ static void open_case(golden *g, const char *name)
   if (g->problem && strcmp(g->name, name) == 0) return;
   close_case(g);
   char path[128];
-  snprintf(g->name, sizeof g->name, "%s", name);
-  snprintf(path, sizeof path, "golden/%s.yaml", name);
+  snprintf(g->name, sizeof g->name, "%.63s", name);
+  snprintf(path, sizeof path, "golden/%.63s.yaml", name);
   check(idm_problem_read(path, &g->problem, NULL, &support_error));
   check(idm_workspace_create(g->problem->setting, g->problem->theta, &g->problem->agent,
                              &g->workspace, &support_error));

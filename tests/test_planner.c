@@ -29,8 +29,8 @@ static void conforms(const idm_planner *planner)
   assert_true(planner->create && planner->plan && planner->policy && planner->destroy &&
               planner->scratch);
   assert_ptr_equal(idm_planner_find(planner->name), planner);
-  assert_true(!(planner->capabilities & IDM_CAN_VALUE) == !planner->value);
-  assert_true(!(planner->capabilities & IDM_CAN_FORWARD) == !planner->forward);
+  assert_true(((planner->capabilities & IDM_CAN_VALUE) != 0) == (planner->value != NULL));
+  assert_true(((planner->capabilities & IDM_CAN_FORWARD) != 0) == (planner->forward != NULL));
   for (int horizon = 0; horizon <= 5; horizon += 5)
     for (int evaluate = IDM_LOOKAHEAD; evaluate <= IDM_INTERPOLATE; evaluate++) {
       idm_problem *problem = common_problem(planner->name);
@@ -49,7 +49,7 @@ static void conforms(const idm_planner *planner)
           assert_near(specification[3 * u] + specification[3 * u + 1] + specification[3 * u + 2], 1,
                       1e-12);
         }
-        assert_true(!planner->value == isnan(idm_plan_value(workspace, 0, z)));
+        assert_true((planner->value == NULL) == (isnan(idm_plan_value(workspace, 0, z)) != 0));
       }
       /* Planning again changes nothing. */
       const double z[2] = {0.3, 0.7};

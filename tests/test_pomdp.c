@@ -14,7 +14,7 @@
 
 #include "idm/io.h"
 
-/* --- helpers --------------------------------------------------------------------------------- */
+/* --- helpers ------------------------------------------------------------------------------- */
 
 static idm_problem *parse_as(const char *text, const char *file, idm_notes *opt_notes)
 {
@@ -118,7 +118,7 @@ static void __attribute__((format(printf, 2, 3))) append(text *t, const char *fo
   t->length += length;
 }
 
-/* --- files of others ------------------------------------------------------------------------- */
+/* --- files of others ----------------------------------------------------------------------- */
 
 static const char *const shared_files[] = {"1d.POMDP",         "4x3.95.POMDP",   "cheese.95.POMDP",
                                            "network.POMDP",    "paint.95.POMDP", "parr95.95.POMDP",
@@ -184,8 +184,7 @@ static void test_tiger(void **state)
   assert_true(emission(p, 2, 1, 0) == 0.5);
   const double expected[3][2] = {{-1, -1}, {-100, 10}, {10, -100}};
   for (size_t u = 0; u < 3; u++)
-    for (size_t s = 0; s < 2; s++)
-      assert_true(utility(p, u, s) == expected[u][s]);
+    for (size_t s = 0; s < 2; s++) assert_true(utility(p, u, s) == expected[u][s]);
   assert_memory_equal(p->theta->block[IDM_TRANSITION].value, p->setting->transition,
                       3 * 2 * 2 * sizeof(double));
   assert_memory_equal(p->theta->block[IDM_EMISSION].value, p->setting->emission,
@@ -214,15 +213,13 @@ static void test_other_shared(void **state)
   (void)state;
   idm_problem *p = read_shared("network.POMDP", NULL);
   if (!p) skip();
-  for (size_t s = 0; s < 7; s++)
-    assert_true(p->setting->start[s] == 1.0 / 7);
+  for (size_t s = 0; s < 7; s++) assert_true(p->setting->start[s] == 1.0 / 7);
   assert_true(utility(p, 1, 3) == 40.000004 && utility(p, 3, 0) == -40);
   idm_problem_destroy(p);
 
   p = read_shared("parr95.95.POMDP", NULL);
   assert_non_null(p);
-  for (size_t s = 0; s < 7; s++)
-    assert_true(p->setting->start[s] == (s == 0 ? 1 : 0));
+  for (size_t s = 0; s < 7; s++) assert_true(p->setting->start[s] == (s == 0 ? 1 : 0));
   assert_true(utility(p, 2, 5) == 2 && utility(p, 2, 6) == 0);
   assert_true(transition(p, 1, 0, 1) == 0.5 && emission(p, 2, 2, 1) == 1);
   idm_problem_destroy(p);
@@ -236,7 +233,7 @@ static void test_other_shared(void **state)
   idm_problem_destroy(p);
 }
 
-/* --- forms ----------------------------------------------------------------------------------- */
+/* --- forms --------------------------------------------------------------------------------- */
 
 #define TWO   "discount: 0.5 values: reward states: a b actions: u v observations: x y z\n"
 #define TWO_O "O: * uniform\n"
@@ -362,8 +359,7 @@ static void test_without_observations(void **state)
   assert_string_equal(p->setting->observations.name[1], "b");
   for (size_t u = 0; u < 2; u++)
     for (size_t s = 0; s < 2; s++)
-      for (size_t x = 0; x < 2; x++)
-        assert_true(emission(p, u, s, x) == (s == x ? 1 : 0));
+      for (size_t x = 0; x < 2; x++) assert_true(emission(p, u, s, x) == (s == x ? 1 : 0));
   assert_true(utility(p, 0, 0) == 1.5 && utility(p, 0, 1) == 5.75);
   assert_true(utility(p, 1, 0) == 4 && utility(p, 1, 1) == 5);
   char *bytes = NULL;
@@ -406,7 +402,7 @@ static void test_notes(void **state)
   idm_problem_destroy(p);
 }
 
-/* --- rewards --------------------------------------------------------------------------------- */
+/* --- rewards ------------------------------------------------------------------------------- */
 
 static void test_rewards_by_hand(void **state)
 {
@@ -482,8 +478,7 @@ static void test_rewards_against_brute_force(void **state)
                "T: 0 0.5 0.5 0 0.25 0.25 0.5 0 0 1 T: 1 uniform\n"
                "O: 0 0.5 0.5 0 0 1 0 0.2 0.3 0.5 O: 1 1 0 0 0.1 0.2 0.7 0.5 0 0.5\n");
     const unsigned rules = draw(&seed, 12);
-    for (unsigned i = 0; i < rules; i++)
-      draw_rule(&seed, &t, reward);
+    for (unsigned i = 0; i < rules; i++) draw_rule(&seed, &t, reward);
     idm_problem *p = parse(t.bytes);
     for (size_t u = 0; u < RA; u++)
       for (size_t s = 0; s < RS; s++) {
@@ -510,11 +505,9 @@ static void test_large(void **state)
   enum { STATES = 1000, RULES = 200000 };
   text t = {0};
   append(&t, "discount: 0.5 values: reward actions: u v observations: 4 states:");
-  for (int s = 0; s < STATES; s++)
-    append(&t, " state-%d", s);
+  for (int s = 0; s < STATES; s++) append(&t, " state-%d", s);
   append(&t, " T: * identity O: * uniform");
-  for (int s = 0; s < STATES; s++)
-    append(&t, " T: v : state-%d : state-%d 1", s, s);
+  for (int s = 0; s < STATES; s++) append(&t, " T: v : state-%d : state-%d 1", s, s);
   for (int i = 0; i < RULES; i++) {
     const int s = i % STATES;
     append(&t, " R: v : state-%d : state-%d : %d %d", s, (i / 4000) % 2 ? s : (s + 1) % STATES,
@@ -525,15 +518,14 @@ static void test_large(void **state)
   for (int s = 0; s < STATES; s++) {
     assert_true(utility(p, 0, (size_t)s) == 0);
     double expected = 0;
-    for (int x = 0; x < 4; x++)
-      expected += 0.25 * (RULES - 4 * STATES + x * STATES + s);
+    for (int x = 0; x < 4; x++) expected += 0.25 * (RULES - 4 * STATES + x * STATES + s);
     assert_near(utility(p, 1, (size_t)s), expected, 1e-6);
   }
   free(t.bytes);
   idm_problem_destroy(p);
 }
 
-/* --- bad input ------------------------------------------------------------------------------- */
+/* --- bad input ----------------------------------------------------------------------------- */
 
 typedef struct bad {
   const char *text;
@@ -559,8 +551,7 @@ static void assert_bad(const char *bytes, size_t length, const bad *c)
 
 static void assert_all_bad(const bad *cases, size_t count)
 {
-  for (size_t i = 0; i < count; i++)
-    assert_bad(cases[i].text, strlen(cases[i].text), &cases[i]);
+  for (size_t i = 0; i < count; i++) assert_bad(cases[i].text, strlen(cases[i].text), &cases[i]);
 }
 
 #define ASSERT_ALL_BAD(cases) assert_all_bad(cases, sizeof(cases) / sizeof((cases)[0]))
@@ -728,7 +719,7 @@ static void test_bad_bytes(void **state)
   assert_null(problem);
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------- */
 
 static void test_written_text(void **state)
 {

@@ -79,7 +79,7 @@ static void test_long_texts_are_cut(void **state)
   memset(text, 'm', sizeof text - 1);
   text[sizeof text - 1] = '\0';
   idm_error error;
-  idm_fail_at(&error, text, 1, 2, "%s", text);
+  assert_int_equal(idm_fail_at(&error, text, 1, 2, "%s", text), IDM_INPUT);
   assert_int_equal(strlen(error.file), sizeof error.file - 1);
   assert_int_equal(strlen(error.message), sizeof error.message - 1);
 }
@@ -87,7 +87,7 @@ static void test_long_texts_are_cut(void **state)
 static void check_text(const char *file, long line, long column, const char *expected)
 {
   idm_error error;
-  idm_fail_at(&error, file, line, column, "no");
+  assert_int_equal(idm_fail_at(&error, file, line, column, "no"), IDM_INPUT);
   char buffer[64];
   assert_ptr_equal(idm_error_text(&error, buffer, sizeof buffer), buffer);
   assert_string_equal(buffer, expected);
@@ -102,7 +102,7 @@ static void test_error_text(void **state)
   check_text(NULL, 0, 0, "no");
 
   idm_error error;
-  idm_fail_at(&error, "f.csv", 12, 4, "no");
+  assert_int_equal(idm_fail_at(&error, "f.csv", 12, 4, "no"), IDM_INPUT);
   char small[6];
   assert_string_equal(idm_error_text(&error, small, sizeof small), "f.csv");
 }
@@ -115,7 +115,7 @@ static void test_notes_keep_their_order(void **state)
   assert_int_equal(notes.count, 100);
   assert_true(notes.capacity >= notes.count);
   for (int i = 0; i < 100; i++) {
-    char expected[16];
+    char expected[32];
     snprintf(expected, sizeof expected, "note %d", i);
     assert_string_equal(notes.text[i], expected);
   }

@@ -42,8 +42,7 @@ typedef struct idm_behavior {
 /* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
 IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
 
-/* --- simulation --------------------------------------------------------------------------------
- */
+/* --- simulation ---------------------------------------------------------------------------- */
 
 typedef struct idm_simulation {
   size_t trajectories;
@@ -56,8 +55,7 @@ IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavio
                                 const idm_simulation *simulation, idm_data **ret_data,
                                 idm_error *opt_error);
 
-/* --- likelihood --------------------------------------------------------------------------------
- */
+/* --- likelihood ---------------------------------------------------------------------------- */
 
 /* Causally conditioned log-likelihood over the prefix tree. */
 typedef struct idm_score {

@@ -21,7 +21,7 @@ typedef struct idm_random {
 
 /* Start of stream `stream` under `seed`. Streams of one seed never overlap. */
 IDM_API void idm_random_init(idm_random *random, uint64_t seed, uint64_t stream);
-/* Uniform on (0, 1), 53 bits, never 0 or 1. */
+/* Uniform on (0, 1), 52 bits, never 0 or 1. */
 IDM_API double idm_random_uniform(idm_random *random);
 /* Index drawn in proportion to weight[0..count-1] (non-negative, not all 0). */
 IDM_API size_t idm_random_choice(idm_random *random, const double *weight, size_t count);

@@ -49,14 +49,19 @@ IDM_API const char *idm_status_text(idm_status status);
 /* Exit code of the program for a status. */
 IDM_API int idm_status_exit_code(idm_status status);
 
-/* Fill opt_error (may be NULL) and return `status`, so that a caller can `return idm_fail(...)`. */
-IDM_API idm_status idm_fail(idm_error *opt_error, idm_status status, const char *format, ...)
-    IDM_PRINTF(3, 4);
-/* The same for a place in a user's file; the status is IDM_INPUT. file may be NULL. */
-IDM_API idm_status idm_fail_at(idm_error *opt_error, const char *file, long line, long column,
-                               const char *format, ...) IDM_PRINTF(5, 6);
+/* Fill opt_error (may be NULL); line and column 0 and file NULL where there is no place. */
+IDM_API void idm_error_set(idm_error *opt_error, idm_status status, const char *file, long line,
+                           long column, const char *format, ...) IDM_PRINTF(6, 7);
+/* Fill opt_error and be `status`, so that a caller can `return idm_fail(...)`: macros, so that
+ * compilers and analysers see which status it is. */
+#define idm_fail(opt_error, status, ...)                                                           \
+  (idm_error_set((opt_error), (status), NULL, 0, 0, __VA_ARGS__), (idm_status)(status))
+/* The same for a place in a user's file; the status is IDM_INPUT. */
+#define idm_fail_at(opt_error, file, line, column, ...)                                            \
+  (idm_error_set((opt_error), IDM_INPUT, (file), (line), (column), __VA_ARGS__),                   \
+   (idm_status)IDM_INPUT)
 /* Shorthand for a failed allocation. */
-IDM_API idm_status idm_fail_memory(idm_error *opt_error);
+#define idm_fail_memory(opt_error) idm_fail((opt_error), IDM_MEMORY, "out of memory")
 /* "file:line:column: message" (what is known of it) into buffer; returns buffer. */
 IDM_API char *idm_error_text(const idm_error *error, char *buffer, size_t size);
 

@@ -49,6 +49,11 @@ static void rotate_column(hessenberg *h, int k, double below)
   h->cosine[k] = length > 0 ? column[k] / length : 1;
   h->sine[k] = length > 0 ? below / length : 0;
   column[k] = length;
+  if (!(length > 0)) { /* the column is empty: it cannot lower the residual */
+    h->g[k + 1] = h->g[k];
+    h->g[k] = 0;
+    return;
+  }
   h->g[k + 1] = -h->sine[k] * h->g[k];
   h->g[k] = h->cosine[k] * h->g[k];
 }
@@ -100,7 +105,8 @@ double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b
   double *vectors = work;
   memset(x, 0, n * sizeof *x);
   const double norm = sqrt(dot(n, b, b));
-  if (!(norm > 0) || !isfinite(norm)) return norm > 0 ? 1 : 0;
+  if (!isfinite(norm)) return 1;
+  if (!(norm > 0)) return 0;
   memcpy(vectors, b, n * sizeof *b);
   double residual = norm;
   int used = 0;

@@ -14,7 +14,7 @@ enum { IDM_GMRES_BASIS = 24 };
 
 /* GMRES (Saad and Schultz 1986) from x = 0 until |b - A x| <= tolerance |b| in the 2-norm,
  * restarted every `basis` products (at most IDM_GMRES_BASIS), at most `products` products with A in
- * all. Returns the relative residual reached; *opt_used the products spent. */
+ * all. Returns the relative residual reached; adds the products spent to *opt_used. */
 double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b, double *x,
                  double tolerance, int basis, int products, double *work, long *opt_used);
 

@@ -25,8 +25,8 @@ static uint32_t next_word(idm_random *random)
 double idm_random_uniform(idm_random *random)
 {
   const uint64_t high = next_word(random);
-  const uint64_t bits = (high << 32 | next_word(random)) >> 11;
-  return ((double)bits + 0.5) * 0x1p-53;
+  const uint64_t bits = (high << 32 | next_word(random)) >> 12;
+  return ((double)bits + 0.5) * 0x1p-52;
 }
 
 size_t idm_random_choice(idm_random *random, const double *weight, size_t count)

@@ -49,16 +49,17 @@ static double hard(double temperature, size_t count, const double *weight, const
   return best;
 }
 
-double idm_soft(double temperature, size_t count, const double *weight, const double *x,
-                double *opt_p)
-{
-  if (temperature == 0) return hard(temperature, count, weight, x, opt_p);
-  const double centre = mean(count, weight, x);
-  if (isinf(temperature)) {
-    for (size_t j = 0; opt_p && j < count; j++) opt_p[j] = weight[j];
-    return centre;
-  }
+/* Where exponentials are taken from, and what they sum to: value = reference + T log_sum. Kept
+ * apart because in (x - value)/T the rounding of the value would be divided by T. */
+typedef struct scaled_sum {
+  double reference;
+  double log_sum;
+} scaled_sum;
 
+static scaled_sum sum_up(double temperature, size_t count, const double *weight, const double *x,
+                         double *opt_p)
+{
+  const double centre = mean(count, weight, x);
   double spread = 0;
   for (size_t j = 0; j < count; j++)
     if (weight[j] > 0) spread = fmax(spread, fabs(x[j] - centre));
@@ -73,12 +74,25 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
   }
   const double total = near ? 1 + sum : sum;
   for (size_t j = 0; opt_p && j < count; j++) opt_p[j] /= total;
-  return reference + temperature * (near ? log1p(sum) : log(sum));
+  return (scaled_sum){reference, near ? log1p(sum) : log(sum)};
+}
+
+double idm_soft(double temperature, size_t count, const double *weight, const double *x,
+                double *opt_p)
+{
+  if (temperature == 0) return hard(temperature, count, weight, x, opt_p);
+  if (isinf(temperature)) {
+    for (size_t j = 0; opt_p && j < count; j++) opt_p[j] = weight[j];
+    return mean(count, weight, x);
+  }
+  const scaled_sum s = sum_up(temperature, count, weight, x, opt_p);
+  return s.reference + temperature * s.log_sum;
 }
 
 /* l e^l - expm1(l), by its series sum_n l^n (n-1)/n! where the difference would cancel. */
 static double divergence_term(double l)
 {
+  if (l < -700) return 1; /* l e^l has vanished */
   if (fabs(l) > 0.25) return l * exp(l) - expm1(l);
   double power = 0.5 * l * l;
   double sum = 0;
@@ -89,30 +103,33 @@ static double divergence_term(double l)
   return sum;
 }
 
-double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x,
-                           double value)
+double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x)
 {
   if (isinf(temperature)) return 0;
   double sum = 0;
-  for (size_t j = 0; j < count; j++) {
-    if (!(weight[j] > 0)) continue;
-    if (temperature == 0)
-      sum += ties(x[j], value) ? weight[j] : 0;
-    else
-      sum += weight[j] * divergence_term((x[j] - value) / temperature);
+  if (temperature == 0) {
+    /* The policy is w restricted to the best alternatives: KL = -log of their weight. */
+    const double best = extremum(temperature, count, weight, x);
+    for (size_t j = 0; j < count; j++) sum += ties(x[j], best) ? weight[j] : 0;
+    return -log(fmin(sum, 1));
   }
-  /* At T = 0 the policy is w restricted to the best alternatives: KL = -log of their weight. */
-  return temperature == 0 ? -log(fmin(sum, 1)) : sum;
+  const scaled_sum s = sum_up(temperature, count, weight, x, NULL);
+  for (size_t j = 0; j < count; j++)
+    if (weight[j] > 0)
+      sum += weight[j] * divergence_term((x[j] - s.reference) / temperature - s.log_sum);
+  return sum;
 }
 
-double idm_soft_log(double temperature, size_t count, const double *weight, const double *x,
-                    double value, size_t j)
+void idm_soft_logs(double temperature, size_t count, const double *weight, const double *x,
+                   double *log_p)
 {
-  if (!(weight[j] > 0)) return -INFINITY;
-  if (isinf(temperature)) return log(weight[j]);
-  if (temperature != 0) return log(weight[j]) + (x[j] - value) / temperature;
-  if (!ties(x[j], value)) return -INFINITY;
-  double shared = 0;
-  for (size_t i = 0; i < count; i++) shared += ties(x[i], value) ? weight[i] : 0;
-  return log(weight[j] / shared);
+  if (temperature == 0 || isinf(temperature)) {
+    idm_soft(temperature, count, weight, x, log_p);
+    for (size_t j = 0; j < count; j++) log_p[j] = log_p[j] > 0 ? log(log_p[j]) : -INFINITY;
+    return;
+  }
+  const scaled_sum s = sum_up(temperature, count, weight, x, NULL);
+  for (size_t j = 0; j < count; j++)
+    log_p[j] =
+        weight[j] > 0 ? log(weight[j]) + (x[j] - s.reference) / temperature - s.log_sum : -INFINITY;
 }

@@ -18,14 +18,13 @@
 double idm_soft(double temperature, size_t count, const double *weight, const double *x,
                 double *opt_p);
 
-/* KL(p || w) in nats of the p that idm_soft gives, from its value: sum_j w_j (l e^l - expm1 l) with
- * l = (x_j - value)/T, which loses nothing as T grows (DESIGN, section 3). */
-double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x,
-                           double value);
+/* KL(p || w) in nats of the p that idm_soft gives: sum_j w_j (l e^l - expm1 l) with l =
+ * log(p_j/w_j), which loses nothing as T grows (DESIGN, section 3). */
+double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x);
 
-/* log p_j of the same p, without underflow. -inf outside the support. */
-double idm_soft_log(double temperature, size_t count, const double *weight, const double *x,
-                    double value, size_t j);
+/* log p_j of the same p, for every j, without underflow. -inf outside the support. */
+void idm_soft_logs(double temperature, size_t count, const double *weight, const double *x,
+                   double *log_p);
 
 /* Lanes handled side by side by the vectorised form. */
 enum { IDM_LANES = 32 };

@@ -9,6 +9,9 @@
  * some lane is of the order of T, an error of one rounding of T is one rounding of max|x|. */
 static const double mean_reference = 0.5;
 
+/* Below this 1/T overflows; no spread of finite values is soft there. */
+static const double smallest_temperature = 1e-300;
+
 /* One number a lane. */
 typedef struct lanes {
   double at[IDM_LANES];
@@ -131,7 +134,7 @@ void idm_soft_block(double temperature, size_t count, const double *weight, cons
 {
   const lanes *block = (const lanes *)x;
   lanes *p = (lanes *)opt_p;
-  if (temperature == 0) {
+  if (fabs(temperature) < smallest_temperature) {
     hard_block(signbit(temperature), count, weight, block, value, p);
     return;
   }

@@ -39,42 +39,18 @@ int idm_status_exit_code(idm_status status)
   return statuses[status_index(status)].exit_code;
 }
 
-static void fill(idm_error *error, idm_status status, const char *file, long line, long column,
-                 const char *format, va_list arguments)
+void idm_error_set(idm_error *opt_error, idm_status status, const char *file, long line,
+                   long column, const char *format, ...)
 {
-  error->status = status;
-  error->line = line;
-  error->column = column;
-  snprintf(error->file, sizeof error->file, "%s", file ? file : "");
-  vsnprintf(error->message, sizeof error->message, format, arguments);
-}
-
-idm_status idm_fail(idm_error *opt_error, idm_status status, const char *format, ...)
-{
-  if (opt_error) {
-    va_list arguments;
-    va_start(arguments, format);
-    fill(opt_error, status, NULL, 0, 0, format, arguments);
-    va_end(arguments);
-  }
-  return status;
-}
-
-idm_status idm_fail_at(idm_error *opt_error, const char *file, long line, long column,
-                       const char *format, ...)
-{
-  if (opt_error) {
-    va_list arguments;
-    va_start(arguments, format);
-    fill(opt_error, IDM_INPUT, file, line, column, format, arguments);
-    va_end(arguments);
-  }
-  return IDM_INPUT;
-}
-
-idm_status idm_fail_memory(idm_error *opt_error)
-{
-  return idm_fail(opt_error, IDM_MEMORY, "out of memory");
+  if (!opt_error) return;
+  opt_error->status = status;
+  opt_error->line = line;
+  opt_error->column = column;
+  snprintf(opt_error->file, sizeof opt_error->file, "%s", file ? file : "");
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(opt_error->message, sizeof opt_error->message, format, arguments);
+  va_end(arguments);
 }
 
 char *idm_error_text(const idm_error *error, char *buffer, size_t size)

@@ -12,4 +12,20 @@ void idm_filter_predict(size_t states, const double *transition, const double *z
 double idm_filter_correct(size_t states, size_t observations, const double *emission,
                           const double *next, size_t x, double *posterior);
 
+/* Both at once: the posterior of z after seeing x, and p(x). */
+static inline double idm_filter_update(size_t states, size_t observations, const double *transition,
+                                       const double *emission, const double *z, size_t x,
+                                       double *posterior)
+{
+  double total = 0;
+  for (size_t t = 0; t < states; t++) {
+    double next = 0;
+    for (size_t s = 0; s < states; s++) next += z[s] * transition[s * states + t];
+    posterior[t] = next * emission[t * observations + x];
+    total += posterior[t];
+  }
+  for (size_t t = 0; total > 0 && t < states; t++) posterior[t] /= total;
+  return total;
+}
+
 #endif

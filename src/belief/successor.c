@@ -213,41 +213,23 @@ static void *aligned(size_t count, size_t size)
   return aligned_alloc(IDM_ALIGNMENT, bytes ? bytes : IDM_ALIGNMENT);
 }
 
-/* Make room for `entries` more numbers a lane. */
-static idm_status grow(idm_successor_block *block, size_t used, size_t needed, size_t *capacity,
-                       idm_error *opt_error)
+/* Reserve for the widest rows there can be: pages that no slice reaches are never touched, so what
+ * is used follows the rows as they are. */
+static idm_status reserve_slices(idm_successor_block *block, size_t width, idm_error *opt_error)
 {
-  if (used + needed <= *capacity) return IDM_OK;
-  const size_t larger = 2 * *capacity + needed;
-  uint32_t *column = aligned(larger, sizeof *column);
-  double *value = aligned(larger, sizeof *value);
-  if (!column || !value) {
-    free(column);
-    free(value);
-    return idm_fail_memory(opt_error);
-  }
-  if (used) {
-    memcpy(column, block->column, used * sizeof *column);
-    memcpy(value, block->value, used * sizeof *value);
-  }
-  free(block->column);
-  free(block->value);
-  block->column = column;
-  block->value = value;
-  *capacity = larger;
-  return IDM_OK;
+  const size_t entries = idm_times(block->slices * IDM_LANES, width);
+  block->column = aligned(entries, sizeof *block->column);
+  block->value = aligned(entries, sizeof *block->value);
+  return block->column && block->value ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* Lay a gathered row into its lane, widening the slice where needed. */
-static idm_status place_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane,
-                            size_t *capacity, idm_error *opt_error)
+static void place_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane)
 {
   const size_t begin = block->offset[slice];
   const size_t end = block->offset[slice + 1];
   const size_t needed = begin + b->entries * IDM_LANES;
   if (needed > end) {
-    const idm_status status = grow(block, end, needed - end, capacity, opt_error);
-    if (status != IDM_OK) return status;
     memset(block->column + end, 0, (needed - end) * sizeof *block->column);
     memset(block->value + end, 0, (needed - end) * sizeof *block->value);
     block->offset[slice + 1] = needed;
@@ -256,7 +238,6 @@ static idm_status place_row(idm_successor_block *block, const builder *b, size_t
     block->column[begin + e * IDM_LANES + lane] = b->column[e];
     block->value[begin + e * IDM_LANES + lane] = b->value[e];
   }
-  return IDM_OK;
 }
 
 /* A row of pairs. Observations that cannot be seen from z leave empty pairs behind. */
@@ -286,19 +267,19 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
   if (!block->offset || !block->surprise) return idm_fail_memory(opt_error);
   memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
 
-  idm_status status = IDM_OK;
-  if (pairs_up(b->lattice))
-    status = make_pairs(block, group_count(b->group, b->request->sizes.observations), opt_error);
-  size_t capacity = 0;
+  const size_t groups = group_count(b->group, b->request->sizes.observations);
+  const idm_status status =
+      pairs_up(b->lattice)
+          ? make_pairs(block, groups, opt_error)
+          : reserve_slices(block, widest(b->request, b->group, b->lattice->corners), opt_error);
   for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
     block->surprise[row] = gather_row(b, b->lattice->belief + row * k);
-    if (block->pairs) {
+    if (!block->pairs && row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
+    if (block->pairs)
       place_pairs(block, b, row);
-      continue;
-    }
-    if (row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
-    status = place_row(block, b, slice, row % IDM_LANES, &capacity, opt_error);
+    else
+      place_row(block, b, slice, row % IDM_LANES);
   }
   return status;
 }
@@ -319,9 +300,10 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
       const double *transition = request->transition + at * n.states * n.states;
       idm_observation_groups(n.states, n.observations,
                              request->emission + at * n.states * n.observations, group);
-      const double rows = forgets(request, transition) && !corners ? 1 : (double)points;
+      const size_t rows = forgets(request, transition) && !corners ? 1 : points;
+      const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
       const double width = (double)widest(request, group, corners);
-      bytes += rows * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
+      bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
     }
   free(group);
   return bytes;

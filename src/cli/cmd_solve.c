@@ -243,15 +243,14 @@ static idm_status run(cli_call *call)
   idm_workspace *workspace = NULL;
   idm_plan_report report = {0};
   view v = {0};
+  const char *path = cli_text(call, "path");
   idm_status status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = cli_need_utilities(call, problem);
-  if (status == IDM_OK && cli_given(call, "at") && cli_given(call, "path"))
+  if (status == IDM_OK && path && cli_given(call, "at"))
     status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
-  if (status == IDM_OK && !cli_given(call, "path"))
-    status = parse_beliefs(call, problem->setting, &v);
+  if (status == IDM_OK && !path) status = parse_beliefs(call, problem->setting, &v);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
-  if (status == IDM_OK && cli_given(call, "path"))
-    status = follow_path(call, problem->setting, workspace, cli_text(call, "path"), &v);
+  if (status == IDM_OK && path) status = follow_path(call, problem->setting, workspace, path, &v);
   if (status == IDM_OK) {
     evaluate(workspace, problem->setting, &v);
     const bool has_forward = idm_workspace_planner(workspace)->forward != NULL;

@@ -97,7 +97,8 @@ static idm_status find_hashed(builder *tree, const branch *wanted, uint32_t *ret
   size_t i = (size_t)hash & mask;
   for (; tree->slot[i]; i = (i + 1) & mask) {
     *ret_index = (uint32_t)tree->slot[i] - 1;
-    if (tree->slot[i] >> 32 == hash >> 32 && same_branch(&tree->branches[*ret_index], wanted))
+    if (tree->branches && tree->slot[i] >> 32 == hash >> 32 &&
+        same_branch(&tree->branches[*ret_index], wanted))
       return IDM_OK;
   }
   const idm_status status = add_branch(tree, wanted, ret_index, opt_error);

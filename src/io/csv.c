@@ -41,8 +41,7 @@ typedef struct scan {
   idm_error *opt_error;
 } scan;
 
-/* --- opening and reading -----------------------------------------------------------------------
- */
+/* --- opening and reading ------------------------------------------------------------------- */
 
 static idm_status create(const char *file, idm_csv **ret_csv, idm_error *opt_error)
 {
@@ -134,8 +133,7 @@ void idm_csv_close(idm_csv *csv)
   free(csv);
 }
 
-/* --- scanning ----------------------------------------------------------------------------------
- */
+/* --- scanning ------------------------------------------------------------------------------ */
 
 /* Bytes that stop the scan of a field without quotes. */
 static const bool special[256] = {
@@ -280,10 +278,11 @@ static idm_status next_field(idm_csv *csv, const scan *s)
   if (s->fields == IDM_CSV_FIELDS_LIMIT)
     return idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, s->at),
                        "a record with more than %zu fields", IDM_CSV_FIELDS_LIMIT);
-  idm_csv_field *field = realloc(csv->field, 2 * csv->field_capacity * sizeof *field);
+  const size_t capacity = csv->field_capacity ? 2 * csv->field_capacity : 16;
+  idm_csv_field *field = realloc(csv->field, capacity * sizeof *field);
   if (!field) return idm_fail_memory(s->opt_error);
   csv->field = field;
-  csv->field_capacity *= 2;
+  csv->field_capacity = capacity;
   return IDM_OK;
 }
 
@@ -301,8 +300,7 @@ static step scan_record(idm_csv *csv, scan *s)
   return result;
 }
 
-/* --- records -----------------------------------------------------------------------------------
- */
+/* --- records ------------------------------------------------------------------------------- */
 
 static bool is_blank(const scan *s, const idm_csv_field *field)
 {

@@ -9,8 +9,7 @@
 /* Rows are numbered in 32 bits. */
 static const size_t row_limit = (size_t)1 << 31;
 
-/* --- the log ------------------------------------------------------------------------------------
- */
+/* --- the log ------------------------------------------------------------------------------- */
 
 static idm_status intern_labels(idm_intern *intern, const idm_labels *labels, const char *what,
                                 idm_error *opt_error)
@@ -43,6 +42,7 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   for (size_t u = 0; u < sizes.actions; u++) log->open[u] = true;
   uint32_t all;
   if (!idm_intern_add(&log->available_sets, (const char *)log->open, sizes.actions, &all) ||
+      /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the log holds is freed by its owner */
       (!log->header.role[IDM_ROLE_AGENT].count && !idm_intern_add(&log->agents, "all", 3, &all)))
     return idm_fail_memory(opt_error);
   return IDM_OK;
@@ -65,16 +65,15 @@ static void clear(idm_log *log)
   idm_log_header_destroy(&log->header);
 }
 
-/* Grow an array of rows in place; false where memory ran out. An array of no width stays absent. */
-static bool grow(void *array, size_t size, size_t width, size_t capacity)
+/* A larger array of rows with the same content; where memory ran out the old one, and *grown is
+ * cleared. An array of no width stays absent. */
+static void *grow(void *old, size_t size, size_t width, size_t capacity, bool *grown)
 {
-  if (!width) return true;
-  void *old;
-  memcpy(&old, array, sizeof old);
+  if (!width) return old;
   void *larger = realloc(old, idm_times(capacity, size * width));
-  if (!larger) return false;
-  memcpy(array, &larger, sizeof larger);
-  return true;
+  if (larger) return larger;
+  *grown = false;
+  return old;
 }
 
 static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
@@ -85,24 +84,24 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
                        "more than %zu rows", row_limit);
   const size_t capacity = log->row_capacity ? 2 * log->row_capacity : 1024;
   const size_t times = log->header.role[IDM_ROLE_TIME].count;
-  const bool grown = grow(&log->trajectory, sizeof *log->trajectory, 1, capacity) &&
-                     grow(&log->action, sizeof *log->action, 1, capacity) &&
-                     grow(&log->observation, sizeof *log->observation, 1, capacity) &&
-                     grow(&log->available, sizeof *log->available, 1, capacity) &&
-                     grow(&log->line, sizeof *log->line, 1, capacity) &&
-                     grow(&log->action_column, sizeof *log->action_column, 1, capacity) &&
-                     grow(&log->time_line, sizeof *log->time_line, times > 0, capacity) &&
-                     grow(&log->time_column, sizeof *log->time_column, times > 0, capacity) &&
-                     grow(&log->time, sizeof *log->time, times, capacity) &&
-                     grow(&log->covariate, sizeof *log->covariate,
-                          log->header.role[IDM_ROLE_KEEP].count, capacity);
+  const size_t kept = log->header.role[IDM_ROLE_KEEP].count;
+  bool grown = true;
+  log->trajectory = grow(log->trajectory, sizeof *log->trajectory, 1, capacity, &grown);
+  log->action = grow(log->action, sizeof *log->action, 1, capacity, &grown);
+  log->observation = grow(log->observation, sizeof *log->observation, 1, capacity, &grown);
+  log->available = grow(log->available, sizeof *log->available, 1, capacity, &grown);
+  log->line = grow(log->line, sizeof *log->line, 1, capacity, &grown);
+  log->action_column = grow(log->action_column, sizeof *log->action_column, 1, capacity, &grown);
+  log->time_line = grow(log->time_line, sizeof *log->time_line, times > 0, capacity, &grown);
+  log->time_column = grow(log->time_column, sizeof *log->time_column, times > 0, capacity, &grown);
+  log->time = grow(log->time, sizeof *log->time, times, capacity, &grown);
+  log->covariate = grow(log->covariate, sizeof *log->covariate, kept, capacity, &grown);
   if (!grown) return idm_fail_memory(opt_error);
   log->row_capacity = capacity;
   return IDM_OK;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ---------------------------------------------------------------------------------- */
 
 /* Put the cells of an id into the scratch from *used on, a separator between them. */
 static idm_status join_id(idm_log *log, idm_log_role_id id, const idm_csv_field *field,
@@ -149,7 +148,9 @@ static idm_status add_trajectory(idm_log *log, uint32_t agent, idm_error *opt_er
   const size_t index = log->trajectories.count - 1;
   if (index == log->known_capacity) {
     const size_t capacity = 2 * log->known_capacity + 64;
-    if (!grow(&log->known, sizeof *log->known, 1, capacity)) return idm_fail_memory(opt_error);
+    bool grown = true;
+    log->known = grow(log->known, sizeof *log->known, 1, capacity, &grown);
+    if (!grown) return idm_fail_memory(opt_error);
     log->known_capacity = capacity;
   }
   log->known[index] = (idm_log_trajectory){
@@ -199,8 +200,7 @@ static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *
   return IDM_OK;
 }
 
-/* --- the whole file -----------------------------------------------------------------------------
- */
+/* --- the whole file ------------------------------------------------------------------------ */
 
 static void add_notes(const idm_log *log)
 {

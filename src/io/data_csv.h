@@ -9,8 +9,7 @@
 /* For "%.*s": a cell in a message, cut where it is long. */
 #define IDM_CELL_SHOWN(cell) (int)((cell).length < 60 ? (cell).length : 60), (cell).text
 
-/* --- columns (data_csv_header.c) ---------------------------------------------------------------
- */
+/* --- columns (data_csv_header.c) ----------------------------------------------------------- */
 
 typedef enum idm_log_role_id {
   IDM_ROLE_AGENT,
@@ -52,8 +51,7 @@ idm_status idm_log_header_default(idm_log_header *header, idm_log_role_id id,
 /* Up to 8 names, joined by commas, for a message. Returns buffer. */
 char *idm_labels_list(const idm_labels *labels, char *buffer, size_t size);
 
-/* --- cells (data_csv_cells.c) ------------------------------------------------------------------
- */
+/* --- cells (data_csv_cells.c) -------------------------------------------------------------- */
 
 /* The field without surrounding blanks. */
 static inline idm_csv_field idm_cell_trim(idm_csv_field field)
@@ -71,8 +69,7 @@ static inline idm_csv_field idm_cell_trim(idm_csv_field field)
 /* A finite decimal number; false for anything else. */
 bool idm_cell_number(const idm_csv_field *cell, double *ret_number);
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ---------------------------------------------------------------------------------- */
 
 /* What is known of a trajectory while rows come in. */
 typedef struct idm_log_trajectory {
@@ -145,8 +142,7 @@ idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm
 /* Room in the scratch for `size` bytes. */
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error);
 
-/* --- evidence (data_csv_build.c) ----------------------------------------------------------------
- */
+/* --- evidence (data_csv_build.c) ----------------------------------------------------------- */
 
 /* Group, order and check the rows, and move what the log holds into evidence. */
 idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error);

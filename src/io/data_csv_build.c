@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "io/data_csv.h"
 
-/* --- order --------------------------------------------------------------------------------------
- */
+/* --- order --------------------------------------------------------------------------------- */
 
 /* Rows of trajectory i are first[i] .. first[i + 1] - 1 of the order. */
 static idm_status count_rows(const idm_log *log, size_t **ret_first, idm_error *opt_error)
@@ -106,8 +105,7 @@ static idm_status order_rows(const idm_log *log, const size_t *first, uint32_t *
   return status;
 }
 
-/* --- checks that need the order -----------------------------------------------------------------
- */
+/* --- checks that need the order ------------------------------------------------------------ */
 
 static size_t row_at(const uint32_t *order, size_t position)
 {
@@ -146,8 +144,7 @@ static idm_status check_horizon(const idm_log *log, const size_t *first, const u
   return IDM_OK;
 }
 
-/* --- evidence -----------------------------------------------------------------------------------
- */
+/* --- evidence ------------------------------------------------------------------------------ */
 
 /* Take an array of 4-byte numbers from the log in the order wanted, without a copy where rows stand
  * in it already. One array after another, so that rows are never held twice over. */

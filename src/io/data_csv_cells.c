@@ -17,8 +17,7 @@ idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* --- numbers -----------------------------------------------------------------------------------
- */
+/* --- numbers ------------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
@@ -110,8 +109,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
   return IDM_OK;
 }
 
-/* --- labels ------------------------------------------------------------------------------------
- */
+/* --- labels -------------------------------------------------------------------------------- */
 
 int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length)
 {
@@ -203,8 +201,7 @@ idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, id
   return IDM_OK;
 }
 
-/* --- available actions -------------------------------------------------------------------------
- */
+/* --- available actions --------------------------------------------------------------------- */
 
 /* Mark the actions that a cell lists in log->open. */
 static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
@@ -294,8 +291,7 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
                      log->problem->setting->actions.name[action], IDM_CELL_SHOWN(cell));
 }
 
-/* --- utilities, beliefs, covariates ------------------------------------------------------------
- */
+/* --- utilities, beliefs, covariates -------------------------------------------------------- */
 
 /* Intern log->number[0 .. count - 1] bit for bit. */
 static idm_status intern_numbers(idm_log *log, idm_intern *intern, size_t count,

@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include "idm/io.h"
 
-/* --- a buffer before the file -------------------------------------------------------------------
- */
+/* --- a buffer before the file -------------------------------------------------------------- */
 
 typedef struct output {
   idm_file *file;
@@ -40,8 +39,7 @@ static void put_number(output *out, size_t number)
   put(out, digits + first, sizeof digits - first);
 }
 
-/* --- cells ---------------------------------------------------------------------------------------
- */
+/* --- cells --------------------------------------------------------------------------------- */
 
 /* Cells made once, written many times. */
 typedef struct cells {
@@ -216,8 +214,7 @@ static idm_status make_starts(const idm_data *data, const idm_setting *setting, 
   return IDM_OK;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------
- */
+/* --- rows ---------------------------------------------------------------------------------- */
 
 typedef struct writer {
   const idm_data *data;

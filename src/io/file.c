@@ -37,7 +37,7 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
     if (ferror(stream)) {
       status = idm_fail(opt_error, IDM_INPUT, "cannot read '%s': %s", path, strerror(errno));
     } else if (length > limit) {
-      status = idm_fail(opt_error, IDM_INPUT, "'%s' is larger than %zu MiB", path, limit >> 20);
+      status = idm_fail(opt_error, IDM_INPUT, "'%s' is larger than %zu bytes", path, limit);
     } else if (length < capacity - 1) {
       break;
     } else {
@@ -61,23 +61,26 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
   return IDM_OK;
 }
 
-/* Open a fresh file beside `path`, so that the rename stays within one file system. */
+/* Open a fresh file beside `path`, so that the rename stays within one file system. Not mkstemp:
+ * the file must have the mode of an ordinary new one, and asking for the umask would change it for
+ * other threads. */
 static idm_status open_temporary(idm_file *file, idm_error *opt_error)
 {
-  const size_t size = strlen(file->path) + sizeof ".XXXXXX";
+  enum { attempts = 1000 };
+  const size_t size = strlen(file->path) + 48;
   file->temporary = malloc(size);
   if (!file->temporary) return idm_fail_memory(opt_error);
-  snprintf(file->temporary, size, "%s.XXXXXX", file->path);
-  const int descriptor = mkstemp(file->temporary);
+  int descriptor = -1;
+  for (int i = 0; i < attempts && descriptor < 0; i++) {
+    snprintf(file->temporary, size, "%s.%ld-%d.tmp", file->path, (long)getpid(), i);
+    descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno != EEXIST) break;
+  }
   if (descriptor < 0) {
     free(file->temporary);
     file->temporary = NULL;
     return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(errno));
   }
-  /* mkstemp makes a private file; give it the mode an ordinary new file would have. */
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(descriptor, 0666 & ~mask);
   file->stream = fdopen(descriptor, "wb");
   if (file->stream) return IDM_OK;
   close(descriptor);

@@ -4,8 +4,7 @@
 
 #include "io/init.h"
 
-/* --- yaml ----------------------------------------------------------------------------------------
- */
+/* --- yaml ---------------------------------------------------------------------------------- */
 
 /* Words that some reader of YAML takes for a truth value, a null or a number. */
 static bool is_reserved(const char *text)
@@ -64,8 +63,7 @@ static void put_list(idm_file *file, const char *const *text, size_t count)
   idm_file_printf(file, "]");
 }
 
-/* --- file ----------------------------------------------------------------------------------------
- */
+/* --- file ---------------------------------------------------------------------------------- */
 
 static const char *const no_actions[] = {"action_a", "action_b"};
 static const char *const no_observations[] = {"nothing"};

@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "io/init.h"
 
-/* --- columns -------------------------------------------------------------------------------------
- */
+/* --- columns ------------------------------------------------------------------------------- */
 
 const idm_survey_role idm_survey_roles[idm_survey_role_count] = {
     {IDM_ROLE_AGENT,
@@ -84,8 +83,7 @@ static idm_status find_columns(idm_survey *s, idm_error *opt_error)
   return status;
 }
 
-/* --- survey --------------------------------------------------------------------------------------
- */
+/* --- survey -------------------------------------------------------------------------------- */
 
 size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
 {

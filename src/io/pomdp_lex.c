@@ -14,7 +14,7 @@
 /* A probability may be above 1 by what a row's sum may be. */
 #define LARGEST_PROBABILITY (1 + 1e-4)
 
-/* --- tokens ---------------------------------------------------------------------------------- */
+/* --- tokens -------------------------------------------------------------------------------- */
 
 static bool is_space(char c)
 {
@@ -292,7 +292,7 @@ idm_status idm_pomdp_read_probability(idm_pomdp_lexer *lexer, const char *what, 
   return IDM_OK;
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------------------------- */
 
 /* FNV-1a. */
 static uint64_t hash_text(const char *text, size_t length)

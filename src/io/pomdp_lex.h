@@ -6,7 +6,7 @@
 
 #include "idm/setting.h"
 
-/* --- tokens ---------------------------------------------------------------------------------- */
+/* --- tokens -------------------------------------------------------------------------------- */
 
 typedef enum idm_pomdp_kind {
   IDM_POMDP_END,
@@ -67,7 +67,7 @@ bool idm_pomdp_count(const idm_pomdp_token *token, size_t *ret_value);
 /* Whether a text reads in full as a number: sign, digits, point, exponent. */
 bool idm_pomdp_numeric(const char *text, size_t length);
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------------------------- */
 
 /* States, actions or observations: a count, or names with a hash index. Zero-initialise. */
 typedef struct idm_pomdp_names {
@@ -97,7 +97,7 @@ idm_status idm_pomdp_names_copy(const idm_pomdp_names *names, idm_labels *labels
                                 idm_error *opt_error);
 void idm_pomdp_names_destroy(idm_pomdp_names *names);
 
-/* --- rewards --------------------------------------------------------------------------------- */
+/* --- rewards ------------------------------------------------------------------------------- */
 
 /* Coordinates of a reward rule: index + 1, or one of these. */
 #define IDM_POMDP_ANY 0u         /* every action, state, next state or observation */

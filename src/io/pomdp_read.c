@@ -48,7 +48,7 @@ typedef struct reader {
   double *row; /* one row being read */
 } reader;
 
-/* --- preamble -------------------------------------------------------------------------------- */
+/* --- preamble ------------------------------------------------------------------------------ */
 
 static idm_status fail_twice(reader *r, const idm_pomdp_token *key)
 {
@@ -85,7 +85,7 @@ static void fill(double *row, size_t count, double value)
   for (size_t i = 0; i < count; i++) row[i] = value;
 }
 
-/* --- start ----------------------------------------------------------------------------------- */
+/* --- start --------------------------------------------------------------------------------- */
 
 static idm_status read_start_list(reader *r, const idm_pomdp_token *key, bool include)
 {
@@ -161,7 +161,7 @@ static idm_status read_start(reader *r, const idm_pomdp_token *key)
   return IDM_OK;
 }
 
-/* --- the body -------------------------------------------------------------------------------- */
+/* --- the body ------------------------------------------------------------------------------ */
 
 /* The name of a problem is its file's, without directories and extension. */
 static idm_status name_problem(reader *r)
@@ -233,7 +233,7 @@ static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
   }
 }
 
-/* --- T and O --------------------------------------------------------------------------------- */
+/* --- T and O ------------------------------------------------------------------------------- */
 
 static double *table_row(const reader *r, const table *t, size_t action, size_t state)
 {
@@ -344,7 +344,7 @@ static idm_status read_table(reader *r, const idm_pomdp_token *key)
   return read_table_matrix(r, t, ranges[0]);
 }
 
-/* --- R --------------------------------------------------------------------------------------- */
+/* --- R ------------------------------------------------------------------------------------- */
 
 static uint32_t coordinate(idm_pomdp_range element)
 {
@@ -413,7 +413,7 @@ static idm_status read_reward(reader *r)
                         "':' and a state: R: needs an action and a state at least");
 }
 
-/* --- finishing ------------------------------------------------------------------------------- */
+/* --- finishing ----------------------------------------------------------------------------- */
 
 static idm_status read_section(reader *r, const idm_pomdp_token *key)
 {

@@ -41,7 +41,7 @@ struct idm_pomdp_rewards {
   double *number;
 };
 
-/* --- the store ------------------------------------------------------------------------------- */
+/* --- the store ----------------------------------------------------------------------------- */
 
 static form form_of(idm_pomdp_rule_key key)
 {
@@ -187,7 +187,7 @@ idm_status idm_pomdp_rewards_set_stored(idm_pomdp_rewards *rewards, idm_pomdp_ru
   return set_rule(rewards, (rule){.key = key, .as.first = first}, opt_error);
 }
 
-/* --- lookup ---------------------------------------------------------------------------------- */
+/* --- lookup -------------------------------------------------------------------------------- */
 
 /* The later of two rules, either of which may be NULL. */
 static const rule *later(const rule *a, const rule *b)
@@ -233,7 +233,7 @@ static double value_at(const idm_pomdp_rewards *rewards, const rule *found, size
   }
 }
 
-/* --- expectation ----------------------------------------------------------------------------- */
+/* --- expectation --------------------------------------------------------------------------- */
 
 /* An expectation that is exact where all values are the same, whatever the weights add up to. */
 typedef struct mean {

@@ -20,7 +20,7 @@ typedef struct writer {
   bool named_observations;
 } writer;
 
-/* --- what the format cannot say -------------------------------------------------------------- */
+/* --- what the format cannot say ------------------------------------------------------------ */
 
 /* Whether every row [state] of every action is the unit row of its state. */
 static bool is_identity(const double *value, size_t states, size_t actions)
@@ -132,7 +132,7 @@ static void note_left_out(const idm_problem *problem, idm_notes *opt_notes)
                     left_out[i].what);
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------------------------- */
 
 static bool is_letter(char c)
 {
@@ -188,7 +188,7 @@ static bool same_labels(const idm_labels *a, const idm_labels *b)
   return same;
 }
 
-/* --- pieces ---------------------------------------------------------------------------------- */
+/* --- pieces -------------------------------------------------------------------------------- */
 
 /* The shortest decimal that reads back as the same number. */
 static void write_number(idm_file *file, double value)
@@ -320,7 +320,7 @@ static void write_name(idm_file *file, const char *name)
   idm_file_printf(file, "\n");
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 static void write_problem(const writer *w, const idm_theta *theta)
 {

@@ -19,7 +19,7 @@ static bool begins(const char *text, const char *prefix)
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* --- keys ------------------------------------------------------------------------------------ */
+/* --- keys ---------------------------------------------------------------------------------- */
 
 static idm_status unknown_key(const char *key, idm_error *error)
 {
@@ -74,7 +74,7 @@ static size_t resolve_utility(const idm_problem *problem, const char *path, size
   return readings;
 }
 
-/* --- values ---------------------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------------------------- */
 
 static idm_status set_horizon(idm_yaml_reader *reader)
 {

@@ -13,7 +13,7 @@
 /* YAML allows a key without `?` up to 1024 characters; an escape takes six. */
 enum { longest_plain_key = 160 };
 
-/* --- words and numbers ----------------------------------------------------------------------- */
+/* --- words and numbers --------------------------------------------------------------------- */
 
 /* Words that some reader of YAML takes for a truth value, nothing or a number. */
 static bool is_reserved(const char *text)
@@ -115,7 +115,7 @@ static void put_texts(idm_file *file, const idm_labels *labels)
   idm_file_printf(file, "]");
 }
 
-/* --- spaces and episodes --------------------------------------------------------------------- */
+/* --- spaces and episodes ------------------------------------------------------------------- */
 
 static bool is_numbered(const idm_labels *labels)
 {
@@ -173,7 +173,7 @@ static void put_spaces(idm_file *file, const idm_problem *problem)
   put_endings(file, "terminal", setting, true);
 }
 
-/* --- dynamics and models --------------------------------------------------------------------- */
+/* --- dynamics and models ------------------------------------------------------------------- */
 
 static bool is_uniform(const double *matrix, size_t rows, size_t columns)
 {
@@ -267,7 +267,7 @@ static void put_models(idm_file *file, const idm_problem *problem)
   }
 }
 
-/* --- utility --------------------------------------------------------------------------------- */
+/* --- utility ------------------------------------------------------------------------------- */
 
 static void put_utility_entry(idm_file *file, const idm_problem *problem,
                               const idm_utility_source *opt_source, double value)
@@ -315,7 +315,7 @@ static idm_status put_utility(idm_file *file, const idm_problem *problem, idm_er
   return IDM_OK;
 }
 
-/* --- the rest -------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------------ */
 
 static void put_field(idm_file *file, const char *key, double value)
 {

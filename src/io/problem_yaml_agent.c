@@ -10,7 +10,7 @@
 
 static const double zero = 0;
 
-/* --- keys with one value --------------------------------------------------------------------- */
+/* --- keys with one value ------------------------------------------------------------------- */
 
 typedef enum value_range {
   ANY_REAL,     /* with both infinities */
@@ -119,7 +119,7 @@ idm_status idm_yaml_set_agent(idm_yaml_reader *reader, const char *key, const id
   return IDM_OK;
 }
 
-/* --- weights of a decision rule -------------------------------------------------------------- */
+/* --- weights of a decision rule ------------------------------------------------------------ */
 
 /* One number a state, or a constant before them. */
 static idm_status read_weights_of(const idm_yaml_reader *reader, const idm_yaml_node *node,
@@ -173,7 +173,7 @@ idm_status idm_yaml_read_agent(idm_yaml_reader *reader)
   return status;
 }
 
-/* --- priors ---------------------------------------------------------------------------------- */
+/* --- priors -------------------------------------------------------------------------------- */
 
 /* Weights by action from a mapping; every action must be covered. */
 static idm_status read_weight_map(const idm_yaml_reader *reader, const idm_yaml_node *node,

@@ -35,7 +35,7 @@ static void fill_uniform(double *matrix, size_t rows, size_t columns)
   for (size_t i = 0; i < rows * columns; i++) matrix[i] = 1.0 / (double)columns;
 }
 
-/* --- one matrix ------------------------------------------------------------------------------ */
+/* --- one matrix ---------------------------------------------------------------------------- */
 
 static idm_status read_word(const idm_yaml_reader *reader, const idm_yaml_node *node,
                             const matrix_target *target, double *matrix)
@@ -127,7 +127,7 @@ static idm_status read_factors(const idm_yaml_reader *reader, const idm_yaml_nod
   return status;
 }
 
-/* --- one matrix an action -------------------------------------------------------------------- */
+/* --- one matrix an action ------------------------------------------------------------------ */
 
 static bool is_factored(const idm_yaml_reader *reader, idm_yaml_kind kind,
                         const idm_yaml_node *node)
@@ -213,7 +213,7 @@ idm_status idm_yaml_read_matrices(idm_yaml_reader *reader, idm_yaml_kind kind,
   return status;
 }
 
-/* --- the environment ------------------------------------------------------------------------- */
+/* --- the environment ----------------------------------------------------------------------- */
 
 static bool all_terminal(const idm_yaml_reader *reader)
 {

@@ -58,7 +58,7 @@ static bool may_have_scale(block_family family, idm_scale scale)
   return scale == IDM_SCALE_SIGNED_LOG && (family == WORTH || family == LINEAR);
 }
 
-/* --- default priors -------------------------------------------------------------------------- */
+/* --- default priors ------------------------------------------------------------------------ */
 
 /* max - min of the utility; 1 where that says nothing. Kept within bounds so that its inverse is
  * sound. */
@@ -123,7 +123,7 @@ static idm_status default_prior(const idm_yaml_reader *reader, idm_block_id id, 
   return IDM_OK;
 }
 
-/* --- priors from the file -------------------------------------------------------------------- */
+/* --- priors from the file ------------------------------------------------------------------ */
 
 /* Which arguments must be positive: sds, rates, shapes and concentrations. */
 static bool must_be_positive(idm_prior_kind kind, size_t i)
@@ -208,7 +208,7 @@ static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node 
   return IDM_OK;
 }
 
-/* --- blocks ---------------------------------------------------------------------------------- */
+/* --- blocks -------------------------------------------------------------------------------- */
 
 /* Free one block: its name at `key`, its scale and prior at opt_node. */
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,

@@ -51,7 +51,7 @@ static idm_status make_room(idm_yaml_reader *reader, size_t count)
   return status;
 }
 
-/* --- a list of models ------------------------------------------------------------------------ */
+/* --- a list of models ---------------------------------------------------------------------- */
 
 /* Matrices of model m from its own node, or the environment's where it gives none. */
 static idm_status read_model_matrices(idm_yaml_reader *reader, const idm_yaml_node *model, size_t m,
@@ -108,7 +108,7 @@ static idm_status read_list(idm_yaml_reader *reader, const idm_yaml_node *node)
   return status;
 }
 
-/* --- perturbed models ------------------------------------------------------------------------ */
+/* --- perturbed models ---------------------------------------------------------------------- */
 
 /* Rows move by -d, 0 or +d: the model's number in base 3 holds one digit for each row that moves by
  * itself, or one for each kind where all rows move together. */
@@ -234,7 +234,7 @@ static idm_status read_perturbed(idm_yaml_reader *reader, const idm_yaml_node *m
   return status;
 }
 
-/* --- all forms ------------------------------------------------------------------------------- */
+/* --- all forms ----------------------------------------------------------------------------- */
 
 /* The agent knows the environment. */
 static idm_status read_none(idm_yaml_reader *reader)

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "io/problem_yaml.h"
 
-/* --- sizes ----------------------------------------------------------------------------------- */
+/* --- sizes --------------------------------------------------------------------------------- */
 
 /* A list of labels, or how many there are. */
 static idm_status count_labels(const idm_yaml_reader *reader, const idm_yaml_node *node,
@@ -128,7 +128,7 @@ idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models)
       n.states, n.actions, n.observations, models, ldexp((double)bytes, -30));
 }
 
-/* --- labels ---------------------------------------------------------------------------------- */
+/* --- labels -------------------------------------------------------------------------------- */
 
 static idm_status check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *what)
@@ -284,7 +284,7 @@ idm_status idm_yaml_read_names(const idm_yaml_reader *reader, const idm_yaml_nod
   return status;
 }
 
-/* --- lookups --------------------------------------------------------------------------------- */
+/* --- lookups ------------------------------------------------------------------------------- */
 
 static idm_status find_label(const idm_yaml_reader *reader, const idm_names *names,
                              const idm_labels *labels, const idm_yaml_node *node, const char *what,
@@ -343,7 +343,7 @@ idm_status idm_yaml_by_action(const idm_yaml_reader *reader, const idm_yaml_node
   return IDM_OK;
 }
 
-/* --- lists of numbers ------------------------------------------------------------------------ */
+/* --- lists of numbers ---------------------------------------------------------------------- */
 
 idm_status idm_yaml_read_numbers(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                  const char *what, size_t count, const double *opt_least,

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "io/problem_yaml.h"
 
-/* --- references to columns ------------------------------------------------------------------- */
+/* --- references to columns ----------------------------------------------------------------- */
 
 idm_status idm_yaml_add_reference(idm_yaml_references *references, idm_yaml_reference reference,
                                   idm_error *opt_error)
@@ -92,7 +92,7 @@ idm_status idm_yaml_store_references(idm_problem *problem, idm_yaml_references *
   return status;
 }
 
-/* --- entries --------------------------------------------------------------------------------- */
+/* --- entries ------------------------------------------------------------------------------- */
 
 /* A number, or the name of a column with or without a minus. */
 static idm_status read_value(const idm_yaml_reader *reader, const idm_yaml_node *node,

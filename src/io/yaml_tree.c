@@ -17,7 +17,7 @@
 /* A problem needs no more levels of nesting and no more anchors than these. */
 enum { deepest = 32, most_anchors = 1000 };
 
-/* --- loading --------------------------------------------------------------------------------- */
+/* --- loading ------------------------------------------------------------------------------- */
 
 static idm_status fail_mark(const idm_yaml_tree *tree, const yaml_mark_t *mark, const char *context,
                             const char *problem)
@@ -216,7 +216,7 @@ void idm_yaml_destroy(idm_yaml_tree *tree)
   free(tree);
 }
 
-/* --- nodes ----------------------------------------------------------------------------------- */
+/* --- nodes --------------------------------------------------------------------------------- */
 
 /* libyaml numbers nodes from 1. */
 static const idm_yaml_node *numbered(const idm_yaml_tree *tree, int number)
@@ -286,7 +286,7 @@ const idm_yaml_node *idm_yaml_find(const idm_yaml_tree *tree, const idm_yaml_nod
   return NULL;
 }
 
-/* --- failures -------------------------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------------------------ */
 
 idm_status idm_yaml_fail(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *format,
                          ...)
@@ -380,7 +380,7 @@ idm_status idm_yaml_check_list(const idm_yaml_tree *tree, const idm_yaml_node *n
   return idm_yaml_unexpected(tree, node, what, text);
 }
 
-/* --- values ---------------------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------------------------- */
 
 static bool is_word(const char *text, const char *word)
 {

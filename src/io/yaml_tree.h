@@ -32,7 +32,7 @@ idm_status idm_yaml_load(const char *text, size_t length, const char *file,
                          idm_yaml_tree **ret_tree, idm_error *opt_error);
 void idm_yaml_destroy(idm_yaml_tree *tree);
 
-/* --- nodes ----------------------------------------------------------------------------------- */
+/* --- nodes --------------------------------------------------------------------------------- */
 
 const idm_yaml_node *idm_yaml_root(const idm_yaml_tree *tree);
 bool idm_yaml_is_scalar(const idm_yaml_node *node);
@@ -51,7 +51,7 @@ const idm_yaml_node *idm_yaml_key(const idm_yaml_tree *tree, const idm_yaml_node
 const idm_yaml_node *idm_yaml_find(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                    const char *key);
 
-/* --- failures, and values with their checks -------------------------------------------------- */
+/* --- failures, and values with their checks ------------------------------------------------ */
 
 /* A failure at a node's place. */
 idm_status idm_yaml_fail(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *format,

@@ -253,12 +253,11 @@ void control_hold(control *c, const double *v)
   const slice_scratch s = scratch_of(c);
   const size_t actions = c->sizes.actions;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    const double value = control_point(c, v, i, c->lanes, s.q);
+    control_point(c, v, i, c->lanes, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
     for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
     /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
-    const double kl =
-        idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q, value);
+    const double kl = idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q);
     c->penalty[i] = kl > 0 && c->numbers.alpha != 0 ? c->numbers.alpha * kl : 0;
   }
 }
@@ -273,6 +272,43 @@ static double forgetful_product(const control *c, size_t u, const double *x)
   for (size_t m = 0; m < c->models; m++)
     sum += c->constant[u * c->models + m] * idm_successor_row(block_of(c, u, m), 0, x);
   return sum;
+}
+
+void control_fold(control *c)
+{
+  if (!c->folds) return;
+  const size_t folds = c->folds;
+  size_t at = 0; /* first fold of the block at hand */
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    if (c->forgetful[u] || c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      const double *mix = c->mix + (u * c->models + m) * c->padded;
+      const size_t pairs = block->pairs;
+      for (size_t i = 0; i < c->lattice->points; i++) {
+        const double *value = block->value + 2 * (block->rows == 1 ? 0 : i) * pairs;
+        double *folded = c->folded + 2 * (i * folds + at);
+        for (size_t j = 0; j < 2 * pairs; j++) folded[j] = mix[i] * value[j];
+      }
+      at += pairs;
+    }
+  }
+}
+
+/* sum[l] = the folded products of one slice. */
+IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, double *restrict sum)
+{
+  const size_t folds = c->folds;
+  const size_t first = slice * IDM_LANES;
+  const size_t lanes = points_of(c, slice);
+  for (size_t l = 0; l < lanes; l++) {
+    const uint32_t *column = c->folded_column + (first + l) * folds;
+    const double *value = c->folded + 2 * (first + l) * folds;
+    idm_pair part = {0, 0};
+    for (size_t j = 0; j < folds; j++)
+      part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
+    sum[l] = part[0] + part[1];
+  }
 }
 
 /* sum[l] += mix * (S x) over the models of one action and slice. */
@@ -303,10 +339,11 @@ void control_derivative(const void *context, const double *x, double *y)
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     double sum[IDM_LANES] = {0};
+    if (c->folds) slice_folded(c, slice, x, sum);
     for (size_t u = 0; u < c->sizes.actions; u++) {
       if (c->setting->terminal[u]) continue;
       if (!c->forgetful[u]) {
-        slice_product(c, u, slice, x, sum);
+        if (!c->folds) slice_product(c, u, slice, x, sum);
         continue;
       }
       const double *mix = c->mix + u * c->models * c->padded + at;

@@ -47,7 +47,6 @@ typedef struct memory {
   size_t variant;
   int steps;
   double *scratch;   /* the planner's */
-  double *next;      /* [model][state]: predicted states */
   double *posterior; /* [state] */
   double *mean;      /* [state] */
   double *share;     /* [model]: sigma over the models that allow what was seen */
@@ -61,7 +60,6 @@ static void memory_destroy(void *content)
   belief_set_free(&m->later);
   free(m->open);
   free(m->scratch);
-  free(m->next);
   free(m->posterior);
   free(m->mean);
   free(m->share);
@@ -81,12 +79,10 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
     status = belief_set_init(&m->later, n.states, n.actions, n.actions * models, opt_error);
   m->open = idm_new(n.actions, sizeof *m->open);
   m->scratch = idm_new(b->planner->scratch(b->content), sizeof *m->scratch);
-  m->next = idm_new(models * n.states, sizeof *m->next);
   m->posterior = idm_new(n.states, sizeof *m->posterior);
   m->mean = idm_new(n.states, sizeof *m->mean);
   m->share = idm_new(models, sizeof *m->share);
-  if (status == IDM_OK &&
-      !(m->open && m->scratch && m->next && m->posterior && m->mean && m->share))
+  if (status == IDM_OK && !(m->open && m->scratch && m->posterior && m->mean && m->share))
     status = idm_fail_memory(opt_error);
   if (status != IDM_OK) {
     memory_destroy(m);
@@ -146,14 +142,14 @@ static void decide(const believer *b, memory *m)
 static double log_open(const memory *m, const double *log_decision, size_t actions)
 {
   if (m->all_open) return 0;
-  double most = -INFINITY;
+  size_t best = actions;
   for (size_t u = 0; u < actions; u++)
-    if (m->open[u] && log_decision[u] > most) most = log_decision[u];
-  if (most == -INFINITY) return -INFINITY;
-  double sum = 0;
+    if (m->open[u] && (best == actions || log_decision[u] > log_decision[best])) best = u;
+  if (best == actions || log_decision[best] == -INFINITY) return -INFINITY;
+  double others = 0;
   for (size_t u = 0; u < actions; u++)
-    if (m->open[u]) sum += exp(log_decision[u] - most);
-  return most + log(sum);
+    if (m->open[u] && u != best) others += exp(log_decision[u] - log_decision[best]);
+  return log_decision[best] + log1p(others);
 }
 
 /* log pi(u|z_i) over the open actions. Where the policy forbids all that is open, they are shared
@@ -165,9 +161,9 @@ static double log_choice(const memory *m, size_t i, size_t u)
   if (!m->all_open && !m->open[u]) return -INFINITY;
   const double total = log_open(m, log_decision, actions);
   if (total != -INFINITY) return log_decision[u] - total;
-  size_t open = 0;
-  for (size_t v = 0; v < actions; v++) open += m->open[v];
-  return -log((double)open);
+  double others = 0;
+  for (size_t v = 0; v < actions; v++) others += v != u && m->open[v];
+  return -log1p(others);
 }
 
 static idm_status act(const void *content, void *content_memory, const bool *opt_available,
@@ -201,29 +197,22 @@ static idm_status act(const void *content, void *content_memory, const bool *opt
 /* --- recognising
  * ------------------------------------------------------------------------------------------ */
 
-static double correct(const believer *b, const memory *m, size_t model, size_t u, size_t x,
-                      double *posterior)
+/* The successor of z under one model after (u, x), and the probability of x. */
+static double update(const believer *b, size_t model, const double *z, size_t u, size_t x,
+                     double *posterior)
 {
   const idm_sizes n = b->theta->sizes;
-  const double *next = m->next + model * n.states;
-  if (b->setting->fully_observed) {
-    memset(posterior, 0, n.states * sizeof *posterior);
-    posterior[x] = 1;
-    return next[x];
+  const size_t at = model * n.actions + u;
+  const double *transition = b->theta->block[IDM_TRANSITION].value + at * n.states * n.states;
+  const double *emission = b->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
+  if (!b->setting->fully_observed)
+    return idm_filter_update(n.states, n.observations, transition, emission, z, x, posterior);
+  double p = 0;
+  for (size_t s = 0; s < n.states; s++) {
+    p += z[s] * transition[s * n.states + x];
+    posterior[s] = s == x;
   }
-  const double *emission = idm_theta_values(b->theta, IDM_EMISSION, 0) +
-                           (model * n.actions + u) * n.states * n.observations;
-  return idm_filter_correct(n.states, n.observations, emission, next, x, posterior);
-}
-
-/* Predict the next state under every model from belief i. */
-static void predict(const believer *b, memory *m, size_t i, size_t u)
-{
-  const idm_sizes n = b->theta->sizes;
-  const double *transition = idm_theta_values(b->theta, IDM_TRANSITION, 0);
-  for (size_t model = 0; model < b->theta->models; model++)
-    idm_filter_predict(n.states, transition + (model * n.actions + u) * n.states * n.states,
-                       m->now.belief + i * n.states, m->next + model * n.states);
+  return p;
 }
 
 /* What (u, x) makes of belief i: sigma over the models under which x can be seen, renormalised,
@@ -233,12 +222,13 @@ static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t
 {
   const size_t k = b->theta->sizes.states;
   const size_t models = b->theta->models;
+  const double *z = m->now.belief + i * k;
   const double *sigma = m->now.specification + i * m->now.pairs + u * models;
   double predictive = 0;
   double total = 0;
   for (size_t s = 0; s < k; s++) m->mean[s] = 0;
   for (size_t model = 0; model < models; model++) {
-    const double p = sigma[model] > 0 ? correct(b, m, model, u, x, m->posterior) : 0;
+    const double p = sigma[model] > 0 ? update(b, model, z, u, x, m->posterior) : 0;
     m->share[model] = p > 0 ? sigma[model] : 0;
     predictive += sigma[model] * p;
     total += m->share[model];
@@ -252,8 +242,8 @@ static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t
 
 /* Add the successors that were just recognised, with a weight: their mean, one drawn, or all of
  * them. */
-static idm_status add_successors(const believer *b, memory *m, size_t u, size_t x, double weight,
-                                 idm_random *opt_random, idm_error *opt_error)
+static idm_status add_successors(const believer *b, memory *m, size_t i, size_t u, size_t x,
+                                 double weight, idm_random *opt_random, idm_error *opt_error)
 {
   const size_t models = b->theta->models;
   if (b->recognition == IDM_RECOGNITION_MEAN)
@@ -261,7 +251,7 @@ static idm_status add_successors(const believer *b, memory *m, size_t u, size_t 
   const size_t drawn = opt_random ? idm_random_choice(opt_random, m->share, models) : models;
   for (size_t model = 0; model < models; model++) {
     if (!(m->share[model] > 0) || (opt_random && model != drawn)) continue;
-    correct(b, m, model, u, x, m->posterior);
+    update(b, model, m->now.belief + i * m->now.states, u, x, m->posterior);
     const idm_status status = belief_set_add(
         &m->later, opt_random ? weight : weight * m->share[model], m->posterior, opt_error);
     if (status != IDM_OK) return status;
@@ -276,12 +266,11 @@ static idm_status branch_observations(const believer *b, memory *m, size_t i, si
 {
   const size_t first = observation == IDM_MISSING ? 0 : (size_t)observation;
   const size_t end = observation == IDM_MISSING ? b->theta->sizes.observations : first + 1;
-  predict(b, m, i, u);
   for (size_t x = first; x < end; x++) {
     const double predictive = recognise(b, m, i, u, x);
     if (!(predictive > 0)) continue;
     const double part = observation == IDM_MISSING ? weight * predictive : weight;
-    const idm_status status = add_successors(b, m, u, x, part, opt_random, opt_error);
+    const idm_status status = add_successors(b, m, i, u, x, part, opt_random, opt_error);
     if (status != IDM_OK) return status;
   }
   if (m->later.count > 4 * (size_t)BELIEF_SET_MOST)

@@ -34,7 +34,8 @@ static idm_status excess(const search *s, double multiplier, double *ret_excess,
 /* A multiplier large enough that the capacity is not exceeded: it falls as the multiplier grows. */
 static idm_status bracket(const search *s, double *ret_high, idm_error *opt_error)
 {
-  for (double high = 1; high < 1e12; high *= 8) {
+  for (int i = 0; i <= 40; i++) {
+    const double high = ldexp(1, i);
     double over;
     const idm_status status = excess(s, high, &over, opt_error);
     if (status != IDM_OK) return status;
@@ -44,7 +45,7 @@ static idm_status bracket(const search *s, double *ret_high, idm_error *opt_erro
     }
   }
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "no multiplier up to 1e12 brings the complexity down to %g nats", s->capacity);
+                  "no multiplier up to 2^40 brings the complexity down to %g nats", s->capacity);
 }
 
 /* Bisect log multiplier: complexities may jump where a policy switches, so nothing smoother is

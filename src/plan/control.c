@@ -74,6 +74,31 @@ static size_t emission_count(const control *c)
   return c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
 }
 
+/* Columns of the folded derivative: those of every block that does not forget, side by side. */
+static idm_status lay_folds(control *c, idm_error *opt_error)
+{
+  c->folds = 0;
+  if (c->sizes.states != 2 || c->lattice->corners) return IDM_OK;
+  for (size_t b = 0; b < c->sizes.actions * c->models; b++)
+    if (!c->forgetful[b / c->models]) c->folds += c->successors->block[b].pairs;
+  free(c->folded_column);
+  free(c->folded);
+  c->folded_column = idm_new(idm_times(c->padded, c->folds), sizeof *c->folded_column);
+  c->folded = idm_new(idm_times(c->padded, 2 * c->folds), sizeof *c->folded);
+  if (!c->folded_column || !c->folded) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    uint32_t *column = c->folded_column + i * c->folds;
+    for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
+      const idm_successor_block *block = &c->successors->block[b];
+      if (c->forgetful[b / c->models] || !block->pairs) continue;
+      memcpy(column, block->column + (block->rows == 1 ? 0 : i) * block->pairs,
+             block->pairs * sizeof *column);
+      column += block->pairs;
+    }
+  }
+  return IDM_OK;
+}
+
 /* Build the successor operator for the dynamics held in the control. */
 static idm_status build_successors(control *c, idm_error *opt_error)
 {
@@ -93,7 +118,7 @@ static idm_status build_successors(control *c, idm_error *opt_error)
       c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
     }
   }
-  return IDM_OK;
+  return lay_folds(c, opt_error);
 }
 
 static bool allocate_numbers(control *c, const idm_theta *theta)
@@ -163,6 +188,8 @@ void control_destroy(void *content)
                          c->decision,
                          c->specification,
                          c->mix,
+                         c->folded_column,
+                         c->folded,
                          c->constant,
                          c->held,
                          c->penalty,

@@ -52,11 +52,16 @@ typedef struct control {
   /* Scratch of the solver. */
   double *mix;      /* [action][model][padded]: pi sigma, the weights of the derivative */
   double *constant; /* [action][model]: sigma of forgetful actions */
-  double *held;     /* [action][padded]: a decision policy held still */
-  double *penalty;  /* [padded]: alpha KL of the held policy */
-  int basis;        /* basis of GMRES: smaller on very large lattices */
-  double *vector;   /* vectors of length padded, see solve.c */
-  double *lanes;    /* scratch of one slice */
+  /* Two states: the derivative with pi sigma folded into its values, all rows of an (action, model)
+   * that does not forget side by side; column and column + 1 as in the paired format. */
+  size_t folds;            /* entries a row; 0: not folded */
+  uint32_t *folded_column; /* [padded][folds] */
+  double *folded;          /* [padded][folds][2] */
+  double *held;            /* [action][padded]: a decision policy held still */
+  double *penalty;         /* [padded]: alpha KL of the held policy */
+  int basis;               /* basis of GMRES: smaller on very large lattices */
+  double *vector;          /* vectors of length padded, see solve.c */
+  double *lanes;           /* scratch of one slice */
 } control;
 
 /* --- control.c: the operations of the planners that solve a lattice
@@ -94,6 +99,9 @@ void control_tables(const control *c, size_t variant, int layer, backup_output *
 void control_backup(control *c, const double *v, bool hold, backup_output *out);
 /* Hold the optimal decision policy at v. */
 void control_hold(control *c, const double *v);
+/* Fold the weights in control->mix into the derivative, where it has that form. Call before a
+ * series of products. */
+void control_fold(control *c);
 /* y = x - gamma P x with the weights in control->mix; context is the control. */
 void control_derivative(const void *context, const double *x, double *y);
 /* y = x - gamma P' x. */

@@ -8,6 +8,7 @@
 /* Scratch of an evaluation, cut from one array of numbers. */
 typedef struct evaluation {
   double *q;         /* [action] */
+  double *log_pi;    /* [action] */
   double *k;         /* [action][model] */
   double *sigma;     /* [model] */
   double *next;      /* [state] */
@@ -21,7 +22,7 @@ size_t control_scratch(const void *content)
 {
   const control *c = content;
   const size_t k = c->sizes.states;
-  return c->sizes.actions * (1 + c->models) + c->models + 6 * k + k;
+  return c->sizes.actions * (2 + c->models) + c->models + 6 * k + k;
 }
 
 static evaluation evaluation_of(const control *c, double *scratch)
@@ -29,13 +30,14 @@ static evaluation evaluation_of(const control *c, double *scratch)
   const size_t k = c->sizes.states;
   evaluation e;
   e.q = scratch;
-  e.k = e.q + c->sizes.actions;
+  e.log_pi = e.q + c->sizes.actions;
+  e.k = e.log_pi + c->sizes.actions;
   e.sigma = e.k + c->sizes.actions * c->models;
   e.next = e.sigma + c->models;
   e.posterior = e.next + k;
   e.weight = e.posterior + k;
   e.locate = e.weight + k;
-  e.vertex = (uint32_t *)(e.locate + 2 * k);
+  e.vertex = (uint32_t *)(void *)(e.locate + 2 * k);
   return e;
 }
 
@@ -112,10 +114,7 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
 {
   const size_t actions = c->sizes.actions;
   lookahead(c, variant, left, z, e);
-  const double t = c->numbers.temperature;
-  const double value = idm_soft(t, actions, c->numbers.action_prior, e->q, NULL);
-  for (size_t u = 0; u < actions; u++)
-    log_decision[u] = idm_soft_log(t, actions, c->numbers.action_prior, e->q, value, u);
+  idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, log_decision);
   for (size_t u = 0; opt_specification && u < actions; u++) {
     double *sigma = opt_specification + u * c->models;
     if (c->setting->terminal[u])
@@ -141,13 +140,11 @@ static double log_from_quality(const control *c, const double *quality, size_t u
                                const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
-  const double t = c->numbers.temperature;
   double log_pi = -INFINITY;
   for (size_t i = 0; i < count; i++) {
     for (size_t v = 0; v < actions; v++) e->q[v] = quality[v * c->padded + e->vertex[i]];
-    const double value = idm_soft(t, actions, c->numbers.action_prior, e->q, NULL);
-    log_pi = log_add(log_pi, log(e->weight[i]) +
-                                 idm_soft_log(t, actions, c->numbers.action_prior, e->q, value, u));
+    idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, e->log_pi);
+    log_pi = log_add(log_pi, log(e->weight[i]) + e->log_pi[u]);
   }
   return log_pi;
 }
@@ -165,7 +162,8 @@ static void policy_by_tables(const control *c, size_t variant, int left, const d
   for (size_t u = 0; u < actions; u++) {
     double pi = 0;
     for (size_t i = 0; i < count; i++) pi += e->weight[i] * decision[u * c->padded + e->vertex[i]];
-    log_decision[u] = pi > smallest_table ? log(pi) : log_from_quality(c, quality, u, count, e);
+    log_decision[u] =
+        pi > smallest_table ? idm_vlog(pi) : log_from_quality(c, quality, u, count, e);
   }
   for (size_t r = 0; opt_specification && r < actions * c->models; r++) {
     opt_specification[r] = 0;

@@ -64,9 +64,9 @@ static void visit_models(recursion *r, size_t point, size_t u, contribution *at)
 {
   control *c = r->c;
   const double *k = r->k + u * c->models;
-  const double value = idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, r->sigma);
+  idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, r->sigma);
   at->specification +=
-      r->pi[u] * idm_soft_divergence(c->numbers.beta, c->models, c->numbers.model_prior, k, value);
+      r->pi[u] * idm_soft_divergence(c->numbers.beta, c->models, c->numbers.model_prior, k);
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
     const double surprise = block->surprise[block->rows == 1 ? 0 : point];
@@ -91,8 +91,8 @@ static void visit_points(recursion *r, const double *v)
   for (size_t i = 0; i < c->lattice->points; i++) {
     contribution at = {0};
     control_point(c, v, i, r->k, r->q);
-    const double value = idm_soft(t, c->sizes.actions, prior, r->q, r->pi);
-    at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q, value);
+    idm_soft(t, c->sizes.actions, prior, r->q, r->pi);
+    at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q);
     for (size_t u = 0; u < c->sizes.actions; u++) {
       at.utility += r->pi[u] * c->reward[u * c->padded + i];
       if (!c->setting->terminal[u]) visit_models(r, i, u, &at);
@@ -106,7 +106,7 @@ static double place_start(recursion *r, const double *v, double *mass)
 {
   const control *c = r->c;
   const size_t k = c->sizes.states;
-  uint32_t *vertex = (uint32_t *)(r->work + 3 * k);
+  uint32_t *vertex = (uint32_t *)(void *)(r->work + 3 * k);
   double *weight = r->work;
   const size_t count =
       idm_lattice_locate(c->lattice, c->setting->start, vertex, weight, r->work + k);

@@ -83,9 +83,7 @@ void rule_policy(const void *content, size_t variant, int steps, const double *z
     score[u] = w[0];
     for (size_t s = 0; s < k; s++) score[u] += w[s + 1] * z[s];
   }
-  const double value = idm_soft(1, actions, r->action_prior, score, NULL);
-  for (size_t u = 0; u < actions; u++)
-    log_decision[u] = idm_soft_log(1, actions, r->action_prior, score, value, u);
+  idm_soft_logs(1, actions, r->action_prior, score, log_decision);
   for (size_t u = 0; opt_specification && u < actions; u++)
     memcpy(opt_specification + u * r->models, r->model_prior, r->models * sizeof(double));
 }

@@ -105,7 +105,8 @@ static bool sweep(control *c, const idm_solver *solver, bool shifted, long limit
       report->stop = IDM_STOP_BOUND;
       done = report->bound <= target(c, solver, out);
     }
-    /* With terminal actions a shift is only safe at the end: repeated, it may overshoot for ever. */
+    /* With terminal actions a shift is only safe at the end: repeated, it may overshoot for ever.
+     */
     move(c, w.backup, done || !c->any_terminal ? at.centre : 0, w.v);
     if (done) return true;
   }
@@ -131,6 +132,7 @@ static void newton_step(control *c, double radius, double enough, const vectors 
 {
   double *d = w->trial_backup;
   for (size_t i = 0; i < c->padded; i++) d[i] = w->backup[i] - w->v[i];
+  control_fold(c);
   const double tolerance = fmin(0.1, fmax(forcing, 0.1 * enough / radius));
   idm_gmres(c->padded, control_derivative, c, d, w->step, tolerance, c->basis, most_products,
             w->work, &report->sweeps);

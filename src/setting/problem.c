@@ -65,6 +65,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
                             idm_error *opt_error)
 {
   if (!problem->utility_sources) return IDM_OK;
+  if (!variants) return idm_fail(opt_error, IDM_USAGE, "a family needs at least one variant");
   idm_theta *theta = problem->theta;
   const size_t size = theta->block[IDM_UTILITY].size;
   double *fixed = idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *fixed);
@@ -110,6 +111,7 @@ static bool same_number(double a, double b, double tolerance)
 {
   if (a == b) return signbit(a) == signbit(b) || tolerance > 0;
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  if (isinf(a) || isinf(b)) return false;
   return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
 }
 

@@ -185,7 +185,7 @@ static idm_status check_distributions(const idm_theta *theta, idm_block_id id, s
                                       idm_error *opt_error)
 {
   const idm_block *block = &theta->block[id];
-  for (size_t i = 0; i + width <= block->size * block->variants; i += width) {
+  for (size_t i = 0; width && i + width <= block->size * block->variants; i += width) {
     double sum = 0;
     bool legal = true;
     for (size_t j = 0; j < width; j++) {
@@ -200,9 +200,38 @@ static idm_status check_distributions(const idm_theta *theta, idm_block_id id, s
   return IDM_OK;
 }
 
+/* Whether every block has the size its place in theta asks for. */
+static idm_status check_sizes(const idm_theta *theta, const idm_setting *setting,
+                              idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  const size_t pairs = n.actions * n.states;
+  const struct {
+    idm_block_id id;
+    size_t size;
+    bool optional;
+  } expected[] = {{IDM_UTILITY, pairs, false},
+                  {IDM_CERTAINTY, 2, false},
+                  {IDM_ACTION_PRIOR, n.actions, false},
+                  {IDM_MODEL_PRIOR, theta->models, false},
+                  {IDM_BELIEF_PRIOR, n.states, true},
+                  {IDM_TRANSITION, theta->models * pairs * n.states, false},
+                  {IDM_EMISSION, theta->models * pairs * n.observations, false},
+                  {IDM_WEIGHTS, n.actions * (n.states + 1), true}};
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    const size_t size = theta->block[expected[i].id].size;
+    if (size != expected[i].size && !(expected[i].optional && size == 0))
+      return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
+                      block_names[expected[i].id], size, expected[i].size);
+  }
+  return IDM_OK;
+}
+
 idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,
                               idm_error *opt_error)
 {
+  const idm_status sized = check_sizes(theta, setting, opt_error);
+  if (sized != IDM_OK) return sized;
   for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
     const idm_block *block = &theta->block[i];
     const bool may_be_infinite = i == IDM_ALPHA || i == IDM_BETA;

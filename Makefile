@@ -1,0 +1,62 @@
+# The commands of the project. Everything is built by CMake; this file only names the jobs.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SHELL := /bin/bash
+
+.PHONY: all deps demo test bench fuzz lint coverage install clean
+
+all: build/build.ninja
+	cmake --build build -j $(JOBS)
+
+build/build.ninja:
+	cmake --preset release
+
+# Install what packages.txt lists and the machine lacks.
+deps:
+	@missing=$$(grep -v '^#' packages.txt | while read -r name; do \
+	  dpkg -s $$name >/dev/null 2>&1 || echo $$name; done); \
+	if [ -n "$$missing" ]; then \
+	  run=; [ "$$(id -u)" = 0 ] || run=sudo; \
+	  echo "installing:" $$missing; \
+	  $$run apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+demo: deps all
+	@bash examples/demo.sh build/idm demo-out
+
+# Unit tests in the release build, again with address and undefined-behaviour sanitizers, and the fuzzers.
+test: deps
+	cmake --preset release
+	cmake --build build -j $(JOBS)
+	ctest --test-dir build -j $(JOBS) --output-on-failure
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	ctest --test-dir build-fuzz -j $(JOBS) --output-on-failure
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS)
+	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+bench: deps all
+	@bash bench/run.sh build
+
+# Ten minutes a fuzzer; what it finds is left in build-fuzz.
+fuzz: deps
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	bash fuzz/run.sh build-fuzz 600
+
+lint: deps
+	bash tests/lint.sh
+
+coverage: deps
+	cmake --preset coverage
+	cmake --build build-coverage -j $(JOBS)
+	ctest --test-dir build-coverage -j $(JOBS) --output-on-failure
+	gcovr --root . --filter src/ build-coverage
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-* demo-out

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Format, two compilers with warnings as errors, clang-tidy and cppcheck.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t sources < <(git ls-files '*.c' '*.h')
+clang-format --dry-run --Werror "${sources[@]}"
+cmake --preset clang >/dev/null
+cmake --build build-clang -j "$(nproc)" >/dev/null
+cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --enable=warning,performance,portability \
+  --suppressions-list=tests/cppcheck.txt -I include -I src -j "$(nproc)" src bench/bench.c
+mapfile -t library < <(git ls-files 'src/*.c')
+printf '%s\n' "${library[@]}" | xargs -P "$(nproc)" -n 8 clang-tidy --quiet -p build-clang 2>/dev/null |
+  { ! grep -E 'warning:|error:'; }
+echo "lint: clean"

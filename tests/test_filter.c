@@ -1,0 +1,199 @@
+/* The Bayes filter of one model: by hand, by its laws, and under other labels. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "belief/filter.h"
+#include "idm/random.h"
+
+enum { STATES = 4, OBSERVATIONS = 5 };
+
+static void check(const double *found, const double *expected, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!(fabs(found[i] - expected[i]) <= 1e-15))
+      fail_msg("entry %zu: found %.17g, expected %.17g", i, found[i], expected[i]);
+}
+
+/* A random distribution, with zeros in a third of the places. */
+static void draw_row(double *row, size_t count, idm_random *random)
+{
+  double total = 0;
+  for (size_t i = 0; i < count; i++) {
+    const bool zero = i + 1 < count && idm_random_uniform(random) < 1.0 / 3;
+    total += row[i] = zero ? 0 : idm_random_uniform(random);
+  }
+  for (size_t i = 0; i < count; i++) row[i] /= total;
+}
+
+typedef struct world {
+  double z[STATES];
+  double transition[STATES * STATES];
+  double emission[STATES * OBSERVATIONS];
+} world;
+
+static world draw_world(uint64_t stream)
+{
+  world w;
+  idm_random random;
+  idm_random_init(&random, 41, stream);
+  draw_row(w.z, STATES, &random);
+  for (size_t s = 0; s < STATES; s++) {
+    draw_row(w.transition + s * STATES, STATES, &random);
+    draw_row(w.emission + s * OBSERVATIONS, OBSERVATIONS, &random);
+  }
+  return w;
+}
+
+/* A diagnosis: the state stays, a test of 70 % says "positive" twice. */
+static void test_diagnosis_by_hand(void **state)
+{
+  (void)state;
+  const double stay[] = {1, 0, 0, 1};
+  const double test[] = {0.7, 0.3, 0.3, 0.7};
+  double next[2], posterior[2];
+  idm_filter_predict(2, stay, (const double[]){0.5, 0.5}, next);
+  check(next, (const double[]){0.5, 0.5}, 2);
+  check((double[]){idm_filter_correct(2, 2, test, next, 1, posterior)}, (const double[]){0.5}, 1);
+  check(posterior, (const double[]){0.3, 0.7}, 2);
+  idm_filter_predict(2, stay, posterior, next);
+  check((double[]){idm_filter_correct(2, 2, test, next, 1, posterior)}, (const double[]){0.58}, 1);
+  check(posterior, (const double[]){0.09 / 0.58, 0.49 / 0.58}, 2);
+}
+
+/* States that move, rows of unlike shape: nothing may be transposed. */
+static void test_moving_states_by_hand(void **state)
+{
+  (void)state;
+  const double transition[] = {0.9, 0.1, 0.4, 0.6};
+  const double emission[] = {0.5, 0.25, 0.25, 0.1, 0.2, 0.7};
+  double next[2], posterior[2];
+  idm_filter_predict(2, transition, (const double[]){0.2, 0.8}, next);
+  check(next, (const double[]){0.2 * 0.9 + 0.8 * 0.4, 0.2 * 0.1 + 0.8 * 0.6}, 2);
+  const double p = idm_filter_correct(2, 3, emission, next, 2, posterior);
+  check(&p, (const double[]){0.5 * 0.25 + 0.5 * 0.7}, 1);
+  check(posterior, (const double[]){0.125 / 0.475, 0.35 / 0.475}, 2);
+}
+
+static void test_impossible_observation(void **state)
+{
+  (void)state;
+  const double emission[] = {1, 0, 0.5, 0.5};
+  double posterior[] = {-1, -2};
+  /* Impossible from here: the second state has no weight. */
+  assert_true(idm_filter_correct(2, 2, emission, (const double[]){1, 0}, 1, posterior) == 0);
+  assert_true(posterior[0] == -1 && posterior[1] == -2);
+  assert_true(idm_filter_correct(2, 2, emission, (const double[]){0.5, 0.5}, 1, posterior) == 0.25);
+  assert_true(posterior[0] == 0 && posterior[1] == 1);
+  /* Impossible anywhere. */
+  const double never[] = {1, 0, 1, 0};
+  assert_true(idm_filter_correct(2, 2, never, (const double[]){0.5, 0.5}, 1, posterior) == 0);
+  assert_true(posterior[0] == 0 && posterior[1] == 1);
+}
+
+static void test_rare_observations_are_normalised(void **state)
+{
+  (void)state;
+  const double emission[] = {1e-150, 1, 3e-150, 1};
+  double posterior[2];
+  const double p = idm_filter_correct(2, 2, emission, (const double[]){0.5, 0.5}, 0, posterior);
+  assert_true(fabs(p / 2e-150 - 1) <= 1e-15);
+  check(posterior, (const double[]){0.25, 0.75}, 2);
+}
+
+/* Probabilities sum to 1, and the mean of the posteriors is the prediction. */
+static void test_laws(void **state)
+{
+  (void)state;
+  for (uint64_t stream = 0; stream < 200; stream++) {
+    const world w = draw_world(stream);
+    double next[STATES], mean[STATES] = {0}, total = 0, mass = 0;
+    idm_filter_predict(STATES, w.transition, w.z, next);
+    for (size_t s = 0; s < STATES; s++) mass += next[s];
+    assert_true(fabs(mass - 1) <= 1e-15);
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double posterior[STATES] = {0}, sum = 0;
+      const double p = idm_filter_correct(STATES, OBSERVATIONS, w.emission, next, x, posterior);
+      assert_true(p >= 0);
+      total += p;
+      for (size_t s = 0; s < STATES; s++) {
+        assert_true(posterior[s] >= 0);
+        sum += posterior[s];
+        mean[s] += p * posterior[s];
+      }
+      if (p > 0) assert_true(fabs(sum - 1) <= 1e-15);
+    }
+    assert_true(fabs(total - 1) <= 1e-15);
+    for (size_t s = 0; s < STATES; s++) assert_true(fabs(mean[s] - next[s]) <= 1e-15);
+  }
+}
+
+/* Both steps at once are the two steps. */
+static void test_update(void **state)
+{
+  (void)state;
+  for (uint64_t stream = 0; stream < 200; stream++) {
+    const world w = draw_world(stream);
+    double next[STATES];
+    idm_filter_predict(STATES, w.transition, w.z, next);
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double two[STATES], one[STATES];
+      const double p = idm_filter_correct(STATES, OBSERVATIONS, w.emission, next, x, two);
+      const double q =
+          idm_filter_update(STATES, OBSERVATIONS, w.transition, w.emission, w.z, x, one);
+      check(&q, &p, 1);
+      if (p > 0) check(one, two, STATES);
+    }
+  }
+}
+
+/* The same world under other labels gives the same beliefs under other labels. */
+static void test_relabelling(void **state)
+{
+  (void)state;
+  const size_t to[STATES] = {2, 0, 3, 1};
+  const size_t seen[OBSERVATIONS] = {4, 2, 0, 1, 3};
+  for (uint64_t stream = 0; stream < 200; stream++) {
+    const world a = draw_world(stream);
+    world b;
+    for (size_t s = 0; s < STATES; s++) {
+      b.z[to[s]] = a.z[s];
+      for (size_t t = 0; t < STATES; t++)
+        b.transition[to[s] * STATES + to[t]] = a.transition[s * STATES + t];
+      for (size_t x = 0; x < OBSERVATIONS; x++)
+        b.emission[to[s] * OBSERVATIONS + seen[x]] = a.emission[s * OBSERVATIONS + x];
+    }
+    double next_a[STATES], next_b[STATES];
+    idm_filter_predict(STATES, a.transition, a.z, next_a);
+    idm_filter_predict(STATES, b.transition, b.z, next_b);
+    for (size_t s = 0; s < STATES; s++) check(&next_b[to[s]], &next_a[s], 1);
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double post_a[STATES] = {0}, post_b[STATES] = {0};
+      const double p_a = idm_filter_correct(STATES, OBSERVATIONS, a.emission, next_a, x, post_a);
+      const double p_b =
+          idm_filter_correct(STATES, OBSERVATIONS, b.emission, next_b, seen[x], post_b);
+      check(&p_b, &p_a, 1);
+      for (size_t s = 0; s < STATES; s++) check(&post_b[to[s]], &post_a[s], 1);
+    }
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_diagnosis_by_hand),
+      cmocka_unit_test(test_moving_states_by_hand),
+      cmocka_unit_test(test_impossible_observation),
+      cmocka_unit_test(test_rare_observations_are_normalised),
+      cmocka_unit_test(test_laws),
+      cmocka_unit_test(test_update),
+      cmocka_unit_test(test_relabelling),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
