@@ -26,7 +26,9 @@ cat "$include"/idm/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(
 [ -s "$work/declared" ] || fail "$include declares nothing"
 for name in $(comm -23 "$work/declared" "$work/exported"); do fail "$name is declared, not exported"; done
 for name in $(comm -13 "$work/declared" "$work/exported"); do fail "$name is exported, not declared"; done
-for name in $(sed '/^idm_/d' "$work/exported"); do fail "$name lacks the prefix idm_"; done
+while read -r name; do
+  case $name in idm_*) ;; *) fail "$name lacks the prefix idm_" ;; esac
+done <"$work/exported"
 
 # alone COMPILER LANGUAGE STANDARD HEADER
 alone() {

@@ -9,17 +9,17 @@
 /* --- conformance: what every behaviour must do
  * ------------------------------------------------------- */
 
-static double total_probability(const double *log_p, size_t count)
+static double total_probability(const double *p, size_t count)
 {
   double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += exp(log_p[i]);
+  for (size_t i = 0; i < count; i++) sum += p[i];
   return sum;
 }
 
 static void behavior_conforms(const idm_setting *setting, idm_behavior b)
 {
   const idm_sizes n = idm_setting_sizes(setting);
-  double *log_p = calloc(n.actions, sizeof *log_p);
+  double *p = calloc(n.actions, sizeof *p);
   double *again = calloc(n.actions, sizeof *again);
   double *z = calloc(n.states, sizeof *z);
   bool *open = calloc(n.actions, sizeof *open);
@@ -33,29 +33,35 @@ static void behavior_conforms(const idm_setting *setting, idm_behavior b)
     check(b.ops->begin_trajectory(b.content, before, 0, NULL, &support_error));
     for (int t = 0; t < 4; t++) {
       /* Probabilities over all actions, and over those open. */
-      check(b.ops->act(b.content, before, NULL, log_p, &support_error));
-      assert_near(total_probability(log_p, n.actions), 1, 1e-10);
+      check(b.ops->act(b.content, before, NULL, p, &support_error));
+      assert_near(total_probability(p, n.actions), 1, 1e-10);
       open[0] = true;
       open[1] = false;
       for (size_t u = 2; u < n.actions; u++) open[u] = true;
       check(b.ops->act(b.content, before, open, again, &support_error));
       assert_near(total_probability(again, n.actions), 1, 1e-10);
-      assert_true(again[1] == -INFINITY);
+      assert_true(again[1] == 0);
       open[1] = true;
       check(b.ops->act(b.content, before, open, again, &support_error));
-      for (size_t u = 0; u < n.actions; u++) assert_near(again[u], log_p[u], 1e-12);
+      for (size_t u = 0; u < n.actions; u++) assert_near(again[u], p[u], 1e-12);
       /* One open action is taken for certain. */
       for (size_t u = 0; u < n.actions; u++) open[u] = u == 1;
       check(b.ops->act(b.content, before, open, again, &support_error));
-      assert_near(again[1], 0, 1e-12);
-      check(b.ops->act(b.content, before, NULL, log_p, &support_error));
+      assert_near(again[1], 1, 1e-12);
+      check(b.ops->act(b.content, before, NULL, p, &support_error));
+      /* The logarithm agrees with the probability. */
+      for (size_t v = 0; v < n.actions; v++) {
+        double log_p;
+        check(b.ops->log_act(b.content, before, NULL, v, &log_p, &support_error));
+        assert_near(exp(log_p), p[v], 1e-12);
+      }
       /* Observing into another memory leaves this one as it was. */
       size_t u = 0;
       while (setting->ends[u]) u++;
       const int x = (int)(idm_random_uniform(&random) * (double)n.observations);
       check(b.ops->observe(b.content, before, after, (int)u, x, 0, NULL, &support_error));
       check(b.ops->act(b.content, before, NULL, again, &support_error));
-      for (size_t v = 0; v < n.actions; v++) assert_near(again[v], log_p[v], 0);
+      for (size_t v = 0; v < n.actions; v++) assert_near(again[v], p[v], 0);
       b.ops->belief(b.content, after, z);
       double sum = 0;
       for (size_t s = 0; s < n.states; s++) {
@@ -68,7 +74,7 @@ static void behavior_conforms(const idm_setting *setting, idm_behavior b)
   }
   b.ops->memory_destroy(before);
   b.ops->memory_destroy(after);
-  free(log_p);
+  free(p);
   free(again);
   free(z);
   free(open);

@@ -123,7 +123,7 @@ static void test_read_limit(void **state)
   put(f->file, bytes, 101);
   check_unreadable(f->file, 100, "larger than");
   /* A file without end is given up at the limit. */
-  check_unreadable("/dev/zero", (size_t)3 << 20, "larger than 3 MiB");
+  check_unreadable("/dev/zero", (size_t)3 << 20, "larger than 3145728 bytes");
 }
 
 static void test_read_what_is_not_there(void **state)

@@ -58,7 +58,6 @@ static double follow(const golden *g, const char *path, double *z)
 {
   const idm_setting *setting = g->problem->setting;
   const idm_behavior b = idm_workspace_behavior(g->workspace);
-  double log_p[16];
   double total = 0;
   void *memory;
   check(b.ops->memory_create(b.content, &memory, &support_error));
@@ -70,8 +69,9 @@ static double follow(const golden *g, const char *path, double *z)
     assert_non_null(colon);
     const long u = idm_labels_find(&setting->actions, path, (size_t)(colon - path));
     assert_true(u >= 0);
-    check(b.ops->act(b.content, memory, NULL, log_p, &support_error));
-    total += log_p[u];
+    double log_p;
+    check(b.ops->log_act(b.content, memory, NULL, (size_t)u, &log_p, &support_error));
+    total += log_p;
     const size_t rest = length - (size_t)(colon + 1 - path);
     if (rest > 0) {
       const long x = idm_labels_find(&setting->observations, colon + 1, rest);

@@ -46,8 +46,8 @@ static void test_agent_keys(void **state)
 {
   (void)state;
   idm_problem *p = make(text);
-  set(p, "planner=some-planner");
-  assert_string_equal(p->agent.planner, "some-planner");
+  set(p, "planner=maximum-entropy");
+  assert_string_equal(p->agent.planner, "maximum-entropy");
   set(p, "alpha=0.5");
   assert_true(idm_theta_scalar(p->theta, IDM_ALPHA) == 0.5);
   set(p, "agent.alpha=-0.0");

@@ -110,7 +110,8 @@ static void test_every_key(void **state)
       "utility: {stay: -fee, go: [pay, -0.0], stop: 1e-3}\n"
       "models:\n  - {weight: 2, transition: {go: uniform}}\n"
       "  - {weight: 1, observation: uniform, transition: identity}\n"
-      "agent: {planner: \"no\", alpha: -0.0, beta: -inf, eta: -3, temperature: 0.1, resolution: 7, "
+      "agent: {planner: rational, alpha: -0.0, beta: -inf, eta: -3, temperature: 0.1, resolution: "
+      "7, "
       "evaluate: interpolate, surprise: observation, recognition: sampled, tolerance: 1e-6, "
       "decision_capacity: 0.1, specification_capacity: 0.2, recognition_capacity: 0.3, "
       "weights: {go: [1, 2], stop: [3, 4, 5]}}\n"
@@ -132,7 +133,7 @@ static void test_every_key(void **state)
                                       "stay: \"-fee\"",
                                       "go: [pay, -0.0]",
                                       "stop: 0.001",
-                                      "planner: \"no\"",
+                                      "planner: rational",
                                       "alpha: -0.0",
                                       "beta: -inf",
                                       "recognition_capacity: 0.3",

@@ -10,7 +10,7 @@
 static double plain_score(const idm_workspace *workspace, const idm_data *data, double *by_agent)
 {
   const idm_behavior b = idm_workspace_behavior(workspace);
-  double log_p[8], total = 0;
+  double p[8], total = 0;
   void *memory;
   check(b.ops->memory_create(b.content, &memory, &support_error));
   memset(by_agent, 0, data->agent_name.count * sizeof *by_agent);
@@ -22,10 +22,10 @@ static double plain_score(const idm_workspace *workspace, const idm_data *data, 
     check(b.ops->begin_trajectory(b.content, memory, data->variant[t], start, &support_error));
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const bool *open = data->available_set + data->available[row] * data->sizes.actions;
-      check(b.ops->act(b.content, memory, open, log_p, &support_error));
+      check(b.ops->act(b.content, memory, open, p, &support_error));
       if (data->action[row] != IDM_MISSING) {
-        total += log_p[data->action[row]];
-        by_agent[data->agent[t]] += log_p[data->action[row]];
+        total += log(p[data->action[row]]);
+        by_agent[data->agent[t]] += log(p[data->action[row]]);
       }
       if (row + 1 < data->first[t + 1])
         check(b.ops->observe(b.content, memory, memory, data->action[row], data->observation[row],

@@ -45,21 +45,21 @@ static void actions_follow_the_policy(void **state)
             (double)tree->node[i].count;
     void *memory[8];
     for (int d = 0; d < 8; d++) check(b.ops->memory_create(b.content, &memory[d], &support_error));
-    double statistic = 0, freedom = 0, log_p[3];
+    double statistic = 0, freedom = 0, p[3];
     for (size_t i = 0; i < tree->nodes; i++) {
       const idm_prefix_node *node = &tree->node[i];
       if (node->parent < 0) {
         check(b.ops->begin_trajectory(b.content, memory[0], 0, NULL, &support_error));
       } else if (!node->leaf) {
-        check(b.ops->act(b.content, memory[node->depth - 1], NULL, log_p, &support_error));
+        check(b.ops->act(b.content, memory[node->depth - 1], NULL, p, &support_error));
         check(b.ops->observe(b.content, memory[node->depth - 1], memory[node->depth], node->action,
                              node->observation, 0, NULL, &support_error));
       }
       const double seen = count[3 * i] + count[3 * i + 1] + count[3 * i + 2];
       if (node->leaf || seen < 100) continue;
-      check(b.ops->act(b.content, memory[node->depth], NULL, log_p, &support_error));
+      check(b.ops->act(b.content, memory[node->depth], NULL, p, &support_error));
       for (int u = 0; u < 3; u++) {
-        const double expected = seen * exp(log_p[u]);
+        const double expected = seen * p[u];
         if (expected < 5) continue;
         statistic += pow(count[3 * i + (size_t)u] - expected, 2) / expected;
         freedom += 1;

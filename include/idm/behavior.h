@@ -22,9 +22,13 @@ typedef struct idm_behavior_ops {
    */
   idm_status (*begin_trajectory)(const void *content, void *memory, size_t variant,
                                  const double *opt_start, idm_error *opt_error);
-  /* log-probabilities over the actions; NULL available: all are open. -inf: never. */
+  /* Probabilities over the actions at this step; NULL available: all are open. */
   idm_status (*act)(const void *content, void *memory, const bool *opt_available,
-                    double *log_probability, idm_error *opt_error);
+                    double *probability, idm_error *opt_error);
+  /* log-probability of one action among the open ones, exact where the probability underflows;
+   * -inf: never. */
+  idm_status (*log_act)(const void *content, void *memory, const bool *opt_available, size_t action,
+                        double *log_probability, idm_error *opt_error);
   /* Told the action taken and what was seen (IDM_MISSING: not recorded), `before` turns into
    * `after`, which may be the same memory. Call after act. With opt_random a stochastic recognition
    * draws its successor; without it keeps them all. An impossible observation is IDM_INPUT. */

@@ -69,8 +69,8 @@ typedef struct idm_forward {
 
 typedef struct idm_planner idm_planner;
 
-/* A planner. Required: create, plan, policy, scratch, destroy. Optional (NULL): value, forward,
- * points, clamp. */
+/* A planner. Required: create, plan, policy, log_policy, scratch, destroy. Optional (NULL): value,
+ * forward, points, clamp. */
 struct idm_planner {
   const char *name;
   const char *summary;
@@ -80,11 +80,13 @@ struct idm_planner {
                        void **ret_content, idm_error *opt_error);
   idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,
                      idm_plan_report *report, idm_error *opt_error);
-  /* At belief z with `steps` taken: log pi(u|z) [action], and sigma(m|z,u) [action][model] (NULL:
-   * not wanted). Constant content: scratch comes from the caller (idm_workspace_scratch numbers).
-   */
-  void (*policy)(const void *content, size_t variant, int steps, const double *z,
-                 double *log_decision, double *opt_specification, double *scratch);
+  /* At belief z with `steps` taken: pi(u|z) [action], and sigma(m|z,u) [action][model] (NULL: not
+   * wanted). Content is constant; scratch comes from the caller. */
+  void (*policy)(const void *content, size_t variant, int steps, const double *z, double *decision,
+                 double *opt_specification, double *scratch);
+  /* log pi(u|z), [action], exact where pi itself underflows. */
+  void (*log_policy)(const void *content, size_t variant, int steps, const double *z,
+                     double *log_decision, double *scratch);
   double (*value)(const void *content, size_t variant, int steps, const double *z, double *scratch);
   idm_status (*forward)(void *content, size_t variant, idm_forward *forward, double *opt_occupancy,
                         idm_error *opt_error);

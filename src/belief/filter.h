@@ -17,6 +17,14 @@ static inline double idm_filter_update(size_t states, size_t observations, const
                                        const double *emission, const double *z, size_t x,
                                        double *posterior)
 {
+  if (states == 2) { /* the loops below, unrolled */
+    const double a = (z[0] * transition[0] + z[1] * transition[2]) * emission[x];
+    const double b = (z[0] * transition[1] + z[1] * transition[3]) * emission[observations + x];
+    if (!(a + b > 0)) return 0;
+    posterior[0] = a / (a + b);
+    posterior[1] = b / (a + b);
+    return a + b;
+  }
   double total = 0;
   for (size_t t = 0; t < states; t++) {
     double next = 0;

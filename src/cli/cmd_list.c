@@ -13,6 +13,16 @@ static json_t *entry(const char *name, const char *summary)
   return object;
 }
 
+/* One object, {"planners": [...]}, where --json asks for it. */
+static idm_status finish(cli_call *call, json_t *array)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, call->argument[0], array);
+  if (cli_given(call, "json")) return cli_print_json(call, object);
+  json_decref(object);
+  return IDM_OK;
+}
+
 static idm_status list_planners(cli_call *call, planner_at at)
 {
   json_t *array = json_array();
@@ -27,9 +37,7 @@ static idm_status list_planners(cli_call *call, planner_at at)
     json_array_append_new(array, object);
     if (!cli_given(call, "json")) printf("%-24s %s\n", planner->name, planner->summary);
   }
-  if (cli_given(call, "json")) return cli_print_json(call, array);
-  json_decref(array);
-  return IDM_OK;
+  return finish(call, array);
 }
 
 static idm_status list_examples(cli_call *call)
@@ -39,9 +47,7 @@ static idm_status list_examples(cli_call *call)
     json_array_append_new(array, entry(idm_example_name(i), NULL));
     if (!cli_given(call, "json")) printf("example:%s\n", idm_example_name(i));
   }
-  if (cli_given(call, "json")) return cli_print_json(call, array);
-  json_decref(array);
-  return IDM_OK;
+  return finish(call, array);
 }
 
 static idm_status run_list(cli_call *call)
@@ -54,12 +60,35 @@ static idm_status run_list(cli_call *call)
                   "nothing to list under '%s'; expected planners, agents or examples", what);
 }
 
+static json_t *command_json(const cli_command *command)
+{
+  json_t *object = entry(command->name, command->summary);
+  json_object_set_new(object, "arguments", json_string(command->arguments));
+  json_t *options = json_array();
+  for (const cli_option *option = command->options; option->name; option++)
+    json_array_append_new(options, entry(option->name, option->help));
+  json_object_set_new(object, "options", options);
+  return object;
+}
+
+static idm_status help_json(cli_call *call, const cli_command *opt_command)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; cli_commands[i]; i++)
+    if (!opt_command || opt_command == cli_commands[i])
+      json_array_append_new(array, command_json(cli_commands[i]));
+  json_t *object = json_object();
+  json_object_set_new(object, "commands", array);
+  return cli_print_json(call, object);
+}
+
 static idm_status run_help(cli_call *call)
 {
   const cli_command *command = NULL;
   if (call->arguments > 0 && !(command = cli_find(call->argument[0])))
     return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
                     call->argument[0]);
+  if (cli_given(call, "json")) return help_json(call, command);
   if (cli_given(call, "man"))
     cli_print_man(stdout, command);
   else if (command)
@@ -71,7 +100,7 @@ static idm_status run_help(cli_call *call)
 
 static const cli_option list_options[] = {CLI_JSON_OPTION, CLI_END};
 static const cli_option help_options[] = {
-    {"man", 0, CLI_FLAG, NULL, NULL, 0, 0, "print a man page instead"}, CLI_END};
+    {"man", 0, CLI_FLAG, NULL, NULL, 0, 0, "print a man page instead"}, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_list_command = {
     "list",

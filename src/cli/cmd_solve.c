@@ -42,17 +42,16 @@ static idm_status parse_belief(cli_call *call, const idm_setting *setting, const
   const size_t k = setting->states.count;
   const char *at = text;
   size_t found = 0;
-  for (; found < k; found++) {
+  bool more = strpbrk(text, "xX") == NULL; /* no hexadecimal */
+  while (more && found < k) {
     char *end;
     belief[found] = strtod(at, &end);
     if (end == at) break;
-    at = *end == ',' ? end + 1 : end;
-    if (*end != ',') {
-      found++;
-      break;
-    }
+    found++;
+    more = *end == ',';
+    at = end + more;
   }
-  if (found != k || *at || idm_normalise(belief, k) < 0)
+  if (found != k || more || *at || idm_normalise(belief, k) < 0)
     return idm_fail(&call->error, IDM_USAGE,
                     "--at is '%s'; expected %zu probabilities that sum to 1, joined by commas",
                     text, k);
@@ -113,7 +112,7 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
     step += length + (step[length] == ',');
   }
   free(scratch);
-  return status;
+  return status == IDM_INPUT ? IDM_USAGE : status; /* the path came from the command line */
 }
 
 static idm_status follow_path(cli_call *call, const idm_setting *setting,

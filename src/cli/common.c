@@ -11,11 +11,14 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   *ret_problem = NULL;
   idm_status status = idm_problem_read(path, &problem, &call->notes, &call->error);
   if (status != IDM_OK) return status;
+  status = idm_problem_validate(problem, &call->error);
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
-  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
+  /* The file was sound: what is wrong now came from the command line. */
+  if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
+    status = IDM_USAGE;
   if (status != IDM_OK) {
     idm_problem_destroy(problem);
     return status;

@@ -1,4 +1,5 @@
 /* The program: find the command, parse, run, report. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,10 @@ static int run(int count, char **words)
 
 int main(int count, char **words)
 {
+#ifdef SIGXFSZ
+  /* A file that grows past the limit must fail its write, be cleaned up and be reported. */
+  signal(SIGXFSZ, SIG_IGN);
+#endif
   int code = run(count, words);
   /* A full disk shows only when the output is flushed. */
   if (fflush(stdout) != 0 || ferror(stdout)) {

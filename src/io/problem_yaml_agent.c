@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/planner.h"
 #include "io/problem_yaml.h"
 
 static const double zero = 0;
@@ -79,9 +80,10 @@ static idm_status set_planner(idm_yaml_reader *reader, const idm_yaml_node *node
 {
   idm_agent *agent = &reader->problem->agent;
   if (!idm_yaml_is_scalar(node) || !idm_yaml_text(node)[0] ||
-      strlen(idm_yaml_text(node)) >= sizeof agent->planner)
+      !idm_planner_find(idm_yaml_text(node)))
     return idm_yaml_unexpected(reader->tree, node, "planner",
-                               "the name of a planner (`idm list planners`)");
+                               "the name of a planner or agent (`idm list planners`, "
+                               "`idm list agents`)");
   snprintf(agent->planner, sizeof agent->planner, "%s", idm_yaml_text(node));
   return IDM_OK;
 }

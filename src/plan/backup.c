@@ -304,9 +304,14 @@ IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, do
   for (size_t l = 0; l < lanes; l++) {
     const uint32_t *column = c->folded_column + (first + l) * folds;
     const double *value = c->folded + 2 * (first + l) * folds;
-    idm_pair part = {0, 0};
-    for (size_t j = 0; j < folds; j++)
+    idm_pair part = {0, 0}, other = {0, 0}; /* two chains of additions, to hide their latency */
+    size_t j = 0;
+    for (; j + 2 <= folds; j += 2) {
       part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
+      other += idm_load_pair(value + 2 * j + 2) * idm_load_pair(x + column[j + 1]);
+    }
+    if (j < folds) part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
+    part += other;
     sum[l] = part[0] + part[1];
   }
 }

@@ -15,7 +15,7 @@ static idm_status reserve(belief_set *set, size_t capacity, idm_error *opt_error
     size_t width;
   } const parts[] = {{&set->weight, 1},
                      {&set->belief, set->states},
-                     {&set->log_decision, set->actions},
+                     {&set->decision, set->actions},
                      {&set->specification, set->pairs}};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     double *larger = realloc(*parts[i].array, capacity * parts[i].width * sizeof *larger);
@@ -37,7 +37,7 @@ void belief_set_free(belief_set *set)
 {
   free(set->weight);
   free(set->belief);
-  free(set->log_decision);
+  free(set->decision);
   free(set->specification);
 }
 

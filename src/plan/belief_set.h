@@ -17,7 +17,7 @@ typedef struct belief_set {
   size_t capacity;
   double *weight;        /* [count], summing to 1 */
   double *belief;        /* [count][states] */
-  double *log_decision;  /* [count][actions]: at each belief, once asked for */
+  double *decision;      /* [count][actions]: pi at each belief, once asked for */
   double *specification; /* [count][pairs] */
 } belief_set;
 

@@ -46,10 +46,11 @@ typedef struct memory {
   bool *open;       /* [action] */
   size_t variant;
   int steps;
-  double *scratch;   /* the planner's */
-  double *posterior; /* [state] */
-  double *mean;      /* [state] */
-  double *share;     /* [model]: sigma over the models that allow what was seen */
+  double *scratch;      /* the planner's */
+  double *posterior;    /* [state] */
+  double *mean;         /* [state] */
+  double *log_decision; /* [action] */
+  double *share;        /* [model]: sigma over the models that allow what was seen */
 } memory;
 
 static void memory_destroy(void *content)
@@ -63,6 +64,7 @@ static void memory_destroy(void *content)
   free(m->posterior);
   free(m->mean);
   free(m->share);
+  free(m->log_decision);
   free(m);
 }
 
@@ -82,7 +84,9 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
   m->posterior = idm_new(n.states, sizeof *m->posterior);
   m->mean = idm_new(n.states, sizeof *m->mean);
   m->share = idm_new(models, sizeof *m->share);
-  if (status == IDM_OK && !(m->open && m->scratch && m->posterior && m->mean && m->share))
+  m->log_decision = idm_new(n.actions, sizeof *m->log_decision);
+  if (status == IDM_OK &&
+      !(m->open && m->scratch && m->posterior && m->mean && m->share && m->log_decision))
     status = idm_fail_memory(opt_error);
   if (status != IDM_OK) {
     memory_destroy(m);
@@ -133,64 +137,92 @@ static void decide(const believer *b, memory *m)
   belief_set *set = &m->now;
   for (size_t i = 0; i < set->count; i++)
     b->planner->policy(b->content, m->variant, m->steps, set->belief + i * set->states,
-                       set->log_decision + i * set->actions, set->specification + i * set->pairs,
+                       set->decision + i * set->actions, set->specification + i * set->pairs,
                        m->scratch);
   m->decided = true;
 }
 
-/* log sum over the open actions of exp(log_decision): 0 where all are open. */
-static double log_open(const memory *m, const double *log_decision, size_t actions)
+static void open_actions(const believer *b, memory *m, const bool *opt_available)
 {
-  if (m->all_open) return 0;
-  size_t best = actions;
-  for (size_t u = 0; u < actions; u++)
-    if (m->open[u] && (best == actions || log_decision[u] > log_decision[best])) best = u;
-  if (best == actions || log_decision[best] == -INFINITY) return -INFINITY;
-  double others = 0;
-  for (size_t u = 0; u < actions; u++)
-    if (m->open[u] && u != best) others += exp(log_decision[u] - log_decision[best]);
-  return log_decision[best] + log1p(others);
+  m->all_open = true;
+  for (size_t u = 0; u < b->theta->sizes.actions; u++) {
+    m->open[u] = !opt_available || opt_available[u];
+    m->all_open = m->all_open && m->open[u];
+  }
 }
 
-/* log pi(u|z_i) over the open actions. Where the policy forbids all that is open, they are shared
- * equally. */
-static double log_choice(const memory *m, size_t i, size_t u)
+/* pi(u|z_i) over the open actions. Where the policy gives all that is open (next to) nothing, the
+ * logarithms decide; where it forbids them outright, they are shared equally. */
+static double log_choice(const believer *b, memory *m, size_t i, size_t u);
+
+/* Below this a probability has lost digits and its logarithm is asked of the planner. */
+static const double smallest = 1e-290;
+
+static double choice(const believer *b, memory *m, size_t i, size_t u)
 {
+  const double *decision = m->now.decision + i * m->now.actions;
+  if (m->all_open) return decision[u];
+  if (!m->open[u]) return 0;
+  double total = 0;
+  for (size_t v = 0; v < m->now.actions; v++) total += m->open[v] ? decision[v] : 0;
+  return total > smallest ? decision[u] / total : exp(log_choice(b, m, i, u));
+}
+
+static double log_choice(const believer *b, memory *m, size_t i, size_t u)
+{
+  if (!m->open[u]) return -INFINITY;
   const size_t actions = m->now.actions;
-  const double *log_decision = m->now.log_decision + i * actions;
-  if (!m->all_open && !m->open[u]) return -INFINITY;
-  const double total = log_open(m, log_decision, actions);
-  if (total != -INFINITY) return log_decision[u] - total;
-  double others = 0;
-  for (size_t v = 0; v < actions; v++) others += v != u && m->open[v];
-  return -log1p(others);
+  double *log_pi = m->log_decision;
+  b->planner->log_policy(b->content, m->variant, m->steps, m->now.belief + i * m->now.states,
+                         log_pi, m->scratch);
+  double most = -INFINITY;
+  double open = 0;
+  for (size_t v = 0; v < actions; v++) {
+    if (m->open[v] && log_pi[v] > most) most = log_pi[v];
+    open += m->open[v];
+  }
+  if (most == -INFINITY) return -log(open > 1 ? open : 1);
+  double sum = 0;
+  for (size_t v = 0; v < actions; v++) sum += m->open[v] ? exp(log_pi[v] - most) : 0;
+  return log_pi[u] - most - log(sum > 1 ? sum : 1);
 }
 
 static idm_status act(const void *content, void *content_memory, const bool *opt_available,
-                      double *log_probability, idm_error *opt_error)
+                      double *probability, idm_error *opt_error)
 {
   (void)opt_error;
   const believer *b = content;
   memory *m = content_memory;
-  const size_t actions = b->theta->sizes.actions;
   decide(b, m);
-  m->all_open = true;
-  for (size_t u = 0; u < actions; u++) {
-    m->open[u] = !opt_available || opt_available[u];
-    m->all_open = m->all_open && m->open[u];
+  open_actions(b, m, opt_available);
+  for (size_t u = 0; u < b->theta->sizes.actions; u++) {
+    probability[u] = 0;
+    for (size_t i = 0; i < m->now.count; i++)
+      probability[u] += m->now.weight[i] * choice(b, m, i, u);
   }
-  for (size_t u = 0; u < actions; u++) {
-    if (m->now.count == 1) {
-      log_probability[u] = log_choice(m, 0, u);
-      continue;
-    }
-    double most = -INFINITY;
-    for (size_t i = 0; i < m->now.count; i++) most = fmax(most, log_choice(m, i, u));
-    double sum = 0;
-    for (size_t i = 0; most > -INFINITY && i < m->now.count; i++)
-      sum += m->now.weight[i] * exp(log_choice(m, i, u) - most);
-    log_probability[u] = sum > 0 ? most + log(sum) : -INFINITY;
+  return IDM_OK;
+}
+
+static idm_status log_act(const void *content, void *content_memory, const bool *opt_available,
+                          size_t action, double *log_probability, idm_error *opt_error)
+{
+  (void)opt_error;
+  const believer *b = content;
+  memory *m = content_memory;
+  decide(b, m);
+  open_actions(b, m, opt_available);
+  double sum = 0;
+  for (size_t i = 0; i < m->now.count; i++) sum += m->now.weight[i] * choice(b, m, i, action);
+  if (sum > smallest) {
+    *log_probability = log(sum);
+    return IDM_OK;
   }
+  double most = -INFINITY;
+  for (size_t i = 0; i < m->now.count; i++) most = fmax(most, log_choice(b, m, i, action));
+  sum = 0;
+  for (size_t i = 0; most > -INFINITY && i < m->now.count; i++)
+    sum += m->now.weight[i] * exp(log_choice(b, m, i, action) - most);
+  *log_probability = sum > 0 ? most + log(sum) : -INFINITY;
   return IDM_OK;
 }
 
@@ -279,22 +311,17 @@ static idm_status branch_observations(const believer *b, memory *m, size_t i, si
   return IDM_OK;
 }
 
-/* Weight of belief i after the action: w_i pi(u|z_i), unless no belief in the set would have chosen
- * it. */
-static double chosen_weight(const memory *m, size_t i, size_t u, double best)
-{
-  if (m->now.count == 1 || best == -INFINITY) return m->now.weight[i];
-  return m->now.weight[i] * exp(log_choice(m, i, u) - best);
-}
-
 static idm_status branch_action(const believer *b, memory *m, size_t u, int observation,
                                 idm_random *opt_random, idm_error *opt_error)
 {
+  const bool one = m->now.count == 1;
+  /* w_i pi(u|z_i), by logarithms relative to the belief most given to u; where no belief in the set
+   * would have chosen u, the weights stay. */
   double best = -INFINITY;
-  for (size_t i = 0; m->now.count > 1 && i < m->now.count; i++)
-    best = fmax(best, log_choice(m, i, u));
+  for (size_t i = 0; !one && i < m->now.count; i++) best = fmax(best, log_choice(b, m, i, u));
   for (size_t i = 0; i < m->now.count; i++) {
-    const double weight = chosen_weight(m, i, u, best);
+    double weight = m->now.weight[i];
+    if (!one && best > -INFINITY) weight *= exp(log_choice(b, m, i, u) - best);
     if (!(weight > 0)) continue;
     const idm_status status =
         branch_observations(b, m, i, u, observation, weight, opt_random, opt_error);
@@ -311,7 +338,7 @@ static idm_status branch_actions(const believer *b, memory *m, int observation,
   for (size_t i = 0; i < m->now.count; i++)
     for (size_t u = 0; u < b->theta->sizes.actions; u++) {
       if (b->setting->ends[u]) continue;
-      const double weight = m->now.weight[i] * exp(log_choice(m, i, u));
+      const double weight = m->now.weight[i] * choice(b, m, i, u);
       if (!(weight > 0)) continue;
       const idm_status status =
           branch_observations(b, m, i, u, observation, weight, opt_random, opt_error);
@@ -379,6 +406,7 @@ static const idm_behavior_ops operations = {
     .begin_agent = begin_agent,
     .begin_trajectory = begin_trajectory,
     .act = act,
+    .log_act = log_act,
     .observe = observe,
     .belief = mean_belief,
 };

@@ -76,6 +76,8 @@ static idm_status settle(const search *s, bool *ret_binds, idm_error *opt_error)
   idm_status status = excess(s, 0, &over, opt_error);
   if (status != IDM_OK || over <= 0) return status;
   *ret_binds = true;
+  /* No information at all: the prior itself, which only the limit reaches. */
+  if (s->capacity == 0 && s->block != IDM_ETA) return excess(s, INFINITY, &over, opt_error);
   double high = 1;
   status = bracket(s, &high, opt_error);
   return status == IDM_OK ? bisect(s, high, opt_error) : status;

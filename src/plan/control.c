@@ -2,6 +2,7 @@
 #include "plan/control.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/krylov.h"
@@ -41,13 +42,16 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
         (double)fewer * bytes_a_point(c) + idm_successors_bytes(request, fewer, corners) <= budget)
       fits = r;
   }
-  return idm_fail(opt_error, IDM_MEMORY,
-                  "a lattice of resolution %d over %zu states has %.4g points and needs about %.3g "
-                  "GiB, more than the %.3g GiB this machine can give; %s %d",
-                  resolution, k, points == SIZE_MAX ? INFINITY : (double)points, needed / 0x1p30,
-                  budget / 0x1p30,
-                  fits ? "the largest resolution that fits is" : "no resolution fits: states",
-                  fits ? fits : (int)k);
+  char horizon[48] = "";
+  if (c->layers > 1) snprintf(horizon, sizeof horizon, " and a horizon of %d", c->layers);
+  char advice[64] = "no resolution fits";
+  if (fits) snprintf(advice, sizeof advice, "the largest resolution that fits is %d", fits);
+  return idm_fail(
+      opt_error, IDM_MEMORY,
+      "a lattice of resolution %d over %zu states%s has %.4g points and needs about %.3g "
+      "GiB, more than the %.3g GiB this machine can give; %s",
+      resolution, k, horizon, points == SIZE_MAX ? INFINITY : (double)points, needed / 0x1p30,
+      budget / 0x1p30, advice);
 }
 
 /* --- building

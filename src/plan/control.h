@@ -124,7 +124,9 @@ idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *
  * --------------------------------------------------------- */
 
 void control_policy(const void *content, size_t variant, int steps, const double *z,
-                    double *log_decision, double *opt_specification, double *scratch);
+                    double *decision, double *opt_specification, double *scratch);
+void control_log_policy(const void *content, size_t variant, int steps, const double *z,
+                        double *log_decision, double *scratch);
 double control_value(const void *content, size_t variant, int steps, const double *z,
                      double *scratch);
 size_t control_scratch(const void *content);

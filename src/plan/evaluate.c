@@ -109,12 +109,11 @@ static void lookahead(const control *c, size_t variant, int left, const double *
 }
 
 static void policy_by_lookahead(const control *c, size_t variant, int left, const double *z,
-                                double *log_decision, double *opt_specification,
-                                const evaluation *e)
+                                double *decision, double *opt_specification, const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
   lookahead(c, variant, left, z, e);
-  idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, log_decision);
+  idm_soft(c->numbers.temperature, actions, c->numbers.action_prior, e->q, decision);
   for (size_t u = 0; opt_specification && u < actions; u++) {
     double *sigma = opt_specification + u * c->models;
     if (c->setting->terminal[u])
@@ -122,6 +121,48 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
     else
       idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, e->k + u * c->models, sigma);
   }
+}
+
+/* First row of a table of the actions for a variant and the steps left. */
+static size_t table_row(const control *c, size_t variant, int left)
+{
+  return ((size_t)c->layers * variant + (size_t)(left - 1)) * c->sizes.actions * c->padded;
+}
+
+/* out[r] = table[r] interpolated, for `rows` rows. */
+IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, size_t count,
+                            const evaluation *e, double *out)
+{
+  for (size_t r = 0; r < rows; r++, table += c->padded) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += e->weight[i] * table[e->vertex[i]];
+    out[r] = sum;
+  }
+}
+
+/* pi and sigma linearly between the vertices of z's cell, as the paper does. */
+static void policy_by_tables(const control *c, size_t variant, int left, const double *z,
+                             double *decision, double *opt_specification, const evaluation *e)
+{
+  const size_t actions = c->sizes.actions;
+  const size_t row = table_row(c, variant, left);
+  const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
+  interpolate(c, c->decision + row, actions, count, e, decision);
+  if (opt_specification)
+    interpolate(c, c->specification + row * c->models, actions * c->models, count, e,
+                opt_specification);
+}
+
+void control_policy(const void *content, size_t variant, int steps, const double *z,
+                    double *decision, double *opt_specification, double *scratch)
+{
+  const control *c = content;
+  const evaluation e = evaluation_of(c, scratch);
+  const int left = steps_left(c, steps);
+  if (interpolates(c))
+    policy_by_tables(c, variant, left, z, decision, opt_specification, &e);
+  else
+    policy_by_lookahead(c, variant, left, z, decision, opt_specification, &e);
 }
 
 /* log(exp(a) + exp(b)) for a, b in [-inf, 0]. */
@@ -132,56 +173,35 @@ static double log_add(double a, double b)
   return low == -INFINITY ? high : high + log1p(exp(low - high));
 }
 
-/* Probabilities below this have lost digits in the tables, and are computed again from Q. */
-static const double smallest_table = 1e-290;
-
-/* log of the interpolated pi(u|z), from Q: a rare action keeps a finite log-likelihood. */
-static double log_from_quality(const control *c, const double *quality, size_t u, size_t count,
-                               const evaluation *e)
+/* log of the interpolated pi, from Q at the vertices. */
+static void log_by_tables(const control *c, size_t variant, int left, const double *z,
+                          double *log_decision, const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
-  double log_pi = -INFINITY;
-  for (size_t i = 0; i < count; i++) {
-    for (size_t v = 0; v < actions; v++) e->q[v] = quality[v * c->padded + e->vertex[i]];
-    idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, e->log_pi);
-    log_pi = log_add(log_pi, log(e->weight[i]) + e->log_pi[u]);
-  }
-  return log_pi;
-}
-
-/* pi and sigma linearly between the vertices of z's cell, as the paper does. */
-static void policy_by_tables(const control *c, size_t variant, int left, const double *z,
-                             double *log_decision, double *opt_specification, const evaluation *e)
-{
-  const size_t actions = c->sizes.actions;
-  const size_t row = ((size_t)c->layers * variant + (size_t)(left - 1)) * actions * c->padded;
-  const double *quality = c->quality + row;
-  const double *decision = c->decision + row;
-  const double *table = c->specification + row * c->models;
+  const double *quality = c->quality + table_row(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
-  for (size_t u = 0; u < actions; u++) {
-    double pi = 0;
-    for (size_t i = 0; i < count; i++) pi += e->weight[i] * decision[u * c->padded + e->vertex[i]];
-    log_decision[u] =
-        pi > smallest_table ? idm_vlog(pi) : log_from_quality(c, quality, u, count, e);
-  }
-  for (size_t r = 0; opt_specification && r < actions * c->models; r++) {
-    opt_specification[r] = 0;
-    for (size_t i = 0; i < count; i++)
-      opt_specification[r] += e->weight[i] * table[r * c->padded + e->vertex[i]];
+  for (size_t u = 0; u < actions; u++) log_decision[u] = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t u = 0; u < actions; u++) e->q[u] = quality[u * c->padded + e->vertex[i]];
+    idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, e->log_pi);
+    for (size_t u = 0; u < actions; u++)
+      log_decision[u] = log_add(log_decision[u], log(e->weight[i]) + e->log_pi[u]);
   }
 }
 
-void control_policy(const void *content, size_t variant, int steps, const double *z,
-                    double *log_decision, double *opt_specification, double *scratch)
+void control_log_policy(const void *content, size_t variant, int steps, const double *z,
+                        double *log_decision, double *scratch)
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
   const int left = steps_left(c, steps);
-  if (interpolates(c))
-    policy_by_tables(c, variant, left, z, log_decision, opt_specification, &e);
-  else
-    policy_by_lookahead(c, variant, left, z, log_decision, opt_specification, &e);
+  if (interpolates(c)) {
+    log_by_tables(c, variant, left, z, log_decision, &e);
+    return;
+  }
+  lookahead(c, variant, left, z, &e);
+  idm_soft_logs(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, e.q,
+                log_decision);
 }
 
 double control_value(const void *content, size_t variant, int steps, const double *z,

@@ -26,9 +26,9 @@
   {                                                                                                \
     .name = (its_name), .summary = (its_summary), .reads = LATTICE_READS | (its_reads),            \
     .capabilities = LATTICE_CAN | (can), .create = (its_create), .plan = control_plan,             \
-    .policy = control_policy, .value = control_value, .forward = control_forward,                  \
-    .destroy = control_destroy, .scratch = control_scratch, .points = control_points,              \
-    .clamp = (its_clamp)                                                                           \
+    .policy = control_policy, .log_policy = control_log_policy, .value = control_value,            \
+    .forward = control_forward, .destroy = control_destroy, .scratch = control_scratch,            \
+    .points = control_points, .clamp = (its_clamp)                                                 \
   }
 
 static const idm_planner planners[] = {
@@ -49,6 +49,7 @@ static const idm_planner planners[] = {
      .create = rule_create,
      .plan = rule_plan,
      .policy = rule_policy,
+     .log_policy = rule_log_policy,
      .scratch = rule_scratch,
      .destroy = rule_destroy},
 };
@@ -217,7 +218,6 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 {
   workspace->planner->policy(workspace->content, variant, 0, z, decision, opt_specification,
                              workspace->scratch);
-  for (size_t u = 0; u < workspace->theta->sizes.actions; u++) decision[u] = exp(decision[u]);
 }
 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,

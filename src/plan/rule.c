@@ -69,21 +69,33 @@ size_t rule_scratch(const void *content)
   return ((const rule *)content)->sizes.actions;
 }
 
-void rule_policy(const void *content, size_t variant, int steps, const double *z,
-                 double *log_decision, double *opt_specification, double *scratch)
+static const double *scores(const rule *r, const double *z, double *score)
 {
-  (void)variant;
-  (void)steps;
-  const rule *r = content;
-  const size_t actions = r->sizes.actions;
   const size_t k = r->sizes.states;
-  double *score = scratch;
-  for (size_t u = 0; u < actions; u++) {
+  for (size_t u = 0; u < r->sizes.actions; u++) {
     const double *w = r->weights + u * (k + 1);
     score[u] = w[0];
     for (size_t s = 0; s < k; s++) score[u] += w[s + 1] * z[s];
   }
-  idm_soft_logs(1, actions, r->action_prior, score, log_decision);
-  for (size_t u = 0; opt_specification && u < actions; u++)
+  return score;
+}
+
+void rule_policy(const void *content, size_t variant, int steps, const double *z, double *decision,
+                 double *opt_specification, double *scratch)
+{
+  (void)variant;
+  (void)steps;
+  const rule *r = content;
+  idm_soft(1, r->sizes.actions, r->action_prior, scores(r, z, scratch), decision);
+  for (size_t u = 0; opt_specification && u < r->sizes.actions; u++)
     memcpy(opt_specification + u * r->models, r->model_prior, r->models * sizeof(double));
+}
+
+void rule_log_policy(const void *content, size_t variant, int steps, const double *z,
+                     double *log_decision, double *scratch)
+{
+  (void)variant;
+  (void)steps;
+  const rule *r = content;
+  idm_soft_logs(1, r->sizes.actions, r->action_prior, scores(r, z, scratch), log_decision);
 }

@@ -8,7 +8,7 @@ struct idm_scorer {
   const idm_data *data;        /* borrowed */
   const idm_prefix_tree *tree; /* borrowed */
   double *total;               /* [node]: log-likelihood from the root through this row */
-  double *log_probability;     /* [action] */
+  double *probability;         /* [action] */
   idm_behavior behavior;       /* whose memories are kept */
   void **memory;               /* [depth + 1]: the state after the row at each depth */
 };
@@ -27,7 +27,7 @@ void idm_scorer_destroy(idm_scorer *scorer)
   if (scorer->memory) drop_memories(scorer);
   free(scorer->memory);
   free(scorer->total);
-  free(scorer->log_probability);
+  free(scorer->probability);
   free(scorer);
 }
 
@@ -40,9 +40,9 @@ idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
   scorer->data = data;
   scorer->tree = tree;
   scorer->total = idm_new(tree->nodes, sizeof *scorer->total);
-  scorer->log_probability = idm_new(data->sizes.actions, sizeof *scorer->log_probability);
+  scorer->probability = idm_new(data->sizes.actions, sizeof *scorer->probability);
   scorer->memory = idm_new((size_t)tree->depth + 1, sizeof *scorer->memory);
-  if (!scorer->total || !scorer->log_probability || !scorer->memory) {
+  if (!scorer->total || !scorer->probability || !scorer->memory) {
     idm_scorer_destroy(scorer);
     return idm_fail_memory(opt_error);
   }
@@ -86,31 +86,35 @@ static size_t open_actions(const idm_data *data, uint32_t set)
 }
 
 /* What a row adds: log pi(u|z), or nothing where the action was forced or not recorded. */
-static double contribution(const idm_scorer *scorer, const idm_prefix_node *node, idm_score *score)
+static idm_status contribution(const idm_scorer *scorer, const idm_prefix_node *node, void *before,
+                               idm_score *score, double *log_p, idm_error *opt_error)
 {
+  const idm_data *data = scorer->data;
+  const bool *open =
+      node->available ? data->available_set + node->available * data->sizes.actions : NULL;
+  *log_p = 0;
   if (node->action == IDM_MISSING) {
     score->unrecorded += node->count;
-    return 0;
+    /* The policy is still needed, to weigh what may have been done. */
+    return scorer->behavior.ops->act(scorer->behavior.content, before, open, scorer->probability,
+                                     opt_error);
   }
-  if (node->available && open_actions(scorer->data, node->available) == 1) {
+  if (open && open_actions(data, node->available) == 1)
     score->forced += node->count;
-    return 0;
-  }
-  score->decisions += node->count;
-  return scorer->log_probability[node->action];
+  else
+    score->decisions += node->count;
+  return scorer->behavior.ops->log_act(scorer->behavior.content, before, open, (size_t)node->action,
+                                       log_p, opt_error);
 }
 
 static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
 {
   const idm_behavior b = scorer->behavior;
   const idm_prefix_node *node = &scorer->tree->node[index];
-  const size_t actions = scorer->data->sizes.actions;
   void *before = scorer->memory[node->depth - 1];
-  const bool *open =
-      node->available ? scorer->data->available_set + node->available * actions : NULL;
-  idm_status status = b.ops->act(b.content, before, open, scorer->log_probability, opt_error);
+  double log_p;
+  idm_status status = contribution(scorer, node, before, score, &log_p, opt_error);
   if (status != IDM_OK) return status;
-  const double log_p = contribution(scorer, node, score);
   scorer->total[index] = scorer->total[node->parent] + log_p;
   score->log_likelihood += (double)node->count * log_p;
   if (node->leaf) return IDM_OK;

@@ -1,6 +1,4 @@
 /* Simulation: a behaviour acting in the environment. */
-#include <math.h>
-
 #include "base/memory.h"
 #include "idm/behavior.h"
 
@@ -13,7 +11,6 @@ typedef struct simulator {
   idm_data *data;
   size_t capacity; /* rows that the data has room for */
   void *memory;
-  double *log_probability;
   double *probability;
 } simulator;
 
@@ -56,10 +53,9 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
   data->available_set = idm_new(n.actions, sizeof *data->available_set);
   data->start_belief = idm_new(n.states * n.states, sizeof *data->start_belief);
   data->variant_value = idm_new(1, sizeof *data->variant_value);
-  s->log_probability = idm_new(n.actions, sizeof *s->log_probability);
   s->probability = idm_new(n.actions, sizeof *s->probability);
   if (!data->first || !data->agent || !data->variant || !data->start || !data->available_set ||
-      !data->start_belief || !data->variant_value || !s->log_probability || !s->probability)
+      !data->start_belief || !data->variant_value || !s->probability)
     return idm_fail_memory(opt_error);
   for (size_t u = 0; u < n.actions; u++) data->available_set[u] = true;
   if (records_start(s->setting)) {
@@ -71,13 +67,6 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
   if (status == IDM_OK)
     status = s->behavior.ops->memory_create(s->behavior.content, &s->memory, opt_error);
   return status;
-}
-
-static size_t draw_action(simulator *s, idm_random *random)
-{
-  const size_t actions = s->setting->actions.count;
-  for (size_t u = 0; u < actions; u++) s->probability[u] = exp(s->log_probability[u]);
-  return idm_random_choice(random, s->probability, actions);
 }
 
 static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_random *random,
@@ -96,9 +85,9 @@ static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_rand
   for (int t = 0; status == IDM_OK && t < steps; t++) {
     status = reserve_rows(s, data->rows + 1, opt_error);
     if (status == IDM_OK)
-      status = b.ops->act(b.content, s->memory, NULL, s->log_probability, opt_error);
+      status = b.ops->act(b.content, s->memory, NULL, s->probability, opt_error);
     if (status != IDM_OK) break;
-    const size_t u = draw_action(s, random);
+    const size_t u = idm_random_choice(random, s->probability, n.actions);
     data->action[data->rows] = (int32_t)u;
     data->observation[data->rows] = IDM_MISSING;
     data->rows++;
@@ -146,7 +135,6 @@ idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
   }
   if (status == IDM_OK) status = finish(&s, opt_error);
   if (s.memory) behavior.ops->memory_destroy(s.memory);
-  free(s.log_probability);
   free(s.probability);
   if (status == IDM_OK)
     *ret_data = s.data;
