@@ -7,21 +7,61 @@
 
 #include "base/vector.h"
 
-IDM_INLINE double dot(size_t n, const double *restrict x, const double *restrict y)
+/* Lanes of a chunk: the partial sums of an inner product, kept apart so that they vectorise. */
+enum { chunk = 8, group = 4 };
+
+/* out[g] = <x, y_g> for `count` vectors y_g of length n, one after the other; x is read once for
+ * all. */
+IDM_INLINE void dots(size_t n, int count, const double *restrict x, const double *restrict y,
+                     double *restrict out)
 {
-  double part[16] = {0};
-  size_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (size_t j = 0; j < 16; j++) part[j] += x[i + j] * y[i + j];
-  double sum = 0;
-  for (; i < n; i++) sum += x[i] * y[i];
-  for (size_t j = 0; j < 16; j++) sum += part[j];
-  return sum;
+  double sum[group][chunk] = {{0}};
+  const size_t whole = n - n % chunk;
+  for (size_t i = 0; i < whole; i += chunk)
+    for (int g = 0; g < count; g++)
+      for (size_t l = 0; l < chunk; l++) sum[g][l] += x[i + l] * y[(size_t)g * n + i + l];
+  for (int g = 0; g < count; g++) {
+    double total = 0;
+    for (size_t l = 0; l < chunk; l++) total += sum[g][l];
+    for (size_t i = whole; i < n; i++) total += x[i] * y[(size_t)g * n + i];
+    out[g] = total;
+  }
 }
 
-IDM_INLINE void add_scaled(size_t n, double a, const double *restrict x, double *restrict y)
+/* Inner products of x with each of `count` vectors, in groups that fit the registers. */
+IDM_INLINE void project(size_t n, int count, const double *x, const double *basis, double *out)
 {
-  for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+  int first = 0;
+  for (; first + group <= count; first += group)
+    dots(n, group, x, basis + (size_t)first * n, out + first);
+  for (; first < count; first++) dots(n, 1, x, basis + (size_t)first * n, out + first);
+}
+
+IDM_INLINE double norm_of(size_t n, const double *x)
+{
+  double square;
+  dots(n, 1, x, x, &square);
+  return sqrt(square);
+}
+
+/* y += sum_g a_g x_g over `count` vectors. */
+IDM_INLINE void add_group(size_t n, int count, const double *restrict a, const double *restrict x,
+                          double *restrict y)
+{
+  for (size_t i = 0; i < n; i++) {
+    double sum = y[i];
+    for (int g = 0; g < count; g++) sum += a[g] * x[(size_t)g * n + i];
+    y[i] = sum;
+  }
+}
+
+IDM_INLINE void add_combination(size_t n, int count, const double *a, const double *basis,
+                                double *y)
+{
+  int first = 0;
+  for (; first + group <= count; first += group)
+    add_group(n, group, a + first, basis + (size_t)first * n, y);
+  for (; first < count; first++) add_group(n, 1, a + first, basis + (size_t)first * n, y);
 }
 
 IDM_INLINE void scale(size_t n, double a, const double *x, double *y)
@@ -37,7 +77,7 @@ typedef struct hessenberg {
   double g[IDM_GMRES_BASIS + 1]; /* rotated right side; |g[k]| is the residual after k columns */
 } hessenberg;
 
-static void rotate_column(hessenberg *h, int k, double below)
+IDM_INLINE void rotate_column(hessenberg *h, int k, double below)
 {
   double *column = h->r[k];
   for (int i = 0; i < k; i++) {
@@ -68,7 +108,7 @@ IDM_INLINE void add_solution(size_t n, const hessenberg *h, int columns, const d
     for (int j = i + 1; j < columns; j++) sum -= h->r[j][i] * y[j];
     y[i] = h->r[i][i] != 0 ? sum / h->r[i][i] : 0;
   }
-  for (int j = 0; j < columns; j++) add_scaled(n, y[j], basis + (size_t)j * n, x);
+  add_combination(n, columns, y, basis, x);
 }
 
 /* One cycle from residual basis[0] (not normalised) of norm `norm`; returns products spent. */
@@ -85,9 +125,11 @@ static int cycle(size_t n, idm_apply apply, const void *context, double *basis, 
     apply(context, basis + (size_t)k * n, next);
     /* Classical Gram-Schmidt: the products are independent of each other, and the few digits asked
      * of a cycle survive it. */
-    for (int i = 0; i <= k; i++) h.r[k][i] = dot(n, next, basis + (size_t)i * n);
-    for (int i = 0; i <= k; i++) add_scaled(n, -h.r[k][i], basis + (size_t)i * n, next);
-    const double below = sqrt(dot(n, next, next));
+    project(n, k + 1, next, basis, h.r[k]);
+    double minus[IDM_GMRES_BASIS + 1];
+    for (int i = 0; i <= k; i++) minus[i] = -h.r[k][i];
+    add_combination(n, k + 1, minus, basis, next);
+    const double below = norm_of(n, next);
     rotate_column(&h, k, below);
     k++;
     if (!(below > 0)) break;
@@ -104,7 +146,7 @@ double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b
 {
   double *vectors = work;
   memset(x, 0, n * sizeof *x);
-  const double norm = sqrt(dot(n, b, b));
+  const double norm = norm_of(n, b);
   if (!isfinite(norm)) return 1;
   if (!(norm > 0)) return 0;
   memcpy(vectors, b, n * sizeof *b);
@@ -124,7 +166,7 @@ double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b
     apply(context, x, vectors);
     used++;
     for (size_t i = 0; i < n; i++) vectors[i] = b[i] - vectors[i];
-    residual = sqrt(dot(n, vectors, vectors));
+    residual = norm_of(n, vectors);
   }
   if (opt_used) *opt_used += used;
   return residual / norm;

@@ -26,9 +26,15 @@ double control_reward(const control *c, size_t variant, const double *z, size_t 
 void control_rewards(control *c, size_t variant)
 {
   const size_t k = c->sizes.states;
+  double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
-      c->reward[u * c->padded + i] = control_reward(c, variant, c->lattice->belief + i * k, u);
+      reward[u * c->padded + i] = control_reward(c, variant, c->lattice->belief + i * k, u);
+}
+
+void control_select(control *c, size_t variant)
+{
+  c->reward = c->rewards + variant * c->sizes.actions * c->padded;
 }
 
 double control_point(const control *c, const double *v, size_t point, double *k, double *q)
@@ -187,16 +193,37 @@ static void clear_padding(control *c, size_t slice, double *value, bool mix)
   }
 }
 
-IDM_INLINE void note_extremes(const control *c, const double *v, size_t slice, const double *value,
-                              backup_output *out)
+/* Extremes lane by lane; they are reduced once, at the end of the sweep. */
+typedef struct lane_extremes {
+  double lowest[IDM_LANES];
+  double highest[IDM_LANES];
+  double size[IDM_LANES];
+} lane_extremes;
+
+IDM_INLINE void note_extremes(const control *c, const double *restrict v, size_t slice,
+                              const double *restrict value, lane_extremes *restrict e)
 {
-  const size_t at = slice * IDM_LANES;
-  const size_t lanes = points_of(c, slice);
-  for (size_t l = 0; l < lanes; l++) {
-    const double d = value[l] - v[at + l];
-    out->lowest = d < out->lowest ? d : out->lowest;
-    out->highest = d > out->highest ? d : out->highest;
-    out->size = fabs(value[l]) > out->size ? fabs(value[l]) : out->size;
+  double d[IDM_LANES];
+  v += slice * IDM_LANES;
+  for (int l = 0; l < IDM_LANES; l++) d[l] = value[l] - v[l];
+  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) d[l] = d[0]; /* no point of its own */
+  for (int l = 0; l < IDM_LANES; l++) {
+    const double size = fabs(value[l]);
+    e->lowest[l] = d[l] < e->lowest[l] ? d[l] : e->lowest[l];
+    e->highest[l] = d[l] > e->highest[l] ? d[l] : e->highest[l];
+    e->size[l] = size > e->size[l] ? size : e->size[l];
+  }
+}
+
+static void reduce_extremes(const lane_extremes *e, backup_output *out)
+{
+  out->lowest = INFINITY;
+  out->highest = -INFINITY;
+  out->size = 0;
+  for (int l = 0; l < IDM_LANES; l++) {
+    out->lowest = e->lowest[l] < out->lowest ? e->lowest[l] : out->lowest;
+    out->highest = e->highest[l] > out->highest ? e->highest[l] : out->highest;
+    out->size = e->size[l] > out->size ? e->size[l] : out->size;
   }
 }
 
@@ -209,14 +236,15 @@ void control_tables(const control *c, size_t variant, int layer, backup_output *
   out->specification = c->specification + rows * c->models;
 }
 
-/* Keep Q and the decision policy of a slice. */
-static void slice_tables(const control *c, size_t slice, const double *q, double *pi,
+/* Keep Q and the decision policy of a slice; pi is the optimal one where it was asked for. */
+static void slice_tables(const control *c, size_t slice, const double *q, double *pi, bool ready,
                          const backup_output *out)
 {
   const size_t at = slice * IDM_LANES;
   const size_t bytes = IDM_LANES * sizeof *q;
   double value[IDM_LANES];
-  idm_soft_block(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, q, value, pi);
+  if (!ready || c->own_temperature)
+    idm_soft_block(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, q, value, pi);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     memcpy(out->quality + u * c->padded + at, q + u * IDM_LANES, bytes);
     memcpy(out->decision + u * c->padded + at, pi + u * IDM_LANES, bytes);
@@ -227,10 +255,14 @@ IDM_CLONES
 void control_backup(control *c, const double *v, bool hold, backup_output *out)
 {
   const slice_scratch s = scratch_of(c);
+  lane_extremes extremes;
+  for (int l = 0; l < IDM_LANES; l++) {
+    extremes.lowest[l] = INFINITY;
+    extremes.highest[l] = -INFINITY;
+    extremes.size[l] = 0;
+  }
   forgetful_futures(c, v, s.future, s.k);
-  out->lowest = INFINITY;
-  out->highest = -INFINITY;
-  out->size = 0;
+  const bool want = out->mix || out->quality;
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     for (size_t u = 0; u < c->sizes.actions; u++) slice_action(c, v, slice, u, s, out);
@@ -239,13 +271,14 @@ void control_backup(control *c, const double *v, bool hold, backup_output *out)
       slice_held(c, slice, s.q, value, s.pi);
     else
       idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s.q, value,
-                     out->mix ? s.pi : NULL);
+                     want ? s.pi : NULL);
     if (out->mix) slice_mix(c, slice, s.pi);
     clear_padding(c, slice, value, out->mix);
-    note_extremes(c, v, slice, value, out);
+    note_extremes(c, v, slice, value, &extremes);
     if (out->value) memcpy(out->value + at, value, sizeof value);
-    if (out->quality) slice_tables(c, slice, s.q, s.pi, out);
+    if (out->quality) slice_tables(c, slice, s.q, s.pi, !hold, out);
   }
+  reduce_extremes(&extremes, out);
 }
 
 void control_hold(control *c, const double *v)
@@ -274,23 +307,32 @@ static double forgetful_product(const control *c, size_t u, const double *x)
   return sum;
 }
 
+/* folded = mix * value for one block, entry by entry. */
+IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, size_t pairs,
+                           const double *restrict mix, double *restrict folded)
+{
+  const size_t stride = block->rows == 1 ? 0 : 2 * pairs;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    const double *restrict value = block->value + i * stride;
+    for (size_t j = 0; j < 2 * pairs; j++) folded[2 * i * c->folds + j] = mix[i] * value[j];
+  }
+}
+
+IDM_CLONES
 void control_fold(control *c)
 {
   if (!c->folds) return;
-  const size_t folds = c->folds;
   size_t at = 0; /* first fold of the block at hand */
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (c->forgetful[u] || c->setting->terminal[u]) continue;
     for (size_t m = 0; m < c->models; m++) {
       const idm_successor_block *block = block_of(c, u, m);
       const double *mix = c->mix + (u * c->models + m) * c->padded;
-      const size_t pairs = block->pairs;
-      for (size_t i = 0; i < c->lattice->points; i++) {
-        const double *value = block->value + 2 * (block->rows == 1 ? 0 : i) * pairs;
-        double *folded = c->folded + 2 * (i * folds + at);
-        for (size_t j = 0; j < 2 * pairs; j++) folded[j] = mix[i] * value[j];
-      }
-      at += pairs;
+      if (block->pairs == 2) /* a binary test: the compiler unrolls it */
+        fold_block(c, block, 2, mix, c->folded + 2 * at);
+      else
+        fold_block(c, block, block->pairs, mix, c->folded + 2 * at);
+      at += block->pairs;
     }
   }
 }

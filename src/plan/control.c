@@ -17,8 +17,8 @@ static double bytes_a_point(const control *c)
   const double actions = (double)c->sizes.actions;
   const double pairs = actions * (double)c->models;
   const double layers = (double)c->variants * (c->layers + 1);
-  double numbers = (double)c->sizes.states + 2 * actions + pairs + 1 + CONTROL_VECTORS +
-                   (double)IDM_GMRES_WORK(c->basis) + layers;
+  double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
+                   CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
   if (c->agent.evaluate == IDM_INTERPOLATE)
     numbers += (double)c->variants * c->layers * (2 * actions + pairs);
   return numbers * sizeof(double);
@@ -152,7 +152,7 @@ static bool allocate_vectors(control *c)
   const size_t layers = c->variants * (size_t)(c->layers + 1);
   const size_t tables = c->variants * (size_t)c->layers * n.actions;
   c->padded = (c->lattice->points + IDM_LANES - 1) / IDM_LANES * IDM_LANES;
-  c->reward = idm_new(n.actions * c->padded, sizeof(double));
+  c->rewards = idm_new(idm_times(c->variants, n.actions * c->padded), sizeof(double));
   c->value = idm_new(idm_times(layers, c->padded), sizeof(double));
   c->mix = idm_new(n.actions * c->models * c->padded, sizeof(double));
   c->constant = idm_new(n.actions * c->models, sizeof(double));
@@ -167,7 +167,7 @@ static bool allocate_vectors(control *c)
     c->decision = idm_new(idm_times(tables, c->padded), sizeof(double));
     c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
   }
-  return c->reward && c->value && c->mix && c->constant && c->held && c->penalty && c->vector &&
+  return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->vector &&
          c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
 }
 
@@ -185,7 +185,7 @@ void control_destroy(void *content)
                          c->group,
                          c->forgetful,
                          c->utility,
-                         c->reward,
+                         c->rewards,
                          c->value,
                          c->solved,
                          c->quality,
@@ -264,6 +264,18 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   return build_successors(c, opt_error);
 }
 
+/* Take the utility of a variant in; rewards on the lattice follow only when it, or the award,
+ * changed. */
+static void renew_utility(control *c, const idm_theta *theta, size_t variant)
+{
+  const size_t pairs = c->sizes.actions * c->sizes.states;
+  const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
+  double *own = c->utility + variant * pairs;
+  if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return;
+  memcpy(own, utility, pairs * sizeof *own);
+  control_rewards(c, variant);
+}
+
 idm_status control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                         idm_plan_report *report, idm_error *opt_error)
 {
@@ -277,15 +289,17 @@ idm_status control_plan(void *content, const idm_theta *theta, const idm_solver 
   numbers->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
   numbers->temperature =
       c->own_temperature ? idm_theta_scalar(theta, IDM_TEMPERATURE) : numbers->alpha;
-  numbers->certainty_above = idm_theta_values(theta, IDM_CERTAINTY, 0)[0];
-  numbers->certainty_award = idm_theta_values(theta, IDM_CERTAINTY, 0)[1];
+  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  c->rewarded = c->rewarded && certainty[0] == numbers->certainty_above &&
+                certainty[1] == numbers->certainty_award;
+  numbers->certainty_above = certainty[0];
+  numbers->certainty_award = certainty[1];
   memcpy(numbers->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
          c->sizes.actions * sizeof(double));
   memcpy(numbers->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
          c->models * sizeof(double));
-  const size_t pairs = c->sizes.actions * c->sizes.states;
-  for (size_t v = 0; v < c->variants; v++)
-    memcpy(c->utility + v * pairs, idm_theta_values(theta, IDM_UTILITY, v), pairs * sizeof(double));
+  for (size_t v = 0; v < c->variants; v++) renew_utility(c, theta, v);
+  c->rewarded = true;
   return control_solve(c, solver, report, opt_error);
 }
 

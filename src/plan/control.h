@@ -39,7 +39,9 @@ typedef struct control {
   size_t padded;   /* points, rounded up to whole slices */
   int layers;      /* 1, or the horizon */
   double *utility; /* [variant][action][state] */
-  double *reward;  /* [action][padded]: immediate utility of the variant being solved */
+  double *rewards; /* [variant][action][padded]: immediate utility on the lattice */
+  double *reward;  /* that of the variant being solved */
+  bool rewarded;   /* rewards belong to the utility and the award held here */
   double *value;   /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
                       left */
   bool *solved;    /* [variant]: value holds a solution to start from */
@@ -106,8 +108,10 @@ void control_fold(control *c);
 void control_derivative(const void *context, const double *x, double *y);
 /* y = x - gamma P' x. */
 void control_transposed(const void *context, const double *x, double *y);
-/* Immediate utility of a variant on the lattice. */
+/* Compute the immediate utility of a variant on the lattice. */
 void control_rewards(control *c, size_t variant);
+/* Make a variant the one that the operator works on. */
+void control_select(control *c, size_t variant);
 double control_reward(const control *c, size_t variant, const double *z, size_t action);
 /* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
 double control_point(const control *c, const double *v, size_t point, double *k, double *q);

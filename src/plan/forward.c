@@ -220,7 +220,7 @@ idm_status control_forward(void *content, size_t variant, idm_forward *forward,
   recursion r;
   idm_status status = prepare(&r, c, opt_error);
   if (status != IDM_OK) return status;
-  control_rewards(c, variant);
+  control_select(c, variant);
   status = c->setting->horizon > 0 ? forward_horizon(&r, variant, forward, opt_error)
                                    : forward_stationary(&r, variant, forward, opt_error);
   if (status == IDM_OK && opt_occupancy)

@@ -196,45 +196,52 @@ static bool solve_stubborn(control *c, const idm_solver *solver, vectors *w, bac
 /* --- the stationary problem
  * ------------------------------------------------------------------------------ */
 
-static void solve_by_newton(control *c, const idm_solver *solver, vectors *w, backup_output *out,
-                            idm_plan_report *report)
+/* Newton from w->v. Tables of the policy are written along with the trial that may be the last;
+ * returns whether they are those of the answer. */
+static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver, vectors *w,
+                            backup_output *out, idm_plan_report *report)
 {
   out->mix = true;
   out->value = w->backup;
+  control_tables(c, variant, 0, out);
   control_backup(c, w->v, false, out);
   report->sweeps++;
   bool done = reached(c, solver, out, report);
+  bool fresh = true;
   for (long i = 0; !done && i < solver->limit; i++) {
     newton_step(c, certify(c, out).radius, target(c, solver, out), w, report);
-    backup_output trial = {.value = w->trial_backup, .mix = true};
+    backup_output trial = *out;
+    trial.value = w->trial_backup;
     control_backup(c, w->trial, false, &trial);
     report->sweeps++;
-    /* Accept a step only if the bound shrinks; the first one starts from nowhere. */
+    /* Accept a step only if the bound shrinks. */
     if (isfinite(trial.size) && certify(c, &trial).radius < certify(c, out).radius) {
       accept(w);
       *out = trial;
       done = reached(c, solver, out, report);
-    } else if (certify(c, out).radius <= 64 * certify(c, out).rounding) {
-      report->stop = IDM_STOP_ROUNDING;
-      done = true;
-    } else {
-      done = solve_stubborn(c, solver, w, out, report);
-      break;
+      continue;
     }
+    fresh = false;
+    done = certify(c, out).radius <= 64 * certify(c, out).rounding;
+    if (!done) done = solve_stubborn(c, solver, w, out, report);
+    break;
   }
   if (!done) report->stop = IDM_STOP_LIMIT;
   move(c, w->backup, certify(c, out).centre, w->v);
+  return fresh && c->quality;
 }
 
-/* Leave the solution in the variant's layer, and the tables of its policies. */
-static void store(control *c, size_t variant, const double *v)
+/* Leave the solution in the variant's layer, and the tables of its policies unless they are there.
+ */
+static void store(control *c, size_t variant, const double *v, bool tables)
 {
   double *layer = c->value + ((size_t)(c->layers + 1) * variant + 1) * c->padded;
+  c->solved[variant] = true;
+  memcpy(layer, v, c->padded * sizeof *v);
+  if (tables || !c->quality) return;
   backup_output out = {.value = layer};
   control_tables(c, variant, 0, &out);
-  /* One more backup: the value then belongs to its own policy, and the bound only shrinks. */
   control_backup(c, v, false, &out);
-  c->solved[variant] = true;
 }
 
 static void solve_stationary(control *c, size_t variant, const idm_solver *solver,
@@ -242,15 +249,16 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
 {
   vectors w = vectors_of(c);
   backup_output out = {0};
+  bool tables = false;
   if (c->solved[variant] && !solver->cold)
     memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
   else
     memset(w.v, 0, c->padded * sizeof *w.v);
   if (solver->method == IDM_NEWTON)
-    solve_by_newton(c, solver, &w, &out, report);
+    tables = solve_by_newton(c, variant, solver, &w, &out, report);
   else
     solve_by_sweeps(c, solver, w, &out, report);
-  store(c, variant, w.v);
+  store(c, variant, w.v, tables);
 }
 
 /* --- backward induction
@@ -291,7 +299,7 @@ idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *
   *report = (idm_plan_report){0};
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};
-    control_rewards(c, variant);
+    control_select(c, variant);
     if (c->setting->horizon > 0)
       solve_horizon(c, variant, &one);
     else
