@@ -7,24 +7,44 @@
 
 #include "base/vector.h"
 
-/* Lanes of a chunk: the partial sums of an inner product, kept apart so that they vectorise. */
+/* Eight numbers in a register (or in several, where registers are shorter). */
+typedef double octet __attribute__((vector_size(64)));
 enum { chunk = 8, group = 4 };
 
-/* out[g] = <x, y_g> for `count` vectors y_g of length n, one after the other; x is read once for
- * all. */
-IDM_INLINE void dots(size_t n, int count, const double *restrict x, const double *restrict y,
-                     double *restrict out)
+/* sum += x * y over one chunk. Vectors go by pointer: by value they would need an ABI of their own.
+ */
+IDM_INLINE void add_products(octet *sum, const octet *x, const double *y)
 {
-  double sum[group][chunk] = {{0}};
-  const size_t whole = n - n % chunk;
-  for (size_t i = 0; i < whole; i += chunk)
-    for (int g = 0; g < count; g++)
-      for (size_t l = 0; l < chunk; l++) sum[g][l] += x[i + l] * y[(size_t)g * n + i + l];
-  for (int g = 0; g < count; g++) {
-    double total = 0;
-    for (size_t l = 0; l < chunk; l++) total += sum[g][l];
-    for (size_t i = whole; i < n; i++) total += x[i] * y[(size_t)g * n + i];
-    out[g] = total;
+  octet numbers;
+  memcpy(&numbers, y, sizeof numbers);
+  *sum += *x * numbers;
+}
+
+IDM_INLINE double total_of(const octet *x)
+{
+  const octet s = *x;
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+/* out[g] = <x, y_g> for `count` (one or four) vectors y_g of length n, one after the other; x is
+ * read once. */
+IDM_INLINE void dots(size_t n, size_t count, const double *x, const double *y, double *out)
+{
+  octet a = {0}, b = {0}, c = {0}, d = {0};
+  size_t i = 0;
+  for (; i + chunk <= n; i += chunk) {
+    octet at;
+    memcpy(&at, x + i, sizeof at);
+    add_products(&a, &at, y + i);
+    if (count == 1) continue;
+    add_products(&b, &at, y + n + i);
+    add_products(&c, &at, y + 2 * n + i);
+    add_products(&d, &at, y + 3 * n + i);
+  }
+  const octet *const sums[group] = {&a, &b, &c, &d};
+  for (size_t g = 0; g < count; g++) {
+    out[g] = total_of(sums[g]);
+    for (size_t k = i; k < n; k++) out[g] += x[k] * y[g * n + k];
   }
 }
 

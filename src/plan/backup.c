@@ -124,10 +124,13 @@ IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u
   double *q = s.q + u * IDM_LANES;
   if (c->setting->terminal[u] || c->forgetful[u]) {
     for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + s.future[u];
-    for (size_t m = 0; out->specification && m < c->models; m++)
-      for (int l = 0; l < IDM_LANES; l++)
-        out->specification[(u * c->models + m) * c->padded + at + (size_t)l] =
-            c->setting->terminal[u] ? c->numbers.model_prior[m] : c->constant[u * c->models + m];
+    const double *sigma =
+        c->setting->terminal[u] ? c->numbers.model_prior : c->constant + u * c->models;
+    for (size_t m = 0; out->specification && m < c->models; m++) {
+      const double all = sigma[m];
+      double *restrict row = out->specification + (u * c->models + m) * c->padded + at;
+      for (int l = 0; l < IDM_LANES; l++) row[l] = all;
+    }
     return;
   }
   slice_futures(c, block_of(c, u, 0), v, slice, s.k);
@@ -338,14 +341,13 @@ void control_fold(control *c)
 }
 
 /* sum[l] = the folded products of one slice. */
-IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, double *restrict sum)
+IDM_INLINE void fold_slice(const control *c, size_t folds, size_t slice, const double *x,
+                           double *restrict sum)
 {
-  const size_t folds = c->folds;
-  const size_t first = slice * IDM_LANES;
   const size_t lanes = points_of(c, slice);
-  for (size_t l = 0; l < lanes; l++) {
-    const uint32_t *column = c->folded_column + (first + l) * folds;
-    const double *value = c->folded + 2 * (first + l) * folds;
+  const uint32_t *column = c->folded_column + slice * IDM_LANES * folds;
+  const double *value = c->folded + 2 * slice * IDM_LANES * folds;
+  for (size_t l = 0; l < lanes; l++, column += folds, value += 2 * folds) {
     idm_pair part = {0, 0}, other = {0, 0}; /* two chains of additions, to hide their latency */
     size_t j = 0;
     for (; j + 2 <= folds; j += 2) {
@@ -356,6 +358,19 @@ IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, do
     part += other;
     sum[l] = part[0] + part[1];
   }
+}
+
+/* The same, unrolled by the compiler for a binary test under one, two or three models. */
+IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, double *restrict sum)
+{
+  if (c->folds == 6)
+    fold_slice(c, 6, slice, x, sum);
+  else if (c->folds == 4)
+    fold_slice(c, 4, slice, x, sum);
+  else if (c->folds == 2)
+    fold_slice(c, 2, slice, x, sum);
+  else
+    fold_slice(c, c->folds, slice, x, sum);
 }
 
 /* sum[l] += mix * (S x) over the models of one action and slice. */

@@ -13,6 +13,8 @@
  * 1e-3 spends the least in steps and products together; the last step needs no more than what the
  * tolerance asks. */
 static const double forcing = 1e-3;
+/* Shifted sweeps before the first Newton step of a cold start. */
+enum { first_sweeps = 2 };
 /* Products with the derivative that a Newton step may spend. */
 enum { most_products = 400 };
 
@@ -250,10 +252,13 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
   vectors w = vectors_of(c);
   backup_output out = {0};
   bool tables = false;
-  if (c->solved[variant] && !solver->cold)
-    memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
-  else
+  const bool cold = solver->cold || !c->solved[variant];
+  if (cold)
     memset(w.v, 0, c->padded * sizeof *w.v);
+  else
+    memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
+  /* From nothing, a shifted sweep or two cost less than the Newton step they save. */
+  if (cold && solver->method == IDM_NEWTON) sweep(c, solver, true, first_sweeps, w, &out, report);
   if (solver->method == IDM_NEWTON)
     tables = solve_by_newton(c, variant, solver, &w, &out, report);
   else
