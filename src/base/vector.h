@@ -5,6 +5,7 @@
 #ifndef IDM_BASE_VECTOR_H
 #define IDM_BASE_VECTOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -116,5 +117,8 @@ IDM_INLINE double idm_vlog(double x)
   const double n = idm_from_bits(idm_bits(0x1.8p52) + n_bits) - 0x1.8p52;
   return n * 0x1.62e42fefa39efp-1 + idm_vatanh2((m - 1) / (m + 1));
 }
+
+/* y[i] = log x[i] for positive normal numbers. */
+void idm_vector_log(size_t count, const double *x, double *y);
 
 #endif

@@ -143,7 +143,8 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
                           double *weight)
 {
   const double r = lattice->resolution;
-  const double y = fmin(fmax(r * z[1], 0), r);
+  const double scaled = r * z[1];
+  const double y = scaled < 0 ? 0 : scaled > r ? r : scaled;
   const double base = floor(y);
   const double part = y - base;
   vertex[0] = (uint32_t)base;
@@ -173,7 +174,7 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   size_t order_count = 0;
   for (size_t i = k; i-- > 1;) {
     tail += z[i];
-    const double y = fmin(r * tail, r);
+    const double y = r * tail < r ? r * tail : r;
     base[i] = floor(y);
     part[i] = y - base[i];
     index += lattice->rank[i * width + (size_t)base[i]];

@@ -229,29 +229,63 @@ static idm_status log_act(const void *content, void *content_memory, const bool 
 /* --- recognising
  * ------------------------------------------------------------------------------------------ */
 
-/* The successor of z under one model after (u, x), and the probability of x. */
-static double update(const believer *b, size_t model, const double *z, size_t u, size_t x,
-                     double *posterior)
+/* p(s', x | z, u) under one model into joint; returns p(x). */
+static inline double joint_of(const believer *b, size_t model, const double *z, size_t u, size_t x,
+                              double *joint)
 {
   const idm_sizes n = b->theta->sizes;
   const size_t at = model * n.actions + u;
   const double *transition = b->theta->block[IDM_TRANSITION].value + at * n.states * n.states;
   const double *emission = b->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
   if (!b->setting->fully_observed)
-    return idm_filter_update(n.states, n.observations, transition, emission, z, x, posterior);
+    return idm_filter_joint(n.states, n.observations, transition, emission, z, x, joint);
   double p = 0;
   for (size_t s = 0; s < n.states; s++) {
     p += z[s] * transition[s * n.states + x];
-    posterior[s] = s == x;
+    joint[s] = 0;
   }
+  joint[x] = p;
   return p;
 }
 
-/* What (u, x) makes of belief i: sigma over the models under which x can be seen, renormalised,
- * into m->share, and the mean of their successors into m->mean. Returns the predictive probability
- * sum_m sigma_m p_m(x|z,u); 0 where no model allows x. */
+/* recognise(), for two states: the same with everything in registers. */
+static double recognise_pair(const believer *b, memory *m, size_t i, size_t u, size_t x)
+{
+  const idm_sizes n = b->theta->sizes;
+  const size_t models = b->theta->models;
+  const double *sigma = m->now.specification + i * m->now.pairs + u * models;
+  const double *transition = b->theta->block[IDM_TRANSITION].value + 4 * u;
+  const double *emission = b->theta->block[IDM_EMISSION].value + 2 * u * n.observations + x;
+  const double z0 = m->now.belief[2 * i];
+  const double z1 = m->now.belief[2 * i + 1];
+  double predictive = 0, total = 0, first = 0, second = 0;
+  for (size_t model = 0; model < models; model++) {
+    const double a = (z0 * transition[0] + z1 * transition[2]) * emission[0];
+    const double c = (z0 * transition[1] + z1 * transition[3]) * emission[n.observations];
+    const double p = a + c;
+    const double share = p > 0 ? sigma[model] : 0;
+    const double weight = p > 0 ? share / p : 0;
+    m->share[model] = share;
+    predictive += share * p;
+    total += share;
+    first += weight * a;
+    second += weight * c;
+    transition += 4 * n.actions;
+    emission += 2 * n.actions * n.observations;
+  }
+  if (!(total > 0)) return 0;
+  m->mean[0] = first / total;
+  m->mean[1] = second / total;
+  return predictive;
+}
+
+/* What (u, x) makes of belief i: sigma over the models under which x can be seen into m->share, and
+ * the mean of their successors into m->mean. Returns the predictive probability sum_m sigma_m
+ * p_m(x|z,u); 0 where no model allows x. */
 static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t x)
 {
+  if (b->theta->sizes.states == 2 && !b->setting->fully_observed)
+    return recognise_pair(b, m, i, u, x);
   const size_t k = b->theta->sizes.states;
   const size_t models = b->theta->models;
   const double *z = m->now.belief + i * k;
@@ -260,15 +294,17 @@ static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t
   double total = 0;
   for (size_t s = 0; s < k; s++) m->mean[s] = 0;
   for (size_t model = 0; model < models; model++) {
-    const double p = sigma[model] > 0 ? update(b, model, z, u, x, m->posterior) : 0;
+    const double p = sigma[model] > 0 ? joint_of(b, model, z, u, x, m->posterior) : 0;
     m->share[model] = p > 0 ? sigma[model] : 0;
+    if (!(p > 0)) continue;
     predictive += sigma[model] * p;
-    total += m->share[model];
-    for (size_t s = 0; p > 0 && s < k; s++) m->mean[s] += sigma[model] * m->posterior[s];
+    total += sigma[model];
+    const double weight = sigma[model] / p;
+    for (size_t s = 0; s < k; s++) m->mean[s] += weight * m->posterior[s];
   }
   if (!(total > 0)) return 0;
-  for (size_t s = 0; s < k; s++) m->mean[s] /= total;
-  for (size_t model = 0; model < models; model++) m->share[model] /= total;
+  const double scale = 1 / total;
+  for (size_t s = 0; s < k; s++) m->mean[s] *= scale;
   return predictive;
 }
 
@@ -281,11 +317,14 @@ static idm_status add_successors(const believer *b, memory *m, size_t i, size_t 
   if (b->recognition == IDM_RECOGNITION_MEAN)
     return belief_set_add(&m->later, weight, m->mean, opt_error);
   const size_t drawn = opt_random ? idm_random_choice(opt_random, m->share, models) : models;
+  double total = 0;
+  for (size_t model = 0; model < models; model++) total += m->share[model];
   for (size_t model = 0; model < models; model++) {
     if (!(m->share[model] > 0) || (opt_random && model != drawn)) continue;
-    update(b, model, m->now.belief + i * m->now.states, u, x, m->posterior);
-    const idm_status status = belief_set_add(
-        &m->later, opt_random ? weight : weight * m->share[model], m->posterior, opt_error);
+    const double p = joint_of(b, model, m->now.belief + i * m->now.states, u, x, m->posterior);
+    for (size_t s = 0; s < m->now.states; s++) m->posterior[s] /= p;
+    const double part = opt_random ? weight : weight * m->share[model] / total;
+    const idm_status status = belief_set_add(&m->later, part, m->posterior, opt_error);
     if (status != IDM_OK) return status;
   }
   return IDM_OK;

@@ -2,15 +2,18 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/vector.h"
 #include "idm/behavior.h"
 
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
   const idm_prefix_tree *tree; /* borrowed */
-  double *total;               /* [node]: log-likelihood from the root through this row */
-  double *probability;         /* [action] */
-  idm_behavior behavior;       /* whose memories are kept */
-  void **memory;               /* [depth + 1]: the state after the row at each depth */
+  double *chosen;  /* [node]: probability of the action taken, 1 where it adds nothing */
+  double *total;   /* [node]: log-likelihood from the root through this row */
+  uint32_t *ended; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
+  double *probability;   /* [action] */
+  idm_behavior behavior; /* whose memories are kept */
+  void **memory;         /* [depth + 1]: the state after the row at each depth */
 };
 
 static void drop_memories(idm_scorer *scorer)
@@ -26,9 +29,25 @@ void idm_scorer_destroy(idm_scorer *scorer)
   if (!scorer) return;
   if (scorer->memory) drop_memories(scorer);
   free(scorer->memory);
+  free(scorer->ended);
+  free(scorer->chosen);
   free(scorer->total);
   free(scorer->probability);
   free(scorer);
+}
+
+/* Where agents and histories are few beside the trajectories, count how many of each agent's end
+ * where. */
+static bool count_ends(idm_scorer *scorer)
+{
+  const idm_data *data = scorer->data;
+  const size_t nodes = scorer->tree->nodes;
+  if (idm_times(data->agent_name.count, nodes) > data->trajectories) return true;
+  scorer->ended = idm_new(data->agent_name.count * nodes, sizeof *scorer->ended);
+  if (!scorer->ended) return false;
+  for (size_t t = 0; t < data->trajectories; t++)
+    scorer->ended[data->agent[t] * nodes + scorer->tree->last[t]]++;
+  return true;
 }
 
 idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
@@ -39,10 +58,12 @@ idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
   if (!scorer) return idm_fail_memory(opt_error);
   scorer->data = data;
   scorer->tree = tree;
+  scorer->chosen = idm_new(tree->nodes, sizeof *scorer->chosen);
   scorer->total = idm_new(tree->nodes, sizeof *scorer->total);
   scorer->probability = idm_new(data->sizes.actions, sizeof *scorer->probability);
   scorer->memory = idm_new((size_t)tree->depth + 1, sizeof *scorer->memory);
-  if (!scorer->total || !scorer->probability || !scorer->memory) {
+  if (!scorer->chosen || !scorer->total || !scorer->probability || !scorer->memory ||
+      !count_ends(scorer)) {
     idm_scorer_destroy(scorer);
     return idm_fail_memory(opt_error);
   }
@@ -85,26 +106,39 @@ static size_t open_actions(const idm_data *data, uint32_t set)
   return open;
 }
 
-/* What a row adds: log pi(u|z), or nothing where the action was forced or not recorded. */
-static idm_status contribution(const idm_scorer *scorer, const idm_prefix_node *node, void *before,
-                               idm_score *score, double *log_p, idm_error *opt_error)
+/* Below this a probability has lost digits, and its logarithm is asked of the behaviour. */
+static const double smallest = 1e-290;
+
+/* The probability of a row's action among those open, counted as a decision, forced, or not
+ * recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one leaves
+ * its own in `total`. */
+static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_score *score,
+                         idm_error *opt_error)
 {
+  const idm_prefix_node *node = &scorer->tree->node[index];
   const idm_data *data = scorer->data;
+  const idm_behavior b = scorer->behavior;
   const bool *open =
       node->available ? data->available_set + node->available * data->sizes.actions : NULL;
-  *log_p = 0;
+  scorer->chosen[index] = 1;
+  scorer->total[index] = 0;
+  const idm_status status = b.ops->act(b.content, before, open, scorer->probability, opt_error);
+  if (status != IDM_OK) return status;
   if (node->action == IDM_MISSING) {
     score->unrecorded += node->count;
-    /* The policy is still needed, to weigh what may have been done. */
-    return scorer->behavior.ops->act(scorer->behavior.content, before, open, scorer->probability,
-                                     opt_error);
+    return IDM_OK;
   }
-  if (open && open_actions(data, node->available) == 1)
+  if (open && open_actions(data, node->available) == 1) {
     score->forced += node->count;
-  else
-    score->decisions += node->count;
-  return scorer->behavior.ops->log_act(scorer->behavior.content, before, open, (size_t)node->action,
-                                       log_p, opt_error);
+    return IDM_OK;
+  }
+  score->decisions += node->count;
+  if (scorer->probability[node->action] > smallest) {
+    scorer->chosen[index] = scorer->probability[node->action];
+    return IDM_OK;
+  }
+  return b.ops->log_act(b.content, before, open, (size_t)node->action, &scorer->total[index],
+                        opt_error);
 }
 
 static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
@@ -112,18 +146,33 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
   const idm_behavior b = scorer->behavior;
   const idm_prefix_node *node = &scorer->tree->node[index];
   void *before = scorer->memory[node->depth - 1];
-  double log_p;
-  idm_status status = contribution(scorer, node, before, score, &log_p, opt_error);
-  if (status != IDM_OK) return status;
-  scorer->total[index] = scorer->total[node->parent] + log_p;
-  score->log_likelihood += (double)node->count * log_p;
-  if (node->leaf) return IDM_OK;
+  idm_status status = decide(scorer, index, before, score, opt_error);
+  if (status != IDM_OK || node->leaf) return status;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
   if (status == IDM_OK)
     status = b.ops->observe(b.content, before, after, node->action, node->observation, 0, NULL,
                             opt_error);
   return status;
+}
+
+/* Logarithms of all rows, then their sums along each history. */
+static double add_up(idm_scorer *scorer)
+{
+  const idm_prefix_tree *tree = scorer->tree;
+  idm_vector_log(tree->nodes, scorer->chosen, scorer->chosen);
+  double sum = 0;
+  for (size_t i = 0; i < tree->nodes; i++) {
+    const idm_prefix_node *node = &tree->node[i];
+    if (node->parent < 0) {
+      scorer->total[i] = 0;
+      continue;
+    }
+    const double log_p = scorer->chosen[i] + scorer->total[i];
+    scorer->total[i] = scorer->total[node->parent] + log_p;
+    sum += (double)node->count * log_p;
+  }
+  return sum;
 }
 
 idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
@@ -139,7 +188,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
   for (size_t i = 0; i < tree->nodes; i++) {
     idm_status status;
     if (tree->node[i].parent < 0) {
-      scorer->total[i] = 0;
+      scorer->chosen[i] = 1;
       status = begin_root(scorer, root++, opt_error);
     } else {
       status = visit(scorer, i, score, opt_error);
@@ -150,6 +199,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
       return status;
     }
   }
+  score->log_likelihood = add_up(scorer);
   return IDM_OK;
 }
 
@@ -161,7 +211,16 @@ double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
 void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
 {
   const idm_data *data = scorer->data;
-  memset(log_likelihood, 0, data->agent_name.count * sizeof *log_likelihood);
-  for (size_t t = 0; t < data->trajectories; t++)
-    log_likelihood[data->agent[t]] += scorer->total[scorer->tree->last[t]];
+  const size_t agents = data->agent_name.count;
+  const size_t nodes = scorer->tree->nodes;
+  memset(log_likelihood, 0, agents * sizeof *log_likelihood);
+  if (!scorer->ended) {
+    for (size_t t = 0; t < data->trajectories; t++)
+      log_likelihood[data->agent[t]] += scorer->total[scorer->tree->last[t]];
+    return;
+  }
+  for (size_t a = 0; a < agents; a++)
+    for (size_t i = 0; i < nodes; i++)
+      if (scorer->ended[a * nodes + i])
+        log_likelihood[a] += scorer->ended[a * nodes + i] * scorer->total[i];
 }
