@@ -145,10 +145,15 @@ static void decide(const believer *b, memory *m)
 static void open_actions(const believer *b, memory *m, const bool *opt_available)
 {
   m->all_open = true;
-  for (size_t u = 0; u < b->theta->sizes.actions; u++) {
-    m->open[u] = !opt_available || opt_available[u];
+  for (size_t u = 0; opt_available && u < b->theta->sizes.actions; u++) {
+    m->open[u] = opt_available[u];
     m->all_open = m->all_open && m->open[u];
   }
+}
+
+static bool is_open(const memory *m, size_t u)
+{
+  return m->all_open || m->open[u];
 }
 
 /* pi(u|z_i) over the open actions. Where the policy gives all that is open (next to) nothing, the
@@ -170,7 +175,7 @@ static double choice(const believer *b, memory *m, size_t i, size_t u)
 
 static double log_choice(const believer *b, memory *m, size_t i, size_t u)
 {
-  if (!m->open[u]) return -INFINITY;
+  if (!is_open(m, u)) return -INFINITY;
   const size_t actions = m->now.actions;
   double *log_pi = m->log_decision;
   b->planner->log_policy(b->content, m->variant, m->steps, m->now.belief + i * m->now.states,
@@ -178,12 +183,12 @@ static double log_choice(const believer *b, memory *m, size_t i, size_t u)
   double most = -INFINITY;
   double open = 0;
   for (size_t v = 0; v < actions; v++) {
-    if (m->open[v] && log_pi[v] > most) most = log_pi[v];
-    open += m->open[v];
+    if (is_open(m, v) && log_pi[v] > most) most = log_pi[v];
+    open += is_open(m, v);
   }
   if (most == -INFINITY) return -log(open > 1 ? open : 1);
   double sum = 0;
-  for (size_t v = 0; v < actions; v++) sum += m->open[v] ? exp(log_pi[v] - most) : 0;
+  for (size_t v = 0; v < actions; v++) sum += is_open(m, v) ? exp(log_pi[v] - most) : 0;
   return log_pi[u] - most - log(sum > 1 ? sum : 1);
 }
 
@@ -195,6 +200,10 @@ static idm_status act(const void *content, void *content_memory, const bool *opt
   memory *m = content_memory;
   decide(b, m);
   open_actions(b, m, opt_available);
+  if (m->all_open && m->now.count == 1) {
+    for (size_t u = 0; u < m->now.actions; u++) probability[u] = m->now.decision[u];
+    return IDM_OK;
+  }
   for (size_t u = 0; u < b->theta->sizes.actions; u++) {
     probability[u] = 0;
     for (size_t i = 0; i < m->now.count; i++)
