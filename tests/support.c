@@ -126,3 +126,37 @@ const char *support_shared(const char *name)
   print_message("skipped: %s is not here\n", path);
   return NULL;
 }
+
+void support_names(idm_labels *labels, const char *const *names, size_t count)
+{
+  if (!labels->count) assert_int_equal(idm_labels_create(labels, count, NULL), IDM_OK);
+  assert_int_equal(labels->count, count);
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(idm_labels_set(labels, i, names[i], strlen(names[i]), NULL), IDM_OK);
+}
+
+idm_problem *support_labels_problem(size_t states, size_t actions, size_t observations)
+{
+  idm_problem *problem;
+  assert_int_equal(idm_problem_create((idm_sizes){states, actions, observations}, 1, false, false,
+                                      &problem, NULL),
+                   IDM_OK);
+  return problem;
+}
+
+int support_set_up(void **state)
+{
+  idm_problem *problem = support_labels_problem(2, 3, 2);
+  SUPPORT_NAMES(&problem->setting->states, "healthy", "diseased");
+  SUPPORT_NAMES(&problem->setting->actions, "healthy!", "diseased!", "monitor");
+  SUPPORT_NAMES(&problem->setting->observations, "negative", "positive");
+  problem->setting->ends[0] = problem->setting->ends[1] = true;
+  *state = problem;
+  return 0;
+}
+
+int support_tear_down(void **state)
+{
+  idm_problem_destroy(*state);
+  return 0;
+}

@@ -46,6 +46,15 @@ void support_distribution(idm_random *random, double *p, size_t count);
 idm_data *support_data(const idm_problem *problem, const char *csv);
 /* Log-likelihood of data through the prefix tree. */
 double support_score(const idm_workspace *workspace, const idm_data *data);
+/* Labels from a list of words, and a problem of labels only (no dynamics). */
+void support_names(idm_labels *labels, const char *const *names, size_t count);
+#define SUPPORT_NAMES(labels, ...)                                                                 \
+  support_names(labels, (const char *const[]){__VA_ARGS__},                                        \
+                sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+idm_problem *support_labels_problem(size_t states, size_t actions, size_t observations);
+/* Fixture: DIAG's labels, declarations ending the log. */
+int support_set_up(void **state);
+int support_tear_down(void **state);
 /* Path of a file of the shared data; NULL (after a line that says so) where it is absent. */
 const char *support_shared(const char *name);
 

@@ -13,47 +13,9 @@
 #include <cmocka.h>
 
 #include "idm/io.h"
+#include "support.h"
 
 /* --- helpers ------------------------------------------------------------------------------- */
-
-static void set_names(idm_labels *labels, const char *const *names, size_t count)
-{
-  if (!labels->count) assert_int_equal(idm_labels_create(labels, count, NULL), IDM_OK);
-  assert_int_equal(labels->count, count);
-  for (size_t i = 0; i < count; i++)
-    assert_int_equal(idm_labels_set(labels, i, names[i], strlen(names[i]), NULL), IDM_OK);
-}
-
-#define SET_NAMES(labels, ...)                                                                     \
-  set_names(labels, (const char *const[]){__VA_ARGS__},                                            \
-            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-static idm_problem *create_problem(size_t states, size_t actions, size_t observations)
-{
-  idm_problem *problem;
-  assert_int_equal(idm_problem_create((idm_sizes){states, actions, observations}, 1, false, false,
-                                      &problem, NULL),
-                   IDM_OK);
-  return problem;
-}
-
-/* DIAG: declarations end the log. */
-static int set_up(void **state)
-{
-  idm_problem *problem = create_problem(2, 3, 2);
-  SET_NAMES(&problem->setting->states, "healthy", "diseased");
-  SET_NAMES(&problem->setting->actions, "healthy!", "diseased!", "monitor");
-  SET_NAMES(&problem->setting->observations, "negative", "positive");
-  problem->setting->ends[0] = problem->setting->ends[1] = true;
-  *state = problem;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  idm_problem_destroy(*state);
-  return 0;
-}
 
 static idm_data *parse_keeping(const idm_problem *problem, const char *text,
                                const idm_csv_options *options, idm_notes *notes)
@@ -154,10 +116,10 @@ static void test_default_roles(void **state)
 static void test_mapped_roles(void **state)
 {
   idm_problem *problem = *state;
-  SET_NAMES(&problem->columns.agent, "site", "doctor");
-  SET_NAMES(&problem->columns.trajectory, "doctor", "case");
-  SET_NAMES(&problem->columns.action, "did");
-  SET_NAMES(&problem->columns.observation, "saw");
+  SUPPORT_NAMES(&problem->columns.agent, "site", "doctor");
+  SUPPORT_NAMES(&problem->columns.trajectory, "doctor", "case");
+  SUPPORT_NAMES(&problem->columns.action, "did");
+  SUPPORT_NAMES(&problem->columns.observation, "saw");
   idm_data *data = parse(problem, "case,doctor,site,did,saw,action\n"
                                   "1,d,north,monitor,0,?\n"
                                   "1,d,south,monitor,0,?\n"
@@ -179,7 +141,7 @@ static void test_mapped_roles(void **state)
 static void test_joined_ids_stay_apart(void **state)
 {
   idm_problem *problem = *state;
-  SET_NAMES(&problem->columns.trajectory, "run", "trial");
+  SUPPORT_NAMES(&problem->columns.trajectory, "run", "trial");
   idm_data *data = parse(problem, "agent,run,trial,action,observation\na,1/2,3,2,0\na,1,2/3,2,0\n");
   assert_int_equal(data->trajectories, 2);
   idm_data_destroy(data);
@@ -216,8 +178,8 @@ static void test_header_errors(void **state)
 static void test_label_beats_number(void **state)
 {
   (void)state;
-  idm_problem *problem = create_problem(2, 3, 2);
-  SET_NAMES(&problem->setting->actions, "2", "1", "x");
+  idm_problem *problem = support_labels_problem(2, 3, 2);
+  SUPPORT_NAMES(&problem->setting->actions, "2", "1", "x");
   idm_data *data = parse(problem, "agent,action,observation\na,2,0\na,1,0\na,0,0\na,x,0\n");
   EXPECT_ROWS(data->action, 0, 1, 0, 2);
   idm_data_destroy(data);
@@ -234,7 +196,7 @@ static void test_label_errors(void **state)
   expect_error(problem, "agent,action,observation\na,monitor,none\n", 2, 11,
                "'none' is no observation; expected one of: negative, positive");
   expect_error(problem, "agent,observation,action\na,0,-1\n", 2, 5, "'-1' is no action");
-  idm_problem *many = create_problem(2, 12, 2);
+  idm_problem *many = support_labels_problem(2, 12, 2);
   expect_error(many, "agent,action,observation\na,x,0\n", 2, 3, "0, 1, 2, 3, 4, 5, 6, 7, ...");
   idm_problem_destroy(many);
 }
@@ -261,8 +223,8 @@ static void test_seen_nothing(void **state)
 {
   (void)state;
   /* A label for "saw nothing" is a label; an empty cell is not recorded. */
-  idm_problem *problem = create_problem(2, 2, 2);
-  SET_NAMES(&problem->setting->observations, "seen", "none");
+  idm_problem *problem = support_labels_problem(2, 2, 2);
+  SUPPORT_NAMES(&problem->setting->observations, "seen", "none");
   idm_data *data = parse(problem, "agent,action,observation\na,0,none\na,0,\na,1,seen\n");
   EXPECT_ROWS(data->observation, 1, IDM_MISSING, 0);
   idm_data_destroy(data);
@@ -272,9 +234,9 @@ static void test_seen_nothing(void **state)
 static void test_factored_observation(void **state)
 {
   (void)state;
-  idm_problem *problem = create_problem(2, 2, 4);
-  SET_NAMES(&problem->setting->observations, "lo/a", "lo/b", "hi/a", "hi/b");
-  SET_NAMES(&problem->columns.observation, "cdr", "mri");
+  idm_problem *problem = support_labels_problem(2, 2, 4);
+  SUPPORT_NAMES(&problem->setting->observations, "lo/a", "lo/b", "hi/a", "hi/b");
+  SUPPORT_NAMES(&problem->columns.observation, "cdr", "mri");
   idm_data *data = parse(problem, "agent,action,mri,cdr\na,0, b,hi\na,0,,\na,1,\"a\",lo\n");
   EXPECT_ROWS(data->observation, 3, IDM_MISSING, 0);
   idm_data_destroy(data);
@@ -322,7 +284,7 @@ static void test_time(void **state)
 static void test_several_times(void **state)
 {
   idm_problem *problem = *state;
-  SET_NAMES(&problem->columns.time, "day", "hour");
+  SUPPORT_NAMES(&problem->columns.time, "day", "hour");
   idm_data *data = parse(problem, "agent,hour,day,action,observation\n"
                                   "a,1,2,0,0\na,9,1,2,0\na,8,1,2,1\n");
   EXPECT_ROWS(data->action, 2, 2, 0);
@@ -385,7 +347,7 @@ static void test_available(void **state)
                "'wait' is no action");
   expect_error(problem, "agent,action,observation,available\na,2,0,2|\n", 2, 7, "'' is no action");
   expect_error(problem, "agent,action,observation,available\na,2,0,|\n", 2, 7, "'' is no action");
-  SET_NAMES(&problem->columns.available, "open");
+  SUPPORT_NAMES(&problem->columns.available, "open");
   expect_error(problem, "agent,action,observation,available\na,2,0,\n", 1, 1, "no column 'open'");
 }
 
@@ -449,7 +411,7 @@ static void test_belief_of_first_in_time(void **state)
 static void test_variants(void **state)
 {
   idm_problem *problem = *state;
-  SET_NAMES(&problem->columns.utility, "win", "cost");
+  SUPPORT_NAMES(&problem->columns.utility, "win", "cost");
   idm_data *data = parse(problem, "agent,cost,win,action,observation\n"
                                   "a,1,70,2,0\nb,1,7,2,0\na,1.0,7e1,2,0\nc,-0.0,70,2,0\n"
                                   "d,1,70,2,0\ne,0,70,2,0\n");
@@ -500,17 +462,18 @@ static FILE *open_beads(char *path, size_t size)
 
 static idm_problem *create_beads(void)
 {
-  idm_problem *problem = create_problem(2, 3, 2);
-  SET_NAMES(&problem->setting->states, "high", "low");
-  SET_NAMES(&problem->setting->actions, "draw", "bet_high", "bet_low");
-  SET_NAMES(&problem->setting->observations, "high", "low");
+  idm_problem *problem = support_labels_problem(2, 3, 2);
+  SUPPORT_NAMES(&problem->setting->states, "high", "low");
+  SUPPORT_NAMES(&problem->setting->actions, "draw", "bet_high", "bet_low");
+  SUPPORT_NAMES(&problem->setting->observations, "high", "low");
   for (size_t u = 1; u < 3; u++) problem->setting->terminal[u] = problem->setting->ends[u] = true;
   problem->setting->horizon = 24;
-  SET_NAMES(&problem->columns.agent, "subject");
-  SET_NAMES(&problem->columns.trajectory, "subject", "run", "trial");
-  SET_NAMES(&problem->columns.time, "step");
-  SET_NAMES(&problem->columns.observation, "obs");
-  SET_NAMES(&problem->columns.utility, "reward_high", "reward_low", "reward_wrong", "draw_cost");
+  SUPPORT_NAMES(&problem->columns.agent, "subject");
+  SUPPORT_NAMES(&problem->columns.trajectory, "subject", "run", "trial");
+  SUPPORT_NAMES(&problem->columns.time, "step");
+  SUPPORT_NAMES(&problem->columns.observation, "obs");
+  SUPPORT_NAMES(&problem->columns.utility, "reward_high", "reward_low", "reward_wrong",
+                "draw_cost");
   return problem;
 }
 
@@ -625,7 +588,7 @@ static void test_beads_with_beliefs(void **state)
 
 int main(void)
 {
-#define WITH_DIAG(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_DIAG(test) cmocka_unit_test_setup_teardown(test, support_set_up, support_tear_down)
   const struct CMUnitTest tests[] = {
       WITH_DIAG(test_plain),
       WITH_DIAG(test_default_roles),

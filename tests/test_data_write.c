@@ -11,45 +11,7 @@
 #include <cmocka.h>
 
 #include "idm/io.h"
-
-static void set_names(idm_labels *labels, const char *const *names, size_t count)
-{
-  if (!labels->count) assert_int_equal(idm_labels_create(labels, count, NULL), IDM_OK);
-  assert_int_equal(labels->count, count);
-  for (size_t i = 0; i < count; i++)
-    assert_int_equal(idm_labels_set(labels, i, names[i], strlen(names[i]), NULL), IDM_OK);
-}
-
-#define SET_NAMES(labels, ...)                                                                     \
-  set_names(labels, (const char *const[]){__VA_ARGS__},                                            \
-            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-static idm_problem *create_problem(size_t states, size_t actions, size_t observations)
-{
-  idm_problem *problem;
-  assert_int_equal(idm_problem_create((idm_sizes){states, actions, observations}, 1, false, false,
-                                      &problem, NULL),
-                   IDM_OK);
-  return problem;
-}
-
-/* DIAG: declarations end the log. */
-static int set_up(void **state)
-{
-  idm_problem *problem = create_problem(2, 3, 2);
-  SET_NAMES(&problem->setting->states, "healthy", "diseased");
-  SET_NAMES(&problem->setting->actions, "healthy!", "diseased!", "monitor");
-  SET_NAMES(&problem->setting->observations, "negative", "positive");
-  problem->setting->ends[0] = problem->setting->ends[1] = true;
-  *state = problem;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  idm_problem_destroy(*state);
-  return 0;
-}
+#include "support.h"
 
 static idm_data *parse(const idm_problem *problem, const char *text)
 {
@@ -117,9 +79,9 @@ static void test_plain(void **state)
 static void test_everything(void **state)
 {
   (void)state;
-  idm_problem *problem = create_problem(2, 4, 2);
-  SET_NAMES(&problem->setting->states, "a,b", "c\"d");
-  SET_NAMES(&problem->setting->actions, "x|y", " blank", "a,\"b\"", "line\nend");
+  idm_problem *problem = support_labels_problem(2, 4, 2);
+  SUPPORT_NAMES(&problem->setting->states, "a,b", "c\"d");
+  SUPPORT_NAMES(&problem->setting->actions, "x|y", " blank", "a,\"b\"", "line\nend");
   idm_data *data = parse(problem, "agent,action,observation,\"belief.a,b\",\"belief.c\"\"d\","
                                   "available\n"
                                   "u,0,0,0.1,0.9,0|2\nu,1,0,,,1\nu,2,0,,,\nu,3,1,,,2|3\n"
@@ -161,8 +123,8 @@ static void test_errors(void **state)
                    IDM_SYSTEM);
   idm_data_destroy(data);
   /* A label that a reader would trim, and whose number is another's label. */
-  idm_problem *odd = create_problem(2, 2, 2);
-  SET_NAMES(&odd->setting->actions, " x", "0");
+  idm_problem *odd = support_labels_problem(2, 2, 2);
+  SUPPORT_NAMES(&odd->setting->actions, " x", "0");
   data = parse(odd, "agent,action,observation\na,0,0\n");
   assert_int_equal(idm_data_write_csv(data, odd->setting, "/tmp/idm-test-unused.csv", &error),
                    IDM_INPUT);
@@ -174,10 +136,10 @@ static void test_errors(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_plain, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_plain, support_set_up, support_tear_down),
       cmocka_unit_test(test_everything),
-      cmocka_unit_test_setup_teardown(test_numbered, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_numbered, support_set_up, support_tear_down),
+      cmocka_unit_test_setup_teardown(test_errors, support_set_up, support_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

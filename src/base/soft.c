@@ -111,7 +111,7 @@ double idm_soft_divergence(double temperature, size_t count, const double *weigh
     /* The policy is w restricted to the best alternatives: KL = -log of their weight. */
     const double best = extremum(temperature, count, weight, x);
     for (size_t j = 0; j < count; j++) sum += ties(x[j], best) ? weight[j] : 0;
-    return -log(fmin(sum, 1));
+    return sum < 1 ? -log1p(sum - 1) : 0;
   }
   const scaled_sum s = sum_up(temperature, count, weight, x, NULL);
   for (size_t j = 0; j < count; j++)
