@@ -56,8 +56,9 @@ static idm_status run_list(cli_call *call)
   if (strcmp(what, "planners") == 0) return list_planners(call, idm_planner_at);
   if (strcmp(what, "agents") == 0) return list_planners(call, idm_agent_at);
   if (strcmp(what, "examples") == 0) return list_examples(call);
+  if (strcmp(what, "inverses") == 0) return finish(call, json_array()); /* none is built in yet */
   return idm_fail(&call->error, IDM_USAGE,
-                  "nothing to list under '%s'; expected planners, agents or examples", what);
+                  "nothing to list under '%s'; expected planners, inverses, agents or examples", what);
 }
 
 static json_t *command_json(const cli_command *command)
@@ -104,10 +105,10 @@ static const cli_option help_options[] = {
 
 const cli_command cli_list_command = {
     "list",
-    "planners|agents|examples",
+    "planners|inverses|agents|examples",
     1,
     1,
-    "List planners, named agents or built-in examples",
+    "List planners, inverse planners, named agents or built-in examples",
     "Agents are the paper's table of boundedly rational agents: planners with some parameters "
     "clamped.\n"
     "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",

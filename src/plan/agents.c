@@ -44,7 +44,7 @@ static idm_status need_positive_alpha(const idm_theta *theta, idm_error *opt_err
                   alpha);
 }
 
-idm_status clamp_rational(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_rational(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
 {
   (void)setting;
   (void)opt_error;
@@ -52,34 +52,35 @@ idm_status clamp_rational(const idm_setting *setting, idm_theta *theta, idm_erro
   return IDM_OK;
 }
 
-idm_status clamp_random(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_random(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
 {
   set_limits(theta, INFINITY, INFINITY, 0);
   uniform_actions(theta);
   return know_environment(setting, theta, opt_error);
 }
 
-idm_status clamp_optimal(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_optimal(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
 {
   set_limits(theta, 0, INFINITY, 0);
   uniform_actions(theta);
   return know_environment(setting, theta, opt_error);
 }
 
-idm_status clamp_minimum_information(const idm_setting *setting, idm_theta *theta,
-                                     idm_error *opt_error)
+idm_status idm_clamp_minimum_information(const idm_setting *setting, idm_theta *theta,
+                                         idm_error *opt_error)
 {
   set_limits(theta, 1, INFINITY, 1);
   return know_environment(setting, theta, opt_error);
 }
 
-idm_status clamp_maximum_entropy(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_maximum_entropy(const idm_setting *setting, idm_theta *theta,
+                                     idm_error *opt_error)
 {
   uniform_actions(theta);
-  return clamp_regularised(setting, theta, opt_error);
+  return idm_clamp_regularised(setting, theta, opt_error);
 }
 
-idm_status clamp_regularised(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_regularised(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
 {
   const idm_status status = need_positive_alpha(theta, opt_error);
   if (status != IDM_OK) return status;
@@ -87,7 +88,7 @@ idm_status clamp_regularised(const idm_setting *setting, idm_theta *theta, idm_e
   return know_environment(setting, theta, opt_error);
 }
 
-idm_status clamp_robust(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
+idm_status idm_clamp_robust(const idm_setting *setting, idm_theta *theta, idm_error *opt_error)
 {
   (void)setting;
   const double beta = idm_theta_scalar(theta, IDM_BETA);

@@ -5,14 +5,15 @@
 
 #include "idm/planner.h"
 
-idm_status clamp_rational(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
-idm_status clamp_random(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
-idm_status clamp_optimal(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
-idm_status clamp_minimum_information(const idm_setting *setting, idm_theta *theta,
+idm_status idm_clamp_rational(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
+idm_status idm_clamp_random(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
+idm_status idm_clamp_optimal(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
+idm_status idm_clamp_minimum_information(const idm_setting *setting, idm_theta *theta,
+                                         idm_error *opt_error);
+idm_status idm_clamp_maximum_entropy(const idm_setting *setting, idm_theta *theta,
                                      idm_error *opt_error);
-idm_status clamp_maximum_entropy(const idm_setting *setting, idm_theta *theta,
+idm_status idm_clamp_regularised(const idm_setting *setting, idm_theta *theta,
                                  idm_error *opt_error);
-idm_status clamp_regularised(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
-idm_status clamp_robust(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
+idm_status idm_clamp_robust(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
 
 #endif

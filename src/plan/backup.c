@@ -10,7 +10,7 @@ static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
   return &c->successors->block[u * c->models + m];
 }
 
-double control_reward(const control *c, size_t variant, const double *z, size_t action)
+double idm_control_reward(const control *c, size_t variant, const double *z, size_t action)
 {
   const size_t k = c->sizes.states;
   const double *utility = c->utility + (variant * c->sizes.actions + action) * k;
@@ -23,21 +23,21 @@ double control_reward(const control *c, size_t variant, const double *z, size_t 
   return sum + (most > c->numbers.certainty_above ? c->numbers.certainty_award : 0);
 }
 
-void control_rewards(control *c, size_t variant)
+void idm_control_rewards(control *c, size_t variant)
 {
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
-      reward[u * c->padded + i] = control_reward(c, variant, c->lattice->belief + i * k, u);
+      reward[u * c->padded + i] = idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 
-void control_select(control *c, size_t variant)
+void idm_control_select(control *c, size_t variant)
 {
   c->reward = c->rewards + variant * c->sizes.actions * c->padded;
 }
 
-double control_point(const control *c, const double *v, size_t point, double *k, double *q)
+double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q)
 {
   for (size_t u = 0; u < c->sizes.actions; u++) {
     q[u] = c->reward[u * c->padded + point];
@@ -230,7 +230,7 @@ static void reduce_extremes(const lane_extremes *e, backup_output *out)
   }
 }
 
-void control_tables(const control *c, size_t variant, int layer, backup_output *out)
+void idm_control_tables(const control *c, size_t variant, int layer, backup_output *out)
 {
   if (!c->quality) return;
   const size_t rows = ((size_t)c->layers * variant + (size_t)layer) * c->sizes.actions * c->padded;
@@ -255,7 +255,7 @@ static void slice_tables(const control *c, size_t slice, const double *q, double
 }
 
 IDM_CLONES
-void control_backup(control *c, const double *v, bool hold, backup_output *out)
+void idm_control_backup(control *c, const double *v, bool hold, backup_output *out)
 {
   const slice_scratch s = scratch_of(c);
   lane_extremes extremes;
@@ -284,12 +284,12 @@ void control_backup(control *c, const double *v, bool hold, backup_output *out)
   reduce_extremes(&extremes, out);
 }
 
-void control_hold(control *c, const double *v)
+void idm_control_hold(control *c, const double *v)
 {
   const slice_scratch s = scratch_of(c);
   const size_t actions = c->sizes.actions;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    control_point(c, v, i, c->lanes, s.q);
+    idm_control_point(c, v, i, c->lanes, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
     for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
     /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
@@ -322,7 +322,7 @@ IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, s
 }
 
 IDM_CLONES
-void control_fold(control *c)
+void idm_control_fold(control *c)
 {
   if (!c->folds) return;
   size_t at = 0; /* first fold of the block at hand */
@@ -392,7 +392,7 @@ IDM_INLINE void slice_product(const control *c, size_t u, size_t slice, const do
 }
 
 IDM_CLONES
-void control_derivative(const void *context, const double *x, double *y)
+void idm_control_derivative(const void *context, const double *x, double *y)
 {
   const control *c = context;
   double *product = c->lanes;
@@ -415,7 +415,7 @@ void control_derivative(const void *context, const double *x, double *y)
   }
 }
 
-void control_transposed(const void *context, const double *x, double *y)
+void idm_control_transposed(const void *context, const double *x, double *y)
 {
   const control *c = context;
   const double gamma = c->numbers.discount;

@@ -26,14 +26,14 @@ static idm_status reserve(belief_set *set, size_t capacity, idm_error *opt_error
   return IDM_OK;
 }
 
-idm_status belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
-                           idm_error *opt_error)
+idm_status idm_belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
+                               idm_error *opt_error)
 {
   *set = (belief_set){.states = states, .actions = actions, .pairs = pairs};
   return reserve(set, 1, opt_error);
 }
 
-void belief_set_free(belief_set *set)
+void idm_belief_set_free(belief_set *set)
 {
   free(set->weight);
   free(set->belief);
@@ -41,8 +41,8 @@ void belief_set_free(belief_set *set)
   free(set->specification);
 }
 
-idm_status belief_set_add(belief_set *set, double weight, const double *belief,
-                          idm_error *opt_error)
+idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
+                              idm_error *opt_error)
 {
   if (set->count == set->capacity) {
     const idm_status status = reserve(set, 2 * set->capacity, opt_error);
@@ -97,7 +97,7 @@ static void sort(belief_set *set)
   }
 }
 
-bool belief_set_tidy(belief_set *set)
+bool idm_belief_set_tidy(belief_set *set)
 {
   if (set->count > 1) {
     sort(set);

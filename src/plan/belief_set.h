@@ -21,14 +21,14 @@ typedef struct belief_set {
   double *specification; /* [count][pairs] */
 } belief_set;
 
-idm_status belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
-                           idm_error *opt_error);
-void belief_set_free(belief_set *set);
+idm_status idm_belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
+                               idm_error *opt_error);
+void idm_belief_set_free(belief_set *set);
 /* Append a belief (copied); policies are left unset. */
-idm_status belief_set_add(belief_set *set, double weight, const double *belief,
-                          idm_error *opt_error);
+idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
+                              idm_error *opt_error);
 /* Merge equal beliefs (to 1e-12) and scale the weights to sum to 1. Returns false where they sum to
  * 0. */
-bool belief_set_tidy(belief_set *set);
+bool idm_belief_set_tidy(belief_set *set);
 
 #endif

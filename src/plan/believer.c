@@ -20,9 +20,10 @@ struct believer {
   idm_recognition recognition;
 };
 
-idm_status believer_create(const idm_planner *planner, const void *content,
-                           const idm_setting *setting, const idm_theta *theta,
-                           const idm_agent *agent, believer **ret_believer, idm_error *opt_error)
+idm_status idm_believer_create(const idm_planner *planner, const void *content,
+                               const idm_setting *setting, const idm_theta *theta,
+                               const idm_agent *agent, believer **ret_believer,
+                               idm_error *opt_error)
 {
   *ret_believer = idm_new(1, sizeof **ret_believer);
   if (!*ret_believer) return idm_fail_memory(opt_error);
@@ -30,7 +31,7 @@ idm_status believer_create(const idm_planner *planner, const void *content,
   return IDM_OK;
 }
 
-void believer_destroy(believer *b)
+void idm_believer_destroy(believer *b)
 {
   free(b);
 }
@@ -57,8 +58,8 @@ static void memory_destroy(void *content)
 {
   memory *m = content;
   if (!m) return;
-  belief_set_free(&m->now);
-  belief_set_free(&m->later);
+  idm_belief_set_free(&m->now);
+  idm_belief_set_free(&m->later);
   free(m->open);
   free(m->scratch);
   free(m->posterior);
@@ -76,9 +77,10 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
   *ret_memory = NULL;
   memory *m = idm_new(1, sizeof *m);
   if (!m) return idm_fail_memory(opt_error);
-  idm_status status = belief_set_init(&m->now, n.states, n.actions, n.actions * models, opt_error);
+  idm_status status =
+      idm_belief_set_init(&m->now, n.states, n.actions, n.actions * models, opt_error);
   if (status == IDM_OK)
-    status = belief_set_init(&m->later, n.states, n.actions, n.actions * models, opt_error);
+    status = idm_belief_set_init(&m->later, n.states, n.actions, n.actions * models, opt_error);
   m->open = idm_new(n.actions, sizeof *m->open);
   m->scratch = idm_new(b->planner->scratch(b->content), sizeof *m->scratch);
   m->posterior = idm_new(n.states, sizeof *m->posterior);
@@ -117,12 +119,12 @@ static idm_status begin_trajectory(const void *content, void *content_memory, si
   m->steps = 0;
   m->decided = false;
   m->now.count = 0;
-  if (!b->setting->fully_observed) return belief_set_add(&m->now, 1, start, opt_error);
+  if (!b->setting->fully_observed) return idm_belief_set_add(&m->now, 1, start, opt_error);
   for (size_t s = 0; s < k; s++) {
     if (!(start[s] > 0)) continue;
     memset(m->mean, 0, k * sizeof *m->mean);
     m->mean[s] = 1;
-    const idm_status status = belief_set_add(&m->now, start[s], m->mean, opt_error);
+    const idm_status status = idm_belief_set_add(&m->now, start[s], m->mean, opt_error);
     if (status != IDM_OK) return status;
   }
   return IDM_OK;
@@ -324,7 +326,7 @@ static idm_status add_successors(const believer *b, memory *m, size_t i, size_t 
 {
   const size_t models = b->theta->models;
   if (b->recognition == IDM_RECOGNITION_MEAN)
-    return belief_set_add(&m->later, weight, m->mean, opt_error);
+    return idm_belief_set_add(&m->later, weight, m->mean, opt_error);
   const size_t drawn = opt_random ? idm_random_choice(opt_random, m->share, models) : models;
   double total = 0;
   for (size_t model = 0; model < models; model++) total += m->share[model];
@@ -333,7 +335,7 @@ static idm_status add_successors(const believer *b, memory *m, size_t i, size_t 
     const double p = joint_of(b, model, m->now.belief + i * m->now.states, u, x, m->posterior);
     for (size_t s = 0; s < m->now.states; s++) m->posterior[s] /= p;
     const double part = opt_random ? weight : weight * m->share[model] / total;
-    const idm_status status = belief_set_add(&m->later, part, m->posterior, opt_error);
+    const idm_status status = idm_belief_set_add(&m->later, part, m->posterior, opt_error);
     if (status != IDM_OK) return status;
   }
   return IDM_OK;
@@ -405,6 +407,26 @@ static idm_status impossible(const believer *b, int action, int observation, idm
                   done);
 }
 
+static void step(const memory *before, memory *after)
+{
+  after->variant = before->variant;
+  after->steps = before->steps + 1;
+  after->decided = false;
+}
+
+/* The common case: one belief, one successor. */
+static idm_status observe_one(const believer *b, memory *before, memory *after, int action,
+                              int observation, idm_error *opt_error)
+{
+  if (!(recognise(b, before, 0, (size_t)action, (size_t)observation) > 0))
+    return impossible(b, action, observation, opt_error);
+  after->now.count = 1;
+  after->now.weight[0] = 1;
+  for (size_t s = 0; s < after->now.states; s++) after->now.belief[s] = before->mean[s];
+  step(before, after);
+  return IDM_OK;
+}
+
 static idm_status observe(const void *content, void *content_before, void *content_after,
                           int action, int observation, double reward, idm_random *opt_random,
                           idm_error *opt_error)
@@ -414,13 +436,16 @@ static idm_status observe(const void *content, void *content_before, void *conte
   memory *before = content_before;
   memory *after = content_after;
   decide(b, before);
+  const bool known = action != IDM_MISSING && observation != IDM_MISSING;
+  if (known && before->now.count == 1 && b->recognition == IDM_RECOGNITION_MEAN)
+    return observe_one(b, before, after, action, observation, opt_error);
   before->later.count = 0;
   const idm_status status =
       action == IDM_MISSING
           ? branch_actions(b, before, observation, opt_random, opt_error)
           : branch_action(b, before, (size_t)action, observation, opt_random, opt_error);
   if (status != IDM_OK) return status;
-  if (before->later.count == 0 || !belief_set_tidy(&before->later))
+  if (before->later.count == 0 || !idm_belief_set_tidy(&before->later))
     return impossible(b, action, observation, opt_error);
   if (before->later.count > BELIEF_SET_MOST)
     return idm_fail(opt_error, IDM_INPUT,
@@ -429,9 +454,7 @@ static idm_status observe(const void *content, void *content_before, void *conte
   const belief_set swapped = after->now;
   after->now = before->later;
   before->later = swapped;
-  after->variant = before->variant;
-  after->steps = before->steps + 1;
-  after->decided = false;
+  step(before, after);
   return IDM_OK;
 }
 
@@ -459,7 +482,7 @@ static const idm_behavior_ops operations = {
     .belief = mean_belief,
 };
 
-idm_behavior believer_behavior(const believer *b)
+idm_behavior idm_believer_behavior(const believer *b)
 {
   return (idm_behavior){&operations, b};
 }

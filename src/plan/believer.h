@@ -8,10 +8,11 @@
 typedef struct believer believer;
 
 /* Everything is borrowed: the planner's content gives the policies, theta the candidate models. */
-idm_status believer_create(const idm_planner *planner, const void *content,
-                           const idm_setting *setting, const idm_theta *theta,
-                           const idm_agent *agent, believer **ret_believer, idm_error *opt_error);
-void believer_destroy(believer *b);
-idm_behavior believer_behavior(const believer *b);
+idm_status idm_believer_create(const idm_planner *planner, const void *content,
+                               const idm_setting *setting, const idm_theta *theta,
+                               const idm_agent *agent, believer **ret_believer,
+                               idm_error *opt_error);
+void idm_believer_destroy(believer *b);
+idm_behavior idm_believer_behavior(const believer *b);
 
 #endif

@@ -171,7 +171,7 @@ static bool allocate_vectors(control *c)
          c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
 }
 
-void control_destroy(void *content)
+void idm_control_destroy(void *content)
 {
   control *c = content;
   if (!c) return;
@@ -203,8 +203,8 @@ void control_destroy(void *content)
   free(c);
 }
 
-idm_status control_create(const idm_setting *setting, const idm_theta *theta,
-                          const idm_agent *agent, void **ret_content, idm_error *opt_error)
+idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta,
+                              const idm_agent *agent, void **ret_content, idm_error *opt_error)
 {
   *ret_content = NULL;
   control *c = idm_new(1, sizeof *c);
@@ -235,7 +235,7 @@ idm_status control_create(const idm_setting *setting, const idm_theta *theta,
   if (status == IDM_OK && !allocate_vectors(c)) status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = build_successors(c, opt_error);
   if (status != IDM_OK) {
-    control_destroy(c);
+    idm_control_destroy(c);
     return status;
   }
   *ret_content = c;
@@ -273,11 +273,11 @@ static void renew_utility(control *c, const idm_theta *theta, size_t variant)
   double *own = c->utility + variant * pairs;
   if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return;
   memcpy(own, utility, pairs * sizeof *own);
-  control_rewards(c, variant);
+  idm_control_rewards(c, variant);
 }
 
-idm_status control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                        idm_plan_report *report, idm_error *opt_error)
+idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                            idm_plan_report *report, idm_error *opt_error)
 {
   control *c = content;
   const idm_status status = renew_dynamics(c, theta, opt_error);
@@ -300,19 +300,19 @@ idm_status control_plan(void *content, const idm_theta *theta, const idm_solver 
          c->models * sizeof(double));
   for (size_t v = 0; v < c->variants; v++) renew_utility(c, theta, v);
   c->rewarded = true;
-  return control_solve(c, solver, report, opt_error);
+  return idm_control_solve(c, solver, report, opt_error);
 }
 
-idm_status control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
-                                      const idm_agent *agent, void **ret_content,
-                                      idm_error *opt_error)
+idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
+                                          const idm_agent *agent, void **ret_content,
+                                          idm_error *opt_error)
 {
-  const idm_status status = control_create(setting, theta, agent, ret_content, opt_error);
+  const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
   if (status == IDM_OK) ((control *)*ret_content)->own_temperature = true;
   return status;
 }
 
-size_t control_points(const void *content)
+size_t idm_control_points(const void *content)
 {
   return ((const control *)content)->lattice->points;
 }

@@ -69,16 +69,16 @@ typedef struct control {
 /* --- control.c: the operations of the planners that solve a lattice
  * ---------------------------------- */
 
-idm_status control_create(const idm_setting *setting, const idm_theta *theta,
-                          const idm_agent *agent, void **ret_content, idm_error *opt_error);
+idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta,
+                              const idm_agent *agent, void **ret_content, idm_error *opt_error);
 /* The same with a decision policy of its own temperature, laid over the solved Q. */
-idm_status control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
-                                      const idm_agent *agent, void **ret_content,
-                                      idm_error *opt_error);
-idm_status control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                        idm_plan_report *report, idm_error *opt_error);
-void control_destroy(void *content);
-size_t control_points(const void *content);
+idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
+                                          const idm_agent *agent, void **ret_content,
+                                          idm_error *opt_error);
+idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                            idm_plan_report *report, idm_error *opt_error);
+void idm_control_destroy(void *content);
+size_t idm_control_points(const void *content);
 
 /* --- backup.c: the operator B* and its derivative
  * ------------------------------------------------- */
@@ -96,44 +96,44 @@ typedef struct backup_output {
 } backup_output;
 
 /* Point an output at the tables of a variant and layer, where there are any. */
-void control_tables(const control *c, size_t variant, int layer, backup_output *out);
+void idm_control_tables(const control *c, size_t variant, int layer, backup_output *out);
 /* Apply B* at v; with `hold` the decision policy is control->held instead of the optimal one. */
-void control_backup(control *c, const double *v, bool hold, backup_output *out);
+void idm_control_backup(control *c, const double *v, bool hold, backup_output *out);
 /* Hold the optimal decision policy at v. */
-void control_hold(control *c, const double *v);
+void idm_control_hold(control *c, const double *v);
 /* Fold the weights in control->mix into the derivative, where it has that form. Call before a
  * series of products. */
-void control_fold(control *c);
+void idm_control_fold(control *c);
 /* y = x - gamma P x with the weights in control->mix; context is the control. */
-void control_derivative(const void *context, const double *x, double *y);
+void idm_control_derivative(const void *context, const double *x, double *y);
 /* y = x - gamma P' x. */
-void control_transposed(const void *context, const double *x, double *y);
+void idm_control_transposed(const void *context, const double *x, double *y);
 /* Compute the immediate utility of a variant on the lattice. */
-void control_rewards(control *c, size_t variant);
+void idm_control_rewards(control *c, size_t variant);
 /* Make a variant the one that the operator works on. */
-void control_select(control *c, size_t variant);
-double control_reward(const control *c, size_t variant, const double *z, size_t action);
+void idm_control_select(control *c, size_t variant);
+double idm_control_reward(const control *c, size_t variant, const double *z, size_t action);
 /* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
-double control_point(const control *c, const double *v, size_t point, double *k, double *q);
+double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q);
 
 /* --- solve.c
  * -------------------------------------------------------------------------------------- */
 
 /* Vectors of control->vector that the solver needs beside those of GMRES. */
 enum { CONTROL_VECTORS = 5 };
-idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
-                         idm_error *opt_error);
+idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
+                             idm_error *opt_error);
 
 /* --- evaluate.c: policies off the lattice
  * --------------------------------------------------------- */
 
-void control_policy(const void *content, size_t variant, int steps, const double *z,
-                    double *decision, double *opt_specification, double *scratch);
-void control_log_policy(const void *content, size_t variant, int steps, const double *z,
-                        double *log_decision, double *scratch);
-double control_value(const void *content, size_t variant, int steps, const double *z,
-                     double *scratch);
-size_t control_scratch(const void *content);
+void idm_control_policy(const void *content, size_t variant, int steps, const double *z,
+                        double *decision, double *opt_specification, double *scratch);
+void idm_control_log_policy(const void *content, size_t variant, int steps, const double *z,
+                            double *log_decision, double *scratch);
+double idm_control_value(const void *content, size_t variant, int steps, const double *z,
+                         double *scratch);
+size_t idm_control_scratch(const void *content);
 /* Layer with the values of `left` steps left. */
 static inline const double *control_layer(const control *c, size_t variant, int left)
 {
@@ -143,7 +143,7 @@ static inline const double *control_layer(const control *c, size_t variant, int 
 /* --- forward.c
  * ------------------------------------------------------------------------------------ */
 
-idm_status control_forward(void *content, size_t variant, idm_forward *forward,
-                           double *opt_occupancy, idm_error *opt_error);
+idm_status idm_control_forward(void *content, size_t variant, idm_forward *forward,
+                               double *opt_occupancy, idm_error *opt_error);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct evaluation {
   uint32_t *vertex;  /* [state] */
 } evaluation;
 
-size_t control_scratch(const void *content)
+size_t idm_control_scratch(const void *content)
 {
   const control *c = content;
   const size_t k = c->sizes.states;
@@ -100,7 +100,7 @@ static void lookahead(const control *c, size_t variant, int left, const double *
 {
   const double *v = control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    e->q[u] = control_reward(c, variant, z, u);
+    e->q[u] = idm_control_reward(c, variant, z, u);
     if (c->setting->terminal[u]) continue;
     double *k = e->k + u * c->models;
     for (size_t m = 0; m < c->models; m++) k[m] = lookahead_model(c, v, z, u, m, e);
@@ -153,8 +153,8 @@ static void policy_by_tables(const control *c, size_t variant, int left, const d
                 opt_specification);
 }
 
-void control_policy(const void *content, size_t variant, int steps, const double *z,
-                    double *decision, double *opt_specification, double *scratch)
+void idm_control_policy(const void *content, size_t variant, int steps, const double *z,
+                        double *decision, double *opt_specification, double *scratch)
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
@@ -189,8 +189,8 @@ static void log_by_tables(const control *c, size_t variant, int left, const doub
   }
 }
 
-void control_log_policy(const void *content, size_t variant, int steps, const double *z,
-                        double *log_decision, double *scratch)
+void idm_control_log_policy(const void *content, size_t variant, int steps, const double *z,
+                            double *log_decision, double *scratch)
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
@@ -204,8 +204,8 @@ void control_log_policy(const void *content, size_t variant, int steps, const do
                 log_decision);
 }
 
-double control_value(const void *content, size_t variant, int steps, const double *z,
-                     double *scratch)
+double idm_control_value(const void *content, size_t variant, int steps, const double *z,
+                         double *scratch)
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);

@@ -90,7 +90,7 @@ static void visit_points(recursion *r, const double *v)
   const double *prior = c->numbers.action_prior;
   for (size_t i = 0; i < c->lattice->points; i++) {
     contribution at = {0};
-    control_point(c, v, i, r->k, r->q);
+    idm_control_point(c, v, i, r->k, r->q);
     idm_soft(t, c->sizes.actions, prior, r->q, r->pi);
     at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q);
     for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -133,7 +133,7 @@ static void add_visits(const recursion *r, const double *mass, idm_forward *forw
 /* residual = start - (I - gamma P') mass; returns its 1-norm. */
 static double remainder_of(recursion *r, const double *start)
 {
-  control_transposed(r->c, r->mass, r->flow);
+  idm_control_transposed(r->c, r->mass, r->flow);
   double norm = 0;
   for (size_t i = 0; i < r->c->padded; i++) {
     r->residual[i] = start[i] - r->flow[i];
@@ -153,7 +153,7 @@ static bool spread_mass(recursion *r, const double *start, double *step)
   memcpy(r->mass, start, n * sizeof *r->mass);
   double norm = remainder_of(r, start);
   for (int i = 0; i < refinements && norm > enough; i++) {
-    idm_gmres(n, control_transposed, r->c, r->residual, step, 1e-8, r->c->basis, 400, r->work,
+    idm_gmres(n, idm_control_transposed, r->c, r->residual, step, 1e-8, r->c->basis, 400, r->work,
               NULL);
     for (size_t j = 0; j < n; j++) r->mass[j] += step[j];
     const double next = remainder_of(r, start);
@@ -202,7 +202,7 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   for (int left = c->layers; left > 0; left--) {
     visit_points(r, control_layer(c, variant, left - 1));
     add_visits(r, now, forward);
-    control_transposed(c, now, r->flow);
+    idm_control_transposed(c, now, r->flow);
     for (size_t i = 0; i < n; i++) {
       r->mass[i] += now[i];
       now[i] -= r->flow[i]; /* gamma P' now */
@@ -212,15 +212,15 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   return IDM_OK;
 }
 
-idm_status control_forward(void *content, size_t variant, idm_forward *forward,
-                           double *opt_occupancy, idm_error *opt_error)
+idm_status idm_control_forward(void *content, size_t variant, idm_forward *forward,
+                               double *opt_occupancy, idm_error *opt_error)
 {
   control *c = content;
   *forward = (idm_forward){0};
   recursion r;
   idm_status status = prepare(&r, c, opt_error);
   if (status != IDM_OK) return status;
-  control_select(c, variant);
+  idm_control_select(c, variant);
   status = c->setting->horizon > 0 ? forward_horizon(&r, variant, forward, opt_error)
                                    : forward_stationary(&r, variant, forward, opt_error);
   if (status == IDM_OK && opt_occupancy)

@@ -25,10 +25,10 @@
 #define LATTICE_PLANNER(its_name, its_summary, its_reads, can, its_create, its_clamp)              \
   {                                                                                                \
     .name = (its_name), .summary = (its_summary), .reads = LATTICE_READS | (its_reads),            \
-    .capabilities = LATTICE_CAN | (can), .create = (its_create), .plan = control_plan,             \
-    .policy = control_policy, .log_policy = control_log_policy, .value = control_value,            \
-    .forward = control_forward, .destroy = control_destroy, .scratch = control_scratch,            \
-    .points = control_points, .clamp = (its_clamp)                                                 \
+    .capabilities = LATTICE_CAN | (can), .create = (its_create), .plan = idm_control_plan,         \
+    .policy = idm_control_policy, .log_policy = idm_control_log_policy,                            \
+    .value = idm_control_value, .forward = idm_control_forward, .destroy = idm_control_destroy,    \
+    .scratch = idm_control_scratch, .points = idm_control_points, .clamp = (its_clamp)             \
   }
 
 static const idm_planner planners[] = {
@@ -37,42 +37,44 @@ static const idm_planner planners[] = {
         "bounded rational control: flexibility 1/alpha, optimism 1/beta, adaptivity 1/eta",
         READS(IDM_ALPHA) | READS(IDM_BETA) | READS(IDM_ETA) | READS(IDM_ACTION_PRIOR) |
             READS(IDM_MODEL_PRIOR) | READS(IDM_BELIEF_PRIOR),
-        0, control_create, NULL),
+        0, idm_control_create, NULL),
     LATTICE_PLANNER("rational", "its limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
-                    READS(IDM_ACTION_PRIOR) | READS(IDM_MODEL_PRIOR), 0, control_create,
-                    clamp_rational),
+                    READS(IDM_ACTION_PRIOR) | READS(IDM_MODEL_PRIOR), 0, idm_control_create,
+                    idm_clamp_rational),
     {.name = "decision-rule",
      .summary = "a softmax of linear scores of the belief; nothing is planned",
      .reads = READS(IDM_WEIGHTS) | READS(IDM_ACTION_PRIOR) | READS(IDM_MODEL_PRIOR) |
               READS(IDM_TRANSITION) | READS(IDM_EMISSION),
      .capabilities = IDM_CAN_STATIONARY | IDM_CAN_HORIZON | IDM_NEEDS_MODEL,
-     .create = rule_create,
-     .plan = rule_plan,
-     .policy = rule_policy,
-     .log_policy = rule_log_policy,
-     .scratch = rule_scratch,
-     .destroy = rule_destroy},
+     .create = idm_rule_create,
+     .plan = idm_rule_plan,
+     .policy = idm_rule_policy,
+     .log_policy = idm_rule_log_policy,
+     .scratch = idm_rule_scratch,
+     .destroy = idm_rule_destroy},
 };
 
 /* The paper's table "Boundedly Rational Agents". */
 static const idm_planner agents[] = {
     LATTICE_PLANNER("uniformly-random", "every action alike: 1/alpha = 0, uniform action prior", 0,
-                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_random),
+                    IDM_NEEDS_ENVIRONMENT, idm_control_create, idm_clamp_random),
     LATTICE_PLANNER("deterministic-optimal", "the best action, knowing the environment", 0,
-                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_optimal),
-    LATTICE_PLANNER(
-        "boltzmann-exploratory", "a softmax laid over the optimal Q, with its own temperature",
-        READS(IDM_TEMPERATURE), IDM_NEEDS_ENVIRONMENT, control_create_exploratory, clamp_optimal),
+                    IDM_NEEDS_ENVIRONMENT, idm_control_create, idm_clamp_optimal),
+    LATTICE_PLANNER("boltzmann-exploratory",
+                    "a softmax laid over the optimal Q, with its own temperature",
+                    READS(IDM_TEMPERATURE), IDM_NEEDS_ENVIRONMENT, idm_control_create_exploratory,
+                    idm_clamp_optimal),
     LATTICE_PLANNER("minimum-information", "1/alpha = 1 and 1/eta = 1, any action and belief prior",
                     READS(IDM_ACTION_PRIOR) | READS(IDM_BELIEF_PRIOR), IDM_NEEDS_ENVIRONMENT,
-                    control_create, clamp_minimum_information),
+                    idm_control_create, idm_clamp_minimum_information),
     LATTICE_PLANNER("maximum-entropy", "any alpha > 0, uniform action prior", READS(IDM_ALPHA),
-                    IDM_NEEDS_ENVIRONMENT, control_create, clamp_maximum_entropy),
+                    IDM_NEEDS_ENVIRONMENT, idm_control_create, idm_clamp_maximum_entropy),
     LATTICE_PLANNER("kl-regularised", "any alpha > 0, any action prior",
                     READS(IDM_ALPHA) | READS(IDM_ACTION_PRIOR), IDM_NEEDS_ENVIRONMENT,
-                    control_create, clamp_regularised),
+                    idm_control_create, idm_clamp_regularised),
     LATTICE_PLANNER("kl-penalised-robust", "the best action against pessimistic models: beta < 0",
-                    READS(IDM_BETA) | READS(IDM_MODEL_PRIOR), 0, control_create, clamp_robust),
+                    READS(IDM_BETA) | READS(IDM_MODEL_PRIOR), 0, idm_control_create,
+                    idm_clamp_robust),
 };
 
 const idm_planner *idm_planner_at(size_t index)
@@ -125,7 +127,7 @@ struct idm_workspace {
 void idm_workspace_destroy(idm_workspace *workspace)
 {
   if (!workspace) return;
-  believer_destroy(workspace->believer);
+  idm_believer_destroy(workspace->believer);
   if (workspace->content) workspace->planner->destroy(workspace->content);
   idm_theta_destroy(workspace->theta);
   free(workspace->scratch);
@@ -184,7 +186,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   }
   if (status == IDM_OK)
     status =
-        believer_create(planner, w->content, setting, w->theta, agent, &w->believer, opt_error);
+        idm_believer_create(planner, w->content, setting, w->theta, agent, &w->believer, opt_error);
   if (status != IDM_OK) {
     idm_workspace_destroy(w);
     return status;
@@ -247,5 +249,5 @@ const idm_theta *idm_workspace_theta(const idm_workspace *workspace)
 
 idm_behavior idm_workspace_behavior(const idm_workspace *workspace)
 {
-  return believer_behavior(workspace->believer);
+  return idm_believer_behavior(workspace->believer);
 }

@@ -12,7 +12,7 @@ typedef struct rule {
   double *model_prior;
 } rule;
 
-void rule_destroy(void *content)
+void idm_rule_destroy(void *content)
 {
   rule *r = content;
   if (!r) return;
@@ -22,8 +22,8 @@ void rule_destroy(void *content)
   free(r);
 }
 
-idm_status rule_create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                       void **ret_content, idm_error *opt_error)
+idm_status idm_rule_create(const idm_setting *setting, const idm_theta *theta,
+                           const idm_agent *agent, void **ret_content, idm_error *opt_error)
 {
   (void)setting;
   (void)agent;
@@ -41,15 +41,15 @@ idm_status rule_create(const idm_setting *setting, const idm_theta *theta, const
   r->action_prior = idm_new(theta->sizes.actions, sizeof *r->action_prior);
   r->model_prior = idm_new(theta->models, sizeof *r->model_prior);
   if (!r->weights || !r->action_prior || !r->model_prior) {
-    rule_destroy(r);
+    idm_rule_destroy(r);
     return idm_fail_memory(opt_error);
   }
   *ret_content = r;
   return IDM_OK;
 }
 
-idm_status rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                     idm_plan_report *report, idm_error *opt_error)
+idm_status idm_rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                         idm_plan_report *report, idm_error *opt_error)
 {
   (void)solver;
   (void)opt_error;
@@ -64,7 +64,7 @@ idm_status rule_plan(void *content, const idm_theta *theta, const idm_solver *so
   return IDM_OK;
 }
 
-size_t rule_scratch(const void *content)
+size_t idm_rule_scratch(const void *content)
 {
   return ((const rule *)content)->sizes.actions;
 }
@@ -80,8 +80,8 @@ static const double *scores(const rule *r, const double *z, double *score)
   return score;
 }
 
-void rule_policy(const void *content, size_t variant, int steps, const double *z, double *decision,
-                 double *opt_specification, double *scratch)
+void idm_rule_policy(const void *content, size_t variant, int steps, const double *z,
+                     double *decision, double *opt_specification, double *scratch)
 {
   (void)variant;
   (void)steps;
@@ -91,8 +91,8 @@ void rule_policy(const void *content, size_t variant, int steps, const double *z
     memcpy(opt_specification + u * r->models, r->model_prior, r->models * sizeof(double));
 }
 
-void rule_log_policy(const void *content, size_t variant, int steps, const double *z,
-                     double *log_decision, double *scratch)
+void idm_rule_log_policy(const void *content, size_t variant, int steps, const double *z,
+                         double *log_decision, double *scratch)
 {
   (void)variant;
   (void)steps;

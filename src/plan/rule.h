@@ -4,15 +4,15 @@
 
 #include "idm/planner.h"
 
-idm_status rule_create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                       void **ret_content, idm_error *opt_error);
-idm_status rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                     idm_plan_report *report, idm_error *opt_error);
-void rule_policy(const void *content, size_t variant, int steps, const double *z, double *decision,
-                 double *opt_specification, double *scratch);
-void rule_log_policy(const void *content, size_t variant, int steps, const double *z,
-                     double *log_decision, double *scratch);
-size_t rule_scratch(const void *content);
-void rule_destroy(void *content);
+idm_status idm_rule_create(const idm_setting *setting, const idm_theta *theta,
+                           const idm_agent *agent, void **ret_content, idm_error *opt_error);
+idm_status idm_rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                         idm_plan_report *report, idm_error *opt_error);
+void idm_rule_policy(const void *content, size_t variant, int steps, const double *z,
+                     double *decision, double *opt_specification, double *scratch);
+void idm_rule_log_policy(const void *content, size_t variant, int steps, const double *z,
+                         double *log_decision, double *scratch);
+size_t idm_rule_scratch(const void *content);
+void idm_rule_destroy(void *content);
 
 #endif

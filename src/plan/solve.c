@@ -93,7 +93,7 @@ static bool sweep(control *c, const idm_solver *solver, bool shifted, long limit
   out->value = w.backup;
   out->mix = false;
   for (long i = 0; i < limit; i++) {
-    control_backup(c, w.v, false, out);
+    idm_control_backup(c, w.v, false, out);
     report->sweeps++;
     certificate at = certify(c, out);
     bool done;
@@ -134,9 +134,9 @@ static void newton_step(control *c, double radius, double enough, const vectors 
 {
   double *d = w->trial_backup;
   for (size_t i = 0; i < c->padded; i++) d[i] = w->backup[i] - w->v[i];
-  control_fold(c);
+  idm_control_fold(c);
   const double tolerance = fmin(0.1, fmax(forcing, 0.1 * enough / radius));
-  idm_gmres(c->padded, control_derivative, c, d, w->step, tolerance, c->basis, most_products,
+  idm_gmres(c->padded, idm_control_derivative, c, d, w->step, tolerance, c->basis, most_products,
             w->work, &report->sweeps);
   for (size_t i = 0; i < c->padded; i++) w->trial[i] = w->v[i] + w->step[i];
   report->iterations++;
@@ -162,11 +162,11 @@ static void solve_held(control *c, const idm_solver *solver, vectors *w, backup_
                        idm_plan_report *report)
 {
   enum { most_steps = 30 };
-  control_hold(c, w->v);
+  idm_control_hold(c, w->v);
   backup_output held = {.mix = true};
   for (int i = 0; i < most_steps; i++) {
     held.value = w->backup;
-    control_backup(c, w->v, true, &held);
+    idm_control_backup(c, w->v, true, &held);
     report->sweeps++;
     const certificate at = certify(c, &held);
     if (at.radius + at.rounding <= 0.1 * target(c, solver, &held) || at.radius <= at.rounding)
@@ -175,7 +175,7 @@ static void solve_held(control *c, const idm_solver *solver, vectors *w, backup_
     memcpy(w->v, w->trial, c->padded * sizeof *w->v);
   }
   out->value = w->backup;
-  control_backup(c, w->v, false, out);
+  idm_control_backup(c, w->v, false, out);
   report->sweeps++;
 }
 
@@ -191,7 +191,7 @@ static bool solve_stubborn(control *c, const idm_solver *solver, vectors *w, bac
   const bool done = sweep(c, solver, true, most_sweeps, *w, out, report);
   out->mix = true;
   out->value = w->backup;
-  control_backup(c, w->v, false, out);
+  idm_control_backup(c, w->v, false, out);
   return done;
 }
 
@@ -205,8 +205,8 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
 {
   out->mix = true;
   out->value = w->backup;
-  control_tables(c, variant, 0, out);
-  control_backup(c, w->v, false, out);
+  idm_control_tables(c, variant, 0, out);
+  idm_control_backup(c, w->v, false, out);
   report->sweeps++;
   bool done = reached(c, solver, out, report);
   bool fresh = true;
@@ -214,7 +214,7 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
     newton_step(c, certify(c, out).radius, target(c, solver, out), w, report);
     backup_output trial = *out;
     trial.value = w->trial_backup;
-    control_backup(c, w->trial, false, &trial);
+    idm_control_backup(c, w->trial, false, &trial);
     report->sweeps++;
     /* Accept a step only if the bound shrinks. */
     if (isfinite(trial.size) && certify(c, &trial).radius < certify(c, out).radius) {
@@ -242,8 +242,8 @@ static void store(control *c, size_t variant, const double *v, bool tables)
   memcpy(layer, v, c->padded * sizeof *v);
   if (tables || !c->quality) return;
   backup_output out = {.value = layer};
-  control_tables(c, variant, 0, &out);
-  control_backup(c, v, false, &out);
+  idm_control_tables(c, variant, 0, &out);
+  idm_control_backup(c, v, false, &out);
 }
 
 static void solve_stationary(control *c, size_t variant, const idm_solver *solver,
@@ -276,8 +276,8 @@ static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
   double size = 0;
   for (int t = 0; t < c->layers; t++) {
     backup_output out = {.value = first + (size_t)(t + 1) * c->padded};
-    control_tables(c, variant, t, &out);
-    control_backup(c, first + (size_t)t * c->padded, false, &out);
+    idm_control_tables(c, variant, t, &out);
+    idm_control_backup(c, first + (size_t)t * c->padded, false, &out);
     size = fmax(size, out.size);
     report->iterations++;
     report->sweeps++;
@@ -298,13 +298,13 @@ static bool finite_values(const control *c, size_t variant)
   return true;
 }
 
-idm_status control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
-                         idm_error *opt_error)
+idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_report *report,
+                             idm_error *opt_error)
 {
   *report = (idm_plan_report){0};
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};
-    control_select(c, variant);
+    idm_control_select(c, variant);
     if (c->setting->horizon > 0)
       solve_horizon(c, variant, &one);
     else
