@@ -128,7 +128,7 @@ test_usage() {
   fails 2 'discount' solve example:diag --set discount=1
   fails 2 "'fly'" solve example:diag --set planner=fly
   fails 2 'impossible' solve example:maintenance --path run:broken
-  fails 2 '--json needs --output' simulate example:diag --json
+  fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
   fails 2 "no command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads

@@ -38,7 +38,7 @@ static void conforms(const idm_planner *planner)
       problem->agent.evaluate = (idm_evaluate)evaluate;
       idm_plan_report report;
       idm_workspace *workspace = support_plan(problem, &report);
-      assert_true(report.bound < 1e-6);
+      assert_true(isnan(report.bound) ? !planner->value : report.bound < 1e-6);
       for (double p = 0; p <= 1; p += 0.0625) {
         const double z[2] = {1 - p, p};
         double decision[3], specification[9];

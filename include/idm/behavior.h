@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* All operations are required except `belief`. `memory` is the internal state z of one agent. */
+/* All operations are required. `memory` is the internal state z of one agent. */
 typedef struct idm_behavior_ops {
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
   void (*memory_destroy)(void *memory);
@@ -74,7 +74,9 @@ typedef struct idm_scorer idm_scorer;
 IDM_API idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
                                      idm_scorer **ret_scorer, idm_error *opt_error);
 IDM_API void idm_scorer_destroy(idm_scorer *scorer);
-/* Score the data. An observation that the agent holds impossible is IDM_INPUT, with the line. */
+/* Score the data. Memories are kept between runs of the same behaviour, so its workspace must live
+ * as long as the scorer. An observation that the agent holds impossible is IDM_INPUT, with the
+ * line. */
 IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
                                   idm_error *opt_error);
 /* After a run: log-likelihood of each trajectory, summed by agent into [agents]. */

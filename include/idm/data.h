@@ -46,9 +46,9 @@ typedef struct idm_data {
   int32_t *covariate;          /* [covariates][row]: level, IDM_MISSING where the cell is empty */
 } idm_data;
 
-/* A tree of histories. Node 0.. are roots, one a (variant, start belief); every other node is a row
- * shared by all trajectories with the same history up to it. Nodes are in depth-first order: a
- * parent comes before its children, and a subtree is contiguous. */
+/* A tree of histories. A root stands for a (variant, start belief), see root[]; every other node is
+ * a row shared by all trajectories with the same history up to it. Nodes are in depth-first order:
+ * a parent comes before its children, and a subtree is contiguous. */
 typedef struct idm_prefix_node {
   int32_t parent; /* -1 for a root */
   int32_t action; /* what this row holds; IDM_MISSING where not recorded */

@@ -12,14 +12,4 @@
 #include "idm/status.h"
 #include "idm/theta.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* "major.minor.patch". */
-IDM_API const char *idm_version(void);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

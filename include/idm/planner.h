@@ -35,8 +35,8 @@ typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 typedef struct idm_solver {
   idm_method method;
   double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(1, |V|) */
-  long limit;       /* most iterations (Newton steps, or sweeps) */
-  bool cold;        /* start from V = 0 instead of the last solution */
+  long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
+  bool cold;  /* start from V = 0 instead of the last solution */
 } idm_solver;
 IDM_API void idm_solver_default(idm_solver *solver);
 
@@ -118,6 +118,9 @@ IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver
                             idm_error *opt_error);
 /* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
 IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
+/* The same after `steps` steps of a horizon. */
+IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
+                                    const double *z);
 /* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step. */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
                              double *decision, double *opt_specification);

@@ -57,7 +57,7 @@ typedef struct idm_problem {
 
 /* Settings every agent starts from. */
 IDM_API void idm_agent_default(idm_agent *agent);
-/* Allocate a problem around a fresh setting and theta with one model. */
+/* Allocate a problem around a fresh setting and a theta with `models` models. */
 IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                                       bool with_emission, idm_problem **ret_problem,
                                       idm_error *opt_error);

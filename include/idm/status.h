@@ -42,6 +42,9 @@ typedef struct idm_error {
   char message[768];
 } idm_error;
 
+/* Version of the library, "major.minor.patch". */
+IDM_API const char *idm_version(void);
+
 /* Name of a status, as in "IDM_INPUT". */
 IDM_API const char *idm_status_name(idm_status status);
 /* A few words on a status. */

@@ -10,7 +10,7 @@ typedef void (*idm_apply)(const void *context, const double *x, double *y);
 /* Largest basis between restarts. */
 enum { IDM_GMRES_BASIS = 24 };
 /* Vectors of length n that idm_gmres needs for a basis of `basis`. */
-#define IDM_GMRES_WORK(basis) ((size_t)(basis) + 2)
+#define IDM_GMRES_WORK(basis) ((size_t)(basis) + 1)
 
 /* GMRES (Saad and Schultz 1986) from x = 0 until |b - A x| <= tolerance |b| in the 2-norm,
  * restarted every `basis` products (at most IDM_GMRES_BASIS), at most `products` products with A in

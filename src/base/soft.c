@@ -1,7 +1,6 @@
 /* Soft extrema, one problem at a time. */
 #include "base/soft.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 

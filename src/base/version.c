@@ -1,5 +1,5 @@
 /* The version, as the build knows it. */
-#include "idm/idm.h"
+#include "idm/status.h"
 
 const char *idm_version(void)
 {

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "belief/filter.h"
 
-/* Two columns are proportional when every 2 x 2 minor vanishes to this relative size. */
+/* Two columns are proportional when, scaled to sum to 1, their entries differ by less than this,
+ * relatively. */
 static const double proportional = 1e-12;
 
 /* --- observations that lead to the same belief
@@ -209,6 +210,7 @@ static void free_block(idm_successor_block *block)
 
 static void *aligned(size_t count, size_t size)
 {
+  if (idm_times(count, size) > SIZE_MAX - IDM_ALIGNMENT) return NULL;
   const size_t bytes = (idm_times(count, size) + IDM_ALIGNMENT - 1) / IDM_ALIGNMENT * IDM_ALIGNMENT;
   return aligned_alloc(IDM_ALIGNMENT, bytes ? bytes : IDM_ALIGNMENT);
 }
@@ -359,7 +361,6 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
     status = idm_fail_memory(opt_error);
     goto done;
   }
-  successors->lattice = lattice;
   successors->actions = n.actions;
   successors->models = request->models;
   successors->slices = (lattice->points + IDM_LANES - 1) / IDM_LANES;

@@ -32,7 +32,6 @@ typedef struct idm_successor_block {
 } idm_successor_block;
 
 typedef struct idm_successors {
-  const idm_lattice *lattice; /* borrowed */
   size_t actions;
   size_t models;
   size_t slices;              /* slices of the points */

@@ -53,7 +53,7 @@ extern const cli_command *const cli_commands[]; /* ends with NULL */
 idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words);
 void cli_call_free(cli_call *call);
 bool cli_given(const cli_call *call, const char *option);
-/* Text of an option: the last given, or its default, or NULL. */
+/* Text of an option: as given, or its default, or NULL. */
 const char *cli_text(const cli_call *call, const char *option);
 long cli_integer(const cli_call *call, const char *option);
 size_t cli_list(const cli_call *call, const char *option, const char *const **ret_values);
@@ -75,7 +75,9 @@ idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */
 idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_workspace,
                     idm_plan_report *report);
-/* A JSON number; infinities and NaN as strings. */
+/* --json owns standard output: refuse it as the target of a file. */
+idm_status cli_check_target(cli_call *call, const char *path);
+/* A JSON number; infinities as strings, NaN as null. */
 json_t *cli_number(double value);
 json_t *cli_numbers(const double *values, size_t count);
 /* Print one JSON object, full precision, and free it. */

@@ -10,13 +10,6 @@ static bool is_pomdp(const char *path)
   return length >= 6 && strcasecmp(path + length - 6, ".pomdp") == 0;
 }
 
-/* --json owns standard output, so the file must go elsewhere. */
-static idm_status check_target(cli_call *call, const char *path)
-{
-  if (!cli_given(call, "json") || strcmp(path, "-") != 0) return IDM_OK;
-  return idm_fail(&call->error, IDM_USAGE, "--json needs a file to write to, not standard output");
-}
-
 static idm_status finish(cli_call *call, const char *path)
 {
   if (!cli_given(call, "json")) {
@@ -36,7 +29,7 @@ static idm_status run_convert(cli_call *call)
 {
   const char *target = call->argument[1];
   idm_problem *problem;
-  idm_status status = check_target(call, target);
+  idm_status status = cli_check_target(call, target);
   if (status != IDM_OK) return status;
   status = cli_read_problem(call, call->argument[0], &problem);
   if (status != IDM_OK) return status;
@@ -49,7 +42,7 @@ static idm_status run_convert(cli_call *call)
 static idm_status run_init(cli_call *call)
 {
   const char *target = cli_text(call, "output");
-  idm_status status = check_target(call, target);
+  idm_status status = cli_check_target(call, target);
   if (status == IDM_OK)
     status = idm_init_write(call->argument[0], target, &call->notes, &call->error);
   return status == IDM_OK ? finish(call, target) : status;

@@ -58,7 +58,8 @@ static idm_status run_list(cli_call *call)
   if (strcmp(what, "examples") == 0) return list_examples(call);
   if (strcmp(what, "inverses") == 0) return finish(call, json_array()); /* none is built in yet */
   return idm_fail(&call->error, IDM_USAGE,
-                  "nothing to list under '%s'; expected planners, inverses, agents or examples", what);
+                  "nothing to list under '%s'; expected planners, inverses, agents or examples",
+                  what);
 }
 
 static json_t *command_json(const cli_command *command)

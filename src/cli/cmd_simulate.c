@@ -1,5 +1,4 @@
 /* idm simulate: a log of decisions from an agent in its environment. */
-#include <stdlib.h>
 
 #include "cli/cli.h"
 
@@ -28,9 +27,7 @@ static idm_status run(cli_call *call)
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
                                      .seed = (uint64_t)seed};
-  idm_status status = IDM_OK;
-  if (cli_given(call, "json") && !cli_given(call, "output"))
-    status = idm_fail(&call->error, IDM_USAGE, "--json needs --output for the data");
+  idm_status status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = cli_need_utilities(call, problem);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &plan);

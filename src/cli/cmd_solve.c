@@ -1,5 +1,4 @@
 /* idm solve: value, policy and complexities of an agent. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,19 +90,21 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
                          const char *path, void *memory, view *v)
 {
   const size_t k = setting->states.count;
-  double *scratch = calloc(setting->actions.count, sizeof *scratch);
-  if (!scratch) return idm_fail_memory(&call->error);
-  idm_status status = b.ops->begin_trajectory(b.content, memory, 0, NULL, &call->error);
+  const size_t actions = setting->actions.count;
+  idm_status status = b.ops->begin_agent(b.content, memory, &call->error);
+  if (status == IDM_OK) status = b.ops->begin_trajectory(b.content, memory, 0, NULL, &call->error);
+  if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, v->policy, &call->error);
   b.ops->belief(b.content, memory, v->belief);
   const char *step = path;
   for (size_t i = 1; status == IDM_OK && i < v->count; i++) {
     const size_t length = strcspn(step, ",");
     int action = 0, observation = 0;
     status = parse_step(call, setting, step, length, &action, &observation);
-    if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, scratch, &call->error);
     if (status == IDM_OK)
       status =
           b.ops->observe(b.content, memory, memory, action, observation, 0, NULL, &call->error);
+    if (status == IDM_OK)
+      status = b.ops->act(b.content, memory, NULL, v->policy + i * actions, &call->error);
     if (status != IDM_OK) break;
     b.ops->belief(b.content, memory, v->belief + i * k);
     v->reached[i] = calloc(length + 1, 1);
@@ -111,7 +112,6 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
     if (v->reached[i]) memcpy(v->reached[i], step, length);
     step += length + (step[length] == ',');
   }
-  free(scratch);
   return status == IDM_INPUT ? IDM_USAGE : status; /* the path came from the command line */
 }
 
@@ -130,12 +130,13 @@ static idm_status follow_path(cli_call *call, const idm_setting *setting,
   return status;
 }
 
-static void evaluate(idm_workspace *workspace, const idm_setting *setting, view *v)
+/* Values at each belief, and policies where no path gave them; along a path steps are taken. */
+static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool path, view *v)
 {
   for (size_t i = 0; i < v->count; i++) {
     const double *z = v->belief + i * setting->states.count;
-    v->value[i] = idm_plan_value(workspace, 0, z);
-    idm_plan_policy(workspace, 0, z, v->policy + i * setting->actions.count, NULL);
+    v->value[i] = idm_plan_value_after(workspace, 0, path ? (int)i : 0, z);
+    if (!path) idm_plan_policy(workspace, 0, z, v->policy + i * setting->actions.count, NULL);
   }
 }
 
@@ -231,9 +232,12 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
            "%.6f\n",
            opt_forward->internal_return, opt_forward->decision, opt_forward->specification,
            opt_forward->recognition);
-  printf("%s%zu lattice points; value certain to %.1e (stopped by %s after %ld iterations)\n",
-         opt_forward ? "" : "\n", idm_workspace_points(workspace), report->bound,
-         idm_stop_name(report->stop), report->iterations);
+  if (report->stop == IDM_STOP_UNPLANNED)
+    printf("\nnothing is planned: there is no value\n");
+  else
+    printf("%zu lattice points; value certain to %.1e (stopped by %s after %ld iterations)\n",
+           idm_workspace_points(workspace), report->bound, idm_stop_name(report->stop),
+           report->iterations);
 }
 
 static idm_status run(cli_call *call)
@@ -251,7 +255,7 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
   if (status == IDM_OK && path) status = follow_path(call, problem->setting, workspace, path, &v);
   if (status == IDM_OK) {
-    evaluate(workspace, problem->setting, &v);
+    evaluate(workspace, problem->setting, path != NULL, &v);
     const bool has_forward = idm_workspace_planner(workspace)->forward != NULL;
     idm_forward forward;
     if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);

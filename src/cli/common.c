@@ -67,11 +67,20 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
   else
     status = idm_plan_capacity(problem->theta, agent, NULL, *ret_workspace, report, &call->notes,
                                &call->error);
+  if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
+    idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
+                  report->bound);
   if (status != IDM_OK) {
     idm_workspace_destroy(*ret_workspace);
     *ret_workspace = NULL;
   }
   return status;
+}
+
+idm_status cli_check_target(cli_call *call, const char *path)
+{
+  if (!cli_given(call, "json") || strcmp(path, "-") != 0) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE, "--json needs a file to write to, not standard output");
 }
 
 json_t *cli_number(double value)

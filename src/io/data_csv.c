@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/data_csv.h"
 
 /* Rows are numbered in 32 bits. */
@@ -136,8 +137,16 @@ static idm_status read_agent(idm_log *log, const idm_csv_field *field, uint32_t 
   size_t length = 0;
   const idm_status status = join_id(log, IDM_ROLE_AGENT, field, '/', &length, opt_error);
   if (status != IDM_OK) return status;
-  if (!idm_intern_is(&log->agents, log->last_agent, log->scratch, length) &&
-      !idm_intern_add(&log->agents, log->scratch, length, &log->last_agent))
+  if (idm_intern_is(&log->agents, log->last_agent, log->scratch, length)) {
+    *ret_agent = log->last_agent;
+    return IDM_OK;
+  }
+  if (!idm_utf8_valid(log->scratch, length)) {
+    const idm_csv_field *cell = &field[log->header.role[IDM_ROLE_AGENT].column[0]];
+    return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                       "the id of an agent is not UTF-8; save the table as UTF-8");
+  }
+  if (!idm_intern_add(&log->agents, log->scratch, length, &log->last_agent))
     return idm_fail_memory(opt_error);
   *ret_agent = log->last_agent;
   return IDM_OK;

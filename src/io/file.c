@@ -64,7 +64,7 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
 /* Open a fresh file beside `path`, so that the rename stays within one file system. Not mkstemp:
  * the file must have the mode of an ordinary new one, and asking for the umask would change it for
  * other threads. */
-static idm_status open_temporary(idm_file *file, idm_error *opt_error)
+static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm_error *opt_error)
 {
   enum { attempts = 1000 };
   const size_t size = strlen(file->path) + 48;
@@ -77,14 +77,18 @@ static idm_status open_temporary(idm_file *file, idm_error *opt_error)
     if (descriptor < 0 && errno != EEXIST) break;
   }
   if (descriptor < 0) {
+    const int reason = errno;
     free(file->temporary);
     file->temporary = NULL;
-    return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(errno));
+    return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(reason));
   }
+  if (opt_old)
+    (void)fchmod(descriptor, opt_old->st_mode & 07777); /* what is replaced keeps its mode */
   file->stream = fdopen(descriptor, "wb");
   if (file->stream) return IDM_OK;
+  const int reason = errno;
   close(descriptor);
-  return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(errno));
+  return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(reason));
 }
 
 idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
@@ -94,17 +98,18 @@ idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt
   if (!file) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   struct stat info;
+  bool exists = false;
   if (strcmp(path, "-") == 0) {
     file->stream = stdout;
   } else if (!(file->path = idm_text_copy(path, strlen(path)))) {
     status = idm_fail_memory(opt_error);
-  } else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+  } else if ((exists = stat(path, &info) == 0) && !S_ISREG(info.st_mode)) {
     /* A device or a pipe cannot be replaced by a rename: write to it directly. */
     file->stream = fopen(path, "wb");
     if (!file->stream)
       status = idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
   } else {
-    status = open_temporary(file, opt_error);
+    status = open_temporary(file, exists ? &info : NULL, opt_error);
   }
   if (status != IDM_OK) {
     idm_file_abandon(file);

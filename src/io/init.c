@@ -4,6 +4,8 @@
 
 #include "io/init.h"
 
+#include "base/utf8.h"
+
 /* --- yaml ---------------------------------------------------------------------------------- */
 
 /* Words that some reader of YAML takes for a truth value, a null or a number. */

@@ -55,8 +55,6 @@ idm_status idm_survey_take(idm_survey *survey, idm_csv *csv, idm_error *opt_erro
 void idm_survey_clear(idm_survey *survey);
 /* Actions that stand on last rows only, in sorted order; returns how many. */
 size_t idm_survey_endings(const idm_survey *survey, const char *ret_action[idm_label_limit]);
-/* Bytes of the UTF-8 character at text, 0 where there is none; its code into *ret_code. */
-size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code);
 /* Whether two words are the same in any case (ASCII). */
 bool idm_same_word(const char *a, const char *b);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/init.h"
 
 /* --- columns ------------------------------------------------------------------------------- */
@@ -85,40 +86,12 @@ static idm_status find_columns(idm_survey *s, idm_error *opt_error)
 
 /* --- survey -------------------------------------------------------------------------------- */
 
-size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
-{
-  static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (!length) return 0;
-  const unsigned char first = (unsigned char)text[0];
-  const size_t bytes = first < 0x80             ? 1
-                       : (first & 0xe0) == 0xc0 ? 2
-                       : (first & 0xf0) == 0xe0 ? 3
-                       : (first & 0xf8) == 0xf0 ? 4
-                                                : 0;
-  if (!bytes || bytes > length) return 0;
-  unsigned long code = bytes == 1 ? first : first & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; i++) {
-    const unsigned char next = (unsigned char)text[i];
-    if ((next & 0xc0) != 0x80) return 0;
-    code = code << 6 | (next & 0x3fu);
-  }
-  *ret_code = code;
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code < least[bytes] || code > 0x10ffff || surrogate ? 0 : bytes;
-}
-
 static idm_status check_utf8(const idm_survey *s, const idm_csv_field *place, const char *text,
                              size_t length, idm_error *opt_error)
 {
-  for (size_t i = 0; i < length;) {
-    unsigned long code;
-    const size_t bytes = idm_utf8_decode(text + i, length - i, &code);
-    if (!bytes)
-      return idm_fail_at(opt_error, s->file, (long)place->line, (long)place->column,
-                         "a text that is not UTF-8; save the table as UTF-8");
-    i += bytes;
-  }
-  return IDM_OK;
+  if (idm_utf8_valid(text, length)) return IDM_OK;
+  return idm_fail_at(opt_error, s->file, (long)place->line, (long)place->column,
+                     "a text that is not UTF-8; save the table as UTF-8");
 }
 
 /* The number of the cell's label, -1 where the cell is empty or there is no such column. */

@@ -1,6 +1,8 @@
 /* Words of Cassandra's format: tokens with their place, and names with a hash index. */
 #include "io/pomdp_lex.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,18 +203,8 @@ bool idm_pomdp_count(const idm_pomdp_token *token, size_t *ret_value)
 /* Bytes of the UTF-8 character at `text`, or 0 where it is malformed. */
 static size_t character_length(const char *text, size_t length)
 {
-  const unsigned char first = (unsigned char)text[0];
-  if (first < 0x80) return 1;
-  const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || size > length) return 0;
-  for (size_t i = 1; i < size; i++)
-    if (((unsigned char)text[i] & 0xc0) != 0x80) return 0;
-  const unsigned char second = (unsigned char)text[1];
-  /* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-    return 0;
-  return size;
+  unsigned long code;
+  return idm_utf8_decode(text, length, &code);
 }
 
 /* Whether text is well-formed UTF-8 without control characters. */

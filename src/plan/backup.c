@@ -83,6 +83,7 @@ typedef struct slice_scratch {
   double *q;      /* [action] */
   double *pi;     /* [action] */
   double *future; /* [action] */
+  double *point;  /* [action][model]: K at one point */
 } slice_scratch;
 
 static slice_scratch scratch_of(control *c)
@@ -93,6 +94,7 @@ static slice_scratch scratch_of(control *c)
   s.q = s.sigma + c->models * IDM_LANES;
   s.pi = s.q + c->sizes.actions * IDM_LANES;
   s.future = s.pi + c->sizes.actions * IDM_LANES;
+  s.point = s.future + c->sizes.actions;
   return s;
 }
 
@@ -211,7 +213,7 @@ IDM_INLINE void note_extremes(const control *c, const double *restrict v, size_t
   for (int l = 0; l < IDM_LANES; l++) d[l] = value[l] - v[l];
   for (size_t l = points_of(c, slice); l < IDM_LANES; l++) d[l] = d[0]; /* no point of its own */
   for (int l = 0; l < IDM_LANES; l++) {
-    const double size = fabs(value[l]);
+    const double size = fabs(value[l]) <= DBL_MAX ? fabs(value[l]) : INFINITY; /* NaN too */
     e->lowest[l] = d[l] < e->lowest[l] ? d[l] : e->lowest[l];
     e->highest[l] = d[l] > e->highest[l] ? d[l] : e->highest[l];
     e->size[l] = size > e->size[l] ? size : e->size[l];
@@ -289,7 +291,7 @@ void idm_control_hold(control *c, const double *v)
   const slice_scratch s = scratch_of(c);
   const size_t actions = c->sizes.actions;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    idm_control_point(c, v, i, c->lanes, s.q);
+    idm_control_point(c, v, i, s.point, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
     for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
     /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */

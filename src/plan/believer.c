@@ -115,6 +115,10 @@ static idm_status begin_trajectory(const void *content, void *content_memory, si
   memory *m = content_memory;
   const size_t k = b->theta->sizes.states;
   const double *start = opt_start ? opt_start : b->setting->start;
+  if (variant >= idm_theta_variants(b->theta))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "variant %zu was not planned for: bind the utilities before making a workspace",
+                    variant);
   m->variant = variant;
   m->steps = 0;
   m->decided = false;
@@ -158,13 +162,13 @@ static bool is_open(const memory *m, size_t u)
   return m->all_open || m->open[u];
 }
 
-/* pi(u|z_i) over the open actions. Where the policy gives all that is open (next to) nothing, the
- * logarithms decide; where it forbids them outright, they are shared equally. */
 static double log_choice(const believer *b, memory *m, size_t i, size_t u);
 
 /* Below this a probability has lost digits and its logarithm is asked of the planner. */
 static const double smallest = 1e-290;
 
+/* pi(u|z_i) over the open actions. Where the policy gives all that is open (next to) nothing, the
+ * logarithms decide; where it forbids them outright, they are shared equally. */
 static double choice(const believer *b, memory *m, size_t i, size_t u)
 {
   const double *decision = m->now.decision + i * m->now.actions;
@@ -274,8 +278,10 @@ static double recognise_pair(const believer *b, memory *m, size_t i, size_t u, s
     const double a = (z0 * transition[0] + z1 * transition[2]) * emission[0];
     const double c = (z0 * transition[1] + z1 * transition[3]) * emission[n.observations];
     const double p = a + c;
-    const double share = p > 0 ? sigma[model] : 0;
-    const double weight = p > 0 ? share / p : 0;
+    /* Below 1e-300 the quotient may overflow: to all purposes such an observation cannot be seen.
+     */
+    const double share = p > 1e-300 ? sigma[model] : 0;
+    const double weight = p > 1e-300 ? share / p : 0;
     m->share[model] = share;
     predictive += share * p;
     total += share;
@@ -306,12 +312,11 @@ static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t
   for (size_t s = 0; s < k; s++) m->mean[s] = 0;
   for (size_t model = 0; model < models; model++) {
     const double p = sigma[model] > 0 ? joint_of(b, model, z, u, x, m->posterior) : 0;
-    m->share[model] = p > 0 ? sigma[model] : 0;
-    if (!(p > 0)) continue;
+    m->share[model] = p > 1e-300 ? sigma[model] : 0;
+    if (!(p > 1e-300)) continue;
     predictive += sigma[model] * p;
     total += sigma[model];
-    const double weight = sigma[model] / p;
-    for (size_t s = 0; s < k; s++) m->mean[s] += weight * m->posterior[s];
+    for (size_t s = 0; s < k; s++) m->mean[s] += sigma[model] * (m->posterior[s] / p);
   }
   if (!(total > 0)) return 0;
   const double scale = 1 / total;

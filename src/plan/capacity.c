@@ -99,8 +99,18 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm
   double before[3] = {NAN, NAN, NAN};
   size_t count = 0;
   for (size_t i = 0; i < 3; i++) count += isnan(wanted[i].capacity) ? 0 : 1;
+  if (!count) return idm_plan(theta, opt_solver, workspace, opt_report, opt_error);
+  if (idm_theta_variants(theta) > 1)
+    return idm_fail(opt_error, IDM_USAGE, "a capacity needs one setting, not a family of %zu",
+                    idm_theta_variants(theta));
+  for (size_t i = 0; i < 3; i++)
+    if (!isnan(wanted[i].capacity) &&
+        !(idm_workspace_planner(workspace)->reads & (1u << wanted[i].block)))
+      return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no %s to find for the %s capacity",
+                      idm_workspace_planner(workspace)->name, idm_block_name(wanted[i].block),
+                      wanted[i].name);
   idm_status status = IDM_OK;
-  bool moved = count > 0;
+  bool moved = true;
   /* One constraint at a time until none moves its multiplier: the dual is convex, so this settles.
    */
   for (int round = 0; moved && status == IDM_OK && round < most_rounds; round++) {
@@ -111,7 +121,8 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm
                         opt_report, wanted[i].block, wanted[i].capacity};
       status = settle(&s, &binds[i], opt_error);
       const double now = idm_theta_scalar(theta, wanted[i].block);
-      moved = moved || (count > 1 && !(fabs(now - before[i]) <= 1e-9 * fabs(now)));
+      moved =
+          moved || (count > 1 && now != before[i] && !(fabs(now - before[i]) <= 1e-9 * fabs(now)));
       before[i] = now;
     }
   }

@@ -19,6 +19,8 @@ static double bytes_a_point(const control *c)
   const double layers = (double)c->variants * (c->layers + 1);
   double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
+  numbers += (double)IDM_GMRES_WORK(c->basis) + 10; /* the forward recursion's own */
+  if (c->sizes.states == 2) numbers += 2.5 * pairs * (double)c->sizes.observations; /* folds */
   if (c->agent.evaluate == IDM_INTERPOLATE)
     numbers += (double)c->variants * c->layers * (2 * actions + pairs);
   return numbers * sizeof(double);
@@ -49,7 +51,7 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
   return idm_fail(
       opt_error, IDM_MEMORY,
       "a lattice of resolution %d over %zu states%s has %.4g points and needs about %.3g "
-      "GiB, more than the %.3g GiB this machine can give; %s",
+      "GiB of memory, more than the %.3g GiB this machine can give; %s",
       resolution, k, horizon, points == SIZE_MAX ? INFINITY : (double)points, needed / 0x1p30,
       budget / 0x1p30, advice);
 }
@@ -81,17 +83,24 @@ static size_t emission_count(const control *c)
 /* Columns of the folded derivative: those of every block that does not forget, side by side. */
 static idm_status lay_folds(control *c, idm_error *opt_error)
 {
-  c->folds = 0;
   if (c->sizes.states != 2 || c->lattice->corners) return IDM_OK;
+  size_t folds = 0;
   for (size_t b = 0; b < c->sizes.actions * c->models; b++)
-    if (!c->forgetful[b / c->models]) c->folds += c->successors->block[b].pairs;
+    if (!c->forgetful[b / c->models]) folds += c->successors->block[b].pairs;
+  uint32_t *columns = idm_new(idm_times(c->padded, folds), sizeof *columns);
+  double *values = idm_new(idm_times(c->padded, 2 * folds), sizeof *values);
+  if (!columns || !values) {
+    free(columns);
+    free(values);
+    return idm_fail_memory(opt_error);
+  }
   free(c->folded_column);
   free(c->folded);
-  c->folded_column = idm_new(idm_times(c->padded, c->folds), sizeof *c->folded_column);
-  c->folded = idm_new(idm_times(c->padded, 2 * c->folds), sizeof *c->folded);
-  if (!c->folded_column || !c->folded) return idm_fail_memory(opt_error);
+  c->folds = folds;
+  c->folded_column = columns;
+  c->folded = values;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    uint32_t *column = c->folded_column + i * c->folds;
+    uint32_t *column = columns + i * folds;
     for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
       const idm_successor_block *block = &c->successors->block[b];
       if (c->forgetful[b / c->models] || !block->pairs) continue;
@@ -122,7 +131,9 @@ static idm_status build_successors(control *c, idm_error *opt_error)
       c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
     }
   }
-  return lay_folds(c, opt_error);
+  const idm_status laid = lay_folds(c, opt_error);
+  c->built = laid == IDM_OK;
+  return laid;
 }
 
 static bool allocate_numbers(control *c, const idm_theta *theta)
@@ -220,10 +231,18 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+    if (id != IDM_UTILITY && theta->block[id].variants > 1) {
+      idm_control_destroy(c);
+      return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
+                      idm_block_name((idm_block_id)id));
+    }
   const int resolution =
       agent->resolution > 0 ? agent->resolution : idm_lattice_default(c->sizes.states);
   /* Past some hundred thousand points the basis, not the operator, would be the memory. */
-  c->basis = idm_lattice_count(c->sizes.states, resolution) > 200000 ? 8 : IDM_GMRES_BASIS;
+  const size_t points =
+      setting->fully_observed ? c->sizes.states : idm_lattice_count(c->sizes.states, resolution);
+  c->basis = points > 200000 ? 8 : IDM_GMRES_BASIS;
   idm_status status = allocate_numbers(c, theta) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     const idm_successor_request request = request_of(c);
@@ -254,10 +273,11 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const size_t transition_bytes = transition_count(c) * sizeof *transition;
   const size_t emission_bytes = emission_count(c) * sizeof *emission;
   const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
-  if (memcmp(c->transition, transition, transition_bytes) == 0 &&
+  if (c->built && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
     return IDM_OK;
+  c->built = false; /* until the operator is whole, so that a failure is not taken for a build */
   memcpy(c->transition, transition, transition_bytes);
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);

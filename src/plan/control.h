@@ -33,6 +33,7 @@ typedef struct control {
   double *emission;     /* [model][action][s'][x] */
   double *belief_prior; /* [s] or NULL */
   int *group;           /* [model][action][x]: observations with the same successor belief */
+  bool built;           /* successors and folds are those of the dynamics held here */
   bool *forgetful;      /* [action]: every model forgets, so the future is one number */
   bool any_terminal;
 

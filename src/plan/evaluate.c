@@ -10,7 +10,6 @@ typedef struct evaluation {
   double *q;         /* [action] */
   double *log_pi;    /* [action] */
   double *k;         /* [action][model] */
-  double *sigma;     /* [model] */
   double *next;      /* [state] */
   double *posterior; /* [state] */
   double *weight;    /* [state] */
@@ -22,7 +21,7 @@ size_t idm_control_scratch(const void *content)
 {
   const control *c = content;
   const size_t k = c->sizes.states;
-  return c->sizes.actions * (2 + c->models) + c->models + 6 * k + k;
+  return c->sizes.actions * (2 + c->models) + 6 * k;
 }
 
 static evaluation evaluation_of(const control *c, double *scratch)
@@ -32,8 +31,7 @@ static evaluation evaluation_of(const control *c, double *scratch)
   e.q = scratch;
   e.log_pi = e.q + c->sizes.actions;
   e.k = e.log_pi + c->sizes.actions;
-  e.sigma = e.k + c->sizes.actions * c->models;
-  e.next = e.sigma + c->models;
+  e.next = e.k + c->sizes.actions * c->models;
   e.posterior = e.next + k;
   e.weight = e.posterior + k;
   e.locate = e.weight + k;

@@ -147,8 +147,7 @@ static double remainder_of(recursion *r, const double *start)
 static bool spread_mass(recursion *r, const double *start, double *step)
 {
   enum { refinements = 30, recursions = 200000 };
-  const double gamma = r->c->numbers.discount;
-  const double enough = 64 * DBL_EPSILON / (1 - gamma);
+  const double enough = 64 * DBL_EPSILON;
   const size_t n = r->c->padded;
   memcpy(r->mass, start, n * sizeof *r->mass);
   double norm = remainder_of(r, start);
@@ -168,6 +167,7 @@ static bool spread_mass(recursion *r, const double *start, double *step)
     for (size_t j = 0; j < n; j++) r->mass[j] += r->residual[j];
     norm = remainder_of(r, start);
   }
+  /* What is left over counts 1/(1 - gamma)-fold in the totals. */
   return norm <= 1e-10;
 }
 

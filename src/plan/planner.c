@@ -117,8 +117,8 @@ void idm_solver_default(idm_solver *solver)
 struct idm_workspace {
   const idm_planner *planner;
   const idm_setting *setting; /* borrowed */
-  idm_agent agent;
-  idm_theta *theta; /* own copy, clamped */
+  idm_theta *theta;           /* own copy, clamped: the believer's models are here */
+  idm_theta *candidate;       /* a theta on its way in */
   void *content;
   double *scratch; /* for values and policies asked of the workspace itself */
   believer *believer;
@@ -130,6 +130,7 @@ void idm_workspace_destroy(idm_workspace *workspace)
   idm_believer_destroy(workspace->believer);
   if (workspace->content) workspace->planner->destroy(workspace->content);
   idm_theta_destroy(workspace->theta);
+  idm_theta_destroy(workspace->candidate);
   free(workspace->scratch);
   free(workspace);
 }
@@ -144,19 +145,27 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
   return IDM_OK;
 }
 
+/* Copy the numbers of one theta into another of the same form. */
+static void copy_values(idm_theta *to, const idm_theta *from)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    memcpy(to->block[i].value, from->block[i].value,
+           from->block[i].size * from->block[i].variants * sizeof *to->block[i].value);
+}
+
+/* Take theta in, clamped and checked; a theta that is refused leaves the last one in force. */
 static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
 {
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    const idm_block *from = &theta->block[i];
-    idm_block *to = &w->theta->block[i];
-    if (from->size != to->size || from->variants != to->variants)
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (theta->block[i].size != w->theta->block[i].size ||
+        theta->block[i].variants != w->theta->block[i].variants)
       return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
                       idm_block_name((idm_block_id)i));
-    memcpy(to->value, from->value, from->size * from->variants * sizeof *to->value);
-  }
+  copy_values(w->candidate, theta);
   idm_status status = IDM_OK;
-  if (w->planner->clamp) status = w->planner->clamp(w->setting, w->theta, opt_error);
-  if (status == IDM_OK) status = idm_theta_validate(w->theta, w->setting, opt_error);
+  if (w->planner->clamp) status = w->planner->clamp(w->setting, w->candidate, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(w->candidate, w->setting, opt_error);
+  if (status == IDM_OK) copy_values(w->theta, w->candidate);
   return status;
 }
 
@@ -176,12 +185,12 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   if (!w) return idm_fail_memory(opt_error);
   w->planner = planner;
   w->setting = setting;
-  w->agent = *agent;
   status = idm_theta_copy(theta, &w->theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(theta, &w->candidate, opt_error);
   if (status == IDM_OK) status = adopt(w, theta, opt_error);
   if (status == IDM_OK) status = planner->create(setting, w->theta, agent, &w->content, opt_error);
   if (status == IDM_OK) {
-    w->scratch = idm_new(planner->scratch(w->content) + theta->sizes.actions, sizeof *w->scratch);
+    w->scratch = idm_new(planner->scratch(w->content), sizeof *w->scratch);
     if (!w->scratch) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
@@ -209,10 +218,15 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
   return status;
 }
 
-double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
+double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps, const double *z)
 {
   if (!workspace->planner->value) return NAN;
-  return workspace->planner->value(workspace->content, variant, 0, z, workspace->scratch);
+  return workspace->planner->value(workspace->content, variant, steps, z, workspace->scratch);
+}
+
+double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
+{
+  return idm_plan_value_after(workspace, variant, 0, z);
 }
 
 void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, double *decision,

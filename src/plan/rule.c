@@ -1,6 +1,8 @@
 /* Decision rules: pi(u|z) proportional to pi~_u exp(chi_u0 + sum_s chi_us z_s). */
 #include "plan/rule.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/soft.h"
 
@@ -60,7 +62,7 @@ idm_status idm_rule_plan(void *content, const idm_theta *theta, const idm_solver
          r->sizes.actions * sizeof *r->action_prior);
   memcpy(r->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
          r->models * sizeof *r->model_prior);
-  *report = (idm_plan_report){.stop = IDM_STOP_UNPLANNED};
+  *report = (idm_plan_report){.bound = NAN, .stop = IDM_STOP_UNPLANNED};
   return IDM_OK;
 }
 

@@ -128,7 +128,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
     score->unrecorded += node->count;
     return IDM_OK;
   }
-  if (open && open_actions(data, node->available) == 1) {
+  if (open_actions(data, node->available) == 1) {
     score->forced += node->count;
     return IDM_OK;
   }
@@ -180,7 +180,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
 {
   const idm_prefix_tree *tree = scorer->tree;
   *score = (idm_score){0};
-  if (scorer->behavior.content != behavior.content) {
+  if (scorer->behavior.content != behavior.content || scorer->behavior.ops != behavior.ops) {
     drop_memories(scorer);
     scorer->behavior = behavior;
   }

@@ -217,7 +217,8 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
     idm_control_backup(c, w->trial, false, &trial);
     report->sweeps++;
     /* Accept a step only if the bound shrinks. */
-    if (isfinite(trial.size) && certify(c, &trial).radius < certify(c, out).radius) {
+    if (isfinite(trial.size) && trial.lowest <= trial.highest &&
+        certify(c, &trial).radius < certify(c, out).radius) {
       accept(w);
       *out = trial;
       done = reached(c, solver, out, report);

@@ -210,7 +210,12 @@ static idm_status check_sizes(const idm_theta *theta, const idm_setting *setting
     idm_block_id id;
     size_t size;
     bool optional;
-  } expected[] = {{IDM_UTILITY, pairs, false},
+  } expected[] = {{IDM_DISCOUNT, 1, false},
+                  {IDM_ALPHA, 1, false},
+                  {IDM_BETA, 1, false},
+                  {IDM_ETA, 1, false},
+                  {IDM_TEMPERATURE, 1, false},
+                  {IDM_UTILITY, pairs, false},
                   {IDM_CERTAINTY, 2, false},
                   {IDM_ACTION_PRIOR, n.actions, false},
                   {IDM_MODEL_PRIOR, theta->models, false},

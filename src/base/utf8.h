@@ -1,0 +1,13 @@
+/* Well-formed UTF-8: what names may be made of, so that every output can carry them. */
+#ifndef IDM_BASE_UTF8_H
+#define IDM_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of the character at `text` and its code, or 0 where it is malformed, overlong or a
+ * surrogate. */
+size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code);
+bool idm_utf8_valid(const char *text, size_t length);
+
+#endif
