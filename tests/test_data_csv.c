@@ -367,7 +367,8 @@ static void test_beliefs(void **state)
   EXPECT_ROWS(data->start, 0, -1, 1, 0);
   assert_true(data->start_belief[0] == 0.75 && data->start_belief[1] == 0.25);
   assert_true(fabs(data->start_belief[2] + data->start_belief[3] - 1) < 1e-15);
-  assert_int_equal(notes.count, 1);
+  assert_int_equal(notes.count, 2);
+  assert_non_null(strstr(notes.text[1], "only a start can be given"));
   assert_non_null(strstr(notes.text[0], "1 start belief did not sum to 1 exactly"));
   assert_non_null(strstr(notes.text[0], "line 5"));
   idm_notes_clear(&notes);

@@ -64,9 +64,10 @@ IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavio
 /* Causally conditioned log-likelihood over the prefix tree. */
 typedef struct idm_score {
   double log_likelihood;
-  uint64_t decisions;  /* rows with an action of which more than one was open */
-  uint64_t forced;     /* rows with one open action */
-  uint64_t unrecorded; /* rows without an action */
+  uint64_t decisions;   /* rows with an action of which more than one was open */
+  uint64_t forced;      /* rows with one open action */
+  uint64_t unrecorded;  /* rows without an action */
+  long impossible_line; /* line of a decision of probability 0; 0 where there is none */
 } idm_score;
 
 typedef struct idm_scorer idm_scorer;

@@ -34,7 +34,8 @@ typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 /* One stopping rule for every iterative method. */
 typedef struct idm_solver {
   idm_method method;
-  double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(1, |V|) */
+  double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(1, |V|), and no
+                       more than 1e-7 of alpha or beta, for the sake of the policies */
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
   bool cold;  /* start from V = 0 instead of the last solution */
 } idm_solver;

@@ -53,6 +53,9 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, &call->error);
   if (status == IDM_OK)
     status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &call->error);
+  if (status == IDM_OK && score.impossible_line)
+    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes", call->argument[1],
+                  score.impossible_line);
   if (status == IDM_OK) {
     idm_scorer_agents(scorer, agents);
     if (cli_given(call, "json"))

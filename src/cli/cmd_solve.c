@@ -100,6 +100,11 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
     const size_t length = strcspn(step, ",");
     int action = 0, observation = 0;
     status = parse_step(call, setting, step, length, &action, &observation);
+    if (status == IDM_OK &&
+        (setting->terminal[action] || (setting->horizon > 0 && i >= (size_t)setting->horizon)))
+      status = idm_fail(&call->error, IDM_USAGE,
+                        "--path goes on where the episode has ended: nothing follows '%.*s'",
+                        (int)length, step);
     if (status == IDM_OK)
       status =
           b.ops->observe(b.content, memory, memory, action, observation, 0, NULL, &call->error);
@@ -217,13 +222,17 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
   const idm_setting *setting = problem->setting;
-  printf("%s: %zu states, %zu actions, %zu observations, %zu models; %s\n",
+  const idm_planner *planner = idm_workspace_planner(workspace);
+  const bool informed = planner->capabilities & IDM_NEEDS_ENVIRONMENT;
+  printf("%s: %zu states, %zu actions, %zu observations, %zu model%s; %s\n",
          setting->name[0] ? setting->name : "problem", setting->states.count,
-         setting->actions.count, setting->observations.count, theta->models,
-         problem->agent.planner);
+         setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
+         informed || theta->models == 1 ? "" : "s", planner->name);
   printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
          idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
          idm_theta_scalar(theta, IDM_DISCOUNT));
+  if (planner->reads & (1u << IDM_TEMPERATURE))
+    printf("  temperature %g", idm_theta_scalar(theta, IDM_TEMPERATURE));
   if (setting->horizon) printf("  horizon %d", setting->horizon);
   printf("\n\n");
   print_rows(setting, v);
@@ -235,7 +244,8 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
   if (report->stop == IDM_STOP_UNPLANNED)
     printf("\nnothing is planned: there is no value\n");
   else
-    printf("%zu lattice points; value certain to %.1e (stopped by %s after %ld iterations)\n",
+    printf("%zu lattice points; on them the value is certain to %.1e (stopped by %s after %ld "
+           "iterations)\n",
            idm_workspace_points(workspace), report->bound, idm_stop_name(report->stop),
            report->iterations);
 }
@@ -256,9 +266,14 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK && path) status = follow_path(call, problem->setting, workspace, path, &v);
   if (status == IDM_OK) {
     evaluate(workspace, problem->setting, path != NULL, &v);
-    const bool has_forward = idm_workspace_planner(workspace)->forward != NULL;
+    bool has_forward = idm_workspace_planner(workspace)->forward != NULL;
     idm_forward forward;
     if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
+    if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
+      idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
+      has_forward = false;
+      status = IDM_OK;
+    }
     if (status == IDM_OK && cli_given(call, "json"))
       status = print_json(call, problem, &v, workspace, &report, has_forward ? &forward : NULL);
     else if (status == IDM_OK)
@@ -288,7 +303,9 @@ const cli_command cli_solve = {
     "Solve an agent: value, policy, return and complexities",
     "Plans for the agent that the problem describes and prints its value and decision policy at "
     "the\n"
-    "start belief, at each --at, or along a --path. The value comes with a certified bound. Return "
+    "start belief, at each --at, or along a --path. The value comes with a certified bound for "
+    "the\n"
+    "lattice it is solved on; --set resolution=N refines the lattice itself. Return "
     "and\n"
     "complexities (nats) are those of the agent's own model of the world. With\n"
     "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "

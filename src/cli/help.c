@@ -1,4 +1,5 @@
 /* Help and man pages, from the option table. */
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -92,6 +93,7 @@ void cli_print_man(FILE *out, const cli_command *opt_command)
   }
   char title[64], name[64];
   snprintf(title, sizeof title, "IDM-%s", opt_command->name);
+  for (char *c = title; *c; c++) *c = (char)toupper((unsigned char)*c);
   snprintf(name, sizeof name, "idm-%s", opt_command->name);
   man_head(out, title, name, opt_command->summary);
   fprintf(out, ".B idm %s\n.I %s\n[options]\n.SH DESCRIPTION\n", opt_command->name,

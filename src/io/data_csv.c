@@ -219,6 +219,13 @@ static void add_notes(const idm_log *log)
                   "line %lu)",
                   log->file, log->rounded_beliefs, log->rounded_beliefs == 1 ? "" : "s",
                   log->rounded_beliefs == 1 ? "was" : "were", (unsigned long)log->rounded_line);
+  if (log->later_beliefs)
+    idm_notes_add(
+        log->opt_notes,
+        "%s: %zu row%s after the first of a trajectory give%s a belief, which is ignored: "
+        "only a start can be given (first on line %lu)",
+        log->file, log->later_beliefs, log->later_beliefs == 1 ? "" : "s",
+        log->later_beliefs == 1 ? "s" : "", (unsigned long)log->later_line);
   if (log->unseen)
     idm_notes_add(
         log->opt_notes,

@@ -122,6 +122,8 @@ typedef struct idm_log {
   uint32_t last_agent; /* of the row before: rows of a trajectory mostly stand together */
   uint32_t last_trajectory;
   size_t rounded_beliefs; /* beliefs that had to be renormalised */
+  size_t later_beliefs;   /* rows past a trajectory's first that give a belief */
+  uint32_t later_line;    /* the first of them */
   uint32_t rounded_line;  /* of the first of them */
   size_t unseen;          /* unknown observations after terminal actions */
   uint32_t unseen_line;   /* of the first of them */

@@ -383,7 +383,13 @@ idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_err
 {
   const idm_log_role *role = &log->header.role[IDM_ROLE_BELIEF];
   idm_log_trajectory *known = &log->known[log->trajectory[log->rows]];
-  if (!is_first(log, known)) return IDM_OK;
+  if (!is_first(log, known)) {
+    bool given = false;
+    for (size_t s = 0; s < role->count; s++)
+      given = given || idm_cell_trim(field[role->column[s]]).length > 0;
+    if (given && !log->later_beliefs++) log->later_line = field[role->column[0]].line;
+    return IDM_OK;
+  }
   known->earliest = (uint32_t)log->rows;
   known->start = -1;
   if (!role->count) return IDM_OK;

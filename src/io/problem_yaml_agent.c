@@ -42,7 +42,7 @@ static const struct {
     {"tolerance", POSITIVE, -1, offsetof(idm_agent, tolerance)},
     {"decision_capacity", NOT_NEGATIVE, -1, offsetof(idm_agent, decision_capacity)},
     {"specification_capacity", NOT_NEGATIVE, -1, offsetof(idm_agent, specification_capacity)},
-    {"recognition_capacity", NOT_NEGATIVE, -1, offsetof(idm_agent, recognition_capacity)},
+    {"recognition_capacity", FINITE, -1, offsetof(idm_agent, recognition_capacity)},
 };
 
 const char *const idm_yaml_agent_keys[] = {"planner",

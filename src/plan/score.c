@@ -13,6 +13,7 @@ struct idm_scorer {
   uint32_t *ended; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
   double *probability;   /* [action] */
   idm_behavior behavior; /* whose memories are kept */
+  bool checked;          /* last observations were found possible */
   void **memory;         /* [depth + 1]: the state after the row at each depth */
 };
 
@@ -147,7 +148,9 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
   const idm_prefix_node *node = &scorer->tree->node[index];
   void *before = scorer->memory[node->depth - 1];
   idm_status status = decide(scorer, index, before, score, opt_error);
-  if (status != IDM_OK || node->leaf) return status;
+  /* What was seen last is used by no decision, but it must be possible: that is looked at once. */
+  const bool idle = node->leaf && (scorer->checked || node->observation == IDM_MISSING);
+  if (status != IDM_OK || idle) return status;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
   if (status == IDM_OK)
@@ -157,7 +160,7 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
 }
 
 /* Logarithms of all rows, then their sums along each history. */
-static double add_up(idm_scorer *scorer)
+static void add_up(idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
   idm_vector_log(tree->nodes, scorer->chosen, scorer->chosen);
@@ -171,8 +174,10 @@ static double add_up(idm_scorer *scorer)
     const double log_p = scorer->chosen[i] + scorer->total[i];
     scorer->total[i] = scorer->total[node->parent] + log_p;
     sum += (double)node->count * log_p;
+    if (log_p == -INFINITY && !score->impossible_line)
+      score->impossible_line = (long)scorer->data->line[node->first_row];
   }
-  return sum;
+  score->log_likelihood = sum;
 }
 
 idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
@@ -199,7 +204,8 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
       return status;
     }
   }
-  score->log_likelihood = add_up(scorer);
+  add_up(scorer, score);
+  scorer->checked = true;
   return IDM_OK;
 }
 

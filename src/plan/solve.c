@@ -57,9 +57,17 @@ static certificate certify(const control *c, const backup_output *out)
                        8 * DBL_EPSILON * out->size / (1 - gamma)};
 }
 
+/* How much of an error in V the policies bear: they are functions of V/alpha and V/beta. */
+static const double policy_error = 1e-7;
+
 static double target(const control *c, const idm_solver *solver, const backup_output *out)
 {
-  return solver->tolerance > 0 ? solver->tolerance : c->agent.tolerance * fmax(1, out->size);
+  if (solver->tolerance > 0) return solver->tolerance;
+  double enough = c->agent.tolerance * fmax(1, out->size);
+  const double temperatures[] = {c->numbers.alpha, c->numbers.beta, c->numbers.temperature};
+  for (size_t i = 0; i < sizeof temperatures / sizeof temperatures[0]; i++)
+    if (temperatures[i] != 0) enough = fmin(enough, policy_error * fabs(temperatures[i]));
+  return enough;
 }
 
 /* Whether to stop; the reason goes into the report. */
