@@ -67,22 +67,37 @@ static void swap(belief_set *set, size_t a, size_t b)
   }
 }
 
-/* Lexicographic order, with coordinates closer than the tolerance taken as equal. */
-static int compare(const belief_set *set, size_t a, size_t b)
+/* A key by which equal beliefs stand close together and others, as good as always, do not: a
+ * combination of the coordinates with coefficients below 1 that have nothing to do with each other.
+ * Sorting by the coordinates themselves, up to a tolerance, would not be an order. */
+static double key(const belief_set *set, size_t index)
+{
+  const double *z = set->belief + index * set->states;
+  double sum = 0;
+  double coefficient = 0;
+  for (size_t s = 0; s < set->states; s++) {
+    coefficient += 0.6180339887498949; /* multiples of the golden section, less their whole parts */
+    coefficient -= coefficient >= 1;
+    sum += coefficient * z[s];
+  }
+  return sum;
+}
+
+static bool equal(const belief_set *set, size_t a, size_t b)
 {
   const double *x = set->belief + a * set->states;
   const double *y = set->belief + b * set->states;
   for (size_t s = 0; s < set->states; s++)
-    if (fabs(x[s] - y[s]) > equal_beliefs) return x[s] < y[s] ? -1 : 1;
-  return 0;
+    if (fabs(x[s] - y[s]) > equal_beliefs) return false;
+  return true;
 }
 
 /* Heap sort in place: the set is sorted rarely and must not allocate. */
 static void sift(belief_set *set, size_t root, size_t count)
 {
   for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && compare(set, child, child + 1) < 0) child++;
-    if (compare(set, root, child) >= 0) return;
+    if (child + 1 < count && key(set, child) < key(set, child + 1)) child++;
+    if (key(set, root) >= key(set, child)) return;
     swap(set, root, child);
     root = child;
   }
@@ -97,19 +112,29 @@ static void sort(belief_set *set)
   }
 }
 
+/* Give the weight of every belief to the first one equal to it, and drop those left with nothing.
+ */
+static void merge(belief_set *set)
+{
+  const double window = equal_beliefs * (double)(set->states + 1);
+  sort(set);
+  for (size_t i = 0; i < set->count; i++) {
+    if (set->weight[i] < 0) continue;
+    for (size_t j = i + 1; j < set->count && key(set, j) - key(set, i) <= window; j++)
+      if (set->weight[j] >= 0 && equal(set, i, j)) {
+        set->weight[i] += set->weight[j];
+        set->weight[j] = -1;
+      }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < set->count; i++)
+    if (set->weight[i] >= 0) swap(set, kept++, i);
+  set->count = kept;
+}
+
 bool idm_belief_set_tidy(belief_set *set)
 {
-  if (set->count > 1) {
-    sort(set);
-    size_t kept = 0;
-    for (size_t i = 1; i < set->count; i++) {
-      if (compare(set, kept, i) == 0)
-        set->weight[kept] += set->weight[i];
-      else
-        swap(set, ++kept, i);
-    }
-    set->count = kept + 1;
-  }
+  if (set->count > 1) merge(set);
   double total = 0;
   for (size_t i = 0; i < set->count; i++) total += set->weight[i];
   if (!(total > 0)) return false;

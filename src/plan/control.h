@@ -87,7 +87,7 @@ size_t idm_control_points(const void *content);
 /* What one application of B* at V leaves behind. NULL: not wanted. */
 typedef struct backup_output {
   double *value;         /* [padded]: B*V */
-  double *quality;       /* [action][padded] */
+  double *quality;       /* [action][padded]; goes with decision */
   double *decision;      /* [action][padded]: the policy shown, at control_numbers.temperature */
   double *specification; /* [action][model][padded] */
   bool mix;              /* fill control->mix and control->constant */
