@@ -145,14 +145,14 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
   const double r = lattice->resolution;
   const double scaled = r * z[1];
   const double y = scaled < 0 ? 0 : scaled > r ? r : scaled;
-  const double base = floor(y);
+  const uint32_t base = (uint32_t)y;
   const double part = y - base;
-  vertex[0] = (uint32_t)base;
+  vertex[0] = base;
   if (part <= 0) {
     weight[0] = 1;
     return 1;
   }
-  vertex[1] = (uint32_t)base + 1;
+  vertex[1] = base + 1;
   weight[0] = 1 - part;
   weight[1] = part;
   return 2;
@@ -175,7 +175,7 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   for (size_t i = k; i-- > 1;) {
     tail += z[i];
     const double y = r * tail < r ? r * tail : r;
-    base[i] = floor(y);
+    base[i] = (double)(uint32_t)y;
     part[i] = y - base[i];
     index += lattice->rank[i * width + (size_t)base[i]];
   }

@@ -291,8 +291,9 @@ static double recognise_pair(const believer *b, memory *m, size_t i, size_t u, s
     emission += 2 * n.actions * n.observations;
   }
   if (!(total > 0)) return 0;
-  m->mean[0] = first / total;
-  m->mean[1] = second / total;
+  const double scale = 1 / total;
+  m->mean[0] = first * scale;
+  m->mean[1] = second * scale;
   return predictive;
 }
 

@@ -131,6 +131,15 @@ static size_t table_row(const control *c, size_t variant, int left)
 IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, size_t count,
                             const evaluation *e, double *out)
 {
+  if (count == 2) { /* two states: the common case, unrolled */
+    const double *first = table + e->vertex[0];
+    const double *second = table + e->vertex[1];
+    const double w = e->weight[0];
+    const double v = e->weight[1];
+    for (size_t r = 0; r < rows; r++, first += c->padded, second += c->padded)
+      out[r] = w * *first + v * *second;
+    return;
+  }
   for (size_t r = 0; r < rows; r++, table += c->padded) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += e->weight[i] * table[e->vertex[i]];

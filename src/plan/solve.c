@@ -213,15 +213,16 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
 {
   out->mix = true;
   out->value = w->backup;
-  idm_control_tables(c, variant, 0, out);
   idm_control_backup(c, w->v, false, out);
   report->sweeps++;
   bool done = reached(c, solver, out, report);
-  bool fresh = true;
+  bool fresh = false;
   for (long i = 0; !done && i < solver->limit; i++) {
     newton_step(c, certify(c, out).radius, target(c, solver, out), w, report);
-    backup_output trial = *out;
-    trial.value = w->trial_backup;
+    backup_output trial = {.value = w->trial_backup, .mix = true};
+    /* A step gains what the linear solve was asked for, and more near the end: is this the last? */
+    fresh = certify(c, out).radius * forcing <= 10 * target(c, solver, out);
+    if (fresh) idm_control_tables(c, variant, 0, &trial);
     idm_control_backup(c, w->trial, false, &trial);
     report->sweeps++;
     /* Accept a step only if the bound shrinks. */
