@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/problem_write_yaml.h"
 
 /* YAML allows a key without `?` up to 1024 characters; an escape takes six. */
@@ -50,7 +51,7 @@ static void put_prefixed(idm_file *file, const char *prefix, const char *text)
   idm_file_printf(file, "\"%s", prefix);
   unsigned long code = 0;
   for (size_t step = 1; *text; text += step) {
-    step = idm_yaml_decode(text, &code);
+    step = idm_utf8_decode(text, strlen(text), &code);
     if (is_printable(code))
       idm_file_write(file, text, step);
     else if (code == '"' || code == '\\')

@@ -4,8 +4,6 @@
 
 #include "io/problem_yaml.h"
 
-/* Length of the UTF-8 sequence at `text` and its code point; 0 where it is not UTF-8. */
-size_t idm_yaml_decode(const char *text, unsigned long *ret_code);
 /* Whether the word `identity` stands for a matrix bit for bit. */
 bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns);
 /* A valid problem that reads back as it is; IDM_INPUT says what has no form in YAML. */

@@ -5,36 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t idm_yaml_decode(const char *text, unsigned long *ret_code)
-{
-  static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const unsigned char lead = (unsigned char)text[0];
-  const size_t length = lead < 0x80             ? 1
-                        : (lead & 0xE0) == 0xC0 ? 2
-                        : (lead & 0xF0) == 0xE0 ? 3
-                        : (lead & 0xF8) == 0xF0 ? 4
-                                                : 0;
-  if (!length) return 0;
-  unsigned long code = length == 1 ? lead : lead & (0x7FUL >> length);
-  for (size_t i = 1; i < length; i++) {
-    const unsigned char next = (unsigned char)text[i];
-    if ((next & 0xC0) != 0x80) return 0;
-    code = code << 6 | (next & 0x3FUL);
-  }
-  if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return 0;
-  *ret_code = code;
-  return length;
-}
+#include "base/utf8.h"
 
 static idm_status check_text(const char *text, const char *what, idm_error *opt_error)
 {
   if (strlen(text) > IDM_YAML_LABEL)
     return idm_fail(opt_error, IDM_INPUT, "%s '%.60s...' has %zu bytes; YAML problems hold %d",
                     what, text, strlen(text), IDM_YAML_LABEL);
-  unsigned long code = 0;
-  for (size_t step = 0; *text; text += step)
-    if (!(step = idm_yaml_decode(text, &code)))
-      return idm_fail(opt_error, IDM_INPUT, "%s is not UTF-8 text, which YAML needs", what);
+  if (!idm_utf8_valid(text, strlen(text)))
+    return idm_fail(opt_error, IDM_INPUT, "%s is not UTF-8 text, which YAML needs", what);
   return IDM_OK;
 }
 

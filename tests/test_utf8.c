@@ -1,0 +1,62 @@
+/* UTF-8: every code there and back, and every malformed form. */
+#include "base/utf8.h"
+
+#include <string.h>
+
+#include "support.h"
+
+/* The bytes of a code, by the definition of UTF-8 (RFC 3629). */
+static size_t encode(unsigned long code, char *bytes)
+{
+  if (code < 0x80) {
+    bytes[0] = (char)code;
+    return 1;
+  }
+  const size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  for (size_t i = length; i-- > 1; code >>= 6) bytes[i] = (char)(0x80 | (code & 0x3f));
+  bytes[0] = (char)((0xf00 >> length & 0xff) | code);
+  return length;
+}
+
+static void every_code_is_read_back(void **state)
+{
+  (void)state;
+  for (unsigned long code = 0; code < 0x110000; code++) {
+    char bytes[4];
+    unsigned long found = 0;
+    const size_t length = encode(code, bytes);
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    assert_int_equal(idm_utf8_decode(bytes, length, &found), surrogate ? 0 : length);
+    if (!surrogate) assert_int_equal(found, code);
+    if (length > 1) assert_int_equal(idm_utf8_decode(bytes, length - 1, &found), 0);
+  }
+}
+
+static void malformed_forms_are_refused(void **state)
+{
+  (void)state;
+  const char *const bad[] = {"\x80",
+                             "\xc0\x80",
+                             "\xc1\xbf",
+                             "\xe0\x9f\xbf",
+                             "\xed\xa0\x80",
+                             "\xf0\x8f\xbf\xbf",
+                             "\xf4\x90\x80\x80",
+                             "\xf8\x88\x80\x80\x80",
+                             "\xff",
+                             "\xc3(",
+                             "a\xe9"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    assert_false(idm_utf8_valid(bad[i], strlen(bad[i])));
+  assert_true(idm_utf8_valid("", 0));
+  assert_true(idm_utf8_valid("Z\xc3\xbcrich \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x99\x82", 19));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_code_is_read_back),
+      cmocka_unit_test(malformed_forms_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
