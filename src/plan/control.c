@@ -112,6 +112,13 @@ static idm_status lay_folds(control *c, idm_error *opt_error)
   return IDM_OK;
 }
 
+static double largest(const double *x, size_t count)
+{
+  double most = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
 /* Build the successor operator for the dynamics held in the control. */
 static idm_status build_successors(control *c, idm_error *opt_error)
 {
@@ -131,6 +138,10 @@ static idm_status build_successors(control *c, idm_error *opt_error)
       c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
     }
   }
+  c->largest_surprise = 0;
+  for (size_t b = 0; b < n.actions * c->models; b++)
+    c->largest_surprise =
+        fmax(c->largest_surprise, largest(fresh->block[b].surprise, fresh->block[b].rows));
   const idm_status laid = lay_folds(c, opt_error);
   c->built = laid == IDM_OK;
   return laid;
@@ -286,14 +297,15 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
 
 /* Take the utility of a variant in; rewards on the lattice follow only when it, or the award,
  * changed. */
-static void renew_utility(control *c, const idm_theta *theta, size_t variant)
+static bool renew_utility(control *c, const idm_theta *theta, size_t variant)
 {
   const size_t pairs = c->sizes.actions * c->sizes.states;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
   double *own = c->utility + variant * pairs;
-  if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return;
+  if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return false;
   memcpy(own, utility, pairs * sizeof *own);
   idm_control_rewards(c, variant);
+  return true;
 }
 
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
@@ -318,7 +330,10 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
          c->sizes.actions * sizeof(double));
   memcpy(numbers->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
          c->models * sizeof(double));
-  for (size_t v = 0; v < c->variants; v++) renew_utility(c, theta, v);
+  bool renewed = false;
+  for (size_t v = 0; v < c->variants; v++) renewed = renew_utility(c, theta, v) || renewed;
+  if (renewed) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
+  c->largest = c->largest_reward + fabs(numbers->eta) * c->largest_surprise;
   c->rewarded = true;
   return idm_control_solve(c, solver, report, opt_error);
 }

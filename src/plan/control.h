@@ -37,15 +37,18 @@ typedef struct control {
   bool *forgetful;      /* [action]: every model forgets, so the future is one number */
   bool any_terminal;
 
-  size_t padded;   /* points, rounded up to whole slices */
-  int layers;      /* 1, or the horizon */
-  double *utility; /* [variant][action][state] */
-  double *rewards; /* [variant][action][padded]: immediate utility on the lattice */
-  double *reward;  /* that of the variant being solved */
-  bool rewarded;   /* rewards belong to the utility and the award held here */
-  double *value;   /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
-                      left */
-  bool *solved;    /* [variant]: value holds a solution to start from */
+  size_t padded;           /* points, rounded up to whole slices */
+  int layers;              /* 1, or the horizon */
+  double *utility;         /* [variant][action][state] */
+  double *rewards;         /* [variant][action][padded]: immediate utility on the lattice */
+  double *reward;          /* that of the variant being solved */
+  double largest_reward;   /* over all variants and points */
+  double largest_surprise; /* over all blocks */
+  double largest;          /* of the terms beside V: |reward| + |eta| |surprise| */
+  bool rewarded;           /* rewards belong to the utility and the award held here */
+  double *value; /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
+                    left */
+  bool *solved;  /* [variant]: value holds a solution to start from */
 
   /* Tables for `evaluate: interpolate`, else NULL. */
   double *quality;       /* [variant][layers][action][padded]: Q */

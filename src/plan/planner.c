@@ -21,13 +21,18 @@
 #define LATTICE_CAN                                                                                \
   (IDM_CAN_STATIONARY | IDM_CAN_HORIZON | IDM_CAN_VALUE | IDM_CAN_FORWARD | IDM_NEEDS_MODEL)
 
+/* An agent that knows the environment reads no dynamics of its own. */
+#define CLAMPED(can)                                                                               \
+  ((can)&IDM_NEEDS_ENVIRONMENT ? READS(IDM_TRANSITION) | READS(IDM_EMISSION) : 0u)
+
 /* A planner that solves a lattice: what they share. */
 #define LATTICE_PLANNER(its_name, its_summary, its_reads, can, its_create, its_clamp)              \
   {                                                                                                \
-    .name = (its_name), .summary = (its_summary), .reads = LATTICE_READS | (its_reads),            \
-    .capabilities = LATTICE_CAN | (can), .create = (its_create), .plan = idm_control_plan,         \
-    .policy = idm_control_policy, .log_policy = idm_control_log_policy,                            \
-    .value = idm_control_value, .forward = idm_control_forward, .destroy = idm_control_destroy,    \
+    .name = (its_name), .summary = (its_summary),                                                  \
+    .reads = (LATTICE_READS & ~CLAMPED(can)) | (its_reads), .capabilities = LATTICE_CAN | (can),   \
+    .create = (its_create), .plan = idm_control_plan, .policy = idm_control_policy,                \
+    .log_policy = idm_control_log_policy, .value = idm_control_value,                              \
+    .forward = idm_control_forward, .destroy = idm_control_destroy,                                \
     .scratch = idm_control_scratch, .points = idm_control_points, .clamp = (its_clamp)             \
   }
 

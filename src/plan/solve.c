@@ -42,7 +42,7 @@ static vectors vectors_of(const control *c)
 typedef struct certificate {
   double centre;
   double radius;
-  double rounding; /* what the arithmetic itself may add */
+  double rounding; /* what the arithmetic may add, by the size of the terms that make up a value */
 } certificate;
 
 /* V* in B*V + gamma/(1-gamma) [min d, max d]; where an action is terminal B* is not
@@ -54,7 +54,7 @@ static certificate certify(const control *c, const backup_output *out)
   const double low = c->any_terminal ? fmin(out->lowest, 0) : out->lowest;
   const double high = c->any_terminal ? fmax(out->highest, 0) : out->highest;
   return (certificate){factor * (low + high) / 2, factor * (high - low) / 2,
-                       8 * DBL_EPSILON * out->size / (1 - gamma)};
+                       8 * DBL_EPSILON * (out->size + c->largest) / (1 - gamma)};
 }
 
 /* How much of an error in V the policies bear: they are functions of V/alpha and V/beta. */
