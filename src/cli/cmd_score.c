@@ -29,12 +29,12 @@ static void print_table(const idm_data *data, const idm_score *score, const doub
   printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
          (unsigned long long)score->decisions,
          score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
-  printf(
-      "%zu rows accounted for: %llu decisions, %llu forced, %llu not recorded; %zu trajectories, "
-      "%zu agents, %zu variants\n\n",
-      data->rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
-      (unsigned long long)score->unrecorded, data->trajectories, data->agent_name.count,
-      data->variants);
+  printf("%zu rows accounted for: %llu decisions, %llu forced, %llu not recorded; %zu trajector%s, "
+         "%zu agent%s, %zu variant%s\n\n",
+         data->rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
+         (unsigned long long)score->unrecorded, data->trajectories,
+         data->trajectories == 1 ? "y" : "ies", data->agent_name.count,
+         data->agent_name.count == 1 ? "" : "s", data->variants, data->variants == 1 ? "" : "s");
   printf("%-24s %16s\n", "agent", "log-likelihood");
   for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++)
     printf("%-24s %16.6f\n", data->agent_name.name[a], agents[a]);
