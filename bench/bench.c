@@ -150,7 +150,7 @@ static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t s
 
 /* One likelihood: a warm solve and the score, at parameters that move by a sampler's step each
  * time. */
-static void bench_likelihood(idm_problem *problem, const char *log_path)
+static void bench_likelihood(idm_problem *problem, double tolerance, const char *log_path)
 {
   idm_data *data = simulated(problem, 1000, 1);
   check(idm_data_write_csv(data, problem->setting, log_path, &error));
@@ -170,7 +170,7 @@ static void bench_likelihood(idm_problem *problem, const char *log_path)
     const double step = exp(0.1 * sin(i));
     idm_theta_set_scalar(theta, IDM_BETA, 1.25 * step);
     idm_theta_set_scalar(theta, IDM_ETA, 0.001 * step);
-    const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = 1e-6};
+    const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = tolerance};
     const double begin = seconds();
     check(idm_plan(theta, &solver, workspace, NULL, &error));
     const double middle = seconds();
@@ -181,8 +181,8 @@ static void bench_likelihood(idm_problem *problem, const char *log_path)
   }
   check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
-  printf("likelihood %.9g %.17g %.9g %zu\n", median(taken, count), score.log_likelihood,
-         median(solving, count), tree->nodes);
+  printf("likelihood %.9g %.17g %.9g %zu %g\n", median(taken, count), score.log_likelihood,
+         median(solving, count), tree->nodes, tolerance);
   idm_theta_destroy(theta);
   idm_workspace_destroy(workspace);
   idm_scorer_destroy(scorer);
@@ -267,12 +267,19 @@ int main(int count, char **words)
   snprintf(large_path, sizeof large_path, "%s/large.csv", folder);
 
   idm_problem *diag = read_example("example:diag");
-  set_agent(diag, 0.5, 1.25, 0.001);
-  bench_solve("DIAG, optimistic", diag, false, 20, 1.5);
-  bench_solve("DIAG, optimistic", diag, true, 30, 0);
-  set_agent(diag, 0.5, 1000, 75);
-  bench_solve("DIAG, non-adaptive", diag, false, 20, 1.5);
-  bench_solve("DIAG, non-adaptive", diag, true, 30, 0);
+  /* The six agents of the paper's Figure "Bounded Rational Control": the targets are for DIAG, so
+   * all of it. */
+  const struct {
+    const char *name;
+    double alpha, beta, eta;
+  } agents[] = {{"DIAG, flexible", 0.001, 1000, 0.001}, {"DIAG, inflexible", 10, 1000, 0.001},
+                {"DIAG, optimistic", 0.5, 1.25, 0.001}, {"DIAG, pessimistic", 0.5, -0.75, 0.001},
+                {"DIAG, adaptive", 0.5, 1000, 0.001},   {"DIAG, non-adaptive", 0.5, 1000, 75}};
+  for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
+    set_agent(diag, agents[i].alpha, agents[i].beta, agents[i].eta);
+    bench_solve(agents[i].name, diag, false, 20, 1.5);
+    bench_solve(agents[i].name, diag, true, 30, 0);
+  }
 
   idm_problem *adni = read_example("bench/adni.yaml");
   struct rusage usage;
@@ -285,7 +292,8 @@ int main(int count, char **words)
   idm_problem_destroy(adni);
 
   set_agent(diag, 0.5, 1.25, 0.001);
-  bench_likelihood(diag, log_path);
+  bench_likelihood(diag, 1e-6, log_path);
+  bench_likelihood(diag, 1e-8, log_path);
   bench_scaling(diag, large_path);
   remove(large_path);
   idm_problem_destroy(diag);

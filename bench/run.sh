@@ -21,23 +21,29 @@ report() {
   echo "| what | idm | against | ratio | target |"
   echo "|---|---|---|---|---|"
   "$build/idm_bench" "$work" | tee "$work/rows" | grep '^|'
-  read -r _ ours log_likelihood solving nodes < <(grep '^likelihood' "$work/rows")
   for mode in "" --recompute; do
     label="JAX, successors hoisted out of the loop by XLA"
     [ -z "$mode" ] || label="JAX, successors recomputed each update, the scheme as stated"
+    : >"$work/peer.json"
     if $python -c 'import jax' 2>/dev/null; then
       $python bench/peer_jax.py "$work/diag.csv" --repeat 300 $mode >"$work/peer.json"
-      python3 - "$work/peer.json" "$ours" "$log_likelihood" "$solving" "$nodes" "$label" <<'PYTHON'
-import json, sys
-peer = json.load(open(sys.argv[1]))
-ours, ours_ll, solving, nodes, label = float(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5], sys.argv[6]
-print(f"| DIAG likelihood, 1,000 patients: solve warm to 1e-6 + score ({1e6 * solving:.0f} us of it solving, {nodes} histories; "
-      f"log-likelihood {ours_ll:.3f}) | {1e6 * ours:.1f} us | {1e6 * peer['seconds']:.0f} us ({label}, {peer['jax']}; "
-      f"{peer['log_likelihood']:.3f}) | {peer['seconds'] / ours:.0f}x | >= 150x |")
-PYTHON
-    else
-      echo "| DIAG likelihood, 1,000 patients | $ours s | $label: could not be installed | | >= 150x |"
     fi
+    grep '^likelihood' "$work/rows" | while read -r _ ours log_likelihood solving nodes tolerance; do
+      python3 - "$work/peer.json" "$ours" "$log_likelihood" "$solving" "$nodes" "$tolerance" "$label" <<'PYTHON'
+import json, sys
+text = open(sys.argv[1]).read()
+ours, ours_ll, solving = map(float, sys.argv[2:5])
+nodes, tolerance, label = sys.argv[5:8]
+what = (f"DIAG likelihood, 1,000 patients: solve warm to {tolerance} + score ({1e6 * solving:.0f} us of it solving, "
+        f"{nodes} histories; log-likelihood {ours_ll:.3f})")
+if not text:
+    print(f"| {what} | {1e6 * ours:.1f} us | {label}: could not be installed | | >= 150x |")
+else:
+    peer = json.loads(text)
+    print(f"| {what} | {1e6 * ours:.1f} us | {1e6 * peer['seconds']:.0f} us ({label}, {peer['jax']}; "
+          f"{peer['log_likelihood']:.3f}) | {peer['seconds'] / ours:.0f}x | >= 150x |")
+PYTHON
+    done
   done
 }
 

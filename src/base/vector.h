@@ -31,11 +31,13 @@ IDM_INLINE double idm_from_bits(uint64_t bits)
   return x;
 }
 
-/* e^x for x <= 709; below -708 the result is e^-708 (about 3e-308) instead of smaller. */
+/* e^x for x <= 709; below -690 (about 1e-300) the result is 0, so that products with it never
+ * become subnormal: those are a hundred times slower. */
 IDM_INLINE double idm_vexp(double x)
 {
   const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
-  x = x < -708 ? -708 : x;
+  const double kept = x < -690 ? 0 : 1;
+  x = x < -690 ? -690 : x;
   const double shifted = x * 0x1.71547652b82fep0 + shifter;
   const double n = shifted - shifter;
   double t = x - n * 0x1.62e42fefa3800p-1;
@@ -54,7 +56,7 @@ IDM_INLINE double idm_vexp(double x)
   p = p * t + 0.5;
   p = p * t + 1.0;
   p = p * t + 1.0;
-  return idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
+  return kept * idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
 }
 
 /* e^x - 1 for |x| <= 0.5. */
