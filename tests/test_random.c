@@ -1,4 +1,5 @@
-/* Random streams: known answers, independence, uniformity, and choices in proportion.
+/* Random streams: known answers, independence, uniformity, choices in proportion, and the laws of
+ * normal and gamma draws.
  *
  * Statistical tests use fixed seeds, so they pass or fail always; each level stated is the share of
  * seeds at which a perfect generator would fail. */
@@ -230,6 +231,101 @@ static void test_choice_takes_one_uniform(void **state)
   }
 }
 
+/* Cells of equal probability between quantiles: u = distribution function of a draw is uniform. */
+static void check_uniform_shares(const double *u, int draws)
+{
+  enum { CELLS = 50 };
+  long count[CELLS] = {0};
+  double share[CELLS];
+  for (int i = 0; i < CELLS; i++) share[i] = 1.0 / CELLS;
+  for (int i = 0; i < draws; i++) {
+    assert_true(u[i] >= 0 && u[i] <= 1);
+    count[u[i] < 1 ? (int)(u[i] * CELLS) : CELLS - 1]++;
+  }
+  assert_true(chi_square(count, share, CELLS, draws) < critical(CELLS - 1));
+}
+
+enum { LAW_DRAWS = 100000 };
+
+static void test_normal_law(void **state)
+{
+  (void)state;
+  static double u[LAW_DRAWS];
+  idm_random random;
+  idm_random_init(&random, 11, 0);
+  double before = idm_random_normal(&random), products = 0;
+  for (int i = 0; i < LAW_DRAWS; i++) {
+    const double z = idm_random_normal(&random);
+    u[i] = 0.5 * erfc(-z / sqrt(2));
+    products += z * before;
+    before = z;
+  }
+  check_uniform_shares(u, LAW_DRAWS); /* level 1e-6 */
+  /* Products of neighbours have variance 1; five standard errors, level 6e-7. */
+  assert_true(fabs(products) < 5 * sqrt(LAW_DRAWS));
+}
+
+/* Two uniforms a number, and nothing kept: a copy of the stream goes on alike. */
+static void test_normal_takes_two_uniforms(void **state)
+{
+  (void)state;
+  idm_random a, b;
+  idm_random_init(&a, 3, 1);
+  b = a;
+  for (int i = 0; i < 5; i++) idm_random_normal(&a);
+  for (int i = 0; i < 10; i++) idm_random_uniform(&b);
+  assert_true(idm_random_uniform(&a) == idm_random_uniform(&b));
+}
+
+/* The distribution function of a gamma of whole shape: 1 - e^-x (1 + x + x^2/2 + ...); of shape 1/2
+ * erf(sqrt x), and each further one less x^a e^-x / Gamma(a + 1). */
+static double gamma_share(double shape, double x)
+{
+  const double first = shape - floor(shape) > 0 ? 0.5 : 1;
+  double share = first < 1 ? erf(sqrt(x)) : -expm1(-x);
+  for (double a = first; a < shape; a++) share -= exp(a * log(x) - x - lgamma(a + 1));
+  return share;
+}
+
+static void test_gamma_law(void **state)
+{
+  (void)state;
+  static double u[LAW_DRAWS];
+  static const double shapes[] = {0.5, 1, 1.5, 2, 7.5, 30};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    idm_random random;
+    idm_random_init(&random, 12, s);
+    for (int i = 0; i < LAW_DRAWS; i++) {
+      const double x = idm_random_gamma(&random, shapes[s]);
+      assert_true(x > 0);
+      u[i] = fmax(gamma_share(shapes[s], x), 0);
+    }
+    check_uniform_shares(u, LAW_DRAWS); /* level 1e-6 */
+  }
+}
+
+/* Mean and variance of a gamma are its shape; the variance of the squared deviation is 2 shape^2 +
+ * 6 shape. Five standard errors, level 6e-7. */
+static void test_gamma_moments(void **state)
+{
+  (void)state;
+  static const double shapes[] = {0.05, 0.3, 3.7, 1000};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    const double shape = shapes[s];
+    idm_random random;
+    idm_random_init(&random, 13, s);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < LAW_DRAWS; i++) {
+      const double distance = idm_random_gamma(&random, shape) - shape;
+      sum += distance;
+      squares += distance * distance;
+    }
+    assert_true(fabs(sum) < 5 * sqrt(shape * LAW_DRAWS));
+    assert_true(fabs(squares - shape * LAW_DRAWS) <
+                5 * sqrt((2 * shape * shape + 6 * shape) * LAW_DRAWS));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -244,6 +340,10 @@ int main(void)
       cmocka_unit_test(test_choice_frequencies),
       cmocka_unit_test(test_choice_at_the_extremes),
       cmocka_unit_test(test_choice_takes_one_uniform),
+      cmocka_unit_test(test_normal_law),
+      cmocka_unit_test(test_normal_takes_two_uniforms),
+      cmocka_unit_test(test_gamma_law),
+      cmocka_unit_test(test_gamma_moments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

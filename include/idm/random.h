@@ -23,6 +23,10 @@ typedef struct idm_random {
 IDM_API void idm_random_init(idm_random *random, uint64_t seed, uint64_t stream);
 /* Uniform on (0, 1), 52 bits, never 0 or 1. */
 IDM_API double idm_random_uniform(idm_random *random);
+/* Standard normal, by Box and Muller's sine (two uniforms a number, nothing kept between calls). */
+IDM_API double idm_random_normal(idm_random *random);
+/* Gamma with the given shape > 0 and rate 1 (Marsaglia and Tsang 2000). */
+IDM_API double idm_random_gamma(idm_random *random, double shape);
 /* Index drawn in proportion to weight[0..count-1] (non-negative, not all 0). */
 IDM_API size_t idm_random_choice(idm_random *random, const double *weight, size_t count);
 

@@ -2,6 +2,7 @@
 #include "idm/random.h"
 
 #include <Random123/philox.h>
+#include <math.h>
 
 void idm_random_init(idm_random *random, uint64_t seed, uint64_t stream)
 {
@@ -27,6 +28,28 @@ double idm_random_uniform(idm_random *random)
   const uint64_t high = next_word(random);
   const uint64_t bits = (high << 32 | next_word(random)) >> 12;
   return ((double)bits + 0.5) * 0x1p-52;
+}
+
+double idm_random_normal(idm_random *random)
+{
+  const double radius = sqrt(-2 * log(idm_random_uniform(random)));
+  return radius * sin(6.283185307179586477 * idm_random_uniform(random));
+}
+
+double idm_random_gamma(idm_random *random, double shape)
+{
+  /* Below 1 the law of shape + 1 is shrunk by a power of a uniform. */
+  if (shape < 1)
+    return idm_random_gamma(random, shape + 1) * pow(idm_random_uniform(random), 1 / shape);
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / sqrt(9 * d);
+  for (;;) {
+    const double x = idm_random_normal(random);
+    const double root = 1 + c * x;
+    if (!(root > 0)) continue;
+    const double v = root * root * root;
+    if (log(idm_random_uniform(random)) < 0.5 * x * x + d * (1 - v + log(v))) return d * v;
+  }
 }
 
 size_t idm_random_choice(idm_random *random, const double *weight, size_t count)

@@ -1,0 +1,319 @@
+/* Several chains side by side: each its own stream, target and state, so that no draw depends on
+ * the schedule.
+ *
+ * Contents: making · running · checkpoints */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "idm/infer.h"
+
+/* --- making -------------------------------------------------------------------------------- */
+
+void idm_chains_destroy(idm_chains *chains)
+{
+  if (!chains) return;
+  free(chains->done);
+  free(chains->draw);
+  free(chains->statistics);
+  free(chains->state);
+  free(chains->random);
+  free(chains->centre);
+  free(chains->covariance);
+  free(chains);
+}
+
+idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimension,
+                             idm_chains **ret_chains, idm_error *opt_error)
+{
+  *ret_chains = NULL;
+  if (!settings->chains || settings->draws < 1 || settings->kernel.warmup < 0 || !dimension)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "chains need at least one chain, one draw and one free number");
+  idm_chains *c = idm_new(1, sizeof *c);
+  if (!c) return idm_fail_memory(opt_error);
+  const size_t n = settings->chains;
+  const size_t draws = idm_times(n, (size_t)settings->draws);
+  c->settings = *settings;
+  c->dimension = dimension;
+  c->numbers = settings->sampler->numbers(dimension);
+  c->done = idm_new(n, sizeof *c->done);
+  c->draw = idm_new(idm_times(draws, dimension), sizeof *c->draw);
+  c->statistics = idm_new(draws, sizeof *c->statistics);
+  c->state = idm_new(idm_times(n, c->numbers), sizeof *c->state);
+  c->random = idm_new(n, sizeof *c->random);
+  c->centre = idm_new(n * dimension, sizeof *c->centre);
+  c->covariance = idm_new(n * dimension * dimension, sizeof *c->covariance);
+  if (!c->done || !c->draw || !c->statistics || !c->state || !c->random || !c->centre ||
+      !c->covariance) {
+    idm_chains_destroy(c);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < n; i++) {
+    idm_random_init(&c->random[i], settings->seed, i);
+    c->centre[i * dimension] = NAN;
+  }
+  *ret_chains = c;
+  return IDM_OK;
+}
+
+/* The kernel's settings for one chain, with its own first guess. */
+static idm_sampler_settings kernel_of(const idm_chains *c, size_t chain)
+{
+  idm_sampler_settings kernel = c->settings.kernel;
+  const double *centre = c->centre + chain * c->dimension;
+  const bool guessed = !isnan(centre[0]);
+  kernel.centre = guessed ? centre : NULL;
+  kernel.covariance = guessed ? c->covariance + chain * c->dimension * c->dimension : NULL;
+  return kernel;
+}
+
+idm_status idm_chains_start(idm_chains *c, size_t chain, const idm_target *target, const double *x,
+                            const double *opt_centre, const double *opt_covariance,
+                            idm_error *opt_error)
+{
+  const size_t d = c->dimension;
+  if (opt_centre && opt_covariance) {
+    memcpy(c->centre + chain * d, opt_centre, d * sizeof *opt_centre);
+    memcpy(c->covariance + chain * d * d, opt_covariance, d * d * sizeof *opt_covariance);
+  }
+  const idm_sampler_settings kernel = kernel_of(c, chain);
+  c->done[chain] = 0;
+  return c->settings.sampler->start(c->state + chain * c->numbers, &kernel, target, x,
+                                    &c->random[chain], opt_error);
+}
+
+/* --- running ------------------------------------------------------------------------------- */
+
+typedef struct run {
+  idm_chains *chains;
+  const idm_target *target;
+  idm_monitor monitor;
+  void *context;
+  atomic_bool stop;
+  pthread_mutex_t gate;    /* held by the monitor, so that no chain begins a draw */
+  pthread_mutex_t *moving; /* [chain]: held during a draw */
+  idm_status *status;      /* [chain] */
+  idm_error *error;        /* [chain] */
+} run;
+
+static idm_status advance(idm_chains *c, size_t chain, const idm_target *target,
+                          const idm_sampler_settings *kernel, idm_error *error)
+{
+  const long iteration = c->done[chain];
+  const long warmup = kernel->warmup;
+  /* Draws of the warm-up are written over by the first one that counts. */
+  const size_t slot = (size_t)(iteration < warmup ? 0 : iteration - warmup);
+  const size_t at = chain * (size_t)c->settings.draws + slot;
+  const idm_status status = c->settings.sampler->step(
+      c->state + chain * c->numbers, kernel, target, iteration, &c->random[chain],
+      c->draw + at * c->dimension, &c->statistics[at], error);
+  if (status == IDM_OK) c->done[chain]++;
+  return status;
+}
+
+static void run_chain(void *content, size_t chain)
+{
+  run *r = content;
+  idm_chains *c = r->chains;
+  const idm_sampler_settings kernel = kernel_of(c, chain);
+  const long end = kernel.warmup + c->settings.draws;
+  while (!atomic_load(&r->stop)) {
+    pthread_mutex_lock(&r->gate);
+    pthread_mutex_lock(&r->moving[chain]);
+    pthread_mutex_unlock(&r->gate);
+    const bool more = c->done[chain] < end;
+    if (more) r->status[chain] = advance(c, chain, &r->target[chain], &kernel, &r->error[chain]);
+    pthread_mutex_unlock(&r->moving[chain]);
+    if (!more) break;
+    if (r->status[chain] != IDM_OK) atomic_store(&r->stop, true);
+  }
+}
+
+static void watch(void *content)
+{
+  run *r = content;
+  pthread_mutex_lock(&r->gate);
+  for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_lock(&r->moving[i]);
+  if (r->monitor(r->context, r->chains)) atomic_store(&r->stop, true);
+  for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_unlock(&r->moving[i]);
+  pthread_mutex_unlock(&r->gate);
+}
+
+idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_monitor opt_monitor,
+                          void *context, idm_error *opt_error)
+{
+  const size_t n = chains->settings.chains;
+  run r = {.chains = chains, .target = target, .monitor = opt_monitor, .context = context};
+  r.moving = idm_new(n, sizeof *r.moving);
+  r.status = idm_new(n, sizeof *r.status);
+  r.error = idm_new(n, sizeof *r.error);
+  idm_status status = r.moving && r.status && r.error ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    pthread_mutex_init(&r.gate, NULL);
+    for (size_t i = 0; i < n; i++) pthread_mutex_init(&r.moving[i], NULL);
+    status = idm_parallel(n, chains->settings.threads, run_chain, opt_monitor ? watch : NULL, &r,
+                          opt_error);
+    for (size_t i = 0; i < n && status == IDM_OK; i++) {
+      status = r.status[i];
+      if (status != IDM_OK && opt_error) *opt_error = r.error[i];
+    }
+    if (status == IDM_OK && opt_monitor) opt_monitor(context, chains);
+    for (size_t i = 0; i < n; i++) pthread_mutex_destroy(&r.moving[i]);
+    pthread_mutex_destroy(&r.gate);
+  }
+  free(r.moving);
+  free(r.status);
+  free(r.error);
+  return status;
+}
+
+static long draws_of(const idm_chains *c, size_t chain)
+{
+  const long draws = c->done[chain] - c->settings.kernel.warmup;
+  return draws > 0 ? draws : 0;
+}
+
+long idm_chains_common(const idm_chains *chains)
+{
+  long least = chains->settings.draws;
+  for (size_t i = 0; i < chains->settings.chains; i++)
+    least = draws_of(chains, i) < least ? draws_of(chains, i) : least;
+  return least;
+}
+
+/* --- checkpoints --------------------------------------------------------------------------- */
+
+static const char magic[8] = "idmchn1";
+
+typedef struct header {
+  char magic[8];
+  uint64_t label;
+  uint64_t seed;
+  uint64_t chains;
+  uint64_t dimension;
+  uint64_t numbers;
+  int64_t draws;
+  int64_t warmup;
+} header;
+
+/* FNV-1a (Fowler, Noll and Vo): tells a damaged checkpoint from a whole one. */
+static uint64_t checksum(const char *bytes, size_t length)
+{
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+  return hash;
+}
+
+static header header_of(const idm_chains *c, uint64_t label)
+{
+  header h = {.label = label,
+              .seed = c->settings.seed,
+              .chains = c->settings.chains,
+              .dimension = c->dimension,
+              .numbers = c->numbers,
+              .draws = c->settings.draws,
+              .warmup = c->settings.kernel.warmup};
+  memcpy(h.magic, magic, sizeof magic);
+  return h;
+}
+
+/* Bytes of one chain with `draws` draws. */
+static size_t chain_bytes(const idm_chains *c, long draws)
+{
+  return sizeof *c->done + sizeof *c->random + c->numbers * sizeof *c->state +
+         (size_t)draws * (c->dimension * sizeof *c->draw + sizeof *c->statistics);
+}
+
+static char *put(char *to, const void *from, size_t length)
+{
+  memcpy(to, from, length);
+  return to + length;
+}
+
+static const char *take(const char *from, void *to, size_t length)
+{
+  memcpy(to, from, length);
+  return from + length;
+}
+
+idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes,
+                           size_t *ret_length, idm_error *opt_error)
+{
+  *ret_bytes = NULL;
+  const header h = header_of(c, label);
+  size_t length = sizeof h + sizeof(uint64_t);
+  for (size_t i = 0; i < c->settings.chains; i++) length += chain_bytes(c, draws_of(c, i));
+  char *bytes = malloc(length);
+  if (!bytes) return idm_fail_memory(opt_error);
+  char *to = put(bytes, &h, sizeof h);
+  for (size_t i = 0; i < c->settings.chains; i++) {
+    const size_t draws = (size_t)draws_of(c, i);
+    const size_t first = i * (size_t)c->settings.draws;
+    to = put(to, &c->done[i], sizeof *c->done);
+    to = put(to, &c->random[i], sizeof *c->random);
+    to = put(to, c->state + i * c->numbers, c->numbers * sizeof *c->state);
+    to = put(to, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
+    to = put(to, c->statistics + first, draws * sizeof *c->statistics);
+  }
+  const uint64_t sum = checksum(bytes, (size_t)(to - bytes));
+  put(to, &sum, sizeof sum);
+  *ret_bytes = bytes;
+  *ret_length = length;
+  return IDM_OK;
+}
+
+/* Whether the bytes are whole and of this run's shape; the sentence names what is not. */
+static const char *refuse(const idm_chains *c, uint64_t label, const char *bytes, size_t length)
+{
+  header h;
+  uint64_t sum;
+  if (length < sizeof h + sizeof sum) return "is cut short";
+  take(bytes, &h, sizeof h);
+  take(bytes + length - sizeof sum, &sum, sizeof sum);
+  if (memcmp(h.magic, magic, sizeof magic) != 0) return "is no checkpoint of this version";
+  if (sum != checksum(bytes, length - sizeof sum)) return "is damaged";
+  const header own = header_of(c, label);
+  if (memcmp(&h, &own, sizeof h) != 0) return "belongs to another request";
+  return NULL;
+}
+
+/* A byte that is neither false nor true would be no bool. */
+static bool are_whole(const idm_statistics *statistics, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (*(const unsigned char *)&statistics[i].diverging > 1) return false;
+  return true;
+}
+
+idm_status idm_chains_load(idm_chains *c, uint64_t label, const char *bytes, size_t length,
+                           idm_error *opt_error)
+{
+  const char *wrong = refuse(c, label, bytes, length);
+  const char *end = bytes + length - (length < sizeof(uint64_t) ? length : sizeof(uint64_t));
+  const char *from = bytes + sizeof(header);
+  const long most = c->settings.kernel.warmup + c->settings.draws;
+  for (size_t i = 0; !wrong && i < c->settings.chains; i++) {
+    long done = -1;
+    if ((size_t)(end - from) < chain_bytes(c, 0)) wrong = "is cut short";
+    if (!wrong) take(from, &done, sizeof done);
+    if (!wrong && (done < 0 || done > most)) wrong = "has an impossible number of draws";
+    if (wrong) break;
+    c->done[i] = done;
+    const size_t draws = (size_t)draws_of(c, i);
+    const size_t first = i * (size_t)c->settings.draws;
+    if ((size_t)(end - from) < chain_bytes(c, (long)draws)) {
+      wrong = "is cut short";
+      break;
+    }
+    from = take(from + sizeof done, &c->random[i], sizeof *c->random);
+    from = take(from, c->state + i * c->numbers, c->numbers * sizeof *c->state);
+    from = take(from, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
+    from = take(from, c->statistics + first, draws * sizeof *c->statistics);
+    if (!are_whole(c->statistics + first, draws)) wrong = "is damaged";
+  }
+  if (!wrong && from != end) wrong = "is longer than its draws";
+  return wrong ? idm_fail(opt_error, IDM_INPUT, "the checkpoint %s", wrong) : IDM_OK;
+}

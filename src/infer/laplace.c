@@ -1,0 +1,168 @@
+/* Laplace's approximation: minus the Hessian at a mode, by differences wide enough to look over
+ * kinks and rounding, and its inverse. */
+#include <math.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "infer/sampler.h"
+
+/* A step is good where the log density falls between these: about .3 to 1 standard deviations. */
+static const double least_fall = 0.05, aimed_fall = 0.1, most_fall = 0.5;
+/* A fall below this is rounding. */
+static const double rounding = 1e-8;
+enum { most_trials = 40 };
+
+typedef struct laplace {
+  const idm_target *target;
+  size_t n;
+  const double *mode;
+  double density;  /* at the mode */
+  double *x;       /* [n]: the mode but where a difference is being taken */
+  double *step;    /* [n] */
+  double *fall;    /* [n]: mean fall at mode -+ step */
+  double *above;   /* [n]: gradients on the two sides */
+  double *below;   /* [n] */
+  double *hessian; /* [n][n]: minus it */
+  double *factor;  /* [n][n] */
+} laplace;
+
+/* Density (and gradient) with coordinates i and j moved by a and b; i == j moves one by a. */
+static idm_status look(const laplace *l, size_t i, double a, size_t j, double b, double *density,
+                       double *opt_gradient, idm_error *opt_error)
+{
+  l->x[j] = l->mode[j] + b;
+  l->x[i] = l->mode[i] + a;
+  const idm_status status = idm_target_evaluate(l->target, l->x, density, opt_gradient, opt_error);
+  l->x[i] = l->mode[i];
+  l->x[j] = l->mode[j];
+  return status;
+}
+
+/* Factor by which to change a step after a fall. Falls go with the square of a step. */
+static double change(double fall)
+{
+  if (fall == INFINITY) return 0.1;
+  if (fall < rounding) return 30;
+  return fmin(fmax(sqrt(aimed_fall / fall), 0.01), 1000);
+}
+
+/* The step of coordinate i: from the usual one for a difference, to one over which the density
+ * falls by a fraction, or that nearly reaches the edge of the support. *good is false where there
+ * is none: a flat direction, an edge, no mode. */
+static idm_status find_step(const laplace *l, size_t i, bool *good, idm_error *opt_error)
+{
+  double h = 6e-6 * fmax(1, fabs(l->mode[i])), edge = INFINITY;
+  *good = false;
+  for (int k = 0; k < most_trials && !*good && h < 1e30; k++) {
+    double above, below;
+    idm_status status = look(l, i, h, i, 0, &above, NULL, opt_error);
+    if (status == IDM_OK) status = look(l, i, -h, i, 0, &below, NULL, opt_error);
+    if (status != IDM_OK) return status;
+    const double fall = l->density - 0.5 * (above + below);
+    l->step[i] = h;
+    l->fall[i] = fall;
+    if (fall == INFINITY) edge = h;
+    *good = (fall >= least_fall || (fall > rounding && 2 * h > edge)) && fall <= most_fall;
+    h = fmin(h * change(fall), 0.7 * edge);
+  }
+  return IDM_OK;
+}
+
+/* Row i of minus the Hessian, from gradients at mode -+ step. */
+static idm_status gradient_row(const laplace *l, size_t i, idm_error *opt_error)
+{
+  double density;
+  const double h = l->step[i];
+  idm_status status = look(l, i, h, i, 0, &density, l->above, opt_error);
+  if (status == IDM_OK) status = look(l, i, -h, i, 0, &density, l->below, opt_error);
+  for (size_t j = 0; status == IDM_OK && j < l->n; j++)
+    l->hessian[i * l->n + j] = (l->below[j] - l->above[j]) / (2 * h);
+  return status;
+}
+
+/* The same from densities alone, for a target without a gradient. */
+static idm_status density_row(const laplace *l, size_t i, idm_error *opt_error)
+{
+  const double h = l->step[i];
+  for (size_t j = 0; j < l->n; j++) {
+    double corner[4], sum = 0;
+    for (int k = 0; k < 4 && j != i; k++) {
+      const double a = k & 1 ? -h : h, b = k & 2 ? -l->step[j] : l->step[j];
+      const idm_status status = look(l, i, a, j, b, &corner[k], NULL, opt_error);
+      if (status != IDM_OK) return status;
+      sum += k == 1 || k == 2 ? corner[k] : -corner[k];
+    }
+    l->hessian[i * l->n + j] = j == i ? 2 * l->fall[i] / (h * h) : sum / (4 * h * l->step[j]);
+  }
+  return IDM_OK;
+}
+
+static void symmetrise(const laplace *l)
+{
+  const size_t n = l->n;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < i; j++)
+      l->hessian[i * n + j] = l->hessian[j * n + i] =
+          0.5 * (l->hessian[i * n + j] + l->hessian[j * n + i]);
+}
+
+static bool all_finite(const double *x, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* Fill the Hessian; *good is false where a coordinate has no step. */
+static idm_status find_hessian(const laplace *l, bool *good, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  *good = true;
+  for (size_t i = 0; status == IDM_OK && i < l->n; i++) {
+    bool found;
+    status = find_step(l, i, &found, opt_error);
+    *good = *good && found;
+  }
+  for (size_t i = 0; status == IDM_OK && i < l->n; i++)
+    status = (l->target->gradient ? gradient_row : density_row)(l, i, opt_error);
+  if (status == IDM_OK) symmetrise(l);
+  return status;
+}
+
+/* Covariance from the Hessian, where that is positive definite. */
+static bool invert(const laplace *l, double *covariance)
+{
+  const size_t n = l->n;
+  if (!all_finite(l->hessian, n * n)) return false;
+  memcpy(l->factor, l->hessian, n * n * sizeof(double));
+  if (!idm_cholesky(n, l->factor)) return false;
+  idm_cholesky_inverse(n, l->factor, covariance);
+  return true;
+}
+
+idm_status idm_laplace(const idm_target *target, const double *mode, double *covariance,
+                       double *opt_precision, bool *definite, idm_error *opt_error)
+{
+  const size_t n = target->dimension;
+  double *work = idm_new(idm_times(n, 5 + 2 * n), sizeof *work);
+  if (!work) return idm_fail_memory(opt_error);
+  laplace l = {.target = target, .n = n, .mode = mode};
+  double **const part[] = {&l.x, &l.step, &l.fall, &l.above, &l.below};
+  for (size_t i = 0; i < 5; i++) *part[i] = work + i * n;
+  l.hessian = work + 5 * n;
+  l.factor = l.hessian + n * n;
+  memcpy(l.x, mode, n * sizeof *mode);
+  bool good = false;
+  *definite = false;
+  idm_status status = idm_target_evaluate(target, mode, &l.density, NULL, opt_error);
+  if (status == IDM_OK && l.density == -INFINITY)
+    status = idm_fail(opt_error, IDM_NUMERICAL, "the density is 0 at the mode given");
+  if (status == IDM_OK) status = find_hessian(&l, &good, opt_error);
+  if (status == IDM_OK) {
+    *definite = good && invert(&l, covariance);
+    if (opt_precision) memcpy(opt_precision, l.hessian, n * n * sizeof *l.hessian);
+  }
+  free(work);
+  return status;
+}

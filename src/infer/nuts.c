@@ -1,0 +1,499 @@
+/* "nuts": Hamiltonian Monte Carlo with trajectories that stop where they turn back (Hoffman and
+ * Gelman 2014), states drawn along them by multinomial weights (Betancourt 2017, appendix A.3), and
+ * the turn also looked for between half trajectories, as Stan does since 2.21.
+ *
+ * Contents: state; phase space; branches; trajectory; step size; warm-up; the step. */
+#include <math.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "infer/sampler.h"
+
+/* Up to `most_dense` dimensions the metric is a full matrix, above it a diagonal. */
+enum { own_thin = 1, deepest = 16, most_dense = 20 };
+/* An energy error above this marks a trajectory that left the typical set (Stan's choice). */
+static const double divergence = 1000;
+
+/* --- state --------------------------------------------------------------------------------- */
+
+/* A point of phase space. */
+typedef struct point {
+  double *position;
+  double *momentum;
+  double *gradient;
+  double *log_density;
+} point;
+
+/* A stretch of a trajectory: its first and last momentum (in the order it was built) with the
+ * velocity there, the sum of momenta over it, and the state drawn from it. */
+typedef struct branch {
+  double *first;
+  double *first_velocity;
+  double *last;
+  double *last_velocity;
+  double *sum;
+  double *position;
+  double *gradient;
+  double *log_density;
+  double *energy;
+  double *log_weight; /* log of the sum of exp(-energy error) over the stretch */
+} branch;
+
+typedef struct nuts {
+  size_t dimension;
+  bool dense;
+  double *step_size;
+  double *mu; /* dual averaging (Hoffman and Gelman 2014, section 3.2): where log steps shrink */
+  double *rounds;     /* to, iterations, */
+  double *error;      /* mean error of acceptance, */
+  double *average;    /* and the average of log steps */
+  double *covariance; /* the inverse metric, [dimension][dimension] or its diagonal */
+  double *factor;     /* its Cholesky factor, or square roots */
+  point here;
+  point end[2]; /* of the trajectory, backward and forward */
+  branch tree;  /* the trajectory, from backward to forward */
+  branch grown; /* what is being added to it */
+  branch level[deepest];
+  double *work; /* [dimension] */
+  idm_moments history;
+} nuts;
+
+static void take_point(double *opt_state, size_t *used, size_t n, point *p)
+{
+  p->position = idm_state_take(opt_state, used, n);
+  p->momentum = idm_state_take(opt_state, used, n);
+  p->gradient = idm_state_take(opt_state, used, n);
+  p->log_density = idm_state_take(opt_state, used, 1);
+}
+
+static void take_branch(double *opt_state, size_t *used, size_t n, branch *b)
+{
+  double **const vector[] = {&b->first, &b->first_velocity, &b->last,    &b->last_velocity,
+                             &b->sum,   &b->position,       &b->gradient};
+  for (size_t i = 0; i < sizeof vector / sizeof vector[0]; i++)
+    *vector[i] = idm_state_take(opt_state, used, n);
+  b->log_density = idm_state_take(opt_state, used, 1);
+  b->energy = idm_state_take(opt_state, used, 1);
+  b->log_weight = idm_state_take(opt_state, used, 1);
+}
+
+static size_t place(double *opt_state, size_t dimension, nuts *view)
+{
+  size_t used = 0;
+  view->dimension = dimension;
+  view->dense = dimension <= most_dense;
+  const size_t metric = view->dense ? dimension * dimension : dimension;
+  view->step_size = idm_state_take(opt_state, &used, 1);
+  view->mu = idm_state_take(opt_state, &used, 1);
+  view->rounds = idm_state_take(opt_state, &used, 1);
+  view->error = idm_state_take(opt_state, &used, 1);
+  view->average = idm_state_take(opt_state, &used, 1);
+  view->covariance = idm_state_take(opt_state, &used, metric);
+  view->factor = idm_state_take(opt_state, &used, metric);
+  take_point(opt_state, &used, dimension, &view->here);
+  for (int i = 0; i < 2; i++) take_point(opt_state, &used, dimension, &view->end[i]);
+  take_branch(opt_state, &used, dimension, &view->tree);
+  take_branch(opt_state, &used, dimension, &view->grown);
+  for (int i = 0; i < deepest; i++) take_branch(opt_state, &used, dimension, &view->level[i]);
+  view->work = idm_state_take(opt_state, &used, dimension);
+  view->history = idm_moments_take(opt_state, &used, dimension, view->dense);
+  return used;
+}
+
+static size_t numbers(size_t dimension)
+{
+  nuts view;
+  return place(NULL, dimension, &view);
+}
+
+/* --- phase space --------------------------------------------------------------------------- */
+
+static void copy(const nuts *m, double *to, const double *from)
+{
+  memcpy(to, from, m->dimension * sizeof *to);
+}
+
+static double dot(const nuts *m, const double *x, const double *y)
+{
+  double sum = 0;
+  for (size_t i = 0; i < m->dimension; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+static void copy_point(const nuts *m, const point *to, const point *from)
+{
+  copy(m, to->position, from->position);
+  copy(m, to->momentum, from->momentum);
+  copy(m, to->gradient, from->gradient);
+  *to->log_density = *from->log_density;
+}
+
+/* velocity = covariance * momentum. */
+static void find_velocity(const nuts *m, const double *momentum, double *velocity)
+{
+  const size_t n = m->dimension;
+  for (size_t i = 0; i < n; i++)
+    velocity[i] =
+        m->dense ? dot(m, m->covariance + i * n, momentum) : m->covariance[i] * momentum[i];
+}
+
+/* A momentum from the normal whose covariance is the inverse of `covariance`. */
+static void draw_momentum(const nuts *m, double *momentum, idm_random *random)
+{
+  const size_t n = m->dimension;
+  for (size_t i = 0; i < n; i++) {
+    momentum[i] = idm_random_normal(random);
+    if (!m->dense) momentum[i] /= m->factor[i];
+  }
+  if (m->dense) idm_lower_solve_transposed(n, m->factor, momentum);
+}
+
+/* Minus the log density of the point in phase space; +inf where it has none. */
+static double energy_of(const nuts *m, const point *p, double *velocity)
+{
+  find_velocity(m, p->momentum, velocity);
+  const double energy = 0.5 * dot(m, p->momentum, velocity) - *p->log_density;
+  return isnan(energy) ? INFINITY : energy;
+}
+
+/* One leapfrog step of signed size `step`. A gradient that is no number ends the trajectory. */
+static idm_status leap(const nuts *m, const idm_target *target, const point *p, double step,
+                       idm_error *opt_error)
+{
+  const size_t n = m->dimension;
+  for (size_t i = 0; i < n; i++) p->momentum[i] += 0.5 * step * p->gradient[i];
+  find_velocity(m, p->momentum, m->work);
+  for (size_t i = 0; i < n; i++) p->position[i] += step * m->work[i];
+  const idm_status status =
+      idm_target_evaluate(target, p->position, p->log_density, p->gradient, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < n; i++) p->momentum[i] += 0.5 * step * p->gradient[i];
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(p->momentum[i])) *p->log_density = -INFINITY;
+  return IDM_OK;
+}
+
+/* --- branches ------------------------------------------------------------------------------ */
+
+/* What a trajectory under way carries along. */
+typedef struct journey {
+  const nuts *m;
+  const idm_target *target;
+  idm_random *random;
+  const point *at; /* the end that moves */
+  double step;     /* signed */
+  double energy;   /* at the start */
+  double accepted; /* sum of acceptance probabilities over the states visited */
+  long evaluations;
+  bool diverging;
+} journey;
+
+static double log_add(double a, double b)
+{
+  const double most = fmax(a, b);
+  return most == -INFINITY ? most : most + log1p(exp(-fabs(a - b)));
+}
+
+/* Neither end has turned back against the sum of momenta over a + b (Betancourt 2017, A.4.2). */
+static bool goes_on(const nuts *m, const double *first_velocity, const double *last_velocity,
+                    const double *a, const double *b)
+{
+  return dot(m, first_velocity, a) + dot(m, first_velocity, b) > 0 &&
+         dot(m, last_velocity, a) + dot(m, last_velocity, b) > 0;
+}
+
+/* Whether `next`, built after `b`, makes a trajectory with it that has not turned: as a whole, and
+ * from each part to the nearest state of the other, which catches steps that fit a period. */
+static bool fits(const nuts *m, const branch *b, const branch *next)
+{
+  return goes_on(m, b->first_velocity, next->last_velocity, b->sum, next->sum) &&
+         goes_on(m, b->first_velocity, next->first_velocity, b->sum, next->first) &&
+         goes_on(m, b->last_velocity, next->last_velocity, b->last, next->sum);
+}
+
+static void copy_draw(const nuts *m, const branch *to, const branch *from)
+{
+  copy(m, to->position, from->position);
+  copy(m, to->gradient, from->gradient);
+  *to->log_density = *from->log_density;
+  *to->energy = *from->energy;
+}
+
+/* b = b followed by next, its draw taken from next with probability exp(log_probability). */
+static void append(const journey *j, const branch *b, const branch *next, double log_probability)
+{
+  const nuts *m = j->m;
+  if (log(idm_random_uniform(j->random)) < log_probability) copy_draw(m, b, next);
+  *b->log_weight = log_add(*b->log_weight, *next->log_weight);
+  copy(m, b->last, next->last);
+  copy(m, b->last_velocity, next->last_velocity);
+  for (size_t i = 0; i < m->dimension; i++) b->sum[i] += next->sum[i];
+}
+
+/* The branch of the single point the journey is at. */
+static void sprout(const journey *j, const branch *b, double energy)
+{
+  const nuts *m = j->m;
+  const point *p = j->at;
+  copy(m, b->first, p->momentum);
+  copy(m, b->last, p->momentum);
+  copy(m, b->sum, p->momentum);
+  find_velocity(m, p->momentum, b->first_velocity);
+  copy(m, b->last_velocity, b->first_velocity);
+  copy(m, b->position, p->position);
+  copy(m, b->gradient, p->gradient);
+  *b->log_density = *p->log_density;
+  *b->energy = energy;
+  *b->log_weight = j->energy - energy;
+}
+
+/* One leapfrog step makes a branch of one point. */
+static idm_status grow_leaf(journey *j, const branch *b, bool *valid, idm_error *opt_error)
+{
+  const idm_status status = leap(j->m, j->target, j->at, j->step, opt_error);
+  if (status != IDM_OK) return status;
+  const double energy = energy_of(j->m, j->at, j->m->work);
+  j->evaluations++;
+  j->accepted += fmin(1, exp(j->energy - energy));
+  *valid = energy - j->energy <= divergence;
+  if (!*valid) j->diverging = true;
+  sprout(j, b, energy);
+  return IDM_OK;
+}
+
+/* A branch of 2^depth points from where the journey is; *valid is false where it turned or diverged
+ * inside, and it must then not be used. */
+static idm_status grow(journey *j, int depth, const branch *b, bool *valid, idm_error *opt_error)
+{
+  if (depth == 0) return grow_leaf(j, b, valid, opt_error);
+  const branch *next = &j->m->level[depth - 1];
+  idm_status status = grow(j, depth - 1, b, valid, opt_error);
+  if (status != IDM_OK || !*valid) return status;
+  status = grow(j, depth - 1, next, valid, opt_error);
+  if (status != IDM_OK || !*valid) return status;
+  *valid = fits(j->m, b, next);
+  /* Inside a branch the draw is uniform by weight. */
+  append(j, b, next, *next->log_weight - log_add(*b->log_weight, *next->log_weight));
+  return IDM_OK;
+}
+
+/* --- trajectory ---------------------------------------------------------------------------- */
+
+/* The same branch seen from its other end. */
+static branch reversed(const branch *b)
+{
+  branch other = *b;
+  other.first = b->last;
+  other.first_velocity = b->last_velocity;
+  other.last = b->first;
+  other.last_velocity = b->first_velocity;
+  return other;
+}
+
+/* Double the trajectory in a direction drawn at random. *grown is false where the new half turned
+ * or diverged inside and was dropped, *going where the whole has turned. */
+static idm_status extend(journey *j, int depth, bool *grown, bool *going, idm_error *opt_error)
+{
+  const nuts *m = j->m;
+  const bool forward = idm_random_uniform(j->random) > 0.5;
+  const branch tree = forward ? m->tree : reversed(&m->tree);
+  j->at = &m->end[forward];
+  j->step = forward ? *m->step_size : -*m->step_size;
+  const idm_status status = grow(j, depth, &m->grown, grown, opt_error);
+  if (status != IDM_OK || !*grown) return status;
+  *going = fits(m, &tree, &m->grown);
+  /* Between the old half and the new the draw favours the new (biased progressive sampling). */
+  append(j, &tree, &m->grown, *m->grown.log_weight - *tree.log_weight);
+  return IDM_OK;
+}
+
+/* A transition: momentum, trajectory, draw. */
+static idm_status travel(const nuts *m, const idm_sampler_settings *settings,
+                         const idm_target *target, idm_random *random, idm_statistics *statistics,
+                         idm_error *opt_error)
+{
+  draw_momentum(m, m->here.momentum, random);
+  journey j = {.m = m, .target = target, .random = random, .at = &m->here};
+  j.energy = energy_of(m, &m->here, m->work);
+  sprout(&j, &m->tree, j.energy);
+  for (int i = 0; i < 2; i++) copy_point(m, &m->end[i], &m->here);
+  bool grown = true, going = true;
+  int depth = 0;
+  while (going && depth < settings->depth) {
+    const idm_status status = extend(&j, depth, &grown, &going, opt_error);
+    if (status != IDM_OK) return status;
+    if (!grown) break;
+    depth++;
+  }
+  copy(m, m->here.position, m->tree.position);
+  copy(m, m->here.gradient, m->tree.gradient);
+  *m->here.log_density = *m->tree.log_density;
+  statistics->log_density = *m->tree.log_density;
+  statistics->energy = *m->tree.energy;
+  statistics->acceptance = j.accepted / (double)j.evaluations;
+  if (depth > statistics->tree_depth) statistics->tree_depth = depth;
+  statistics->evaluations += j.evaluations;
+  statistics->diverging = statistics->diverging || j.diverging;
+  return IDM_OK;
+}
+
+/* --- step size ----------------------------------------------------------------------------- */
+
+/* Energy lost by one leapfrog step of the current size from here, with a fresh momentum. */
+static idm_status probe(const nuts *m, const idm_target *target, idm_random *random, double *gain,
+                        long *evaluations, idm_error *opt_error)
+{
+  draw_momentum(m, m->here.momentum, random);
+  copy_point(m, &m->end[1], &m->here);
+  const double before = energy_of(m, &m->here, m->work);
+  const idm_status status = leap(m, target, &m->end[1], *m->step_size, opt_error);
+  if (status != IDM_OK) return status;
+  ++*evaluations;
+  *gain = before - energy_of(m, &m->end[1], m->work);
+  return IDM_OK;
+}
+
+/* Double or halve the step size until the acceptance of one leapfrog step crosses .8 (Hoffman and
+ * Gelman 2014, algorithm 4), then let dual averaging start from ten times that. */
+static idm_status find_step_size(const nuts *m, const idm_target *target, idm_random *random,
+                                 long *evaluations, idm_error *opt_error)
+{
+  const double threshold = log(0.8);
+  double gain = 0;
+  idm_status status = probe(m, target, random, &gain, evaluations, opt_error);
+  const bool up = gain > threshold;
+  while (status == IDM_OK && (gain > threshold) == up) {
+    const double next = *m->step_size * (up ? 2 : 0.5);
+    if (!(next > 1e-12 && next < 1e12)) break;
+    *m->step_size = next;
+    status = probe(m, target, random, &gain, evaluations, opt_error);
+  }
+  *m->mu = log(10 * *m->step_size);
+  *m->rounds = *m->error = *m->average = 0;
+  return status;
+}
+
+/* Nesterov's dual averaging with the constants of Hoffman and Gelman (2014): gamma .05, t0 10,
+ * kappa .75. */
+static void adapt_step_size(const nuts *m, double aim, double acceptance)
+{
+  const double round = ++*m->rounds;
+  *m->error += (aim - acceptance - *m->error) / (round + 10);
+  const double log_step = *m->mu - *m->error * sqrt(round) / 0.05;
+  *m->average += (log_step - *m->average) * pow(round, -0.75);
+  *m->step_size = exp(log_step);
+}
+
+/* --- warm-up ------------------------------------------------------------------------------- */
+
+/* The metric from the window that ends, and a step size to go with it. */
+static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
+                        const idm_target *target, idm_random *random, long *evaluations,
+                        idm_error *opt_error)
+{
+  const size_t n = m->dimension, count = m->dense ? n * n : n;
+  /* The new covariance is made where the old factor was, so that a failure leaves the old one. */
+  bool good = idm_moments_covariance(&m->history, settings->covariance, m->factor);
+  if (good && m->dense) {
+    memcpy(m->history.scatter, m->factor, count * sizeof(double));
+    good = idm_cholesky(n, m->factor);
+  }
+  if (good) {
+    memcpy(m->covariance, m->dense ? m->history.scatter : m->factor, count * sizeof(double));
+  } else {
+    memcpy(m->factor, m->covariance, count * sizeof(double));
+    if (m->dense) (void)idm_cholesky(n, m->factor);
+  }
+  for (size_t i = 0; !m->dense && i < n; i++) m->factor[i] = sqrt(m->covariance[i]);
+  idm_moments_restart(&m->history);
+  return find_step_size(m, target, random, evaluations, opt_error);
+}
+
+static idm_status adapt(const nuts *m, const idm_sampler_settings *settings,
+                        const idm_target *target, long iteration, idm_random *random,
+                        long *evaluations, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  const idm_window window = idm_warmup_window(iteration, settings->warmup);
+  if (window.gather) idm_moments_add(&m->history, m->here.position);
+  if (window.close) status = refit(m, settings, target, random, evaluations, opt_error);
+  if (status == IDM_OK && iteration == settings->warmup - 1 && *m->rounds > 0)
+    *m->step_size = exp(*m->average);
+  return status;
+}
+
+/* --- the step ------------------------------------------------------------------------------ */
+
+static idm_status set_metric(const nuts *m, const idm_sampler_settings *settings,
+                             idm_error *opt_error)
+{
+  const size_t n = m->dimension;
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < (m->dense ? n : 1); k++) {
+      const size_t j = m->dense ? k : i;
+      m->covariance[m->dense ? i * n + j : i] =
+          settings->covariance ? settings->covariance[i * n + j] : (double)(i == j);
+    }
+  if (m->dense) return idm_guess_factor(settings, n, m->factor, opt_error);
+  for (size_t i = 0; i < n; i++) {
+    if (!(m->covariance[i] > 0))
+      return idm_fail(opt_error, IDM_USAGE,
+                      "the first guess of the covariance is not positive definite");
+    m->factor[i] = sqrt(m->covariance[i]);
+  }
+  return IDM_OK;
+}
+
+static idm_status start(double *state, const idm_sampler_settings *settings,
+                        const idm_target *target, const double *x, idm_random *random,
+                        idm_error *opt_error)
+{
+  nuts m;
+  const size_t count = place(state, target->dimension, &m);
+  memset(state, 0, count * sizeof *state);
+  if (!target->gradient)
+    return idm_fail(opt_error, IDM_USAGE, "nuts needs a target with a gradient");
+  if (settings->depth < 1 || settings->depth > deepest)
+    return idm_fail(opt_error, IDM_USAGE, "the depth of nuts is %d; it must be 1 to %d",
+                    settings->depth, (int)deepest);
+  copy(&m, m.here.position, x);
+  *m.step_size = 1;
+  idm_status status = set_metric(&m, settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_target_begin(target, x, m.here.log_density, m.here.gradient, opt_error);
+  long evaluations = 0;
+  if (status == IDM_OK) status = find_step_size(&m, target, random, &evaluations, opt_error);
+  return status;
+}
+
+static idm_status step(double *state, const idm_sampler_settings *settings,
+                       const idm_target *target, long iteration, idm_random *random, double *x,
+                       idm_statistics *statistics, idm_error *opt_error)
+{
+  nuts m;
+  place(state, target->dimension, &m);
+  const long thin = idm_sampler_thin(settings, own_thin);
+  double acceptance = 0;
+  idm_statistics_clear(statistics);
+  for (long k = 0; k < thin; k++) {
+    statistics->step_size = *m.step_size;
+    const idm_status status = travel(&m, settings, target, random, statistics, opt_error);
+    if (status != IDM_OK) return status;
+    acceptance += statistics->acceptance;
+    if (iteration < settings->warmup)
+      adapt_step_size(&m, settings->acceptance, statistics->acceptance);
+  }
+  statistics->acceptance = acceptance / (double)thin;
+  copy(&m, x, m.here.position);
+  if (iteration >= settings->warmup) return IDM_OK;
+  return adapt(&m, settings, target, iteration, random, &statistics->evaluations, opt_error);
+}
+
+const idm_sampler idm_sampler_nuts = {
+    .name = "nuts",
+    .summary = "Hamiltonian trajectories that stop where they turn back; needs a gradient",
+    .gradient = true,
+    .numbers = numbers,
+    .start = start,
+    .step = step,
+};

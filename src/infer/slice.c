@@ -1,0 +1,213 @@
+/* "slice": univariate slice sampling with stepping out and shrinkage (Neal 2003, sections 4 and 5)
+ * along the columns of the covariance's Cholesky factor: in the coordinates in which the target is
+ * white, these are the axes. No step size to get wrong; several evaluations a step. */
+#include <math.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "infer/sampler.h"
+
+/* A draw is one sweep over the directions; an interval is at most `most_steps` widths long. */
+enum { own_thin = 1, most_steps = 100 };
+/* Width of a slice through a standard normal, about: 2 sqrt(2 E) on average over E exponential. */
+static const double first_width = 2.5;
+
+typedef struct slice {
+  size_t dimension;
+  double *log_density;
+  double *sweeps; /* since the directions last changed */
+  double *position;
+  double *factor; /* [dimension][dimension]: its columns are the directions */
+  double *width;  /* [dimension], in units of the directions */
+  double *candidate;
+  double *next; /* [dimension][dimension]: a covariance being factored */
+  idm_moments history;
+} slice;
+
+static size_t place(double *opt_state, size_t dimension, slice *view)
+{
+  size_t used = 0;
+  view->dimension = dimension;
+  view->log_density = idm_state_take(opt_state, &used, 1);
+  view->sweeps = idm_state_take(opt_state, &used, 1);
+  view->position = idm_state_take(opt_state, &used, dimension);
+  view->factor = idm_state_take(opt_state, &used, dimension * dimension);
+  view->width = idm_state_take(opt_state, &used, dimension);
+  view->candidate = idm_state_take(opt_state, &used, dimension);
+  view->next = idm_state_take(opt_state, &used, dimension * dimension);
+  view->history = idm_moments_take(opt_state, &used, dimension, true);
+  return used;
+}
+
+static size_t numbers(size_t dimension)
+{
+  slice view;
+  return place(NULL, dimension, &view);
+}
+
+static idm_status start(double *state, const idm_sampler_settings *settings,
+                        const idm_target *target, const double *x, idm_random *random,
+                        idm_error *opt_error)
+{
+  (void)random;
+  slice view;
+  const size_t n = target->dimension;
+  const size_t count = place(state, n, &view);
+  memset(state, 0, count * sizeof *state);
+  memcpy(view.position, x, n * sizeof *x);
+  for (size_t i = 0; i < n; i++) view.width[i] = first_width;
+  const idm_status status = idm_guess_factor(settings, n, view.factor, opt_error);
+  if (status != IDM_OK) return status;
+  return idm_target_begin(target, x, view.log_density, NULL, opt_error);
+}
+
+/* --- one direction ------------------------------------------------------------------------- */
+
+/* The line through the position along one direction, and the slice of it. */
+typedef struct line {
+  const slice *s;
+  const idm_target *target;
+  size_t direction;
+  double level; /* points with a higher log density are in the slice */
+  long *evaluations;
+} line;
+
+/* Evaluate the point `distance` along; it is left in candidate. */
+static idm_status look(const line *at, double distance, double *density, idm_error *opt_error)
+{
+  const slice *s = at->s;
+  const size_t n = s->dimension;
+  for (size_t i = 0; i < n; i++)
+    s->candidate[i] = s->position[i] + distance * s->factor[i * n + at->direction];
+  ++*at->evaluations;
+  return idm_target_evaluate(at->target, s->candidate, density, NULL, opt_error);
+}
+
+/* Push one end of the interval out by widths until it leaves the slice, at most `steps` times. */
+static idm_status step_out(const line *at, double width, long steps, double *end,
+                           idm_error *opt_error)
+{
+  for (; steps > 0; steps--) {
+    double density;
+    const idm_status status = look(at, *end, &density, opt_error);
+    if (status != IDM_OK || !(density > at->level)) return status;
+    *end += width;
+  }
+  return IDM_OK;
+}
+
+/* Draw from the interval until a point is in the slice, shrinking it to the points that are not
+ * (Neal's figure 5); that point is left in candidate. */
+static idm_status shrink(const line *at, double left, double right, idm_random *random,
+                         double *distance, double *density, idm_error *opt_error)
+{
+  for (;;) {
+    *distance = left + idm_random_uniform(random) * (right - left);
+    const idm_status status = look(at, *distance, density, opt_error);
+    if (status != IDM_OK || *density > at->level) return status;
+    *(*distance < 0 ? &left : &right) = *distance;
+    /* The position itself is in the slice; an interval this short is the position. */
+    if (!(right - left > 1e-300)) {
+      *distance = 0;
+      return look(at, 0, density, opt_error);
+    }
+  }
+}
+
+/* Move along one direction; *distance tells how far, in its units. */
+static idm_status move(const slice *s, const idm_target *target, size_t direction,
+                       idm_random *random, long *evaluations, double *distance,
+                       idm_error *opt_error)
+{
+  const double width = s->width[direction];
+  const line at = {s, target, direction, *s->log_density + log(idm_random_uniform(random)),
+                   evaluations};
+  double left = -width * idm_random_uniform(random), right = left + width, density;
+  /* The steps allowed are split at random between the ends, or the step would not be reversible. */
+  const long steps_left = (long)(most_steps * idm_random_uniform(random));
+  idm_status status = step_out(&at, -width, steps_left, &left, opt_error);
+  if (status == IDM_OK)
+    status = step_out(&at, width, most_steps - 1 - steps_left, &right, opt_error);
+  if (status == IDM_OK) status = shrink(&at, left, right, random, distance, &density, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(s->position, s->candidate, s->dimension * sizeof(double));
+  *s->log_density = density;
+  return IDM_OK;
+}
+
+/* --- warm-up ------------------------------------------------------------------------------- */
+
+/* Two uniform points of an interval are a third of it apart on average, so three times the mean
+ * move is the mean length of a slice: the width that needs the fewest evaluations. */
+static void adapt_width(const slice *s, size_t direction, double distance)
+{
+  const double gain = pow(1 + *s->sweeps, -0.6);
+  const double length = fmax(3 * fabs(distance), 0.05 * s->width[direction]);
+  s->width[direction] += gain * (length - s->width[direction]);
+}
+
+/* New directions from the window that ends; widths start over with them. */
+static void refit(const slice *s, const idm_sampler_settings *settings)
+{
+  const size_t n = s->dimension;
+  if (idm_moments_covariance(&s->history, settings->covariance, s->next) &&
+      idm_cholesky(n, s->next)) {
+    memcpy(s->factor, s->next, n * n * sizeof(double));
+    for (size_t i = 0; i < n; i++) s->width[i] = first_width;
+    *s->sweeps = 3; /* widths are nearly right already */
+  }
+  idm_moments_restart(&s->history);
+}
+
+/* --- the step ------------------------------------------------------------------------------ */
+
+static idm_status sweep(const slice *s, const idm_target *target, bool adapt, idm_random *random,
+                        long *evaluations, idm_error *opt_error)
+{
+  for (size_t i = 0; i < s->dimension; i++) {
+    double distance;
+    const idm_status status = move(s, target, i, random, evaluations, &distance, opt_error);
+    if (status != IDM_OK) return status;
+    if (adapt) adapt_width(s, i, distance);
+  }
+  if (adapt) ++*s->sweeps;
+  return IDM_OK;
+}
+
+static double mean_width(const slice *s)
+{
+  double sum = 0;
+  for (size_t i = 0; i < s->dimension; i++) sum += s->width[i];
+  return sum / (double)s->dimension;
+}
+
+static idm_status step(double *state, const idm_sampler_settings *settings,
+                       const idm_target *target, long iteration, idm_random *random, double *x,
+                       idm_statistics *statistics, idm_error *opt_error)
+{
+  slice s;
+  place(state, target->dimension, &s);
+  const idm_window window = idm_warmup_window(iteration, settings->warmup);
+  const long thin = idm_sampler_thin(settings, own_thin);
+  idm_statistics_clear(statistics);
+  for (long k = 0; k < thin; k++) {
+    const idm_status status = sweep(&s, target, iteration < settings->warmup, random,
+                                    &statistics->evaluations, opt_error);
+    if (status != IDM_OK) return status;
+    if (window.gather) idm_moments_add(&s.history, s.position);
+  }
+  if (window.close) refit(&s, settings);
+  memcpy(x, s.position, target->dimension * sizeof *x);
+  statistics->log_density = *s.log_density;
+  statistics->step_size = mean_width(&s);
+  return IDM_OK;
+}
+
+const idm_sampler idm_sampler_slice = {
+    .name = "slice",
+    .summary = "slice sampling along directions fitted in warm-up; nothing to tune",
+    .gradient = false,
+    .numbers = numbers,
+    .start = start,
+    .step = step,
+};
