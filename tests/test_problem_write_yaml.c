@@ -278,6 +278,34 @@ static void test_numbers(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Entries that are free, tied and held; labels that need care as pairs and as names. */
+static void test_entries(void **state)
+{
+  (void)state;
+  static const char head[] = "states: [a, \"b.c\", \"x/y\", \"1\"]\nactions: [go, \"go.a\", "
+                             "\"[u]\", \"- v\"]\nobservations: 2\ndiscount: 0.5\n"
+                             "transition: uniform\nobservation: uniform\n"
+                             "utility: {go: [pay, 0, 1, 2], \"*\": 1}\n";
+  static const char *const entries[] = {
+      "entries: [go.a]",
+      "entries: [[\"[u]\", \"x/y\"], \"- v\", [go, \"1\"]]",
+      "entries: {t: [go.a, [\"[u]\", a]], \"2\": [[go, b.c]], \"a: b # c\": [[go, \"1\"]]}",
+      "entries: {t: [go.a]}, prior: flat, scale: signed-log",
+      "reference: [go]",
+      "reference: [[go.a, b.c]], prior: {normal: [-0.0, 0.1]}",
+  };
+  char text[1000];
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+    snprintf(text, sizeof text, "%sfree: {utility: {%s}, beta: {}}\n", head, entries[i]);
+    round_trip_text(text, NULL);
+  }
+  snprintf(text, sizeof text, "%sfree: {utility: {%s}}\n", head, entries[2]);
+  static const char *const words[] = {"t: [[\"go.a\", a], [\"go.a\", \"b.c\"]",
+                                      "\"2\": [[go, \"b.c\"]]", "\"a: b # c\": [[go, \"1\"]]",
+                                      NULL};
+  round_trip_text(text, words);
+}
+
 static void expect_refusal(const idm_problem *problem, const char *words)
 {
   idm_error error = {0};
@@ -358,7 +386,7 @@ int main(void)
       cmocka_unit_test(test_examples), cmocka_unit_test(test_every_key),
       cmocka_unit_test(test_forms),    cmocka_unit_test(test_labels),
       cmocka_unit_test(test_numbers),  cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bound),
+      cmocka_unit_test(test_bound),    cmocka_unit_test(test_entries),
   };
   return cmocka_run_group_tests(tests, make_path, remove_path);
 }

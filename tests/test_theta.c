@@ -168,6 +168,75 @@ static void test_copy_is_deep(void **state)
   idm_theta_destroy(copy);
 }
 
+/* A free block with entries: two numbers tied, one held, one of its own. */
+static void free_utility(idm_theta *theta)
+{
+  static const int32_t coordinate[] = {0, 0, -1, 1, -1, -1};
+  idm_block *block = &theta->block[IDM_UTILITY];
+  block->role = IDM_DESCRIPTIVE;
+  block->scale = IDM_SCALE_SIGNED_LOG;
+  block->prior = (idm_prior){IDM_PRIOR_NORMAL, 2, calloc(2, sizeof(double))};
+  block->coordinate = calloc(6, sizeof *block->coordinate);
+  assert_non_null(block->prior.argument);
+  assert_non_null(block->coordinate);
+  memcpy(block->coordinate, coordinate, sizeof coordinate);
+  assert_int_equal(idm_labels_create(&block->coordinate_name, 2, NULL), IDM_OK);
+  assert_int_equal(idm_labels_set(&block->coordinate_name, 0, "tied", 4, NULL), IDM_OK);
+  assert_int_equal(idm_labels_set(&block->coordinate_name, 1, "own", 3, NULL), IDM_OK);
+}
+
+static void test_copy_of_coordinates(void **state)
+{
+  (void)state;
+  pair p = create();
+  free_utility(p.theta);
+  idm_theta *copy;
+  assert_int_equal(idm_theta_copy(p.theta, &copy, NULL), IDM_OK);
+  const idm_block *a = &p.theta->block[IDM_UTILITY];
+  const idm_block *b = &copy->block[IDM_UTILITY];
+  assert_ptr_not_equal(a->coordinate, b->coordinate);
+  assert_memory_equal(a->coordinate, b->coordinate, 6 * sizeof *a->coordinate);
+  assert_int_equal(b->coordinate_name.count, 2);
+  assert_ptr_not_equal(a->coordinate_name.name[0], b->coordinate_name.name[0]);
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (i != IDM_UTILITY) assert_null(copy->block[i].coordinate);
+  /* The copy outlives the original. */
+  destroy(p);
+  assert_int_equal(b->coordinate[3], 1);
+  assert_string_equal(b->coordinate_name.name[0], "tied");
+  assert_string_equal(b->coordinate_name.name[1], "own");
+  idm_theta_destroy(copy);
+}
+
+/* Nothing is free any more; the values are what they were. */
+static void test_clamp(void **state)
+{
+  (void)state;
+  pair p = create();
+  idm_theta *before;
+  assert_int_equal(idm_theta_copy(p.theta, &before, NULL), IDM_OK);
+  free_utility(p.theta);
+  p.theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
+  p.theta->block[IDM_ALPHA].scale = IDM_SCALE_LOG;
+  for (int again = 0; again < 2; again++) {
+    idm_theta_clamp(p.theta);
+    for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+      const idm_block *block = &p.theta->block[i];
+      assert_int_equal(block->role, IDM_NORMATIVE);
+      assert_int_equal(block->scale, IDM_SCALE_IDENTITY);
+      assert_int_equal(block->prior.kind, IDM_PRIOR_FLAT);
+      assert_int_equal(block->prior.count, 0);
+      assert_null(block->prior.argument);
+      assert_null(block->coordinate);
+      assert_int_equal(block->coordinate_name.count, 0);
+      assert_int_equal(block->size, before->block[i].size);
+      assert_memory_equal(block->value, before->block[i].value, block->size * sizeof(double));
+    }
+  }
+  idm_theta_destroy(before);
+  destroy(p);
+}
+
 /* --- validation ------------------------------------------------------------------------------- */
 
 static void test_every_sign_and_limit_of_alpha_and_beta_is_legal(void **state)
@@ -332,6 +401,8 @@ int main(void)
       cmocka_unit_test(test_scalars),
       cmocka_unit_test(test_resize_and_variants),
       cmocka_unit_test(test_copy_is_deep),
+      cmocka_unit_test(test_copy_of_coordinates),
+      cmocka_unit_test(test_clamp),
       cmocka_unit_test(test_every_sign_and_limit_of_alpha_and_beta_is_legal),
       cmocka_unit_test(test_not_a_number_is_refused_everywhere),
       cmocka_unit_test(test_discount),

@@ -43,6 +43,9 @@ IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, cons
 /* Apply "key=value" as --set does: agent keys, discount, horizon, utility.ACTION[.STATE]. */
 IDM_API idm_status idm_problem_set(idm_problem *problem, const char *assignment,
                                    idm_error *opt_error);
+/* Free blocks as --free does, in place of those that the file frees: "beta, eta", or what may stand
+ * under `free:` in the file. */
+IDM_API idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error);
 /* Write. What the target cannot express goes into the notes; where leaving it out would change the
  * problem's meaning, IDM_INPUT. */
 IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,

@@ -2,6 +2,8 @@
 #ifndef IDM_THETA_H
 #define IDM_THETA_H
 
+#include <stdint.h>
+
 #include "idm/setting.h"
 
 #ifdef __cplusplus
@@ -77,9 +79,13 @@ typedef struct idm_block {
   idm_role role;
   idm_scale scale;
   idm_prior prior;
-  size_t size;     /* numbers a variant; 0: the block is absent */
-  size_t variants; /* copies, one a variant of the setting; 1 in the common case */
-  double *value;   /* [variants][size], owned */
+  /* Which numbers of a free block move: number i follows coordinate[i], -1 is held at its value,
+   * numbers of one coordinate are tied. NULL: each number moves by itself. */
+  int32_t *coordinate;        /* [size], owned */
+  idm_labels coordinate_name; /* their names, where `coordinate` is given */
+  size_t size;                /* numbers a variant; 0: the block is absent */
+  size_t variants;            /* copies, one a variant of the setting; 1 in the common case */
+  double *value;              /* [variants][size], owned */
 } idm_block;
 
 typedef struct idm_theta {
@@ -103,6 +109,8 @@ IDM_API idm_status idm_theta_resize(idm_theta *theta, idm_block_id id, size_t si
  * horizon, eta finite, no NaN anywhere, priors that sum to 1. */
 IDM_API idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,
                                       idm_error *opt_error);
+/* Make every block normative, dropping scales, priors and coordinates. */
+IDM_API void idm_theta_clamp(idm_theta *theta);
 /* Numbers of a block for a variant (variant 0 where the block does not vary). */
 IDM_API const double *idm_theta_values(const idm_theta *theta, idm_block_id id, size_t variant);
 /* The first number of a block: for alpha, beta, eta, discount, temperature. */

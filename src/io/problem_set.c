@@ -44,36 +44,6 @@ static idm_status unknown_key(const char *key, idm_error *error)
   return idm_fail(error, IDM_USAGE, "the key '%.60s' is unknown; expected one of %s", key, list);
 }
 
-/* Where a utility override goes: one action, and all states or one. */
-typedef struct utility_target {
-  size_t action;
-  size_t state;
-  bool one_state;
-} utility_target;
-
-/* ACTION or ACTION.STATE; labels may hold dots, so every split is tried. Returns the number of
- * readings found; an action that matches as a whole is the only reading. */
-static size_t resolve_utility(const idm_problem *problem, const char *path, size_t length,
-                              utility_target *ret)
-{
-  const idm_setting *setting = problem->setting;
-  const long whole = idm_labels_find(&setting->actions, path, length);
-  if (whole >= 0) {
-    *ret = (utility_target){(size_t)whole, 0, false};
-    return 1;
-  }
-  size_t readings = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (path[i] != '.') continue;
-    const long action = idm_labels_find(&setting->actions, path, i);
-    const long state = idm_labels_find(&setting->states, path + i + 1, length - i - 1);
-    if (action < 0 || state < 0) continue;
-    *ret = (utility_target){(size_t)action, (size_t)state, true};
-    readings++;
-  }
-  return readings;
-}
-
 /* --- values -------------------------------------------------------------------------------- */
 
 static idm_status set_horizon(idm_yaml_reader *reader)
@@ -89,7 +59,7 @@ static idm_status set_horizon(idm_yaml_reader *reader)
 }
 
 /* References of the entries that the override leaves alone. */
-static idm_status keep_references(const idm_problem *problem, const utility_target *target,
+static idm_status keep_references(const idm_problem *problem, const idm_yaml_entry *target,
                                   idm_yaml_references *references, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -104,7 +74,7 @@ static idm_status keep_references(const idm_problem *problem, const utility_targ
   return status;
 }
 
-static idm_status set_utility(idm_yaml_reader *reader, const utility_target *target)
+static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *target)
 {
   idm_problem *problem = reader->problem;
   const size_t first = target->one_state ? target->state : 0;
@@ -145,7 +115,7 @@ static idm_status set_start(idm_yaml_reader *reader)
 
 /* Load the value and give it to the part that knows the key. */
 static idm_status apply(idm_problem *problem, const char *key, const char *value,
-                        const utility_target *opt_target, idm_error *error)
+                        const idm_yaml_entry *opt_target, idm_error *error)
 {
   const char *agent_key = begins(key, agent_prefix) ? key + strlen(agent_prefix) : key;
   if (value[strspn(value, " \t")] == '\0')
@@ -181,9 +151,9 @@ static idm_status apply_utility(idm_problem *problem, const char *assignment, id
 {
   const char *path = assignment + strlen(utility_prefix);
   for (const char *equals = strchr(path, '='); equals; equals = strchr(equals + 1, '=')) {
-    utility_target target;
+    idm_yaml_entry target;
     const size_t length = (size_t)(equals - path);
-    const size_t readings = resolve_utility(problem, path, length, &target);
+    const size_t readings = idm_yaml_resolve_entry(problem, path, length, &target);
     if (readings > 1)
       return idm_fail(error, IDM_USAGE,
                       "'%.*s' can be read in %zu ways as ACTION.STATE; expected one", (int)length,
@@ -209,17 +179,65 @@ static idm_status apply_assignment(idm_problem *problem, const char *assignment,
   return status;
 }
 
+/* What is wrong with the value of an option, shown with the value. */
+static idm_status refuse(const char *option, const char *value, idm_status status, idm_error *error,
+                         idm_error *opt_error)
+{
+  if (status == IDM_MEMORY) return idm_fail_memory(opt_error);
+  char shown[84];
+  snprintf(shown, sizeof shown, strlen(value) > 80 ? "%.80s..." : "%.80s", value);
+  for (char *c = shown; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  for (char *c = error->message; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  return idm_fail(opt_error, IDM_USAGE, "%s %s: %.640s", option, shown, error->message);
+}
+
 idm_status idm_problem_set(idm_problem *problem, const char *assignment, idm_error *opt_error)
 {
   idm_error error = {0};
   const idm_status status = apply_assignment(problem, assignment, &error);
-  if (status == IDM_OK) return IDM_OK;
-  if (status == IDM_MEMORY) return idm_fail_memory(opt_error);
-  char shown[84];
-  snprintf(shown, sizeof shown, strlen(assignment) > 80 ? "%.80s..." : "%.80s", assignment);
-  for (char *c = shown; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
-  for (char *c = error.message; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
-  return idm_fail(opt_error, IDM_USAGE, "--set %s: %.640s", shown, error.message);
+  return status == IDM_OK ? IDM_OK : refuse("--set", assignment, status, &error, opt_error);
+}
+
+/* "beta, eta" is short for the list [beta, eta]. */
+static idm_status free_blocks(idm_problem *problem, const char *text, idm_error *error)
+{
+  const char first = text[strspn(text, " \t")];
+  const bool bare = first != '[' && first != '{';
+  const size_t size = strlen(text) + 3;
+  char *value = idm_new(size, 1);
+  if (!value) return idm_fail_memory(error);
+  snprintf(value, size, bare ? "[%s]" : "%s", text);
+  idm_yaml_tree *tree = NULL;
+  idm_status status = idm_yaml_load(value, strlen(value), "--free", &tree, error);
+  free(value);
+  if (status != IDM_OK) return status;
+  idm_yaml_reader reader = {.tree = tree,
+                            .root = idm_yaml_root(tree),
+                            .problem = problem,
+                            .opt_error = error,
+                            .sizes = idm_setting_sizes(problem->setting)};
+  /* On a copy: a request that is refused leaves the problem as it was. */
+  idm_theta *old = problem->theta;
+  status = idm_theta_copy(old, &problem->theta, error);
+  if (status == IDM_OK) {
+    idm_theta_clamp(problem->theta);
+    status = idm_yaml_read_free_blocks(&reader, reader.root);
+  }
+  if (status == IDM_OK) {
+    idm_theta_destroy(old);
+  } else {
+    idm_theta_destroy(problem->theta);
+    problem->theta = old;
+  }
+  idm_yaml_destroy(tree);
+  return status;
+}
+
+idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error)
+{
+  idm_error error = {0};
+  const idm_status status = free_blocks(problem, text, &error);
+  return status == IDM_OK ? IDM_OK : refuse("--free", text, status, &error, opt_error);
 }

@@ -385,7 +385,65 @@ static void put_priors(idm_file *file, const idm_theta *theta)
   }
 }
 
-static void put_free(idm_file *file, const idm_theta *theta)
+/* [ACTION, STATE]: a pair, so that dots in labels cannot mislead. */
+static void put_entry(idm_file *file, const idm_setting *setting, size_t entry)
+{
+  const size_t states = setting->states.count;
+  idm_file_printf(file, "[");
+  put_text(file, setting->actions.name[entry / states]);
+  idm_file_printf(file, ", ");
+  put_text(file, setting->states.name[entry % states]);
+  idm_file_printf(file, "]");
+}
+
+/* Whether every coordinate is one entry that goes by its own name, in their order. */
+static bool separate_entries(const idm_setting *setting, const idm_block *block)
+{
+  char name[2100];
+  int32_t next = 0;
+  for (size_t i = 0; i < block->size; i++) {
+    if (block->coordinate[i] < 0) continue;
+    if (block->coordinate[i] != next) return false;
+    idm_yaml_entry_name(setting, i, name, sizeof name);
+    if (strcmp(name, block->coordinate_name.name[next++]) != 0) return false;
+  }
+  return true;
+}
+
+/* The entries that follow coordinate `at`, or with -1 all that are free. */
+static void put_entry_list(idm_file *file, const idm_setting *setting, const idm_block *block,
+                           int32_t at)
+{
+  bool first = true;
+  idm_file_printf(file, "[");
+  for (size_t i = 0; i < block->size; i++) {
+    if (at < 0 ? block->coordinate[i] < 0 : block->coordinate[i] != at) continue;
+    if (!first) idm_file_printf(file, ", ");
+    first = false;
+    put_entry(file, setting, i);
+  }
+  idm_file_printf(file, "]");
+}
+
+/* entries: [[ACTION, STATE], ...], or where some are tied {NAME: [...], ...} */
+static void put_entries(idm_file *file, const idm_setting *setting, const idm_block *block)
+{
+  idm_file_printf(file, ", entries: ");
+  if (separate_entries(setting, block)) {
+    put_entry_list(file, setting, block, -1);
+    return;
+  }
+  idm_file_printf(file, "{");
+  for (size_t c = 0; c < block->coordinate_name.count; c++) {
+    if (c) idm_file_printf(file, ", ");
+    put_text(file, block->coordinate_name.name[c]);
+    idm_file_printf(file, ": ");
+    put_entry_list(file, setting, block, (int32_t)c);
+  }
+  idm_file_printf(file, "}");
+}
+
+static void put_free(idm_file *file, const idm_setting *setting, const idm_theta *theta)
 {
   bool any = false;
   for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
@@ -396,12 +454,14 @@ static void put_free(idm_file *file, const idm_theta *theta)
     idm_file_printf(file, "  %s: {scale: %s, prior: ", idm_block_name((idm_block_id)i),
                     idm_scale_name(block->scale));
     if (block->prior.kind == IDM_PRIOR_FLAT) {
-      idm_file_printf(file, "flat}\n");
-      continue;
+      idm_file_printf(file, "flat");
+    } else {
+      idm_file_printf(file, "{%s: ", idm_prior_name(block->prior.kind));
+      put_numbers(file, block->prior.argument, block->prior.count);
+      idm_file_printf(file, "}");
     }
-    idm_file_printf(file, "{%s: ", idm_prior_name(block->prior.kind));
-    put_numbers(file, block->prior.argument, block->prior.count);
-    idm_file_printf(file, "}}\n");
+    if (block->coordinate) put_entries(file, setting, block);
+    idm_file_printf(file, "}\n");
   }
 }
 
@@ -430,26 +490,36 @@ static void put_columns(idm_file *file, const idm_columns *columns)
   }
 }
 
+idm_status idm_problem_put_yaml(idm_file *file, const idm_problem *problem, idm_error *opt_error)
+{
+  idm_status status = idm_yaml_check_writable(problem, opt_error);
+  if (status != IDM_OK) return status;
+  put_spaces(file, problem);
+  put_environment(file, problem->setting);
+  status = put_utility(file, problem, opt_error);
+  if (status != IDM_OK) return status;
+  put_models(file, problem);
+  put_agent(file, problem);
+  put_priors(file, problem->theta);
+  put_free(file, problem->setting, problem->theta);
+  put_columns(file, &problem->columns);
+  return IDM_OK;
+}
+
+void idm_yaml_put_text(idm_file *file, const char *text)
+{
+  put_text(file, text);
+}
+
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
   (void)opt_notes; /* whatever YAML cannot hold would change the problem, and is an error */
   idm_status status = idm_yaml_check_writable(problem, opt_error);
-  if (status != IDM_OK) return status;
   idm_file *file = NULL;
-  status = idm_file_create(path, &file, opt_error);
-  if (status != IDM_OK) return status;
-  put_spaces(file, problem);
-  put_environment(file, problem->setting);
-  status = put_utility(file, problem, opt_error);
-  if (status != IDM_OK) {
-    idm_file_abandon(file);
-    return status;
-  }
-  put_models(file, problem);
-  put_agent(file, problem);
-  put_priors(file, problem->theta);
-  put_free(file, problem->theta);
-  put_columns(file, &problem->columns);
-  return idm_file_commit(file, opt_error);
+  if (status == IDM_OK) status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) status = idm_problem_put_yaml(file, problem, opt_error);
+  if (status == IDM_OK) return idm_file_commit(file, opt_error);
+  idm_file_abandon(file);
+  return status;
 }

@@ -8,7 +8,7 @@
 static const char *const problem_keys[] = {
     "name",         "states",       "actions",    "observations", "start",   "discount", "ends",
     "terminal",     "horizon",      "transition", "observation",  "utility", "models",   "agent",
-    "action_prior", "belief_prior", "certainty",  "free",         "data",    NULL};
+    "action_prior", "belief_prior", "certainty",  "free",         "data",    "fit",      NULL};
 
 static idm_status read_name(idm_yaml_reader *reader)
 {

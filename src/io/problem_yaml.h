@@ -117,6 +117,22 @@ idm_status idm_yaml_store_references(idm_problem *problem, idm_yaml_references *
                                      idm_error *opt_error);
 idm_status idm_yaml_read_utility(idm_yaml_reader *reader);
 
+/* One action, and all states or one. */
+typedef struct idm_yaml_entry {
+  size_t action;
+  size_t state;
+  bool one_state;
+} idm_yaml_entry;
+/* ACTION or ACTION.STATE; labels may hold dots, so every split is tried. Returns the number of
+ * readings found; an action that matches as a whole is the only reading. */
+size_t idm_yaml_resolve_entry(const idm_problem *problem, const char *path, size_t length,
+                              idm_yaml_entry *ret);
+/* Name of an entry that is free by itself, "ACTION,STATE"; returns its length. */
+int idm_yaml_entry_name(const idm_setting *setting, size_t entry, char *name, size_t size);
+/* Which entries of the utility are free: `entries` or `reference`, NULL where not given. */
+idm_status idm_yaml_read_entries(idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
+                                 const idm_yaml_node *opt_reference);
+
 /* --- agent, priors, free blocks, columns
  * ----------------------------------------------------------- */
 
@@ -127,6 +143,8 @@ idm_status idm_yaml_set_agent(idm_yaml_reader *reader, const char *key, const id
 idm_status idm_yaml_read_agent(idm_yaml_reader *reader);
 idm_status idm_yaml_read_priors(idm_yaml_reader *reader);
 idm_status idm_yaml_read_free(idm_yaml_reader *reader);
+/* The same from the node that stands under `free`. */
+idm_status idm_yaml_read_free_blocks(idm_yaml_reader *reader, const idm_yaml_node *node);
 /* Whether a block may stand under `free`. */
 bool idm_yaml_may_be_free(idm_block_id id);
 idm_status idm_yaml_read_columns(idm_yaml_reader *reader);

@@ -214,7 +214,7 @@ static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node 
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                              const idm_yaml_node *opt_node)
 {
-  static const char *const fields[] = {"scale", "prior", NULL};
+  static const char *const fields[] = {"scale", "prior", "entries", "reference", NULL};
   const char *names[IDM_BLOCK_COUNT];
   size_t count = 0;
   for (int i = 0; i < IDM_BLOCK_COUNT; i++)
@@ -245,7 +245,15 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   if (status != IDM_OK) return status;
   const idm_yaml_node *scale = idm_yaml_find(reader->tree, opt_node, "scale");
   const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
+  const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
+  const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
   if (scale) status = read_scale(reader, scale, name, block, family_of(id));
+  if (status == IDM_OK && (entries || reference)) {
+    if (id != IDM_UTILITY)
+      return idm_yaml_fail(reader->tree, entries ? entries : reference,
+                           "free.%s has no entries to choose from; only utility has", name);
+    status = idm_yaml_read_entries(reader, entries, reference);
+  }
   if (status != IDM_OK) return status;
   return prior ? read_prior(reader, prior, name, block, family_of(id))
                : default_prior(reader, id, block);
@@ -254,7 +262,11 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
 idm_status idm_yaml_read_free(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "free");
-  if (!node) return IDM_OK;
+  return node ? idm_yaml_read_free_blocks(reader, node) : IDM_OK;
+}
+
+idm_status idm_yaml_read_free_blocks(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
   if (idm_yaml_is_scalar(node))
     return idm_yaml_unexpected(reader->tree, node, "free",
                                "a list of blocks, or a mapping of blocks to scale and prior");

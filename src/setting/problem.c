@@ -160,12 +160,15 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
     const char *name = idm_block_name((idm_block_id)i);
     if (x->size != y->size || x->variants != y->variants || x->role != y->role ||
         x->scale != y->scale || x->prior.kind != y->prior.kind ||
-        x->prior.count != y->prior.count) {
+        x->prior.count != y->prior.count || !x->coordinate != !y->coordinate ||
+        (x->coordinate &&
+         memcmp(x->coordinate, y->coordinate, x->size * sizeof *x->coordinate) != 0)) {
       snprintf(d->buffer, d->size, "the form of %s", name);
       return false;
     }
     if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||
-        !same_numbers(x->prior.argument, y->prior.argument, x->prior.count, name, d))
+        !same_numbers(x->prior.argument, y->prior.argument, x->prior.count, name, d) ||
+        !same_labels(&x->coordinate_name, &y->coordinate_name, "free entries", d))
       return false;
   }
   return true;

@@ -127,11 +127,42 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
 void idm_theta_destroy(idm_theta *theta)
 {
   if (!theta) return;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    free(theta->block[i].value);
-    free(theta->block[i].prior.argument);
-  }
+  idm_theta_clamp(theta);
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) free(theta->block[i].value);
   free(theta);
+}
+
+void idm_theta_clamp(idm_theta *theta)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+    idm_block *block = &theta->block[i];
+    free(block->prior.argument);
+    free(block->coordinate);
+    idm_labels_destroy(&block->coordinate_name);
+    block->role = IDM_NORMATIVE;
+    block->scale = IDM_SCALE_IDENTITY;
+    block->prior = (idm_prior){0};
+    block->coordinate = NULL;
+  }
+}
+
+/* Deep copy of what makes a block free; false where memory is short. */
+static bool copy_freedom(const idm_block *from, idm_block *to)
+{
+  to->prior.argument =
+      idm_duplicate(from->prior.argument, from->prior.count, sizeof *to->prior.argument);
+  to->coordinate =
+      from->coordinate ? idm_duplicate(from->coordinate, from->size, sizeof *to->coordinate) : NULL;
+  to->coordinate_name = (idm_labels){0};
+  const size_t names = from->coordinate_name.count;
+  bool whole =
+      (to->prior.argument || !from->prior.argument) && (to->coordinate || !from->coordinate);
+  if (whole && names) whole = idm_labels_create(&to->coordinate_name, names, NULL) == IDM_OK;
+  for (size_t i = 0; whole && i < names; i++) {
+    const char *name = from->coordinate_name.name[i];
+    whole = idm_labels_set(&to->coordinate_name, i, name, strlen(name), NULL) == IDM_OK;
+  }
+  return whole;
 }
 
 idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_error *opt_error)
@@ -144,9 +175,7 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
     const idm_block *from = &theta->block[i];
     idm_block *to = &copy->block[i];
     to->value = idm_duplicate(from->value, from->size * from->variants, sizeof *to->value);
-    to->prior.argument =
-        idm_duplicate(from->prior.argument, from->prior.count, sizeof *to->prior.argument);
-    whole = whole && to->value && (to->prior.argument || !from->prior.argument);
+    whole = copy_freedom(from, to) && to->value && whole;
   }
   if (!whole) {
     idm_theta_destroy(copy);
