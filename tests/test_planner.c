@@ -31,6 +31,11 @@ static void conforms(const idm_planner *planner)
   assert_ptr_equal(idm_planner_find(planner->name), planner);
   assert_true(((planner->capabilities & IDM_CAN_VALUE) != 0) == (planner->value != NULL));
   assert_true(((planner->capabilities & IDM_CAN_FORWARD) != 0) == (planner->forward != NULL));
+  /* The derivative in reverse is all there, or not at all. */
+  const int adjoint = (planner->adjoint_create != NULL) + (planner->adjoint_destroy != NULL) +
+                      (planner->adjoint_begin != NULL) + (planner->adjoint_point != NULL) +
+                      (planner->adjoint_finish != NULL);
+  assert_true(adjoint == 0 || adjoint == 5);
   for (int horizon = 0; horizon <= 5; horizon += 5)
     for (int evaluate = IDM_LOOKAHEAD; evaluate <= IDM_INTERPOLATE; evaluate++) {
       idm_problem *problem = common_problem(planner->name);
@@ -193,6 +198,47 @@ static void an_mdp_needs_no_lattice(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Anchored, planning is a function of theta alone: the way there leaves no trace, to the last bit.
+ */
+static void an_anchor_makes_planning_a_function(void **state)
+{
+  (void)state;
+  const double z[2] = {0.3712, 0.6288};
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    idm_problem *problem = common_problem(idm_planner_at(i)->name);
+    idm_theta *a = problem->theta, *b, *c;
+    check(idm_theta_copy(a, &b, &support_error));
+    check(idm_theta_copy(a, &c, &support_error));
+    b->block[IDM_UTILITY].value[0] += 1.5;
+    c->block[IDM_UTILITY].value[0] -= 4;
+    idm_theta_set_scalar(c, IDM_ALPHA, 2);
+    idm_workspace *workspace = support_plan(problem, NULL);
+    check(idm_workspace_anchor(workspace, &support_error));
+    double first[3], second[3];
+    check(idm_plan(b, NULL, workspace, NULL, &support_error));
+    idm_plan_policy(workspace, 0, z, first, NULL);
+    const double value = idm_plan_value(workspace, 0, z);
+    check(idm_plan(c, NULL, workspace, NULL, &support_error));
+    check(idm_plan(b, NULL, workspace, NULL, &support_error));
+    idm_plan_policy(workspace, 0, z, second, NULL);
+    assert_memory_equal(first, second, sizeof first);
+    const double again = idm_plan_value(workspace, 0, z);
+    assert_memory_equal(&value, &again, sizeof value);
+    idm_workspace_destroy(workspace);
+    idm_theta_destroy(b);
+    idm_theta_destroy(c);
+    idm_problem_destroy(problem);
+  }
+  /* Nothing planned, nothing to start from. */
+  idm_problem *problem = common_problem("bounded-rational");
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  assert_int_equal(idm_workspace_anchor(workspace, &support_error), IDM_USAGE);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -200,6 +246,7 @@ int main(void)
       cmocka_unit_test(agents_are_what_the_table_says),
       cmocka_unit_test(agents_refuse_what_they_cannot_be),
       cmocka_unit_test(an_mdp_needs_no_lattice),
+      cmocka_unit_test(an_anchor_makes_planning_a_function),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,136 @@ static void everything_at_once(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Row by row through the behaviour: log-probability of each decision, 0 where nothing was decided;
+ * returns the sum of squared distances of the policy from the decision. */
+static double plain_decisions(const idm_workspace *workspace, const idm_data *data,
+                              double *log_probability)
+{
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  const size_t actions = data->sizes.actions;
+  double p[8], brier = 0;
+  void *memory;
+  check(b.ops->memory_create(b.content, &memory, &support_error));
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const double *start = data->start[t] < 0
+                              ? NULL
+                              : data->start_belief + (size_t)data->start[t] * data->sizes.states;
+    check(b.ops->begin_agent(b.content, memory, &support_error));
+    check(b.ops->begin_trajectory(b.content, memory, data->variant[t], start, &support_error));
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const bool *set = data->available_set + data->available[row] * actions;
+      size_t open = 0;
+      for (size_t u = 0; u < actions; u++) open += set[u];
+      check(b.ops->act(b.content, memory, set, p, &support_error));
+      log_probability[row] = 0;
+      if (data->action[row] != IDM_MISSING && open > 1) {
+        log_probability[row] = log(p[data->action[row]]);
+        for (size_t u = 0; u < actions; u++) {
+          const double distance = p[u] - ((int32_t)u == data->action[row]);
+          brier += distance * distance;
+        }
+      }
+      if (row + 1 < data->first[t + 1])
+        check(b.ops->observe(b.content, memory, memory, data->action[row], data->observation[row],
+                             0, NULL, &support_error));
+    }
+  }
+  b.ops->memory_destroy(memory);
+  return brier;
+}
+
+static void check_decisions(const idm_workspace *workspace, const idm_data *data)
+{
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  double *plain = calloc(data->rows, sizeof *plain);
+  double *found = calloc(data->rows, sizeof *found);
+  assert_true(plain && found);
+  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  const double brier = plain_decisions(workspace, data, plain);
+  /* A scorer is used again and again: the second run must not add to the first. */
+  for (int again = 0; again < 2; again++) {
+    check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
+    assert_near(score.brier, brier, 1e-10);
+    memset(found, 'x', data->rows * sizeof *found);
+    for (size_t t = 0; t < data->trajectories; t++) {
+      double sum = 0;
+      idm_scorer_decisions(scorer, t, found + data->first[t]);
+      for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+        assert_near(found[row], plain[row], 1e-12);
+        sum += found[row];
+      }
+      assert_near(sum, idm_scorer_trajectory(scorer, t), 1e-12);
+    }
+  }
+  free(plain);
+  free(found);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+}
+
+static void decisions_one_by_one(void **state)
+{
+  (void)state;
+  for (int recognition = 0; recognition < 2; recognition++) {
+    idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+    problem->agent.recognition = (idm_recognition)recognition;
+    idm_workspace *workspace = support_plan(problem, NULL);
+    const idm_simulation simulation = {.trajectories = 300, .steps = 12, .seed = 4};
+    idm_data *data;
+    check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                       &support_error));
+    check_decisions(workspace, data);
+    idm_data_destroy(data);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  support_assign(problem, "utility.monitor=fee");
+  SUPPORT_NAMES(&problem->columns.agent, "doctor");
+  SUPPORT_NAMES(&problem->columns.trajectory, "case");
+  idm_data *data = support_data(problem, hard_csv);
+  check(idm_problem_bind(problem, data->variants, data->variant_value, &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  check_decisions(workspace, data);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* A uniform agent over two open actions of three is (1/2)^2 + (1/2)^2 away; over three, 2/3. */
+static void brier_by_hand(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(INFINITY, INFINITY, 0);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data = support_data(problem, "agent,trajectory,action,observation,available\n"
+                                         "a,1,monitor,positive,monitor|declare_healthy\n"
+                                         "a,1,monitor,positive,\n"
+                                         "a,1,monitor,positive,monitor\n"
+                                         "a,1,,positive,\n"
+                                         "a,1,declare_healthy,,\n");
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
+  assert_int_equal(score.decisions, 3);
+  assert_near(score.brier, 0.5 + 2 * 2.0 / 3, 1e-12);
+  double row[5];
+  idm_scorer_decisions(scorer, 0, row);
+  const double expected[5] = {-log(2), -log(3), 0, 0, -log(3)};
+  for (size_t i = 0; i < 5; i++) assert_near(row[i], expected[i], 1e-12);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 /* A nearly deterministic agent: what it would never do has a finite, tiny probability, not -inf. */
 static void rare_actions_stay_finite(void **state)
 {
@@ -158,6 +288,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tree_equals_plain_on_simulated_patients),
       cmocka_unit_test(everything_at_once),
+      cmocka_unit_test(decisions_one_by_one),
+      cmocka_unit_test(brier_by_hand),
       cmocka_unit_test(rare_actions_stay_finite),
       cmocka_unit_test(an_mdp_with_an_unknown_start),
   };

@@ -177,6 +177,69 @@ static void an_mdp_records_its_starts(void **state)
   idm_problem_destroy(problem);
 }
 
+typedef struct before {
+  const idm_problem *problem;
+  idm_workspace *workspace;
+  size_t calls;
+  size_t fails_at; /* SIZE_MAX: never */
+} before;
+
+/* Even trajectories by one agent, odd ones by another. */
+static idm_status plan_before(void *context, size_t trajectory, idm_error *opt_error)
+{
+  before *b = context;
+  assert_int_equal(trajectory, b->calls);
+  b->calls++;
+  if (trajectory == b->fails_at) return idm_fail(opt_error, IDM_NUMERICAL, "no plan for this one");
+  idm_theta_set_scalar(b->problem->theta, IDM_ALPHA, trajectory % 2 ? INFINITY : 0.01);
+  return idm_plan(b->problem->theta, NULL, b->workspace, NULL, opt_error);
+}
+
+static void an_agent_for_each_trajectory(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.01, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *even = simulate(problem, workspace, 20, 6, 5);
+  idm_theta_set_scalar(problem->theta, IDM_ALPHA, INFINITY);
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
+  idm_data *odd = simulate(problem, workspace, 20, 6, 5);
+  before b = {problem, workspace, 0, SIZE_MAX};
+  idm_simulation simulation = {
+      .trajectories = 20, .steps = 6, .seed = 5, .opt_before = plan_before, .context = &b};
+  idm_data *both;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &both,
+                     &support_error));
+  assert_int_equal(b.calls, 20);
+  for (size_t t = 0; t < 20; t++) {
+    const idm_data *from = t % 2 ? odd : even;
+    const size_t rows = both->first[t + 1] - both->first[t];
+    assert_int_equal(rows, from->first[t + 1] - from->first[t]);
+    assert_memory_equal(both->action + both->first[t], from->action + from->first[t],
+                        rows * sizeof *both->action);
+    assert_memory_equal(both->observation + both->first[t], from->observation + from->first[t],
+                        rows * sizeof *both->observation);
+  }
+  /* Its error ends the simulation and is passed on. */
+  for (size_t at = 0; at < 20; at += 19) {
+    idm_data *none = both;
+    idm_error error = {0};
+    b.calls = 0;
+    b.fails_at = at;
+    assert_int_equal(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
+                                  &none, &error),
+                     IDM_NUMERICAL);
+    assert_null(none);
+    assert_int_equal(b.calls, at + 1);
+    assert_string_equal(error.message, "no plan for this one");
+  }
+  idm_data_destroy(both);
+  idm_data_destroy(odd);
+  idm_data_destroy(even);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 static void unknown_dynamics_cannot_be_simulated(void **state)
 {
   (void)state;
@@ -202,6 +265,7 @@ int main(void)
       cmocka_unit_test(seeds_and_streams),
       cmocka_unit_test(trajectories_stop_where_they_must),
       cmocka_unit_test(an_mdp_records_its_starts),
+      cmocka_unit_test(an_agent_for_each_trajectory),
       cmocka_unit_test(unknown_dynamics_cannot_be_simulated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,9 @@ typedef struct idm_simulation {
   size_t trajectories;
   int steps;     /* most steps a trajectory; 0: the horizon, or 1000 */
   uint64_t seed; /* trajectory i uses stream i */
+  /* Called before each trajectory, and may plan for another theta. NULL: one agent acts in all. */
+  idm_status (*opt_before)(void *context, size_t trajectory, idm_error *opt_error);
+  void *context;
 } idm_simulation;
 
 /* Trajectories of the behaviour in the environment (never in the agent's models). */
@@ -64,6 +67,7 @@ IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavio
 /* Causally conditioned log-likelihood over the prefix tree. */
 typedef struct idm_score {
   double log_likelihood;
+  double brier;         /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
   uint64_t decisions;   /* rows with an action of which more than one was open */
   uint64_t forced;      /* rows with one open action */
   uint64_t unrecorded;  /* rows without an action */
@@ -84,6 +88,34 @@ IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm
 IDM_API void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood);
 /* After a run: log-likelihood of one trajectory. */
 IDM_API double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory);
+/* After a run: log-probability of each row of a trajectory; 0 where nothing was decided. */
+IDM_API void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory,
+                                  double *log_probability);
+
+/* --- gradient ------------------------------------------------------------------------------ */
+
+/* The log-likelihood with its derivatives, in reverse over the prefix tree and through the
+ * planner's fixed point. */
+typedef struct idm_gradient idm_gradient;
+
+/* Whether it can be had: the planner differentiates, the recognition is `mean`, and every belief is
+ * known (nothing but last observations is unrecorded). */
+IDM_API bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
+                                   const idm_workspace *workspace);
+/* Scratch for one tree and one workspace; all three are borrowed. */
+IDM_API idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree,
+                                       idm_workspace *workspace, idm_gradient **ret_gradient,
+                                       idm_error *opt_error);
+IDM_API void idm_gradient_destroy(idm_gradient *gradient);
+/* After idm_plan: the log-likelihood, and into `slope` (a theta of the same form) its derivative
+ * with respect to every number of the blocks utility, discount, alpha, beta, eta, temperature,
+ * action_prior, model_prior and weights that the planner reads; 0 elsewhere. Those of alpha, beta
+ * and temperature are with respect to the INVERSE 1/alpha, 1/beta, 1/temperature, which is smooth
+ * through the limit of infinity. Those of action_prior and model_prior hold along the simplex: a
+ * number common to all entries is undetermined. Allocates nothing. A decision of probability 0
+ * gives -inf and slopes of 0. */
+IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
+                                    idm_theta *slope, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,7 @@ typedef struct idm_solver {
                        more than 1e-7 of alpha or beta, for the sake of the policies */
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
   bool cold;  /* start from V = 0 instead of the last solution */
+  const double *blend; /* [anchors]: start from this combination of them; NULL: from the first */
 } idm_solver;
 IDM_API void idm_solver_default(idm_solver *solver);
 
@@ -68,10 +69,22 @@ typedef struct idm_forward {
   double value;           /* right side of the duality: (1-gamma) E V*, or E V_T with a horizon */
 } idm_forward;
 
+/* What a function of the policies asks of them at one belief, for the derivative in reverse. */
+typedef struct idm_policy_slope {
+  size_t variant;
+  int steps;
+  const double *belief;              /* z, [state] */
+  const double *decision;            /* pi(u|z), as `policy` gives it */
+  const double *log_decision_slope;  /* [action]: derivative with respect to log pi(u|z) */
+  const double *specification_slope; /* [action][model]: with respect to sigma(m|z,u) */
+  double *opt_belief_slope;          /* [state]: what goes back to z is added here; a number common
+                                        to all states is undetermined. NULL: z is constant */
+} idm_policy_slope;
+
 typedef struct idm_planner idm_planner;
 
 /* A planner. Required: create, plan, policy, log_policy, scratch, destroy. Optional (NULL): value,
- * forward, points, clamp. */
+ * forward, points, clamp, anchor with release, and the five of the adjoint, which come together. */
 struct idm_planner {
   const char *name;
   const char *summary;
@@ -81,6 +94,9 @@ struct idm_planner {
                        void **ret_content, idm_error *opt_error);
   idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,
                      idm_plan_report *report, idm_error *opt_error);
+  /* Start every later plan from the solution now held; NULL where plans start from nothing. */
+  idm_status (*anchor)(void *content, bool more, idm_error *opt_error);
+  void (*release)(void *content);
   /* At belief z with `steps` taken: pi(u|z) [action], and sigma(m|z,u) [action][model] (NULL: not
    * wanted). Content is constant; scratch comes from the caller. */
   void (*policy)(const void *content, size_t variant, int steps, const double *z, double *decision,
@@ -97,6 +113,15 @@ struct idm_planner {
   /* An agent of the paper's table is a planner with some blocks clamped; NULL where nothing is.
    * Applied to the workspace's own copy of theta before planning. */
   idm_status (*clamp)(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
+  /* The derivative of the policies in reverse, after planning. An adjoint borrows the content and
+   * holds all the scratch: begin, any number of points, finish. Finish adds to `slope` the
+   * derivatives with respect to utility, discount, eta, the priors, weights, and the inverses of
+   * alpha, beta and temperature, of what the points asked for. */
+  idm_status (*adjoint_create)(void *content, void **ret_adjoint, idm_error *opt_error);
+  void (*adjoint_destroy)(void *adjoint);
+  void (*adjoint_begin)(void *adjoint);
+  void (*adjoint_point)(void *adjoint, const idm_policy_slope *point);
+  idm_status (*adjoint_finish)(void *adjoint, idm_theta *slope, idm_error *opt_error);
 };
 
 /* Registry: planner i, or NULL past the last; by name (agents too), or NULL. */
@@ -117,6 +142,14 @@ IDM_API void idm_workspace_destroy(idm_workspace *workspace);
 IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver,
                             idm_workspace *workspace, idm_plan_report *opt_report,
                             idm_error *opt_error);
+/* From now on every plan starts from the solution now held, not from the last one: what planning
+ * gives is then a function of theta alone, bit for bit, whatever was planned before. */
+IDM_API idm_status idm_workspace_anchor(idm_workspace *workspace, idm_error *opt_error);
+/* Forget the anchors: each plan starts from the last solution again. */
+IDM_API void idm_workspace_release(idm_workspace *workspace);
+/* Keep the solution now held as one anchor more, for idm_solver.blend: the fixed point is smooth in
+ * theta, so that a combination of a few solutions is close to one nearby. */
+IDM_API idm_status idm_workspace_anchor_more(idm_workspace *workspace, idm_error *opt_error);
 /* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
 IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
 /* The same after `steps` steps of a horizon. */

@@ -210,3 +210,87 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   }
   return count;
 }
+
+/* --- whole cells
+ * ------------------------------------------------------------------------------------------- */
+
+static size_t cell_of_corners(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                              double *weight, uint32_t *step)
+{
+  for (uint32_t s = 0; s < lattice->states; s++) {
+    vertex[s] = step[s] = s;
+    weight[s] = z[s];
+  }
+  return lattice->states;
+}
+
+static size_t cell_of_pair(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                           double *weight, uint32_t *step)
+{
+  const size_t count = locate_pair(lattice, z, vertex, weight);
+  step[0] = 0;
+  if (vertex[0] == (uint32_t)lattice->resolution) return 1;
+  step[1] = 1;
+  if (count == 2) return 2;
+  vertex[1] = vertex[0] + 1;
+  weight[1] = 0;
+  return 2;
+}
+
+size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                        double *weight, uint32_t *step, double *scratch)
+{
+  const size_t k = lattice->states;
+  if (lattice->corners) return cell_of_corners(lattice, z, vertex, weight, step);
+  if (k == 2) return cell_of_pair(lattice, z, vertex, weight, step);
+  const double r = lattice->resolution;
+  const size_t width = (size_t)lattice->resolution + 1;
+  double *base = scratch;
+  double *part = scratch + k;
+  double tail = 0;
+  size_t index = 0;
+  for (size_t i = k; i-- > 1;) {
+    tail += z[i];
+    const double y = r * tail < r ? r * tail : r;
+    base[i] = (double)(uint32_t)y;
+    part[i] = y - base[i];
+    index += lattice->rank[i * width + (size_t)base[i]];
+  }
+  /* Every coordinate that can step up does, by decreasing part and then increasing index: where two
+   * coordinates share a base, the lower one has no smaller part, so the walk stays inside. */
+  size_t count = 1;
+  step[0] = 0;
+  for (size_t i = 1; i < k; i++) {
+    if (!(base[i] < r)) continue;
+    size_t j = count++;
+    for (; j > 1 && part[step[j - 1]] < part[i]; j--) step[j] = step[j - 1];
+    step[j] = (uint32_t)i;
+  }
+  double above = 1;
+  for (size_t j = 0; j < count; j++) {
+    if (j > 0) {
+      const size_t *rank = lattice->rank + step[j] * width + (size_t)base[step[j]];
+      index += rank[1] - rank[0];
+    }
+    const double next = j + 1 < count ? part[step[j + 1]] : 0;
+    vertex[j] = (uint32_t)index;
+    weight[j] = above - next;
+    above = next;
+  }
+  return count;
+}
+
+void idm_lattice_slope(const idm_lattice *lattice, size_t count, const uint32_t *step,
+                       const double *at, double *slope)
+{
+  const size_t k = lattice->states;
+  if (lattice->corners) {
+    memcpy(slope, at, k * sizeof *slope);
+    return;
+  }
+  /* A step in y_i is worth the difference of its ends, and z_s adds r to every y_i with i <= s. */
+  const double r = lattice->resolution;
+  memset(slope, 0, k * sizeof *slope);
+  for (size_t j = 1; j < count; j++) slope[step[j]] = r * (at[j] - at[j - 1]);
+  for (size_t s = 1; s < k; s++) slope[s] += slope[s - 1];
+}

@@ -38,4 +38,14 @@ void idm_lattice_destroy(idm_lattice *lattice);
 size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t *vertex,
                           double *weight, double *scratch);
 
+/* The same cell with the vertices of weight 0 that complete it, as the walk that makes it: vertex j
+ * lies one step up in coordinate step[j] from vertex j - 1 (step[0] is 0). At a face the cell is
+ * the one above. scratch holds 2 * states numbers. */
+size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                        double *weight, uint32_t *step, double *scratch);
+/* Derivative with respect to z, [state], of the function that is linear on a cell and `at` its
+ * vertices; determined up to a number common to all states. */
+void idm_lattice_slope(const idm_lattice *lattice, size_t count, const uint32_t *step,
+                       const double *at, double *slope);
+
 #endif

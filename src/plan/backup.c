@@ -417,25 +417,103 @@ void idm_control_derivative(const void *context, const double *x, double *y)
   }
 }
 
+/* --- the transposed derivative
+ * ------------------------------------------------------------------------------------ */
+
+/* to[column] += scale * value for the lanes of one slice. */
+IDM_INLINE void slice_scatter(const idm_successor_block *block, size_t slice, size_t lanes,
+                              const double *restrict scale, double *restrict to)
+{
+  const size_t first = slice * IDM_LANES;
+  if (block->pairs) {
+    for (size_t l = 0; l < lanes; l++) idm_successor_scatter(block, first + l, scale[l], to);
+    return;
+  }
+  const size_t end = block->offset[slice + 1];
+  for (size_t at = block->offset[slice]; at < end; at += IDM_LANES) {
+    const uint32_t *restrict column = block->column + at;
+    const double *restrict value = block->value + at;
+    double product[IDM_LANES];
+    for (int l = 0; l < IDM_LANES; l++) product[l] = scale[l] * value[l];
+    for (size_t l = 0; l < lanes; l++) to[column[l]] += product[l];
+  }
+}
+
+void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, const double *scale,
+                         double *to)
+{
+  const idm_successor_block *block = block_of(c, u, m);
+  if (block->rows > 1) {
+    slice_scatter(block, slice, points_of(c, slice), scale, to);
+    return;
+  }
+  double sum = 0;
+  for (size_t l = 0; l < points_of(c, slice); l++) sum += scale[l];
+  idm_successor_scatter(block, 0, sum, to);
+}
+
+/* y -= gamma F' x with the folded values. Rows that follow each other add to the same columns, and
+ * would wait for each other; so folds add to strands of their own, which are summed at the end. */
+IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *restrict x,
+                              double *restrict y)
+{
+  const size_t n = c->padded;
+  double *strand = c->strands;
+  const size_t strands = folds < CONTROL_STRANDS ? folds : CONTROL_STRANDS;
+  memset(strand, 0, strands * n * sizeof *strand);
+  const uint32_t *column = c->folded_column;
+  const double *value = c->folded;
+  for (size_t i = 0; i < c->lattice->points; i++, column += folds, value += 2 * folds) {
+    const double scale = x[i];
+    const idm_pair both = {scale, scale};
+    for (size_t j = 0; j < folds; j++) {
+      double *to = strand + (j % CONTROL_STRANDS) * n + column[j];
+      const idm_pair sum = idm_load_pair(to) + both * idm_load_pair(value + 2 * j);
+      memcpy(to, &sum, sizeof sum);
+    }
+  }
+  for (size_t j = 0; j < strands; j++, strand += n)
+    for (size_t i = 0; i < n; i++) y[i] -= c->numbers.discount * strand[i];
+}
+
+/* One action that does not forget, without folds. */
+static void scatter_action(const control *c, size_t u, const double *x, double *y)
+{
+  for (size_t m = 0; m < c->models; m++) {
+    const double *mix = c->mix + (u * c->models + m) * c->padded;
+    for (size_t slice = 0; slice < c->successors->slices; slice++) {
+      const size_t at = slice * IDM_LANES;
+      double scale[IDM_LANES];
+      for (size_t l = 0; l < IDM_LANES; l++)
+        scale[l] = -c->numbers.discount * mix[at + l] * x[at + l];
+      idm_control_scatter(c, u, m, slice, scale, y);
+    }
+  }
+}
+
+IDM_CLONES
 void idm_control_transposed(const void *context, const double *x, double *y)
 {
   const control *c = context;
-  const double gamma = c->numbers.discount;
-  const size_t points = c->lattice->points;
   memcpy(y, x, c->padded * sizeof *y);
+  if (c->folds == 6) /* unrolled by the compiler, as in the derivative */
+    scatter_folds(c, 6, x, y);
+  else if (c->folds)
+    scatter_folds(c, c->folds, x, y);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (c->setting->terminal[u]) continue;
-    double mass = 0;
-    const double *first = c->mix + u * c->models * c->padded;
-    for (size_t i = 0; c->forgetful[u] && i < points; i++) mass += first[i] * x[i];
-    for (size_t m = 0; m < c->models; m++) {
-      const idm_successor_block *block = block_of(c, u, m);
-      const double *mix = first + m * c->padded;
-      if (c->forgetful[u])
-        idm_successor_scatter(block, 0, -gamma * mass * c->constant[u * c->models + m], y);
-      else
-        for (size_t i = 0; i < points; i++)
-          idm_successor_scatter(block, i, -gamma * mix[i] * x[i], y);
+    if (!c->forgetful[u]) {
+      if (!c->folds) scatter_action(c, u, x, y);
+      continue;
     }
+    const double *mix = c->mix + u * c->models * c->padded;
+    double lane[IDM_LANES] = {0};
+    for (size_t i = 0; i < c->padded; i += IDM_LANES)
+      for (size_t l = 0; l < IDM_LANES; l++) lane[l] += mix[i + l] * x[i + l];
+    double mass = 0;
+    for (int l = 0; l < IDM_LANES; l++) mass += lane[l];
+    for (size_t m = 0; m < c->models; m++)
+      idm_successor_scatter(block_of(c, u, m), 0,
+                            -c->numbers.discount * mass * c->constant[u * c->models + m], y);
   }
 }

@@ -20,7 +20,8 @@ static double bytes_a_point(const control *c)
   double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
   numbers += (double)IDM_GMRES_WORK(c->basis) + 10; /* the forward recursion's own */
-  if (c->sizes.states == 2) numbers += 2.5 * pairs * (double)c->sizes.observations; /* folds */
+  if (c->sizes.states == 2)                         /* folds */
+    numbers += 2.5 * pairs * (double)c->sizes.observations + CONTROL_STRANDS;
   if (c->agent.evaluate == IDM_INTERPOLATE)
     numbers += (double)c->variants * c->layers * (2 * actions + pairs);
   return numbers * sizeof(double);
@@ -179,6 +180,7 @@ static bool allocate_vectors(control *c)
   c->mix = idm_new(n.actions * c->models * c->padded, sizeof(double));
   c->constant = idm_new(n.actions * c->models, sizeof(double));
   c->held = idm_new(n.actions * c->padded, sizeof(double));
+  c->strands = idm_new((n.states == 2 ? CONTROL_STRANDS : 0) * c->padded, sizeof(double));
   c->penalty = idm_new(c->padded, sizeof(double));
   c->vector = idm_new((CONTROL_VECTORS + IDM_GMRES_WORK(c->basis)) * c->padded, sizeof(double));
   c->lanes = idm_new((2 * c->models + (2 + c->models) * n.actions + n.actions) * IDM_LANES,
@@ -189,8 +191,8 @@ static bool allocate_vectors(control *c)
     c->decision = idm_new(idm_times(tables, c->padded), sizeof(double));
     c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
   }
-  return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->vector &&
-         c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
+  return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->strands &&
+         c->vector && c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
 }
 
 void idm_control_destroy(void *content)
@@ -210,6 +212,7 @@ void idm_control_destroy(void *content)
                          c->rewards,
                          c->value,
                          c->solved,
+                         c->anchor,
                          c->quality,
                          c->decision,
                          c->specification,
@@ -219,6 +222,7 @@ void idm_control_destroy(void *content)
                          c->constant,
                          c->held,
                          c->penalty,
+                         c->strands,
                          c->vector,
                          c->lanes};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
@@ -336,6 +340,35 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   c->largest = c->largest_reward + fabs(numbers->eta) * c->largest_surprise;
   c->rewarded = true;
   return idm_control_solve(c, solver, report, opt_error);
+}
+
+idm_status idm_control_anchor(void *content, bool more, idm_error *opt_error)
+{
+  control *c = content;
+  if (c->setting->horizon > 0) return IDM_OK; /* backward induction starts from nothing */
+  for (size_t v = 0; v < c->variants; v++)
+    if (!c->solved[v])
+      return idm_fail(opt_error, IDM_USAGE, "nothing is planned yet that could be an anchor");
+  const size_t first = more ? c->anchors : 0;
+  const size_t one = idm_times(c->variants, c->padded);
+  double *anchor = idm_new(idm_times(first + 1, one), sizeof *anchor);
+  if (!anchor) return idm_fail_memory(opt_error);
+  if (first) memcpy(anchor, c->anchor, first * one * sizeof *anchor);
+  free(c->anchor);
+  c->anchor = anchor;
+  c->anchors = first + 1;
+  for (size_t v = 0; v < c->variants; v++)
+    memcpy(anchor + first * one + v * c->padded, control_layer(c, v, 1),
+           c->padded * sizeof *anchor);
+  return IDM_OK;
+}
+
+void idm_control_release(void *content)
+{
+  control *c = content;
+  free(c->anchor);
+  c->anchor = NULL;
+  c->anchors = 0;
 }
 
 idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,

@@ -18,6 +18,9 @@ typedef struct control_numbers {
   double *model_prior;  /* [model] */
 } control_numbers;
 
+/* Sums kept apart in the transposed product of two states. */
+enum { CONTROL_STRANDS = 8 };
+
 typedef struct control {
   const idm_setting *setting; /* borrowed */
   idm_agent agent;
@@ -46,9 +49,11 @@ typedef struct control {
   double largest_surprise; /* over all blocks */
   double largest;          /* of the terms beside V: |reward| + |eta| |surprise| */
   bool rewarded;           /* rewards belong to the utility and the award held here */
-  double *value; /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
-                    left */
-  bool *solved;  /* [variant]: value holds a solution to start from */
+  double *value;  /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
+                     left */
+  bool *solved;   /* [variant]: value holds a solution to start from */
+  double *anchor; /* [anchors][variant][padded]: where every plan starts instead; NULL: nowhere */
+  size_t anchors;
 
   /* Tables for `evaluate: interpolate`, else NULL. */
   double *quality;       /* [variant][layers][action][padded]: Q */
@@ -63,6 +68,7 @@ typedef struct control {
   size_t folds;            /* entries a row; 0: not folded */
   uint32_t *folded_column; /* [padded][folds] */
   double *folded;          /* [padded][folds][2] */
+  double *strands;         /* [CONTROL_STRANDS][padded]: scratch of the transposed product */
   double *held;            /* [action][padded]: a decision policy held still */
   double *penalty;         /* [padded]: alpha KL of the held policy */
   int basis;               /* basis of GMRES: smaller on very large lattices */
@@ -81,6 +87,9 @@ idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_
                                           idm_error *opt_error);
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error);
+/* Start every later plan from the values now held. */
+idm_status idm_control_anchor(void *content, bool more, idm_error *opt_error);
+void idm_control_release(void *content);
 void idm_control_destroy(void *content);
 size_t idm_control_points(const void *content);
 
@@ -110,8 +119,11 @@ void idm_control_hold(control *c, const double *v);
 void idm_control_fold(control *c);
 /* y = x - gamma P x with the weights in control->mix; context is the control. */
 void idm_control_derivative(const void *context, const double *x, double *y);
-/* y = x - gamma P' x. */
+/* y = x - gamma P' x, after the same fold. */
 void idm_control_transposed(const void *context, const double *x, double *y);
+/* to += scale[lane] times the successor row of each lane of a slice. */
+void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, const double *scale,
+                         double *to);
 /* Compute the immediate utility of a variant on the lattice. */
 void idm_control_rewards(control *c, size_t variant);
 /* Make a variant the one that the operator works on. */
@@ -143,6 +155,30 @@ static inline const double *control_layer(const control *c, size_t variant, int 
 {
   return c->value + ((size_t)(c->layers + 1) * variant + (size_t)left) * c->padded;
 }
+
+/* Steps left when `steps` were taken; 1 for the stationary problem, whose layer 1 is V*. Past the
+ * horizon nothing is left to plan for, and the last layer stays in force. */
+static inline int control_left(const control *c, int steps)
+{
+  if (c->setting->horizon <= 0) return 1;
+  const int left = c->setting->horizon - steps;
+  return left > 1 ? left : 1;
+}
+
+/* First row of a table of the actions for a variant and the steps left. */
+static inline size_t control_row(const control *c, size_t variant, int left)
+{
+  return ((size_t)c->layers * variant + (size_t)(left - 1)) * c->sizes.actions * c->padded;
+}
+
+/* --- adjoint.c: the derivative in reverse
+ * --------------------------------------------------------- */
+
+idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error);
+void idm_adjoint_destroy(void *content);
+void idm_adjoint_begin(void *content);
+void idm_adjoint_point(void *content, const idm_policy_slope *point);
+idm_status idm_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error);
 
 /* --- forward.c
  * ------------------------------------------------------------------------------------ */

@@ -39,15 +39,6 @@ static evaluation evaluation_of(const control *c, double *scratch)
   return e;
 }
 
-/* Steps left when `steps` were taken; 1 for the stationary problem, whose layer 1 is V*. Past the
- * horizon nothing is left to plan for, and the last layer stays in force. */
-static int steps_left(const control *c, int steps)
-{
-  if (c->setting->horizon <= 0) return 1;
-  const int left = c->setting->horizon - steps;
-  return left > 1 ? left : 1;
-}
-
 static bool interpolates(const control *c)
 {
   return c->quality != NULL;
@@ -121,12 +112,6 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
   }
 }
 
-/* First row of a table of the actions for a variant and the steps left. */
-static size_t table_row(const control *c, size_t variant, int left)
-{
-  return ((size_t)c->layers * variant + (size_t)(left - 1)) * c->sizes.actions * c->padded;
-}
-
 /* out[r] = table[r] interpolated, for `rows` rows. */
 IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, size_t count,
                             const evaluation *e, double *out)
@@ -152,7 +137,7 @@ static void policy_by_tables(const control *c, size_t variant, int left, const d
                              double *decision, double *opt_specification, const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
-  const size_t row = table_row(c, variant, left);
+  const size_t row = control_row(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
   interpolate(c, c->decision + row, actions, count, e, decision);
   if (opt_specification)
@@ -165,7 +150,7 @@ void idm_control_policy(const void *content, size_t variant, int steps, const do
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
-  const int left = steps_left(c, steps);
+  const int left = control_left(c, steps);
   if (interpolates(c))
     policy_by_tables(c, variant, left, z, decision, opt_specification, &e);
   else
@@ -185,7 +170,7 @@ static void log_by_tables(const control *c, size_t variant, int left, const doub
                           double *log_decision, const evaluation *e)
 {
   const size_t actions = c->sizes.actions;
-  const double *quality = c->quality + table_row(c, variant, left);
+  const double *quality = c->quality + control_row(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
   for (size_t u = 0; u < actions; u++) log_decision[u] = -INFINITY;
   for (size_t i = 0; i < count; i++) {
@@ -201,7 +186,7 @@ void idm_control_log_policy(const void *content, size_t variant, int steps, cons
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
-  const int left = steps_left(c, steps);
+  const int left = control_left(c, steps);
   if (interpolates(c)) {
     log_by_tables(c, variant, left, z, log_decision, &e);
     return;
@@ -216,7 +201,7 @@ double idm_control_value(const void *content, size_t variant, int steps, const d
 {
   const control *c = content;
   const evaluation e = evaluation_of(c, scratch);
-  const int left = steps_left(c, steps);
+  const int left = control_left(c, steps);
   if (!interpolates(c)) {
     lookahead(c, variant, left, z, &e);
     return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, e.q, NULL);

@@ -99,6 +99,7 @@ static void visit_points(recursion *r, const double *v)
     }
     r->visit[i] = at;
   }
+  idm_control_fold(c);
 }
 
 /* rho_0 on the lattice, and E V under it. */

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/behavior.h"
 #include "plan/agents.h"
-#include "plan/believer.h"
 #include "plan/control.h"
 #include "plan/rule.h"
+#include "plan/workspace.h"
 
 /* --- the registry
  * ---------------------------------------------------------------------------------------- */
@@ -30,10 +29,14 @@
   {                                                                                                \
     .name = (its_name), .summary = (its_summary),                                                  \
     .reads = (LATTICE_READS & ~CLAMPED(can)) | (its_reads), .capabilities = LATTICE_CAN | (can),   \
-    .create = (its_create), .plan = idm_control_plan, .policy = idm_control_policy,                \
+    .create = (its_create), .plan = idm_control_plan, .anchor = idm_control_anchor,                \
+    .release = idm_control_release, .policy = idm_control_policy,                                  \
     .log_policy = idm_control_log_policy, .value = idm_control_value,                              \
     .forward = idm_control_forward, .destroy = idm_control_destroy,                                \
-    .scratch = idm_control_scratch, .points = idm_control_points, .clamp = (its_clamp)             \
+    .scratch = idm_control_scratch, .points = idm_control_points, .clamp = (its_clamp),            \
+    .adjoint_create = idm_adjoint_create, .adjoint_destroy = idm_adjoint_destroy,                  \
+    .adjoint_begin = idm_adjoint_begin, .adjoint_point = idm_adjoint_point,                        \
+    .adjoint_finish = idm_adjoint_finish                                                           \
   }
 
 static const idm_planner planners[] = {
@@ -56,7 +59,12 @@ static const idm_planner planners[] = {
      .policy = idm_rule_policy,
      .log_policy = idm_rule_log_policy,
      .scratch = idm_rule_scratch,
-     .destroy = idm_rule_destroy},
+     .destroy = idm_rule_destroy,
+     .adjoint_create = idm_rule_adjoint_create,
+     .adjoint_destroy = idm_rule_adjoint_destroy,
+     .adjoint_begin = idm_rule_adjoint_begin,
+     .adjoint_point = idm_rule_adjoint_point,
+     .adjoint_finish = idm_rule_adjoint_finish},
 };
 
 /* The paper's table "Boundedly Rational Agents". */
@@ -119,16 +127,6 @@ void idm_solver_default(idm_solver *solver)
 /* --- workspaces
  * ------------------------------------------------------------------------------------------- */
 
-struct idm_workspace {
-  const idm_planner *planner;
-  const idm_setting *setting; /* borrowed */
-  idm_theta *theta;           /* own copy, clamped: the believer's models are here */
-  idm_theta *candidate;       /* a theta on its way in */
-  void *content;
-  double *scratch; /* for values and policies asked of the workspace itself */
-  believer *believer;
-};
-
 void idm_workspace_destroy(idm_workspace *workspace)
 {
   if (!workspace) return;
@@ -190,6 +188,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   if (!w) return idm_fail_memory(opt_error);
   w->planner = planner;
   w->setting = setting;
+  w->recognition = agent->recognition;
   status = idm_theta_copy(theta, &w->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(theta, &w->candidate, opt_error);
   if (status == IDM_OK) status = adopt(w, theta, opt_error);
@@ -221,6 +220,23 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
     status = workspace->planner->plan(workspace->content, workspace->theta, &solver,
                                       opt_report ? opt_report : &report, opt_error);
   return status;
+}
+
+idm_status idm_workspace_anchor(idm_workspace *workspace, idm_error *opt_error)
+{
+  if (!workspace->planner->anchor) return IDM_OK;
+  return workspace->planner->anchor(workspace->content, false, opt_error);
+}
+
+void idm_workspace_release(idm_workspace *workspace)
+{
+  if (workspace->planner->release) workspace->planner->release(workspace->content);
+}
+
+idm_status idm_workspace_anchor_more(idm_workspace *workspace, idm_error *opt_error)
+{
+  if (!workspace->planner->anchor) return IDM_OK;
+  return workspace->planner->anchor(workspace->content, true, opt_error);
 }
 
 double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps, const double *z)

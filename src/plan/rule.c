@@ -101,3 +101,89 @@ void idm_rule_log_policy(const void *content, size_t variant, int steps, const d
   const rule *r = content;
   idm_soft_logs(1, r->sizes.actions, r->action_prior, scores(r, z, scratch), log_decision);
 }
+
+/* --- the derivative in reverse
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct rule_adjoint {
+  const rule *rule;
+  double *weights;      /* sums of the derivatives, as in the rule */
+  double *action_prior; /* [action] */
+  double *model_prior;  /* [model] */
+} rule_adjoint;
+
+void idm_rule_adjoint_destroy(void *content)
+{
+  rule_adjoint *a = content;
+  if (!a) return;
+  free(a->weights);
+  free(a->action_prior);
+  free(a->model_prior);
+  free(a);
+}
+
+static size_t weight_count(const rule *r)
+{
+  return r->sizes.actions * (r->sizes.states + 1);
+}
+
+idm_status idm_rule_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error)
+{
+  const rule *r = content;
+  *ret_adjoint = NULL;
+  rule_adjoint *a = idm_new(1, sizeof *a);
+  if (!a) return idm_fail_memory(opt_error);
+  a->rule = r;
+  a->weights = idm_new(weight_count(r), sizeof *a->weights);
+  a->action_prior = idm_new(r->sizes.actions, sizeof *a->action_prior);
+  a->model_prior = idm_new(r->models, sizeof *a->model_prior);
+  if (!a->weights || !a->action_prior || !a->model_prior) {
+    idm_rule_adjoint_destroy(a);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_adjoint = a;
+  return IDM_OK;
+}
+
+void idm_rule_adjoint_begin(void *content)
+{
+  rule_adjoint *a = content;
+  memset(a->weights, 0, weight_count(a->rule) * sizeof *a->weights);
+  memset(a->action_prior, 0, a->rule->sizes.actions * sizeof *a->action_prior);
+  memset(a->model_prior, 0, a->rule->models * sizeof *a->model_prior);
+}
+
+void idm_rule_adjoint_point(void *content, const idm_policy_slope *point)
+{
+  rule_adjoint *a = content;
+  const rule *r = a->rule;
+  const size_t k = r->sizes.states;
+  double total = 0;
+  for (size_t u = 0; u < r->sizes.actions; u++) total += point->log_decision_slope[u];
+  for (size_t u = 0; u < r->sizes.actions; u++) {
+    const double score = point->log_decision_slope[u] - total * point->decision[u];
+    double *weights = a->weights + u * (k + 1);
+    weights[0] += score;
+    for (size_t s = 0; s < k; s++) weights[s + 1] += score * point->belief[s];
+    if (r->action_prior[u] > 0) a->action_prior[u] += score / r->action_prior[u];
+    for (size_t m = 0; m < r->models; m++)
+      a->model_prior[m] += point->specification_slope[u * r->models + m];
+    for (size_t s = 0; point->opt_belief_slope && s < k; s++)
+      point->opt_belief_slope[s] += score * r->weights[u * (k + 1) + s + 1];
+  }
+}
+
+static void add(double *to, const double *from, size_t count)
+{
+  for (size_t i = 0; i < count; i++) to[i] += from[i];
+}
+
+idm_status idm_rule_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error)
+{
+  (void)opt_error;
+  const rule_adjoint *a = content;
+  add(slope->block[IDM_WEIGHTS].value, a->weights, weight_count(a->rule));
+  add(slope->block[IDM_ACTION_PRIOR].value, a->action_prior, a->rule->sizes.actions);
+  add(slope->block[IDM_MODEL_PRIOR].value, a->model_prior, a->rule->models);
+  return IDM_OK;
+}

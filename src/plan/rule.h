@@ -14,5 +14,10 @@ void idm_rule_log_policy(const void *content, size_t variant, int steps, const d
                          double *log_decision, double *scratch);
 size_t idm_rule_scratch(const void *content);
 void idm_rule_destroy(void *content);
+idm_status idm_rule_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error);
+void idm_rule_adjoint_destroy(void *content);
+void idm_rule_adjoint_begin(void *content);
+void idm_rule_adjoint_point(void *content, const idm_policy_slope *point);
+idm_status idm_rule_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error);
 
 #endif

@@ -8,7 +8,8 @@
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
   const idm_prefix_tree *tree; /* borrowed */
-  double *chosen;  /* [node]: probability of the action taken, 1 where it adds nothing */
+  double *chosen;  /* [node]: probability of the action taken, 1 where it adds nothing; after a run
+                      its logarithm */
   double *total;   /* [node]: log-likelihood from the root through this row */
   uint32_t *ended; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
   double *probability;   /* [action] */
@@ -134,6 +135,10 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
     return IDM_OK;
   }
   score->decisions += node->count;
+  double brier = 1 - 2 * scorer->probability[node->action];
+  for (size_t u = 0; u < data->sizes.actions; u++)
+    brier += scorer->probability[u] * scorer->probability[u];
+  score->brier += (double)node->count * brier;
   if (scorer->probability[node->action] > smallest) {
     scorer->chosen[index] = scorer->probability[node->action];
     return IDM_OK;
@@ -172,6 +177,7 @@ static void add_up(idm_scorer *scorer, idm_score *score)
       continue;
     }
     const double log_p = scorer->chosen[i] + scorer->total[i];
+    scorer->chosen[i] = log_p;
     scorer->total[i] = scorer->total[node->parent] + log_p;
     sum += (double)node->count * log_p;
     if (log_p == -INFINITY && !score->impossible_line)
@@ -229,4 +235,12 @@ void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
     for (size_t i = 0; i < nodes; i++)
       if (scorer->ended[a * nodes + i])
         log_likelihood[a] += scorer->ended[a * nodes + i] * scorer->total[i];
+}
+
+void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *log_probability)
+{
+  const idm_prefix_tree *tree = scorer->tree;
+  for (size_t i = tree->last[trajectory]; tree->node[i].parent >= 0;
+       i = (size_t)tree->node[i].parent)
+    log_probability[tree->node[i].depth - 1] = scorer->chosen[i];
 }

@@ -131,7 +131,8 @@ idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
   for (size_t i = 0; status == IDM_OK && i < simulation->trajectories; i++) {
     idm_random random;
     idm_random_init(&random, simulation->seed, i);
-    status = run_trajectory(&s, i, steps, &random, opt_error);
+    if (simulation->opt_before) status = simulation->opt_before(simulation->context, i, opt_error);
+    if (status == IDM_OK) status = run_trajectory(&s, i, steps, &random, opt_error);
   }
   if (status == IDM_OK) status = finish(&s, opt_error);
   if (s.memory) behavior.ops->memory_destroy(s.memory);

@@ -256,15 +256,31 @@ static void store(control *c, size_t variant, const double *v, bool tables)
   idm_control_backup(c, v, false, &out);
 }
 
+/* A combination of the anchors, or the first. */
+static void blend_anchors(const control *c, size_t variant, const double *opt_blend, double *v)
+{
+  const size_t one = c->variants * c->padded;
+  const double *anchor = c->anchor + variant * c->padded;
+  memcpy(v, anchor, c->padded * sizeof *v);
+  if (!opt_blend) return;
+  for (size_t i = 0; i < c->padded; i++) v[i] *= opt_blend[0];
+  for (size_t k = 1; k < c->anchors; k++) {
+    anchor += one;
+    for (size_t i = 0; i < c->padded; i++) v[i] += opt_blend[k] * anchor[i];
+  }
+}
+
 static void solve_stationary(control *c, size_t variant, const idm_solver *solver,
                              idm_plan_report *report)
 {
   vectors w = vectors_of(c);
   backup_output out = {0};
   bool tables = false;
-  const bool cold = solver->cold || !c->solved[variant];
+  const bool cold = solver->cold || !(c->anchor || c->solved[variant]);
   if (cold)
     memset(w.v, 0, c->padded * sizeof *w.v);
+  else if (c->anchor)
+    blend_anchors(c, variant, solver->blend, w.v);
   else
     memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
   /* From nothing, a shifted sweep or two cost less than the Newton step they save. */

@@ -1,0 +1,224 @@
+/* The planners' derivative in reverse, by itself: a random function of the policies at random
+ * beliefs, against central differences in theta and in the beliefs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/workspace.h"
+#include "support.h"
+
+enum { STATES = 4, ACTIONS = 3, MODELS = 3, BELIEFS = 5 };
+
+/* f = sum over beliefs of a . log pi + b . sigma. */
+typedef struct function {
+  idm_sizes sizes;
+  size_t models;
+  double belief[BELIEFS][STATES];
+  double decision[BELIEFS][ACTIONS];
+  double specification[BELIEFS][ACTIONS * MODELS];
+  int steps[BELIEFS];
+  size_t variant[BELIEFS];
+} function;
+
+static function draw_function(const idm_problem *problem, idm_random *random)
+{
+  function f = {.sizes = problem->theta->sizes, .models = problem->theta->models};
+  for (size_t b = 0; b < BELIEFS; b++) {
+    support_distribution(random, f.belief[b], f.sizes.states);
+    for (size_t i = 0; i < ACTIONS; i++) f.decision[b][i] = idm_random_uniform(random) - 0.5;
+    for (size_t i = 0; i < (size_t)ACTIONS * MODELS; i++)
+      f.specification[b][i] = idm_random_uniform(random) - 0.5;
+    f.steps[b] = (int)b;
+    f.variant[b] = b % idm_theta_variants(problem->theta);
+  }
+  return f;
+}
+
+static double value_at(const function *f, const idm_workspace *w, size_t b, const double *z)
+{
+  double pi[ACTIONS], sigma[ACTIONS * MODELS], sum = 0;
+  w->planner->policy(w->content, f->variant[b], f->steps[b], z, pi, sigma, w->scratch);
+  for (size_t u = 0; u < f->sizes.actions; u++) sum += f->decision[b][u] * log(pi[u]);
+  for (size_t i = 0; i < f->sizes.actions * f->models; i++)
+    sum += f->specification[b][i] * sigma[i];
+  return sum;
+}
+
+static double value(const function *f, idm_workspace *w, const idm_theta *theta)
+{
+  const idm_solver exact = {.method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .cold = true};
+  double sum = 0;
+  check(idm_plan(theta, &exact, w, NULL, &support_error));
+  for (size_t b = 0; b < BELIEFS; b++) sum += value_at(f, w, b, f->belief[b]);
+  return sum;
+}
+
+/* The slopes, once the workspace is planned. */
+static void differentiate(const function *f, idm_workspace *w, idm_theta *slope,
+                          double back[BELIEFS][STATES])
+{
+  void *adjoint;
+  check(w->planner->adjoint_create(w->content, &adjoint, &support_error));
+  /* Twice, of which the first is to be forgotten. */
+  for (int round = 0; round < 2; round++) {
+    w->planner->adjoint_begin(adjoint);
+    for (size_t b = 0; b < BELIEFS; b++) {
+      double pi[ACTIONS];
+      w->planner->policy(w->content, f->variant[b], f->steps[b], f->belief[b], pi, NULL,
+                         w->scratch);
+      memset(back[b], 0, sizeof back[b]);
+      const idm_policy_slope point = {.variant = f->variant[b],
+                                      .steps = f->steps[b],
+                                      .belief = f->belief[b],
+                                      .decision = pi,
+                                      .log_decision_slope = f->decision[b],
+                                      .specification_slope = f->specification[b],
+                                      .opt_belief_slope = back[b]};
+      w->planner->adjoint_point(adjoint, &point);
+    }
+  }
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+    memset(slope->block[id].value, 0,
+           slope->block[id].size * slope->block[id].variants * sizeof(double));
+  check(w->planner->adjoint_finish(adjoint, slope, &support_error));
+  w->planner->adjoint_destroy(adjoint);
+}
+
+/* What goes back to the beliefs, along the edges of the simplex. */
+static void compare_beliefs(const function *f, const idm_workspace *w, double back[BELIEFS][STATES],
+                            size_t *compared, size_t *skipped)
+{
+  for (size_t b = 0; b < BELIEFS; b++)
+    for (size_t s = 1; s < f->sizes.states; s++) {
+      double found[2];
+      for (int i = 0; i < 2; i++) {
+        const double h = i ? 1e-5 : 4e-6;
+        double up[STATES], down[STATES];
+        memcpy(up, f->belief[b], sizeof up);
+        memcpy(down, f->belief[b], sizeof down);
+        up[s] += h;
+        up[s - 1] -= h;
+        down[s] -= h;
+        down[s - 1] += h;
+        found[i] = (value_at(f, w, b, up) - value_at(f, w, b, down)) / (2 * h);
+      }
+      if (fabs(found[0] - found[1]) > 1e-6 * fmax(1, fabs(found[0]))) {
+        ++*skipped;
+        continue;
+      }
+      ++*compared;
+      assert_near(back[b][s] - back[b][s - 1], found[0], 1e-5);
+    }
+}
+
+/* Every number of a block, moved by itself (or along the simplex) and back. */
+static void compare_block(const function *f, idm_workspace *w, const idm_theta *slope,
+                          idm_theta *theta, idm_block_id id, size_t *compared, size_t *skipped)
+{
+  const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
+  const bool inverse = id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
+  idm_block *block = &theta->block[id];
+  const double *slopes = slope->block[id].value;
+  for (size_t i = 0; i < block->size * block->variants; i++) {
+    const size_t j = simplex ? (i + 1) % block->size : i;
+    const double before = block->value[i], other = block->value[j];
+    double found[2];
+    for (int step = 0; step < 2; step++) {
+      const double h = step ? 1e-4 : 5e-5;
+      double end[2];
+      for (int side = 0; side < 2; side++) {
+        const double moved = side ? h : -h;
+        block->value[i] = inverse ? 1 / (1 / before + moved) : before + moved;
+        if (j != i) block->value[j] = other - moved;
+        end[side] = value(f, w, theta);
+        block->value[i] = before;
+        block->value[j] = other;
+      }
+      found[step] = (end[1] - end[0]) / (2 * h);
+    }
+    if (fabs(found[0] - found[1]) > 1e-6 * fmax(1, fabs(found[0]))) {
+      ++*skipped;
+      continue;
+    }
+    ++*compared;
+    assert_near(slopes[i] - (j == i ? 0 : slopes[j]), found[0], 1e-5);
+  }
+}
+
+typedef struct sample {
+  const char *planner;
+  double alpha;
+  double beta;
+  int horizon;
+  bool terminal;
+  size_t variants;
+  support_shape shape;
+} sample;
+
+static const sample samples[] = {
+    {"bounded-rational", 0.8, 1.5, 0, false, 1, {2, 3, 2, 3, 21}},
+    {"bounded-rational", -1.2, 0.9, 0, true, 2, {2, 3, 2, 2, 36}},
+    {"bounded-rational", 0.9, INFINITY, 4, true, 2, {2, 3, 3, 3, 19}},
+    {"bounded-rational", INFINITY, -0.9, 0, false, 1, {3, 3, 2, 2, 8}},
+    {"bounded-rational", 1.1, -0.8, 4, false, 1, {4, 3, 2, 2, 4}},
+    {"boltzmann-exploratory", 1.1, 1, 0, true, 1, {3, 3, 2, 3, 9}},
+    {"decision-rule", 1.1, 1, 0, false, 1, {3, 3, 2, 3, 9}},
+};
+
+static idm_problem *make_problem(const sample *from, idm_random *random)
+{
+  idm_problem *problem = support_problem(from->shape, random);
+  idm_theta *theta = problem->theta;
+  const size_t pairs = from->shape.actions * from->shape.states;
+  const size_t weights = from->shape.actions * (from->shape.states + 1);
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", from->planner);
+  support_set(problem, from->alpha, from->beta, 0.3);
+  idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.8);
+  problem->setting->horizon = from->horizon;
+  problem->setting->terminal[1] = problem->setting->ends[1] = from->terminal;
+  check(idm_theta_resize(theta, IDM_UTILITY, pairs, from->variants, &support_error));
+  check(idm_theta_resize(theta, IDM_WEIGHTS, weights, 1, &support_error));
+  for (size_t i = 0; i < pairs * from->variants; i++)
+    theta->block[IDM_UTILITY].value[i] = 4 * idm_random_uniform(random) - 2;
+  for (size_t i = 0; i < weights; i++)
+    theta->block[IDM_WEIGHTS].value[i] = 2 * idm_random_uniform(random) - 1;
+  return problem;
+}
+
+static void slopes_are_differences(void **state)
+{
+  (void)state;
+  size_t compared = 0, skipped = 0;
+  for (size_t i = 0; i < 2 * sizeof samples / sizeof samples[0]; i++) {
+    idm_random random;
+    idm_random_init(&random, i, 3);
+    idm_problem *problem = make_problem(&samples[i / 2], &random);
+    problem->agent.evaluate = i % 2 ? IDM_INTERPOLATE : IDM_LOOKAHEAD;
+    idm_workspace *w = support_plan(problem, NULL);
+    const function f = draw_function(problem, &random);
+    idm_theta *slope;
+    double back[BELIEFS][STATES];
+    check(idm_theta_copy(problem->theta, &slope, &support_error));
+    value(&f, w, problem->theta);
+    differentiate(&f, w, slope, back);
+    compare_beliefs(&f, w, back, &compared, &skipped);
+    for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+      if (w->planner->reads & 1u << id && id != IDM_CERTAINTY && id != IDM_TRANSITION &&
+          id != IDM_EMISSION && id != IDM_BELIEF_PRIOR)
+        compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
+    idm_theta_destroy(slope);
+    idm_workspace_destroy(w);
+    idm_problem_destroy(problem);
+  }
+  print_message("%zu compared, %zu at kinks\n", compared, skipped);
+  assert_true(compared > 250 && 20 * skipped < compared);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slopes_are_differences),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
