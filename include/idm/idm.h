@@ -5,6 +5,7 @@
 #include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/infer.h"
+#include "idm/invert.h"
 #include "idm/io.h"
 #include "idm/planner.h"
 #include "idm/problem.h"

@@ -1,0 +1,178 @@
+/* The inverse planner `bayes`: the posterior of the free numbers, by Markov chains. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "invert/fit.h"
+
+/* Starting points of all chains, found side by side. */
+typedef struct beginning {
+  const fit *f;
+  bool plain;         /* the paper's scheme: no mode is known */
+  start **start;      /* [chain] */
+  idm_status *status; /* [chain] */
+  idm_error *error;   /* [chain] */
+} beginning;
+
+/* Multipliers start at 1, anything else at the problem's own value. */
+static idm_status start_plainly(const fit *f, size_t chain, start *s, idm_error *opt_error)
+{
+  idm_parameters_get(f->parameters, f->problem->theta, s->x);
+  for (size_t i = 0; i < f->parameters->items; i++)
+    if (f->parameters->item[i].scale == IDM_SCALE_LOG) s->x[f->parameters->item[i].first] = 0;
+  return idm_matching_anchor(f->matching[chain], s->x, opt_error);
+}
+
+static void find_start(void *context, size_t chain)
+{
+  const beginning *b = context;
+  b->status[chain] = b->plain ? start_plainly(b->f, chain, b->start[chain], &b->error[chain])
+                              : idm_start_find(b->f, chain, b->start[chain], &b->error[chain]);
+}
+
+static void end_beginning(beginning *b)
+{
+  for (size_t i = 0; b->start && i < b->f->matchings; i++) idm_start_destroy(b->start[i]);
+  free(b->start);
+  free(b->status);
+  free(b->error);
+}
+
+static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_error)
+{
+  const size_t n = f->matchings;
+  *b = (beginning){.f = f, .plain = plain};
+  b->start = idm_new(n, sizeof *b->start);
+  b->status = idm_new(n, sizeof *b->status);
+  b->error = idm_new(n, sizeof *b->error);
+  idm_status status = b->start && b->status && b->error ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < n && status == IDM_OK; i++)
+    status = idm_start_create(f->parameters->dimension, &b->start[i], opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(n, f->settings->threads, find_start, NULL, b, opt_error);
+  for (size_t i = 0; i < n && status == IDM_OK; i++) {
+    status = b->status[i];
+    if (status != IDM_OK && opt_error) *opt_error = b->error[i];
+  }
+  size_t best = 0;
+  for (size_t i = 0; i < n && status == IDM_OK; i++)
+    if (b->start[i]->log_density > b->start[best]->log_density) best = i;
+  for (size_t i = 0; i < n && !plain && status == IDM_OK; i++)
+    status = idm_start_adopt(f, i, b->start[best], b->start[i], opt_error);
+  return status;
+}
+
+static idm_status choose_sampler(const fit *f, const idm_sampler **ret_sampler,
+                                 idm_error *opt_error)
+{
+  enum { few = 4 };
+  const char *name = f->settings->sampler;
+  if (!name[0]) name = f->parameters->dimension <= few ? "metropolis" : "nuts";
+  *ret_sampler = idm_sampler_find(name);
+  if (*ret_sampler) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "the sampler '%s' is not known; expected metropolis, nuts, slice or paper", name);
+}
+
+static idm_status start_chains(const beginning *b, idm_chains *chains, const idm_target *target,
+                               idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < b->f->matchings && status == IDM_OK; i++) {
+    const start *s = b->start[i];
+    status = idm_chains_start(chains, i, &target[i], s->x, b->plain ? NULL : s->mode,
+                              b->plain ? NULL : s->covariance, opt_error);
+  }
+  return status;
+}
+
+static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit_watch *watch,
+                         idm_chains **ret_chains, idm_error *opt_error)
+{
+  beginning b;
+  const size_t n = f->matchings;
+  idm_chains_settings settings = {.sampler = sampler,
+                                  .chains = n,
+                                  .draws = f->settings->draws,
+                                  .seed = f->settings->seed,
+                                  .threads = f->settings->threads};
+  idm_sampler_settings_default(&settings.kernel);
+  settings.kernel.warmup = f->settings->warmup;
+  settings.kernel.thin = f->settings->thin;
+  idm_target *target = idm_new(n, sizeof *target);
+  idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < n && status == IDM_OK; i++)
+    target[i] = idm_matching_target(f->matching[i]);
+  *ret_chains = NULL;
+  if (status == IDM_OK)
+    status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);
+  if (status == IDM_OK) {
+    status = begin(f, strcmp(sampler->name, "paper") == 0, &b, opt_error);
+    if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
+    end_beginning(&b);
+  }
+  if (status == IDM_OK && watch->checkpoint)
+    status = idm_chains_load(*ret_chains, watch->label, watch->checkpoint, watch->checkpoint_length,
+                             opt_error);
+  if (status == IDM_OK)
+    status = idm_chains_run(*ret_chains, target, watch->monitor, watch->context, opt_error);
+  free(target);
+  return status;
+}
+
+/* Draws that every chain has, as an answer. */
+static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior **ret_posterior,
+                         idm_notes *opt_notes, idm_error *opt_error)
+{
+  const long draws = idm_chains_common(chains);
+  if (draws < 1)
+    return idm_fail(opt_error, IDM_UNTRUSTED, "stopped in the warm-up, before the first draw");
+  if (draws < chains->settings.draws)
+    idm_notes_add(opt_notes, "stopped after %ld of %ld draws a chain", draws,
+                  chains->settings.draws);
+  idm_status status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name,
+                                           f->matchings, (size_t)draws, ret_posterior, opt_error);
+  for (size_t c = 0; c < f->matchings && status == IDM_OK; c++)
+    for (size_t i = 0; i < (size_t)draws; i++) {
+      const size_t at = c * (size_t)chains->settings.draws + i;
+      idm_posterior_put(f, *ret_posterior, c, i, chains->draw + at * chains->dimension,
+                        &chains->statistics[at]);
+    }
+  if (status == IDM_OK) status = idm_posterior_complete(f, *ret_posterior, opt_notes, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  return status;
+}
+
+static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
+                            const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                            idm_posterior **ret_posterior, idm_notes *opt_notes,
+                            idm_error *opt_error)
+{
+  static const idm_fit_watch nobody = {0};
+  *ret_posterior = NULL;
+  fit f;
+  idm_chains *chains = NULL;
+  const idm_sampler *sampler;
+  idm_status status = idm_fit_check_size(data, settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_fit_open(&f, problem, data, settings, settings->chains, opt_error);
+  if (status != IDM_OK) return status;
+  status = choose_sampler(&f, &sampler, opt_error);
+  if (status == IDM_OK)
+    status = sample(&f, sampler, opt_watch ? opt_watch : &nobody, &chains, opt_error);
+  if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
+  idm_chains_destroy(chains);
+  idm_fit_close(&f);
+  return status;
+}
+
+const idm_inverse idm_inverse_bayes = {
+    .name = "bayes",
+    .summary = "soft policy matching: the posterior of the free numbers, by Markov chains",
+    .answer = IDM_POSTERIOR,
+    .fit = fit_bayes,
+};

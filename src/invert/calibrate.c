@@ -1,0 +1,332 @@
+/* Recovery and simulation-based calibration: fits to logs whose truth is known (Talts et al. 2018,
+ * with the ranks of the log-likelihood of Modrak et al. 2023).
+ *
+ * Contents: making · one replication · all of them · uniformity */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "invert/parameters.h"
+
+/* What a fit must reach, as in the verdict. */
+static const double most_rhat = 1.01;
+static const double least_ess = 400;
+enum { most_extensions = 6 };
+/* Streams of a replication: its truth, and its fit's seed. */
+static const uint64_t truth_stream = (uint64_t)3 << 32;
+
+/* --- making -------------------------------------------------------------------------------- */
+
+void idm_calibration_settings_default(idm_calibration_settings *settings)
+{
+  *settings = (idm_calibration_settings){
+      .replications = 100, .trajectories = 100, .seed = 1, .threads = idm_processors()};
+  idm_fit_settings_default(&settings->fit);
+  settings->fit.chains = 2;
+  settings->fit.draws = 500;
+  settings->fit.warmup = 300;
+}
+
+void idm_calibration_destroy(idm_calibration *c)
+{
+  if (!c) return;
+  idm_labels_destroy(&c->quantity);
+  free(c->recovery);
+  free(c->done);
+  free(c->rhat);
+  free(c->draws);
+  free(c);
+}
+
+/* Names of the summarised quantities, then the log-likelihood. */
+static idm_status name_quantities(idm_calibration *c, const idm_parameters *p, idm_error *opt_error)
+{
+  static const char last[] = "log_likelihood";
+  size_t count = 1;
+  for (size_t i = 0; i < p->quantity.count; i++) count += p->summarised[i];
+  idm_status status = idm_labels_create(&c->quantity, count, opt_error);
+  size_t at = 0;
+  for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++)
+    if (p->summarised[i])
+      status = idm_labels_set(&c->quantity, at++, p->quantity.name[i], strlen(p->quantity.name[i]),
+                              opt_error);
+  if (status == IDM_OK) status = idm_labels_set(&c->quantity, at, last, strlen(last), opt_error);
+  return status;
+}
+
+idm_status idm_calibration_create(const idm_problem *problem,
+                                  const idm_calibration_settings *settings,
+                                  idm_calibration **ret_calibration, idm_error *opt_error)
+{
+  *ret_calibration = NULL;
+  idm_parameters *parameters = NULL;
+  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK && !idm_parameters_proper(parameters))
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "a prior is flat: there is nothing to draw from; give every free block a "
+                      "proper prior");
+  idm_calibration *c = status == IDM_OK ? idm_new(1, sizeof *c) : NULL;
+  if (status == IDM_OK && !c) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    const size_t n = settings->replications;
+    c->problem = problem;
+    c->settings = *settings;
+    c->settings.fit.threads = 1;
+    c->settings.fit.keep = IDM_KEEP_NOTHING;
+    c->settings.fit.prior_draws = 0;
+    status = name_quantities(c, parameters, opt_error);
+    c->recovery = idm_new(idm_times(n, c->quantity.count), sizeof *c->recovery);
+    c->done = idm_new(n, sizeof *c->done);
+    c->rhat = idm_new(n, sizeof *c->rhat);
+    c->draws = idm_new(n, sizeof *c->draws);
+    if (status == IDM_OK && (!c->recovery || !c->done || !c->rhat || !c->draws))
+      status = idm_fail_memory(opt_error);
+  }
+  idm_parameters_destroy(parameters);
+  if (status != IDM_OK) {
+    idm_calibration_destroy(c);
+    return status;
+  }
+  *ret_calibration = c;
+  return IDM_OK;
+}
+
+/* --- one replication ----------------------------------------------------------------------- */
+
+/* What a replication works with. */
+typedef struct replication {
+  const idm_calibration *c;
+  idm_parameters *parameters;
+  idm_theta *theta;
+  idm_data *data;
+  double *truth; /* [dimension] */
+} replication;
+
+static void close_replication(replication *r)
+{
+  idm_data_destroy(r->data);
+  idm_theta_destroy(r->theta);
+  idm_parameters_destroy(r->parameters);
+  free(r->truth);
+}
+
+/* Draw a truth that can be planned for (the posterior is confined to those too), and a log of it.
+ */
+static idm_status invent(replication *r, size_t index, idm_error *opt_error)
+{
+  enum { most_tries = 100 };
+  const idm_problem *problem = r->c->problem;
+  idm_random random;
+  idm_workspace *workspace = NULL;
+  idm_random_init(&random, r->c->settings.seed, truth_stream + index);
+  idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                           &workspace, opt_error);
+  if (status != IDM_OK) return status;
+  for (int i = 0; i < most_tries; i++) {
+    idm_parameters_draw(r->parameters, &random, r->truth);
+    idm_parameters_set(r->parameters, r->truth, r->theta);
+    status = idm_plan(r->theta, NULL, workspace, NULL, opt_error);
+    if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
+  }
+  const idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
+                                     .steps = r->c->settings.steps,
+                                     .seed = (uint64_t)(idm_random_uniform(&random) * 0x1p52)};
+  if (status == IDM_OK)
+    status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
+                          &r->data, opt_error);
+  idm_workspace_destroy(workspace);
+  return status;
+}
+
+/* Fit, and again twice as long while the diagnostics are poor. */
+static idm_status fit_log(const replication *r, size_t index, idm_posterior **ret_posterior,
+                          double *rhat, idm_error *opt_error)
+{
+  idm_fit_settings settings = r->c->settings.fit;
+  settings.seed = r->c->settings.seed + index + 1;
+  for (int extension = 0;; extension++) {
+    idm_assessment *assessment = NULL;
+    idm_status status = idm_inverse_find("bayes")->fit(r->c->problem, r->data, &settings, NULL,
+                                                       ret_posterior, NULL, opt_error);
+    if (status == IDM_OK) status = idm_assess_draws(*ret_posterior, &assessment, opt_error);
+    if (status != IDM_OK) return status;
+    *rhat = 0;
+    double ess = INFINITY;
+    for (size_t i = 0; i < assessment->quantities; i++) {
+      if (!(*ret_posterior)->summarised[i]) continue;
+      *rhat = fmax(*rhat, assessment->diagnosis[i].rhat);
+      ess = fmin(ess, assessment->diagnosis[i].ess_bulk);
+    }
+    idm_assessment_destroy(assessment);
+    if ((*rhat <= most_rhat && ess >= least_ess) || extension == most_extensions) return IDM_OK;
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+    settings.draws *= 2;
+    settings.warmup *= 2;
+  }
+}
+
+/* The log-likelihoods of the truth and of the draws it is ranked among. */
+static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
+                                  idm_recovery *recovery, idm_error *opt_error)
+{
+  const size_t all = p->chains * p->draws;
+  const size_t d = r->parameters->dimension;
+  idm_prefix_tree *tree = NULL;
+  idm_matching *matching = NULL;
+  double *y = idm_new(d, sizeof *y);
+  double sum = 0;
+  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_prefix_tree_create(r->data, &tree, opt_error);
+  if (status == IDM_OK)
+    status = idm_matching_create(r->c->problem, r->data, tree, r->parameters, &matching, opt_error);
+  if (status == IDM_OK)
+    status = idm_matching_log_likelihood(matching, r->truth, &recovery->truth, NULL, opt_error);
+  for (size_t k = 0; k < IDM_RANKS && status == IDM_OK; k++) {
+    double value;
+    for (size_t i = 0; i < d; i++) y[i] = p->unconstrained[i * all + k * all / IDM_RANKS];
+    status = idm_matching_log_likelihood(matching, y, &value, NULL, opt_error);
+    sum += value / IDM_RANKS;
+    recovery->rank += value < recovery->truth;
+  }
+  recovery->mean = sum;
+  recovery->sd = recovery->low = recovery->high = NAN;
+  idm_matching_destroy(matching);
+  idm_prefix_tree_destroy(tree);
+  free(y);
+  return status;
+}
+
+/* Where the truth lies among the draws of each quantity. */
+static idm_status compare(const replication *r, const idm_posterior *p, idm_recovery *recovery,
+                          idm_error *opt_error)
+{
+  const size_t all = p->chains * p->draws;
+  double *truth = idm_new(p->quantity.count, sizeof *truth);
+  if (!truth) return idm_fail_memory(opt_error);
+  idm_parameters_report(r->parameters, r->truth, truth);
+  idm_status status = IDM_OK;
+  size_t at = 0;
+  for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++) {
+    if (!p->summarised[i]) continue;
+    const double *x = p->value + i * all;
+    idm_diagnosis d;
+    status = idm_diagnose(x, p->chains, p->draws, p->draws, 1, &d, opt_error);
+    idm_recovery *to = &recovery[at++];
+    *to = (idm_recovery){truth[i], d.mean, d.sd, d.q05, d.q95, 0};
+    for (size_t k = 0; k < IDM_RANKS; k++) to->rank += x[k * all / IDM_RANKS] < truth[i];
+  }
+  free(truth);
+  recovery[at] = (idm_recovery){0};
+  return status == IDM_OK ? rank_likelihood(r, p, &recovery[at], opt_error) : status;
+}
+
+static idm_status replicate(const idm_calibration *c, size_t index, idm_recovery *recovery,
+                            double *rhat, long *draws, idm_error *opt_error)
+{
+  replication r = {.c = c};
+  idm_posterior *posterior = NULL;
+  idm_status status = idm_parameters_create(c->problem, &r.parameters, opt_error);
+  if (status == IDM_OK) {
+    r.truth = idm_new(r.parameters->dimension, sizeof *r.truth);
+    if (!r.truth) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) status = idm_theta_copy(c->problem->theta, &r.theta, opt_error);
+  if (status == IDM_OK) status = invent(&r, index, opt_error);
+  if (status == IDM_OK) status = fit_log(&r, index, &posterior, rhat, opt_error);
+  if (status == IDM_OK) status = compare(&r, posterior, recovery, opt_error);
+  if (status == IDM_OK) *draws = (long)posterior->draws;
+  idm_posterior_destroy(posterior);
+  close_replication(&r);
+  return status;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+typedef struct campaign {
+  idm_calibration *c;
+  bool (*watch)(void *context, const idm_calibration *calibration);
+  void *context;
+  atomic_bool stop;
+  pthread_mutex_t mutex; /* guards results, status and error */
+  idm_status status;
+  idm_error error;
+} campaign;
+
+static void run_one(void *content, size_t index)
+{
+  campaign *work = content;
+  idm_calibration *c = work->c;
+  const size_t quantities = c->quantity.count;
+  if (atomic_load(&work->stop) || c->done[index]) return;
+  idm_error error = {0};
+  double rhat = NAN;
+  long draws = 0;
+  idm_recovery *recovery = idm_new(quantities, sizeof *recovery);
+  const idm_status status =
+      recovery ? replicate(c, index, recovery, &rhat, &draws, &error) : idm_fail_memory(&error);
+  pthread_mutex_lock(&work->mutex);
+  if (status == IDM_OK) {
+    memcpy(c->recovery + index * quantities, recovery, quantities * sizeof *recovery);
+    c->rhat[index] = rhat;
+    c->draws[index] = draws;
+    c->done[index] = true;
+  } else if (work->status == IDM_OK) {
+    work->status = status;
+    work->error = error;
+    atomic_store(&work->stop, true);
+  }
+  pthread_mutex_unlock(&work->mutex);
+  free(recovery);
+}
+
+static void watch(void *content)
+{
+  campaign *work = content;
+  pthread_mutex_lock(&work->mutex);
+  if (work->watch(work->context, work->c)) atomic_store(&work->stop, true);
+  pthread_mutex_unlock(&work->mutex);
+}
+
+idm_status idm_calibration_run(idm_calibration *calibration,
+                               bool (*opt_watch)(void *context, const idm_calibration *calibration),
+                               void *context, idm_error *opt_error)
+{
+  campaign work = {.c = calibration, .watch = opt_watch, .context = context};
+  pthread_mutex_init(&work.mutex, NULL);
+  idm_status status =
+      idm_parallel(calibration->settings.replications, calibration->settings.threads, run_one,
+                   opt_watch ? watch : NULL, &work, opt_error);
+  pthread_mutex_destroy(&work.mutex);
+  if (status == IDM_OK && work.status != IDM_OK) {
+    status = work.status;
+    if (opt_error) *opt_error = work.error;
+  }
+  if (status == IDM_OK && opt_watch) opt_watch(context, calibration);
+  return status;
+}
+
+/* --- uniformity ---------------------------------------------------------------------------- */
+
+double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
+                                  size_t *count)
+{
+  size_t total = 0;
+  for (size_t b = 0; b < bins; b++) count[b] = 0;
+  for (size_t i = 0; i < c->settings.replications; i++) {
+    if (!c->done[i]) continue;
+    const int rank = c->recovery[i * c->quantity.count + quantity].rank;
+    count[(size_t)rank * bins / (IDM_RANKS + 1)]++;
+    total++;
+  }
+  const double expected = (double)total / (double)bins;
+  double sum = 0;
+  for (size_t b = 0; b < bins; b++) {
+    const double d = (double)count[b] - expected;
+    sum += d * d / expected;
+  }
+  return sum;
+}

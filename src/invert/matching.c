@@ -1,0 +1,258 @@
+/* Soft policy matching: the log-likelihood of a log as a function of the free numbers of theta. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "invert/fit.h"
+
+struct idm_matching {
+  const idm_parameters *parameters; /* borrowed */
+  idm_theta *theta;                 /* clamped numbers, and the free ones of the last y */
+  idm_workspace *workspace;
+  idm_scorer *scorer;
+  idm_gradient *gradient; /* NULL where there is none */
+  idm_theta *slope;       /* of the theta as planned */
+  double *nearby;         /* [dimension]: y moved by a step */
+  idm_surface *surface;   /* where plans start, as a function of y; NULL: at the anchor */
+  const parameter *held;  /* a number held at a value, or NULL */
+  double held_value;
+  long impossible_line; /* of the last score */
+  idm_solver solver;
+};
+
+void idm_matching_destroy(idm_matching *matching)
+{
+  if (!matching) return;
+  idm_surface_destroy(matching->surface);
+  idm_gradient_destroy(matching->gradient);
+  idm_scorer_destroy(matching->scorer);
+  idm_workspace_destroy(matching->workspace);
+  idm_theta_destroy(matching->theta);
+  idm_theta_destroy(matching->slope);
+  free(matching->nearby);
+  free(matching);
+}
+
+idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
+                               const idm_prefix_tree *tree, const idm_parameters *parameters,
+                               idm_matching **ret_matching, idm_error *opt_error)
+{
+  *ret_matching = NULL;
+  idm_matching *m = idm_new(1, sizeof *m);
+  if (!m) return idm_fail_memory(opt_error);
+  m->parameters = parameters;
+  idm_solver_default(&m->solver);
+  m->solver.cold = true;
+  m->nearby = idm_new(idm_parameters_dimension(parameters), sizeof *m->nearby);
+  idm_status status = m->nearby ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->slope, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &m->workspace,
+                                  opt_error);
+  if (status == IDM_OK) status = idm_scorer_create(data, tree, &m->scorer, opt_error);
+  if (status == IDM_OK && idm_gradient_possible(data, tree, m->workspace))
+    status = idm_gradient_create(data, tree, m->workspace, &m->gradient, opt_error);
+  if (status != IDM_OK) {
+    idm_matching_destroy(m);
+    return status;
+  }
+  *ret_matching = m;
+  return IDM_OK;
+}
+
+/* Numbers that cannot be planned for lie outside the support; they are no failure. */
+static bool outside(idm_status status)
+{
+  return status == IDM_NUMERICAL || status == IDM_INPUT;
+}
+
+static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_error *opt_error)
+{
+  idm_error error = {0};
+  *planned = false;
+  for (size_t i = 0; i < m->parameters->dimension; i++)
+    if (!isfinite(y[i])) return IDM_OK;
+  idm_parameters_set(m->parameters, y, m->theta);
+  if (m->held) idm_parameter_write(m->theta, m->held, m->held_value);
+  m->solver.blend = m->surface && !m->solver.cold ? idm_surface_weights(m->surface, y) : NULL;
+  const idm_status status = idm_plan(m->theta, &m->solver, m->workspace, NULL, &error);
+  *planned = status == IDM_OK;
+  if (status == IDM_OK || outside(status)) return IDM_OK;
+  if (opt_error) *opt_error = error;
+  return status;
+}
+
+static idm_status score(idm_matching *m, const double *y, double *log_likelihood,
+                        idm_error *opt_error)
+{
+  idm_error error = {0};
+  bool planned;
+  *log_likelihood = -INFINITY;
+  idm_status status = plan(m, y, &planned, opt_error);
+  if (status != IDM_OK || !planned) return status;
+  idm_score result;
+  status = idm_scorer_run(m->scorer, idm_workspace_behavior(m->workspace), &result, &error);
+  m->impossible_line = status == IDM_OK ? result.impossible_line : 0;
+  if (status == IDM_OK) *log_likelihood = result.log_likelihood;
+  if (status == IDM_OK || outside(status)) return IDM_OK;
+  if (opt_error) *opt_error = error;
+  return status;
+}
+
+/* Central differences, for logs that leave beliefs unknown. */
+static idm_status differences(idm_matching *m, const double *y, double *gradient,
+                              idm_error *opt_error)
+{
+  const size_t d = m->parameters->dimension;
+  memcpy(m->nearby, y, d * sizeof *y);
+  for (size_t i = 0; i < d; i++) {
+    const double step = 1e-4 * fmax(1, fabs(y[i]));
+    double side[2];
+    for (int k = 0; k < 2; k++) {
+      m->nearby[i] = y[i] + (k ? step : -step);
+      const idm_status status = score(m, m->nearby, &side[k], opt_error);
+      if (status != IDM_OK) return status;
+    }
+    m->nearby[i] = y[i];
+    gradient[i] = isfinite(side[0]) && isfinite(side[1]) ? (side[1] - side[0]) / (2 * step) : 0;
+  }
+  return IDM_OK;
+}
+
+/* The planner's own gradient. */
+static idm_status differentiate(idm_matching *m, const double *y, double *log_likelihood,
+                                double *gradient, idm_error *opt_error)
+{
+  bool planned;
+  *log_likelihood = -INFINITY;
+  idm_status status = plan(m, y, &planned, opt_error);
+  if (status != IDM_OK || !planned) return status;
+  status = idm_gradient_run(m->gradient, log_likelihood, m->slope, opt_error);
+  if (status == IDM_OK && isfinite(*log_likelihood))
+    idm_parameters_pull(m->parameters, y, m->slope, gradient);
+  if (!outside(status)) return status;
+  *log_likelihood = -INFINITY;
+  return IDM_OK;
+}
+
+idm_status idm_matching_log_likelihood(idm_matching *m, const double *y, double *log_likelihood,
+                                       double *opt_gradient, idm_error *opt_error)
+{
+  if (!opt_gradient) return score(m, y, log_likelihood, opt_error);
+  for (size_t i = 0; i < m->parameters->dimension; i++) opt_gradient[i] = 0;
+  if (m->gradient) return differentiate(m, y, log_likelihood, opt_gradient, opt_error);
+  const idm_status status = differences(m, y, opt_gradient, opt_error);
+  return status == IDM_OK ? score(m, y, log_likelihood, opt_error) : status;
+}
+
+idm_status idm_matching_check(idm_matching *m, idm_error *opt_error)
+{
+  idm_score result;
+  /* The problem's own values may be ones that cannot be planned for; then there is nothing to see.
+   */
+  if (idm_plan(m->theta, &m->solver, m->workspace, NULL, NULL) != IDM_OK) return IDM_OK;
+  return idm_scorer_run(m->scorer, idm_workspace_behavior(m->workspace), &result, opt_error);
+}
+
+long idm_matching_impossible_line(const idm_matching *m)
+{
+  return m->impossible_line;
+}
+
+void idm_matching_hold(idm_matching *m, const parameter *opt_item, double value)
+{
+  m->held = opt_item;
+  m->held_value = value;
+}
+
+void idm_matching_wander(idm_matching *m)
+{
+  m->solver.cold = false;
+  idm_workspace_release(m->workspace);
+  idm_surface_destroy(m->surface);
+  m->surface = NULL;
+}
+
+idm_status idm_matching_anchor(idm_matching *m, const double *y, idm_error *opt_error)
+{
+  bool planned;
+  m->solver.cold = true;
+  idm_surface_destroy(m->surface);
+  m->surface = NULL;
+  const idm_status status = plan(m, y, &planned, opt_error);
+  if (status != IDM_OK || !planned) return status;
+  m->solver.cold = false;
+  return idm_workspace_anchor(m->workspace, opt_error);
+}
+
+idm_status idm_matching_survey(idm_matching *m, const double *mode, const double *covariance,
+                               idm_error *opt_error)
+{
+  const size_t d = m->parameters->dimension;
+  idm_surface *surface = NULL;
+  idm_status status = idm_surface_create(d, mode, covariance, &surface, opt_error);
+  if (status != IDM_OK || !surface) return status;
+  idm_surface_destroy(m->surface);
+  m->surface = NULL;
+  m->solver.cold = true;
+  bool planned = true;
+  for (size_t k = 0; k < idm_surface_points(surface) && status == IDM_OK && planned; k++) {
+    status = plan(m, idm_surface_point(surface, k), &planned, opt_error);
+    if (status != IDM_OK || !planned) break;
+    status = k ? idm_workspace_anchor_more(m->workspace, opt_error)
+               : idm_workspace_anchor(m->workspace, opt_error);
+  }
+  m->solver.cold = false;
+  if (status == IDM_OK && planned) {
+    m->surface = surface;
+    return IDM_OK;
+  }
+  /* A design point that cannot be planned for: the mode alone must do. */
+  idm_surface_destroy(surface);
+  return status == IDM_OK ? idm_matching_anchor(m, mode, opt_error) : status;
+}
+
+/* log-likelihood + log prior. */
+static idm_status evaluate(void *context, const double *y, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  idm_matching *m = context;
+  const size_t d = m->parameters->dimension;
+  const double log_prior = idm_parameters_log_prior(m->parameters, y, NULL);
+  if (!isfinite(log_prior)) {
+    *log_density = -INFINITY;
+    for (size_t i = 0; opt_gradient && i < d; i++) opt_gradient[i] = 0;
+    return IDM_OK;
+  }
+  const idm_status status = idm_matching_log_likelihood(m, y, log_density, opt_gradient, opt_error);
+  if (status != IDM_OK) return status;
+  if (opt_gradient) {
+    idm_parameters_log_prior(m->parameters, y, m->nearby);
+    for (size_t i = 0; i < d; i++) opt_gradient[i] += m->nearby[i];
+  }
+  *log_density += log_prior;
+  return IDM_OK;
+}
+
+idm_target idm_matching_target(idm_matching *matching)
+{
+  return (idm_target){.dimension = matching->parameters->dimension,
+                      .gradient = true,
+                      .context = matching,
+                      .evaluate = evaluate};
+}
+
+const idm_scorer *idm_matching_scorer(const idm_matching *matching)
+{
+  return matching->scorer;
+}
+
+idm_workspace *idm_matching_workspace(idm_matching *matching)
+{
+  return matching->workspace;
+}
+
+const idm_theta *idm_matching_slope(const idm_matching *matching)
+{
+  return matching->gradient ? matching->slope : NULL;
+}

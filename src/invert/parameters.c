@@ -1,0 +1,487 @@
+/* The free part of theta as a vector of unconstrained numbers.
+ *
+ * Contents: items · names · values · priors · gradients */
+#include "invert/parameters.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+
+/* --- items --------------------------------------------------------------------------------- */
+
+/* Outcomes of a free distribution: its scratch is on the stack. */
+enum { most_outcomes = 256 };
+/* Free numbers altogether: far more than a log of decisions can tell. */
+enum { most_numbers = 1000 };
+
+static bool is_simplex(idm_block_id id)
+{
+  return id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
+}
+
+/* alpha, beta and the temperature are differentiated by their inverse. */
+static bool is_temperature(idm_block_id id)
+{
+  return id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
+}
+
+/* Support of c by what the block may hold. */
+static void block_support(idm_block_id id, idm_scale scale, double *lower, double *upper)
+{
+  *lower = -INFINITY;
+  *upper = INFINITY;
+  if (id == IDM_TEMPERATURE && scale != IDM_SCALE_LOG) *lower = 0;
+  if (id == IDM_DISCOUNT) {
+    *lower = 0;
+    *upper = 1;
+  }
+}
+
+static idm_status set_support(parameter *item, idm_error *opt_error)
+{
+  double lower;
+  double upper;
+  block_support(item->block, item->scale, &lower, &upper);
+  idm_prior_support(item->prior, &item->lower, &item->upper);
+  item->lower = fmax(item->lower, lower);
+  item->upper = fmin(item->upper, upper);
+  if (item->lower < item->upper) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the prior of %s puts all its weight where %s cannot be: it needs (%g, %g)",
+                  idm_block_name(item->block), idm_block_name(item->block), lower, upper);
+}
+
+static idm_status add_item(idm_parameters *p, parameter item, idm_error *opt_error)
+{
+  item.first = p->dimension;
+  item.prior = &p->theta->block[item.block].prior;
+  idm_status status = IDM_OK;
+  if (!item.simplex)
+    status = set_support(&item, opt_error);
+  else if (item.prior->kind != IDM_PRIOR_DIRICHLET && item.prior->kind != IDM_PRIOR_FLAT)
+    status = idm_fail(opt_error, IDM_INPUT, "the prior of %s is %s; expected dirichlet or flat",
+                      idm_block_name(item.block), idm_prior_name(item.prior->kind));
+  p->item[p->items++] = item;
+  p->dimension += item.simplex ? item.size - 1 : 1;
+  return status;
+}
+
+static idm_status add_block(idm_parameters *p, idm_block_id id, idm_error *opt_error)
+{
+  const idm_block *block = &p->theta->block[id];
+  parameter item = {.block = id, .scale = block->scale, .size = 1, .entry = -1};
+  if (is_simplex(id)) {
+    if (block->size < 2 || block->size > most_outcomes)
+      return idm_fail(opt_error, IDM_INPUT, "%s has %zu entries; a free one has 2 to %d",
+                      idm_block_name(id), block->size, most_outcomes);
+    item.simplex = true;
+    item.size = block->size;
+    return add_item(p, item, opt_error);
+  }
+  idm_status status = IDM_OK;
+  const size_t count = block->coordinate ? block->coordinate_name.count : block->size;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    item.entry = block->coordinate ? (int32_t)i : -1;
+    item.offset = i;
+    status = add_item(p, item, opt_error);
+  }
+  return status;
+}
+
+static size_t item_limit(const idm_theta *theta)
+{
+  size_t items = 0;
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (theta->block[i].role == IDM_DESCRIPTIVE) items += theta->block[i].size;
+  return items;
+}
+
+/* Free blocks must be ones that the planner reads. */
+static idm_status check_reads(const idm_problem *problem, idm_block_id id, idm_error *opt_error)
+{
+  const idm_planner *planner = idm_planner_find(problem->agent.planner);
+  if (!planner)
+    return idm_fail(opt_error, IDM_INPUT, "planner '%s' is not known", problem->agent.planner);
+  if (planner->reads & (1u << id)) return IDM_OK;
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "%s is free, but the planner '%s' does not read it: the data say nothing about it",
+      idm_block_name(id), planner->name);
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+/* "block", "block[label]" or "inverse_block..." into a label. */
+static idm_status set_name(idm_labels *labels, size_t at, const char *prefix, const char *block,
+                           const char *opt_entry, idm_error *opt_error)
+{
+  char name[2400];
+  const int length = opt_entry ? snprintf(name, sizeof name, "%s%s[%s]", prefix, block, opt_entry)
+                               : snprintf(name, sizeof name, "%s%s", prefix, block);
+  return idm_labels_set(labels, at, name, (size_t)length, opt_error);
+}
+
+/* Name of number i of an item within its block, or NULL for a block of one number. */
+static const char *entry_name(const idm_problem *problem, const parameter *item, size_t i,
+                              char *buffer, size_t size)
+{
+  const idm_setting *setting = problem->setting;
+  const idm_block *block = &problem->theta->block[item->block];
+  const size_t states = setting->states.count;
+  if (item->entry >= 0) return block->coordinate_name.name[item->entry];
+  if (item->block == IDM_ACTION_PRIOR) return setting->actions.name[i];
+  if (item->block == IDM_MODEL_PRIOR) {
+    snprintf(buffer, size, "%zu", i + 1);
+    return buffer;
+  }
+  if (item->block == IDM_UTILITY)
+    snprintf(buffer, size, "%s,%s", setting->actions.name[item->offset / states],
+             setting->states.name[item->offset % states]);
+  else if (item->block == IDM_WEIGHTS)
+    snprintf(buffer, size, "%s,%s", setting->actions.name[item->offset / (states + 1)],
+             item->offset % (states + 1) ? setting->states.name[item->offset % (states + 1) - 1]
+                                         : "constant");
+  else
+    return NULL;
+  return buffer;
+}
+
+static size_t quantities_of(const parameter *item)
+{
+  return item->size + (!item->simplex && item->scale == IDM_SCALE_INVERSE);
+}
+
+static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
+                            size_t *quantity, idm_error *opt_error)
+{
+  char buffer[2100];
+  const char *block = idm_block_name(item->block);
+  idm_status status = IDM_OK;
+  item->quantity = *quantity;
+  for (size_t i = 0; i < item->size && status == IDM_OK; i++) {
+    const char *entry = entry_name(problem, item, i, buffer, sizeof buffer);
+    p->summarised[*quantity] = item->simplex || item->scale != IDM_SCALE_INVERSE;
+    status = set_name(&p->quantity, (*quantity)++, "", block, entry, opt_error);
+    if (status == IDM_OK && (!item->simplex || i + 1 < item->size))
+      status = set_name(&p->coordinate, item->first + i, "", block, entry, opt_error);
+  }
+  if (status != IDM_OK || quantities_of(item) == item->size) return status;
+  p->summarised[*quantity] = true;
+  return set_name(&p->quantity, (*quantity)++, "inverse_", block,
+                  entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
+}
+
+static idm_status name_all(idm_parameters *p, const idm_problem *problem, idm_error *opt_error)
+{
+  size_t quantities = 0;
+  for (size_t i = 0; i < p->items; i++) quantities += quantities_of(&p->item[i]);
+  p->summarised = idm_new(quantities, sizeof *p->summarised);
+  if (!p->summarised) return idm_fail_memory(opt_error);
+  idm_status status = idm_labels_create(&p->coordinate, p->dimension, opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&p->quantity, quantities, opt_error);
+  size_t at = 0;
+  for (size_t i = 0; i < p->items && status == IDM_OK; i++)
+    status = name_item(p, problem, &p->item[i], &at, opt_error);
+  return status;
+}
+
+void idm_parameters_destroy(idm_parameters *parameters)
+{
+  if (!parameters) return;
+  idm_theta_destroy(parameters->theta);
+  free(parameters->item);
+  free(parameters->summarised);
+  idm_labels_destroy(&parameters->coordinate);
+  idm_labels_destroy(&parameters->quantity);
+  free(parameters);
+}
+
+idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **ret_parameters,
+                                 idm_error *opt_error)
+{
+  *ret_parameters = NULL;
+  idm_parameters *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
+  if (status == IDM_OK) {
+    p->item = idm_new(item_limit(p->theta), sizeof *p->item);
+    if (!p->item) status = idm_fail_memory(opt_error);
+  }
+  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++) {
+    if (p->theta->block[i].role != IDM_DESCRIPTIVE) continue;
+    status = check_reads(problem, (idm_block_id)i, opt_error);
+    if (status == IDM_OK) status = add_block(p, (idm_block_id)i, opt_error);
+  }
+  if (status == IDM_OK && !p->items)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "nothing is free: name what to infer under `free:`, or by --free beta,eta");
+  if (status == IDM_OK && p->dimension > most_numbers)
+    status = idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; at most %d can be", p->dimension,
+                      most_numbers);
+  if (status == IDM_OK) status = name_all(p, problem, opt_error);
+  if (status != IDM_OK) {
+    idm_parameters_destroy(p);
+    return status;
+  }
+  *ret_parameters = p;
+  return IDM_OK;
+}
+
+size_t idm_parameters_dimension(const idm_parameters *parameters)
+{
+  return parameters->dimension;
+}
+
+const idm_labels *idm_parameters_coordinates(const idm_parameters *parameters)
+{
+  return &parameters->coordinate;
+}
+
+const idm_labels *idm_parameters_quantities(const idm_parameters *parameters)
+{
+  return &parameters->quantity;
+}
+
+bool idm_parameters_summarised(const idm_parameters *parameters, size_t quantity)
+{
+  return parameters->summarised[quantity];
+}
+
+/* --- values -------------------------------------------------------------------------------- */
+
+double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope)
+{
+  return idm_constrain(item->lower, item->upper, y[item->first], opt_slope, NULL, NULL);
+}
+
+size_t idm_parameter_reported(const parameter *item)
+{
+  return item->quantity + (item->scale == IDM_SCALE_INVERSE);
+}
+
+double idm_parameter_reported_at(const parameter *item, double c)
+{
+  return item->scale == IDM_SCALE_INVERSE ? c : idm_scale_from(item->scale, c);
+}
+
+void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
+{
+  idm_block *block = &theta->block[item->block];
+  for (size_t v = 0; v < block->variants; v++) {
+    double *to = block->value + v * block->size;
+    if (item->entry < 0) {
+      to[item->offset] = value;
+      continue;
+    }
+    for (size_t i = 0; i < block->size; i++)
+      if (block->coordinate[i] == item->entry) to[i] = value;
+  }
+}
+
+void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_theta *theta)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex)
+      idm_simplex_constrain(item->size, y + item->first, theta->block[item->block].value);
+    else
+      idm_parameter_write(theta, item,
+                          idm_scale_from(item->scale, idm_parameter_coordinate(item, y, NULL)));
+  }
+}
+
+void idm_parameters_report(const idm_parameters *parameters, const double *y, double *quantity)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    double *to = quantity + item->quantity;
+    if (item->simplex) {
+      idm_simplex_constrain(item->size, y + item->first, to);
+      continue;
+    }
+    const double c = idm_parameter_coordinate(item, y, NULL);
+    to[0] = idm_scale_from(item->scale, c);
+    if (item->scale == IDM_SCALE_INVERSE) to[1] = c;
+  }
+}
+
+static double read_number(const idm_block *block, const parameter *item)
+{
+  if (item->entry < 0) return block->value[item->offset];
+  for (size_t i = 0; i < block->size; i++)
+    if (block->coordinate[i] == item->entry) return block->value[i];
+  return 0;
+}
+
+/* The nearest c inside the support and within reach: a limit such as beta = inf has no logarithm to
+ * start from. */
+static double inside(const parameter *item, double c)
+{
+  static const double reach = 7; /* |log| of a thousand */
+  if (item->scale == IDM_SCALE_LOG) c = isnan(c) ? 0 : fmin(fmax(c, -reach), reach);
+  if (!isfinite(c)) c = signbit(c) ? -1000 : 1000;
+  const double width = item->upper - item->lower;
+  const double margin = isfinite(width) ? 1e-3 * width : 1e-3;
+  if (c <= item->lower) c = item->lower + margin;
+  return c >= item->upper ? item->upper - margin : c;
+}
+
+void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta, double *y)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    const idm_block *block = &theta->block[item->block];
+    if (item->simplex) {
+      idm_simplex_unconstrain(item->size, block->value, y + item->first);
+      for (size_t j = 0; j + 1 < item->size; j++)
+        if (!isfinite(y[item->first + j])) y[item->first + j] = 0;
+      continue;
+    }
+    const double c = inside(item, idm_scale_to(item->scale, read_number(block, item)));
+    y[item->first] = idm_unconstrain(item->lower, item->upper, c);
+  }
+}
+
+/* --- priors -------------------------------------------------------------------------------- */
+
+/* Dirichlet's log density and its slopes in y, Jacobian included. */
+static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
+{
+  double p[most_outcomes];
+  double slope[most_outcomes] = {0};
+  double sum = idm_simplex_constrain(item->size, y + item->first, p);
+  if (item->prior->kind == IDM_PRIOR_DIRICHLET)
+    sum += idm_dirichlet_log_density(item->size, item->prior->argument, p, slope);
+  if (opt_gradient)
+    idm_simplex_pull(item->size, y + item->first, slope, opt_gradient + item->first);
+  return sum;
+}
+
+double idm_parameters_log_prior(const idm_parameters *parameters, const double *y,
+                                double *opt_gradient)
+{
+  double sum = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex) {
+      sum += log_prior_simplex(item, y, opt_gradient);
+      continue;
+    }
+    double slope;
+    double log_slope;
+    double log_slope_slope;
+    double prior_slope = 0;
+    const double c = idm_constrain(item->lower, item->upper, y[item->first], &slope, &log_slope,
+                                   &log_slope_slope);
+    sum += idm_prior_log_density(item->prior, c, &prior_slope) + log_slope;
+    if (opt_gradient) opt_gradient[item->first] = prior_slope * slope + log_slope_slope;
+  }
+  return sum;
+}
+
+bool idm_parameters_proper(const idm_parameters *parameters)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    const bool bounded = isfinite(item->lower) && isfinite(item->upper);
+    if (item->prior->kind == IDM_PRIOR_FLAT && !item->simplex && !bounded) return false;
+  }
+  return true;
+}
+
+void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)
+{
+  enum { most_tries = 10000 };
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex) {
+      double p[most_outcomes];
+      double concentration[most_outcomes];
+      for (size_t j = 0; j < item->size; j++)
+        concentration[j] = item->prior->kind == IDM_PRIOR_DIRICHLET ? item->prior->argument[j] : 1;
+      idm_dirichlet_draw(item->size, concentration, random, p);
+      idm_simplex_unconstrain(item->size, p, y + item->first);
+      continue;
+    }
+    double c = NAN;
+    for (int tries = 0; tries < most_tries && !(c > item->lower && c < item->upper); tries++)
+      c = item->prior->kind == IDM_PRIOR_FLAT
+              ? item->lower + (item->upper - item->lower) * idm_random_uniform(random)
+              : idm_prior_draw(item->prior, random);
+    y[item->first] = idm_unconstrain(item->lower, item->upper, inside(item, c));
+  }
+}
+
+/* --- gradients ----------------------------------------------------------------------------- */
+
+/* d natural/dc, or for a temperature d(1/T)/dc, at c. */
+static double natural_slope(const parameter *item, double c)
+{
+  const double value = idm_scale_from(item->scale, c);
+  const double inverse = 1 / value;
+  if (is_temperature(item->block)) switch (item->scale) {
+    case IDM_SCALE_IDENTITY:
+      return value == 0 ? 0 : -inverse * inverse;
+    case IDM_SCALE_LOG:
+      return value == 0 ? 0 : -inverse;
+    case IDM_SCALE_INVERSE:
+      return 1;
+    case IDM_SCALE_SIGNED_LOG:
+      return value == 0 ? 0 : -inverse * inverse * exp(fabs(c));
+    }
+  switch (item->scale) {
+  case IDM_SCALE_LOG:
+    return value;
+  case IDM_SCALE_INVERSE:
+    return -value * value;
+  case IDM_SCALE_SIGNED_LOG:
+    return exp(fabs(c));
+  case IDM_SCALE_IDENTITY:
+    break;
+  }
+  return 1;
+}
+
+/* Sum of a block's slopes over the entries, in every variant, that follow an item. */
+static double gather(const idm_theta *slope, const parameter *item)
+{
+  const idm_block *block = &slope->block[item->block];
+  double sum = 0;
+  for (size_t v = 0; v < block->variants; v++) {
+    const double *from = block->value + v * block->size;
+    if (item->entry < 0) sum += from[item->offset];
+    for (size_t i = 0; item->entry >= 0 && i < block->size; i++)
+      if (block->coordinate[i] == item->entry) sum += from[i];
+  }
+  return sum;
+}
+
+/* The simplex's pull counts the Jacobian; the likelihood's own part is the difference. */
+static void pull_simplex(const parameter *item, const double *y, const idm_theta *slope,
+                         double *gradient)
+{
+  const size_t n = item->size;
+  const double nothing[most_outcomes] = {0};
+  double with[most_outcomes];
+  double without[most_outcomes];
+  idm_simplex_pull(n, y + item->first, nothing, without);
+  idm_simplex_pull(n, y + item->first, slope->block[item->block].value, with);
+  for (size_t i = 0; i + 1 < n; i++) gradient[item->first + i] += with[i] - without[i];
+}
+
+void idm_parameters_pull(const idm_parameters *parameters, const double *y, const idm_theta *slope,
+                         double *gradient)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex) {
+      pull_simplex(item, y, slope, gradient);
+      continue;
+    }
+    double dc;
+    const double c = idm_parameter_coordinate(item, y, &dc);
+    const double sum = gather(slope, item);
+    if (sum != 0) gradient[item->first] += sum * natural_slope(item, c) * dc;
+  }
+}

@@ -1,0 +1,40 @@
+/* The free part of theta as a vector: one item a free number, or a free distribution. */
+#ifndef IDM_INVERT_PARAMETERS_H
+#define IDM_INVERT_PARAMETERS_H
+
+#include "idm/invert.h"
+
+typedef struct parameter {
+  idm_block_id block;
+  bool simplex;  /* a whole distribution: size numbers, size - 1 coordinates */
+  size_t size;   /* numbers */
+  int32_t entry; /* coordinate of the block that this is; -1: number `offset` alone */
+  size_t offset; /* number of the block, where entry is -1 */
+  idm_scale scale;
+  const idm_prior *prior; /* borrowed from the parameters' own theta */
+  double lower;           /* support of c */
+  double upper;
+  size_t first;    /* first coordinate in y */
+  size_t quantity; /* first quantity reported */
+} parameter;
+
+struct idm_parameters {
+  idm_theta *theta; /* own copy: roles, priors, coordinates */
+  size_t items;
+  parameter *item;
+  size_t dimension;
+  idm_labels coordinate;
+  idm_labels quantity;
+  bool *summarised; /* [quantity] */
+};
+
+/* c of a scalar item at y[dimension], and dc/dy. */
+double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope);
+/* Write the natural value of a scalar item into theta. */
+void idm_parameter_write(idm_theta *theta, const parameter *item, double value);
+/* The quantity of a scalar item that is summarised: c where the scale is inverse, else natural. */
+size_t idm_parameter_reported(const parameter *item);
+/* That quantity at c. */
+double idm_parameter_reported_at(const parameter *item, double c);
+
+#endif

@@ -1,0 +1,130 @@
+/* Prediction by a posterior: of trajectories that are given, and of new ones. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/invert.h"
+
+/* Draws that a prediction averages over, at most. */
+enum { most_draws = 1000 };
+
+typedef struct predictor {
+  const idm_problem *problem;
+  const idm_posterior *posterior;
+  idm_parameters *parameters;
+  idm_theta *theta;
+  idm_workspace *workspace;
+  size_t planned;      /* draw that the workspace is planned for, plus 1 */
+  size_t trajectories; /* to simulate */
+} predictor;
+
+static void close_predictor(predictor *p)
+{
+  idm_workspace_destroy(p->workspace);
+  idm_theta_destroy(p->theta);
+  idm_parameters_destroy(p->parameters);
+}
+
+static idm_status open_predictor(predictor *p, const idm_problem *problem,
+                                 const idm_posterior *posterior, idm_error *opt_error)
+{
+  *p = (predictor){.problem = problem, .posterior = posterior};
+  idm_status status = idm_parameters_create(problem, &p->parameters, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &p->theta, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &p->workspace,
+                                  opt_error);
+  return status;
+}
+
+/* Plan for draw i of all chains' draws. */
+static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
+{
+  if (p->planned == i + 1) return IDM_OK;
+  const size_t draws = p->posterior->draws;
+  idm_status status =
+      idm_posterior_theta(p->posterior, p->parameters, i / draws, i % draws, p->theta, opt_error);
+  if (status == IDM_OK) status = idm_plan(p->theta, NULL, p->workspace, NULL, opt_error);
+  p->planned = i + 1;
+  return status;
+}
+
+/* Add a term to a running log-sum-exp: `most` is the largest so far, `sum` relative to it. */
+static void add(double term, double *most, double *sum)
+{
+  if (term > *most) {
+    *sum = *sum * exp(*most - term) + 1;
+    *most = term;
+  } else if (term > -INFINITY) {
+    *sum += exp(term - *most);
+  }
+}
+
+static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer,
+                          double *log_likelihood, double *sum, idm_score *score,
+                          idm_error *opt_error)
+{
+  const size_t all = p->posterior->chains * p->posterior->draws;
+  const size_t used = all < most_draws ? all : most_draws;
+  for (size_t t = 0; t < data->trajectories; t++) log_likelihood[t] = -INFINITY;
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < used && status == IDM_OK; k++) {
+    status = plan_draw(p, k * all / used, opt_error);
+    if (status == IDM_OK)
+      status = idm_scorer_run(scorer, idm_workspace_behavior(p->workspace), score, opt_error);
+    for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
+      add(idm_scorer_trajectory(scorer, t), &log_likelihood[t], &sum[t]);
+  }
+  score->log_likelihood = 0;
+  for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) {
+    if (log_likelihood[t] > -INFINITY) log_likelihood[t] += log(sum[t] / (double)used);
+    score->log_likelihood += log_likelihood[t];
+  }
+  if (score->log_likelihood > -INFINITY) score->impossible_line = 0;
+  return status;
+}
+
+idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior *posterior,
+                                 const idm_data *data, double *log_likelihood, idm_score *score,
+                                 idm_error *opt_error)
+{
+  predictor p;
+  idm_prefix_tree *tree = NULL;
+  idm_scorer *scorer = NULL;
+  *score = (idm_score){0};
+  double *sum = idm_new(data->trajectories, sizeof *sum);
+  idm_status status = open_predictor(&p, problem, posterior, opt_error);
+  if (status == IDM_OK && !sum) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, opt_error);
+  if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, opt_error);
+  if (status == IDM_OK) status = average(&p, data, scorer, log_likelihood, sum, score, opt_error);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  close_predictor(&p);
+  free(sum);
+  return status;
+}
+
+static idm_status before(void *context, size_t trajectory, idm_error *opt_error)
+{
+  predictor *p = context;
+  const size_t all = p->posterior->chains * p->posterior->draws;
+  return plan_draw(p, trajectory * all / p->trajectories, opt_error);
+}
+
+idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterior *posterior,
+                                  const idm_simulation *simulation, idm_data **ret_data,
+                                  idm_error *opt_error)
+{
+  *ret_data = NULL;
+  predictor p;
+  idm_status status = open_predictor(&p, problem, posterior, opt_error);
+  p.trajectories = simulation->trajectories;
+  idm_simulation each = *simulation;
+  each.opt_before = before;
+  each.context = &p;
+  if (status == IDM_OK)
+    status = idm_simulate(problem->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
+                          opt_error);
+  close_predictor(&p);
+  return status;
+}

@@ -1,0 +1,150 @@
+/* Projections: the composition of a planner and an inverse planner, and its distance from a log. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/invert.h"
+
+/* A row of the tree, by what makes two decisions the same question. */
+typedef struct decision {
+  int32_t parent;
+  uint32_t available;
+  int32_t action;
+  uint64_t count;
+  double log_probability;
+} decision;
+
+static int by_question(const void *a, const void *b)
+{
+  const decision *x = a;
+  const decision *y = b;
+  if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
+  if (x->available != y->available) return x->available < y->available ? -1 : 1;
+  return (x->action > y->action) - (x->action < y->action);
+}
+
+/* n KL(empirical || pi) of one question: sum_u n_u (log(n_u / n) - log pi(u)). */
+static double divergence(const decision *d, size_t count, uint64_t total)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count;) {
+    uint64_t same = 0;
+    size_t j = i;
+    for (; j < count && d[j].action == d[i].action; j++) same += d[j].count;
+    sum += (double)same * (log((double)same / (double)total) - d[i].log_probability);
+    i = j;
+  }
+  return sum;
+}
+
+static void sum_up(decision *d, size_t count, idm_projection *projection)
+{
+  double sum = 0;
+  qsort(d, count, sizeof *d, by_question);
+  for (size_t i = 0; i < count;) {
+    uint64_t total = 0;
+    size_t j = i;
+    for (; j < count && d[j].parent == d[i].parent && d[j].available == d[i].available; j++)
+      total += d[j].count;
+    if (total > 1) {
+      projection->repeated += total;
+      sum += divergence(d + i, j - i, total);
+    }
+    i = j;
+  }
+  projection->divergence = projection->repeated ? sum / (double)projection->repeated : NAN;
+}
+
+static size_t open_actions(const idm_data *data, uint32_t set)
+{
+  size_t open = 0;
+  for (size_t u = 0; u < data->sizes.actions; u++)
+    open += data->available_set[set * data->sizes.actions + u];
+  return open;
+}
+
+/* The decisions of the tree, one a node; their log-probabilities come from any trajectory through
+ * it. */
+static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
+                             const double *log_probability, decision *d)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < tree->nodes; i++) {
+    const idm_prefix_node *node = &tree->node[i];
+    if (node->parent < 0 || node->action == IDM_MISSING) continue;
+    if (open_actions(data, node->available) < 2) continue;
+    d[count++] = (decision){node->parent, node->available, node->action, node->count,
+                            log_probability[node->first_row]};
+  }
+  return count;
+}
+
+idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
+                                  const idm_data *data, idm_projection *projection,
+                                  idm_error *opt_error)
+{
+  *projection = (idm_projection){.divergence = NAN};
+  idm_prefix_tree *tree = NULL;
+  idm_workspace *workspace = NULL;
+  idm_scorer *scorer = NULL;
+  decision *d = NULL;
+  double *log_probability = idm_new(data->rows, sizeof *log_probability);
+  idm_score score;
+  idm_status status = log_probability ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, theta, &problem->agent, &workspace, opt_error);
+  if (status == IDM_OK) status = idm_plan(theta, NULL, workspace, NULL, opt_error);
+  if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, opt_error);
+  if (status == IDM_OK)
+    status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, opt_error);
+  if (status == IDM_OK) {
+    d = idm_new(tree->nodes, sizeof *d);
+    if (!d) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) {
+    const double decisions = (double)(score.decisions ? score.decisions : 1);
+    projection->decisions = score.decisions;
+    projection->log_loss = -score.log_likelihood / decisions;
+    projection->brier = score.brier / decisions;
+    for (size_t t = 0; t < data->trajectories; t++)
+      idm_scorer_decisions(scorer, t, log_probability + data->first[t]);
+    sum_up(d, list_decisions(data, tree, log_probability, d), projection);
+  }
+  free(d);
+  free(log_probability);
+  idm_scorer_destroy(scorer);
+  idm_workspace_destroy(workspace);
+  idm_prefix_tree_destroy(tree);
+  return status;
+}
+
+idm_status idm_project(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
+                       const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                       idm_posterior **ret_posterior, idm_projection *projection,
+                       idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_parameters *parameters = NULL;
+  idm_theta *theta = NULL;
+  double *centre = NULL;
+  idm_status status =
+      inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK) {
+    centre = idm_new(idm_parameters_dimension(parameters), sizeof *centre);
+    if (!centre) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) {
+    idm_posterior_centre(*ret_posterior, centre);
+    idm_parameters_set(parameters, centre, theta);
+    status = idm_projection_measure(problem, theta, data, projection, opt_error);
+  }
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  free(centre);
+  idm_theta_destroy(theta);
+  idm_parameters_destroy(parameters);
+  return status;
+}

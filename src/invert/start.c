@@ -1,0 +1,164 @@
+/* Where a chain starts: a mode climbed to from its own draws of the prior, and the normal
+ * approximation there. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/fit.h"
+
+/* Starting points looked at, a chain, of which the best is climbed from: enough to leave a flat
+ * tail behind, few enough that chains still disagree where the posterior has several modes. */
+enum { looks = 8, most_steps = 100 };
+/* Streams beyond those of the chains. */
+static const uint64_t first_stream = (uint64_t)1 << 32;
+
+void idm_start_destroy(start *s)
+{
+  if (!s) return;
+  free(s->x);
+  free(s->mode);
+  free(s->covariance);
+  free(s);
+}
+
+idm_status idm_start_create(size_t dimension, start **ret_start, idm_error *opt_error)
+{
+  *ret_start = NULL;
+  start *s = idm_new(1, sizeof *s);
+  if (!s) return idm_fail_memory(opt_error);
+  s->x = idm_new(dimension, sizeof *s->x);
+  s->mode = idm_new(dimension, sizeof *s->mode);
+  s->covariance = idm_new(dimension * dimension, sizeof *s->covariance);
+  if (!s->x || !s->mode || !s->covariance) {
+    idm_start_destroy(s);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_start = s;
+  return IDM_OK;
+}
+
+/* Starting point k of a chain: the problem's own values first, then draws of the prior, or where it
+ * has none the own values moved by a unit or so. */
+static void propose(const fit *f, size_t chain, int k, idm_random *random, double *y)
+{
+  const idm_parameters *p = f->parameters;
+  if (chain + (size_t)k > 0 && idm_parameters_proper(p)) {
+    idm_parameters_draw(p, random, y);
+    return;
+  }
+  idm_parameters_get(p, f->problem->theta, y);
+  for (size_t i = 0; chain + (size_t)k > 0 && i < p->dimension; i++)
+    y[i] += idm_random_normal(random);
+}
+
+/* The best of a few points, and the mode above it. */
+static idm_status climb(const fit *f, size_t chain, idm_random *random, start *s,
+                        idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  const size_t d = target.dimension;
+  s->log_density = -INFINITY;
+  for (int k = 0; k < looks; k++) {
+    double here = -INFINITY;
+    propose(f, chain, k, random, s->x);
+    const idm_status status = target.evaluate(target.context, s->x, &here, NULL, opt_error);
+    if (status != IDM_OK) return status;
+    if (k && !(here > s->log_density)) continue;
+    s->log_density = here;
+    memcpy(s->mode, s->x, d * sizeof *s->x);
+  }
+  if (isfinite(s->log_density))
+    return idm_maximise(&target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
+  const long line = idm_matching_impossible_line(f->matching[chain]);
+  char where[80] = "";
+  if (line > 0) snprintf(where, sizeof where, "; line %ld of the log is such a decision", line);
+  return idm_fail(opt_error, IDM_NUMERICAL,
+                  "no starting point explains the data: every one gives some decision probability "
+                  "0, or cannot be planned for%s",
+                  where);
+}
+
+/* Where the mode is flat: the spread of the prior, or a unit. */
+static void guess_covariance(const fit *f, start *s)
+{
+  const size_t d = f->parameters->dimension;
+  memset(s->covariance, 0, d * d * sizeof *s->covariance);
+  for (size_t i = 0; i < d; i++) s->covariance[i * d + i] = 1;
+  for (size_t i = 0; i < f->parameters->items; i++) {
+    const parameter *item = &f->parameters->item[i];
+    const double sd = item->simplex ? 1 : idm_prior_sd(item->prior);
+    const bool whole_line = isinf(item->lower) && isinf(item->upper);
+    if (whole_line && isfinite(sd)) s->covariance[item->first * (d + 1)] = sd * sd;
+  }
+}
+
+/* A point two deviations' worth of noise away from the mode; nearer where that is impossible. */
+static idm_status scatter(const fit *f, size_t chain, idm_random *random, start *s,
+                          idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  const size_t d = target.dimension;
+  double *factor = idm_duplicate(s->covariance, d * d, sizeof *factor);
+  if (!factor) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  if (!idm_cholesky(d, factor)) {
+    memset(factor, 0, d * d * sizeof *factor);
+    memcpy(s->x, s->mode, d * sizeof *s->x);
+  }
+  for (double scale = 2; scale > 0.01; scale /= 2) {
+    double reached = -INFINITY;
+    for (size_t i = 0; i < d; i++) s->x[i] = scale * idm_random_normal(random);
+    idm_lower_multiply(d, factor, s->x);
+    for (size_t i = 0; i < d; i++) s->x[i] += s->mode[i];
+    status = target.evaluate(target.context, s->x, &reached, NULL, opt_error);
+    if (status != IDM_OK || reached > s->log_density - 20 * (double)d) break;
+    memcpy(s->x, s->mode, d * sizeof *s->x);
+  }
+  free(factor);
+  return status;
+}
+
+/* Survey the mode, see how high it is from there, and scatter. */
+static idm_status settle(const fit *f, size_t chain, idm_random *random, start *s,
+                         idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  idm_status status = IDM_OK;
+  if (s->definite)
+    status = idm_matching_survey(f->matching[chain], s->mode, s->covariance, opt_error);
+  if (status == IDM_OK)
+    status = target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
+  return status == IDM_OK ? scatter(f, chain, random, s, opt_error) : status;
+}
+
+idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, start *s,
+                           idm_error *opt_error)
+{
+  static const double hopeless = 50; /* exp(-50): whatever the widths of the two modes */
+  const size_t d = f->parameters->dimension;
+  if (s->log_density > better->log_density - hopeless) return IDM_OK;
+  idm_random random;
+  idm_random_init(&random, f->settings->seed, first_stream + f->settings->chains + chain);
+  memcpy(s->mode, better->mode, d * sizeof *s->mode);
+  memcpy(s->covariance, better->covariance, d * d * sizeof *s->covariance);
+  s->definite = better->definite;
+  const idm_status status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
+  return status == IDM_OK ? settle(f, chain, &random, s, opt_error) : status;
+}
+
+idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
+{
+  idm_random random;
+  idm_random_init(&random, f->settings->seed, first_stream + chain);
+  /* On the way up each plan starts from the last one: the way is the same every time. */
+  idm_matching_wander(f->matching[chain]);
+  idm_status status = climb(f, chain, &random, s, opt_error);
+  if (status == IDM_OK) status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  status = idm_laplace(&target, s->mode, s->covariance, NULL, &s->definite, opt_error);
+  if (status != IDM_OK) return status;
+  if (!s->definite) guess_covariance(f, s);
+  return settle(f, chain, &random, s, opt_error);
+}
