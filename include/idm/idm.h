@@ -10,6 +10,8 @@
 #include "idm/planner.h"
 #include "idm/problem.h"
 #include "idm/random.h"
+#include "idm/request.h"
+#include "idm/run.h"
 #include "idm/setting.h"
 #include "idm/status.h"
 #include "idm/theta.h"

@@ -1,0 +1,48 @@
+/* A request: everything that `idm fit` was asked to do, as kept in a run's config.yaml. */
+#ifndef IDM_REQUEST_H
+#define IDM_REQUEST_H
+
+#include "idm/invert.h"
+#include "idm/io.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A file's SHA-256 in hexadecimal. */
+enum { IDM_HASH = 65 };
+IDM_API idm_status idm_file_hash(const char *path, char hash[IDM_HASH], idm_error *opt_error);
+
+typedef struct idm_request {
+  char inverse[32]; /* name in the registry */
+  idm_fit_settings settings;
+  bool stan;                   /* CmdStan's CSV beside run.nc */
+  char data[1024];             /* path of the log, as given */
+  char data_hash[IDM_HASH];    /* SHA-256 in hexadecimal */
+  char problem[1024];          /* path of the problem, as given */
+  char problem_hash[IDM_HASH]; /* empty for a built-in example */
+} idm_request;
+
+IDM_API void idm_request_default(idm_request *request);
+/* config.yaml: the complete problem, then a section `fit` with the rest. A problem file itself. */
+IDM_API idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
+                                     const char *path, idm_error *opt_error);
+/* Read both back. A problem file without the section leaves the defaults. */
+IDM_API idm_status idm_request_read(const char *path, idm_problem **ret_problem,
+                                    idm_request *request, idm_notes *opt_notes,
+                                    idm_error *opt_error);
+
+/* summary.json: diagnostics, what the data say, distance and verdict. "-": standard output. */
+IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
+                                     const idm_assessment *assessment,
+                                     const idm_projection *opt_projection, const char *path,
+                                     idm_error *opt_error);
+/* Take the verdict of a summary into an assessment of the draws: failures and remarks that are not
+ * there yet. */
+IDM_API idm_status idm_summary_read(const char *path, idm_assessment *assessment,
+                                    idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
