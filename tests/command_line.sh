@@ -2,8 +2,8 @@
 # The program as its users meet it: exit codes, messages, JSON, files, and what it does with hostile
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own.
 #
-#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init,
-#   lists and help, hostile input
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, fits,
+#   signals, recover and sbc, lists and help, hostile input
 set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
@@ -104,7 +104,7 @@ test_usage() {
   fails 2 "missing after '-n'" simulate example:diag -n
   fails 2 "no value is expected in '--json=yes'" solve example:diag --json=yes
   fails 2 'usage: idm solve PROBLEM' solve
-  fails 2 'usage: idm score PROBLEM DATA' score example:diag
+  fails 2 'usage: idm score PROBLEM|RUN DATA' score example:diag
   fails 2 'usage: idm convert IN OUT' convert example:diag
   fails 2 'one argument too many' solve example:diag example:tiger
   fails 2 "--seed is given twice" simulate example:diag --seed 1 --seed 2
@@ -496,6 +496,348 @@ test_init() {
   if [ "$code" -ne 2 ]; then json 'True'; fi
 }
 
+# --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
+
+# fit RUN OPTIONS...: a small fit of good.csv.
+small='--chains 2 --draws 60 --warmup 40 --threads 1'
+fit() {
+  # shellcheck disable=SC2086 # several options
+  run fit example:diag fit.csv --free alpha $small "$@"
+}
+
+# left_in FOLDER: the names in it, sorted, on one line.
+left_in() { find "$1" -mindepth 1 | sed 's|.*/||' | LC_ALL=C sort | tr '\n' ' '; }
+holds_only() { [ "$(left_in "$1")" = "$2" ]; }
+same() { cmp -s "$1" "$2"; }
+differs() { ! cmp -s "$1" "$2"; }
+
+test_fit_usage() {
+  fails 2 'where should the run go?' fit example:diag fit.csv
+  fails 2 'usage: idm fit PROBLEM DATA -o RUN' fit -o box/run
+  fails 2 'usage: idm fit PROBLEM DATA -o RUN' fit example:diag -o box/run
+  fails 2 'one argument too many' fit example:diag fit.csv more -o box/run
+  fails 2 'expected files, not standard input' fit - fit.csv -o box/run
+  fails 2 'expected files, not standard input' fit example:diag - -o box/run
+  fails 2 "the sampler 'fly' is not known" fit example:diag fit.csv --free alpha --sampler fly -o box/run
+  fails 2 "the inverse planner 'fly' is not known" fit example:diag fit.csv --free alpha --inverse fly -o box/run
+  fails 2 "--log-likelihood is 'all'" fit example:diag fit.csv --free alpha --log-likelihood all -o box/run
+  fails 2 "--chains is '0'" fit example:diag fit.csv --chains 0 -o box/run
+  fails 2 "--draws is '-1'" fit example:diag fit.csv --draws=-1 -o box/run
+  fails 2 '--set' fit example:diag fit.csv --set alpha=nan -o box/run
+  for blocks in garbage ',' '[beta' '{beta: 3}' beta,beta horizon '{utility: {entries: []}}' \
+    '{utility: {entries: [fly]}}' '{beta: {prior: {normal: [0]}}}'; do
+    fails 2 '--free' fit example:diag fit.csv --free "$blocks" -o box/run
+  done
+  for blocks in '' '[]' '{}'; do
+    fails 2 'nothing is free' fit example:diag fit.csv --free "$blocks" -o box/run
+  done
+  fails 2 'there is no run' fit --resume -o box/run
+  fails 2 'exclude each other' fit --resume --overwrite -o box/run
+  fails 3 "cannot open 'nowhere.csv'" fit example:diag nowhere.csv --free alpha -o box/run
+  fails 3 "cannot open 'nowhere.yaml'" fit nowhere.yaml fit.csv --free alpha -o box/run
+  fails 3 'idm: action.csv:2:7: ' fit example:diag action.csv --free alpha -o box/run
+  fails 3 'nothing is free' fit good.yaml good.csv -o box/run
+  fails 3 'impossible.csv:3: observation' fit certain.yaml impossible.csv --free alpha -o box/run
+  fails 3 "'nowhere' is no run" summary nowhere
+  fails 3 "'good.csv' is no run" check good.csv
+  fails 3 'box/run.nc' summary box
+  holds "a fit that is refused leaves nothing behind" box_is_empty
+}
+
+test_fit_blocks() {
+  for blocks in beta,eta '[beta]' '{beta: {scale: log, prior: flat}}' \
+    '{utility: {entries: {cost: [monitor]}}}'; do
+    succeeds fit example:diag fit.csv --free "$blocks" --chains 1 --draws 8 --warmup 8 -o some --overwrite --json
+  done
+  json 'list(j["posterior"]) == ["utility[cost]"]'
+}
+
+test_fit_results() {
+  fit -o run --json
+  holds "fit --json ends with 0, not $code" [ "$code" -eq 0 ]
+  json 'j["chains"] == 2 and j["draws"] == 60 and list(j["posterior"]) == ["alpha"]'
+  json 'set(j) >= {"posterior", "verdict", "identification", "ridge", "sensitivity", "projection"}'
+  json 'open("run/summary.json").read() == text'
+  holds "a run is three files" holds_only run 'config.yaml run.nc summary.json '
+  fit -o threads --threads 2
+  holds "threads are given once" [ "$code" -eq 2 ]
+  succeeds fit run/config.yaml --threads 2 -o threads
+  holds "2 threads give the same draws" same run/run.nc threads/run.nc
+  holds "2 threads give the same summary" same run/summary.json threads/summary.json
+  fit -o seed --seed 9000000000000000000 --stan
+  holds "another seed gives other draws" differs run/run.nc seed/run.nc
+  holds "--stan writes a file a chain" holds_only seed \
+    'chain-1.csv chain-2.csv config.yaml run.nc summary.json '
+  succeeds score seed fit.csv
+  # An existing run is not overwritten by accident, and leaves nothing when it is on purpose.
+  cp run/run.nc old.nc
+  fit -o run
+  holds "an existing run ends with 2, not $code" [ "$code" -eq 2 ]
+  holds "an existing run is named" says "'run' holds a run already; add --resume"
+  holds "an existing run stays" same run/run.nc old.nc
+  fit -o seed --overwrite
+  holds "--overwrite leaves nothing of the old run" holds_only seed 'config.yaml run.nc summary.json '
+  holds "--overwrite gives what a fresh run does" same run/run.nc seed/run.nc
+  succeeds summary run
+  holds "summary names alpha" grep -q '^alpha ' out
+  succeeds summary run --json
+  cp out summary.json
+  json 'j["posterior"] == json.load(open("run/summary.json"))["posterior"]'
+  json 'j["verdict"] == json.load(open("run/summary.json"))["verdict"]'
+}
+
+test_resume() {
+  for option in --free=beta --set=eta=1 --inverse=map --sampler=nuts --chains=3 --draws=5 --warmup=3 \
+    --thin=2 --seed=2 --log-likelihood=none; do
+    fails 2 'cannot change it' fit --resume -o run "$option"
+  done
+  # Nothing is left to do: the same bytes again.
+  cp run/summary.json old.json
+  succeeds fit --resume -o run
+  holds "a whole run that is resumed is the same" same run/run.nc old.nc
+  holds "its summary too" same run/summary.json old.json
+  cp fit.csv kept.csv
+  sed '2s/positive/negative/; 2s/negative$/positive/' kept.csv >other.csv
+  echo '1,999,1,declare_healthy,' >>fit.csv
+  fails 3 'is not the log that the run began with' fit --resume -o run
+  succeeds fit example:diag kept.csv --resume -o run
+  cp kept.csv fit.csv
+}
+
+# damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
+damaged() {
+  file=$1 words=$2
+  shift 2
+  fails 3 "damaged/$file" "$@"
+  holds "idm $* says '$words'" says "$words"
+  rm -rf damaged && cp -R run damaged
+}
+
+test_damaged_runs() {
+  rm -rf damaged && cp -R run damaged
+  head -c 3000 run/run.nc >damaged/run.nc
+  damaged run.nc '' summary damaged
+  python3 -c 'import sys
+b = bytearray(open("run/run.nc", "rb").read()); b[len(b) // 2] ^= 1
+open("damaged/run.nc", "wb").write(b)'
+  damaged run.nc '' score damaged fit.csv
+  : >damaged/run.nc
+  damaged run.nc '' simulate damaged -n 1
+  rm damaged/run.nc
+  damaged run.nc 'cannot' check damaged
+  head -c 100 run/summary.json >damaged/summary.json
+  damaged summary.json '' check damaged
+  echo '{}' >damaged/summary.json
+  damaged summary.json 'has no verdict' summary damaged
+  rm damaged/summary.json
+  damaged summary.json 'cannot open' check damaged
+  sed -i 's/^  chains: .*/  chains: none/' damaged/config.yaml
+  damaged config.yaml 'fit.chains' score damaged fit.csv
+  sed -i 's/^states:/stats:/' damaged/config.yaml
+  damaged config.yaml ':' fit --resume -o damaged
+  rm damaged/config.yaml
+  damaged config.yaml 'cannot open' simulate damaged -n 1
+  echo garbage >damaged/checkpoint
+  damaged checkpoint 'is cut short' fit --resume -o damaged
+  head -c 2000 run/run.nc >damaged/checkpoint
+  damaged checkpoint 'is no checkpoint' fit --resume -o damaged
+  # A posterior of other numbers than the problem's free ones.
+  sed -i 's/^  alpha: {/  eta: {/' damaged/config.yaml
+  fails 3 '' score damaged fit.csv
+}
+
+test_check() {
+  succeeds fit example:diag fit.csv --free alpha --threads 2 -o good
+  succeeds check good
+  holds "a good fit is trusted" grep -q '^verdict: the draws can be trusted' out
+  succeeds check good --json
+  json 'j["trusted"] is True and j["failures"] == [] and len(j["remarks"]) > 0'
+  # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
+  succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
+  holds "the paper's scheme is noted" says 'note: --sampler paper'
+  run check paper
+  holds "check ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "the open tail is named" grep -q '^FAILS: nothing bounds beta above' out
+  run check paper --json
+  holds "check --json ends with 1, not $code" [ "$code" -eq 1 ]
+  json 'j["trusted"] is False and any("improper" in f for f in j["failures"])'
+}
+
+test_score_run() {
+  # A point scores as the problem does with its number.
+  succeeds fit example:diag fit.csv --free alpha --inverse map -o point --json
+  json 'j["chains"] == 1 and j["draws"] == 1 and j["posterior"]["alpha"]["sd"] is None'
+  alpha=$(python3 -c 'import json; print(repr(json.load(open("point/summary.json"))["posterior"]["alpha"]["mean"]))')
+  succeeds score example:diag fit.csv --set "alpha=$alpha" --json
+  cp out by_hand.json
+  succeeds score point fit.csv --json
+  json 'near(j["log_likelihood"], json.load(open("by_hand.json"))["log_likelihood"], 1e-7)'
+  json 'all(j[k] == json.load(open("by_hand.json"))[k] for k in ["decisions", "rows", "trajectories"])'
+  # Three draws and one trajectory: the log of the mean of three probabilities.
+  printf 'agent,action,observation\nann,monitor,positive\nann,monitor,negative\nann,declare_diseased,\n' >one_trial.csv
+  succeeds fit example:diag one_trial.csv --free alpha --chains 1 --draws 3 --warmup 5 --stan -o draws
+  : >by_hand
+  sed -n 's/^-.*,//p' draws/chain-1.csv >alphas
+  holds "three draws are in chain-1.csv" [ "$(rows alphas)" -eq 3 ]
+  while read -r alpha; do
+    succeeds score example:diag one_trial.csv --set "alpha=$alpha" --json
+    sed -n 's/.*"log_likelihood": \(.*\),/\1/p' out >>by_hand
+  done <alphas
+  succeeds score draws one_trial.csv --json
+  json 'near(j["log_likelihood"], math.log(sum(math.exp(float(x)) for x in open("by_hand")) / 3), 1e-7)'
+  fails 2 '--set does not change' score draws one_trial.csv --set alpha=1
+  fails 2 '--set does not change' simulate draws -n 1 --set alpha=1
+  succeeds simulate run -n 20 --seed 3 -o drawn.csv
+  succeeds simulate run -n 20 --seed 3
+  holds "simulate RUN gives the same bytes again" same drawn.csv out
+  succeeds score run drawn.csv --json
+  json 'j["trajectories"] == 20'
+}
+
+test_fit_system() {
+  fails 5 "cannot make the folder 'nowhere/run'" fit example:diag fit.csv --free alpha -o nowhere/run
+  fails 5 "cannot make the folder 'good.csv'" fit example:diag fit.csv --free alpha -o good.csv
+  # shellcheck disable=SC2086 # several options
+  overflows fit example:diag fit.csv --free alpha $small -o box/run
+  if [ "$(id -u)" -ne 0 ]; then
+    chmod a-w box
+    fails 5 'cannot make the folder' fit example:diag fit.csv --free alpha -o box/run
+    chmod u+w box
+  fi
+  if [ -c /dev/full ]; then
+    # shellcheck disable=SC2086 # several options
+    full fit example:diag fit.csv --free alpha $small -o whole --json
+    holds "a run that could not be printed is whole" holds_only whole 'config.yaml run.nc summary.json '
+    full summary run
+    full check good --json
+  fi
+}
+
+test_fits() {
+  succeeds simulate example:diag --set alpha=0.5 -n 60 --seed 1 -o fit.csv
+  test_fit_usage
+  test_fit_blocks
+  test_fit_results
+  test_resume
+  test_damaged_runs
+  test_check
+  test_score_run
+  test_fit_system
+}
+
+# --- signals --------------------------------------------------------------------------------------
+
+# begin ARGUMENTS...: the program in the background, its number in $process.
+begin() {
+  ran=$*
+  "$IDM_PROGRAM" "$@" >out 2>err </dev/null &
+  process=$!
+}
+
+# await FILE: until it is there, or the program has ended.
+await() {
+  while [ ! -e "$1" ] && kill -0 "$process" 2>/dev/null; do sleep 0.05; done
+}
+
+# finish: the program's exit code in $code.
+finish() {
+  code=0
+  wait "$process" 2>/dev/null || code=$?
+}
+
+# Killed after the first checkpoint, interrupted once resumed: in the end the same bytes as a run
+# that nothing disturbed.
+test_signals() {
+  draws=4000
+  if grep -q __asan_init "$IDM_PROGRAM"; then draws=500; fi
+  long="example:diag fit.csv --free beta --chains 1 --threads 1 --warmup 100 --thin 50"
+  # shellcheck disable=SC2086 # several options
+  "$IDM_PROGRAM" fit $long --draws $draws --log-likelihood none -o undisturbed >undisturbed.out 2>&1 </dev/null &
+  undisturbed=$!
+  # shellcheck disable=SC2086 # several options
+  begin fit $long --draws $draws --log-likelihood none -o disturbed
+  await disturbed/checkpoint
+  if kill -KILL "$process" 2>/dev/null; then
+    finish
+    holds "a killed run has no results" [ ! -e disturbed/run.nc ]
+    rm -f disturbed/*.tmp # of a file that was being written
+  else
+    finish
+    echo 'skipped: the run was over before its first checkpoint'
+    rm -rf disturbed/run.nc disturbed/summary.json
+  fi
+  fails 2 'holds a run already' fit example:diag fit.csv --free beta -o disturbed
+  begin fit --resume -o disturbed
+  sleep 1
+  kill -INT "$process"
+  finish
+  holds "an interrupted fit ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "an interrupted fit says how to go on" says 'idm fit --resume -o disturbed'
+  holds "an interrupted fit keeps its checkpoint" [ -s disturbed/checkpoint ]
+  succeeds fit --resume -o disturbed
+  holds "nothing else is left" holds_only disturbed 'config.yaml run.nc summary.json '
+  wait $undisturbed
+  holds "the draws are those of an undisturbed run" same disturbed/run.nc undisturbed/run.nc
+  holds "the summary is that of an undisturbed run" same disturbed/summary.json undisturbed/summary.json
+  # A checkpoint of another request.
+  cp -R undisturbed foreign
+  # shellcheck disable=SC2086 # several options
+  begin fit $long --draws $draws --seed 2 --log-likelihood none -o stopped
+  sleep 1
+  kill -TERM "$process"
+  finish
+  holds "SIGTERM ends with 1, not $code" [ "$code" -eq 1 ]
+  if [ -e stopped/run.nc ]; then
+    succeeds summary stopped --json
+    json "0 < j['draws'] < $draws"
+  fi
+  cp stopped/checkpoint foreign/checkpoint
+  fails 3 'foreign/checkpoint: the checkpoint belongs to another request' fit --resume -o foreign
+}
+
+# --- recover and sbc ------------------------------------------------------------------------------
+
+test_calibration() {
+  few='--free alpha --replications 3 -n 20 --draws 200 --warmup 100'
+  # shellcheck disable=SC2086 # several options
+  set -- example:diag $few
+  succeeds recover "$@" --threads 1 --json
+  json 'list(j) == ["alpha"] and set(j["alpha"]) == {"coverage_90", "bias_in_sd", "rms_error", "correlation"}'
+  json 'j["alpha"]["coverage_90"] in (0, 1/3, 2/3, 1) and -1 <= j["alpha"]["correlation"] <= 1'
+  cp out recovered.json
+  succeeds recover "$@" --threads 2 -o campaign --json
+  holds "threads change nothing" same out recovered.json
+  holds "a campaign is two files" holds_only campaign 'config.yaml replications.jsonl '
+  cp campaign/replications.jsonl replications.jsonl
+  # The same request goes on where it stopped.
+  head -n 2 replications.jsonl >campaign/replications.jsonl
+  succeeds recover "$@" -o campaign --json
+  holds "a campaign that goes on ends the same" same out recovered.json
+  holds "its file too" same campaign/replications.jsonl replications.jsonl
+  succeeds sbc "$@" -o campaign
+  holds "sbc counts ranks" grep -q '^log_likelihood ' out
+  succeeds sbc "$@" -o campaign --json
+  json 'set(j) == {"alpha", "log_likelihood"} and all(sum(q["counts"]) == 3 for q in j.values())'
+  # Other requests, and other folders, are left alone.
+  cp campaign/config.yaml kept.yaml
+  fails 3 'campaign/replications.jsonl:1: belongs to another request' recover "$@" --seed 2 -o campaign
+  holds "the request of a campaign stays" same campaign/config.yaml kept.yaml
+  holds "nothing is left beside it" holds_only campaign 'config.yaml replications.jsonl '
+  fails 2 "'run' holds a run" recover "$@" -o run
+  for line in garbage '{"replication": "x"}' '{"replication": 0}' '{"replication": 0, "alpha": 1}'; do
+    { head -n 1 replications.jsonl && echo "$line"; } >campaign/replications.jsonl
+    fails 3 'campaign/replications.jsonl:2: is no line of results' recover "$@" -o campaign
+  done
+  : >campaign/replications.jsonl
+  succeeds recover "$@" -o campaign --json
+  holds "an empty file is a beginning" same out recovered.json
+  fails 2 'usage: idm recover PROBLEM' recover
+  fails 2 'nothing is free' sbc example:diag --free ''
+  fails 2 'flat' recover example:diag --free '{alpha: {prior: flat}}'
+  fails 2 "data column 'draw_cost'" recover example:beads
+  fails 5 'cannot make the folder' recover "$@" -o nowhere/campaign
+}
+
 # --- lists and help -------------------------------------------------------------------------------
 
 # roff FILE: a man page without a warning.
@@ -511,6 +853,11 @@ test_help() {
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
+  succeeds list inverses
+  holds "bayes is an inverse planner" grep -q '^bayes ' out
+  holds "map is an inverse planner" grep -q '^map ' out
+  succeeds list inverses --json
+  json '[i["name"] for i in j["inverses"]] == ["bayes", "map"]'
   succeeds list planners
   holds "bounded-rational is a planner" grep -q '^bounded-rational ' out
   succeeds list examples
@@ -526,6 +873,9 @@ test_help() {
   holds "--version names the version" grep -qE '^idm [0-9]+\.[0-9]+\.[0-9]+$' out
   succeeds help --man
   cp out idm.1
+  for command in fit summary check recover sbc; do
+    holds "the overview lists $command" grep -q "^  $command " overview
+  done
   commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview)
   holds "the overview lists commands" [ "$(echo "$commands" | wc -w)" -ge 7 ]
   for command in $commands; do
@@ -623,6 +973,9 @@ test_simulate
 test_score
 test_convert
 test_init
+test_fits
+test_signals
+test_calibration
 test_help
 test_hostile
 

@@ -21,7 +21,7 @@ typedef struct cli_option {
   const char *help;
 } cli_option;
 
-enum { CLI_MOST_OPTIONS = 16, CLI_MOST_ARGUMENTS = 4 };
+enum { CLI_MOST_OPTIONS = 24, CLI_MOST_ARGUMENTS = 4 };
 
 typedef struct cli_call cli_call;
 
@@ -82,6 +82,35 @@ json_t *cli_number(double value);
 json_t *cli_numbers(const double *values, size_t count);
 /* Print one JSON object, full precision, and free it. */
 idm_status cli_print_json(cli_call *call, json_t *object);
+
+/* --- run.c: what commands do with a run */
+/* Whether a path is a run: a folder. */
+bool cli_is_run(const char *path);
+/* Path of a file of a run, for the caller to free; NULL where memory is short. */
+char *cli_run_path(const char *run, const char *file);
+/* The problem, the request and the posterior of a run; what is not wanted is NULL. */
+idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_problem,
+                        idm_request *opt_request, idm_posterior **opt_posterior);
+/* Table of the quantities that are summarised. */
+void cli_print_posterior(FILE *out, const idm_posterior *posterior,
+                         const idm_assessment *assessment);
+/* The verdict in words. */
+void cli_print_verdict(FILE *out, const idm_assessment *assessment);
+
+/* --- progress.c: a bar on a terminal, signals that ask to stop */
+typedef struct cli_progress {
+  double started; /* seconds */
+  double shown;
+  bool terminal;
+} cli_progress;
+double cli_seconds(void);
+void cli_progress_begin(cli_progress *progress);
+/* Show how far: fraction done, and a few words. */
+void cli_progress_show(cli_progress *progress, double fraction, const char *words);
+void cli_progress_end(cli_progress *progress);
+/* From now on SIGINT and SIGTERM ask to stop; cli_interrupted tells whether one came. */
+void cli_catch_signals(void);
+bool cli_interrupted(void);
 
 /* Options that many commands take. */
 #define CLI_SET_OPTION                                                                             \

@@ -40,6 +40,17 @@ static idm_status list_planners(cli_call *call, planner_at at)
   return finish(call, array);
 }
 
+static idm_status list_inverses(cli_call *call)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; idm_inverse_at(i); i++) {
+    const idm_inverse *inverse = idm_inverse_at(i);
+    json_array_append_new(array, entry(inverse->name, inverse->summary));
+    if (!cli_given(call, "json")) printf("%-24s %s\n", inverse->name, inverse->summary);
+  }
+  return finish(call, array);
+}
+
 static idm_status list_examples(cli_call *call)
 {
   json_t *array = json_array();
@@ -56,7 +67,7 @@ static idm_status run_list(cli_call *call)
   if (strcmp(what, "planners") == 0) return list_planners(call, idm_planner_at);
   if (strcmp(what, "agents") == 0) return list_planners(call, idm_agent_at);
   if (strcmp(what, "examples") == 0) return list_examples(call);
-  if (strcmp(what, "inverses") == 0) return finish(call, json_array()); /* none is built in yet */
+  if (strcmp(what, "inverses") == 0) return list_inverses(call);
   return idm_fail(&call->error, IDM_USAGE,
                   "nothing to list under '%s'; expected planners, inverses, agents or examples",
                   what);

@@ -42,6 +42,17 @@ static void print_table(const idm_data *data, const idm_score *score, const doub
     printf("... and %zu more (--json lists all)\n", data->agent_name.count - shown_agents);
 }
 
+static idm_status print(cli_call *call, const idm_data *data, const idm_score *score,
+                        const double *agents)
+{
+  if (score->impossible_line)
+    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes", call->argument[1],
+                  score->impossible_line);
+  if (cli_given(call, "json")) return print_json(call, data, score, agents);
+  print_table(data, score, agents);
+  return IDM_OK;
+}
+
 static idm_status score_data(cli_call *call, const idm_data *data, const idm_workspace *workspace)
 {
   idm_prefix_tree *tree = NULL;
@@ -53,15 +64,9 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, &call->error);
   if (status == IDM_OK)
     status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &call->error);
-  if (status == IDM_OK && score.impossible_line)
-    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes", call->argument[1],
-                  score.impossible_line);
   if (status == IDM_OK) {
     idm_scorer_agents(scorer, agents);
-    if (cli_given(call, "json"))
-      status = print_json(call, data, &score, agents);
-    else
-      print_table(data, &score, agents);
+    status = print(call, data, &score, agents);
   }
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
@@ -69,8 +74,41 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   return status;
 }
 
+/* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
+static idm_status score_by_run(cli_call *call)
+{
+  idm_problem *problem = NULL;
+  idm_posterior *posterior = NULL;
+  idm_data *data = NULL;
+  double *each = NULL;
+  double *agents = NULL;
+  idm_score score;
+  const char *const *settings;
+  if (cli_list(call, "set", &settings))
+    return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
+  idm_status status = cli_read_run(call, call->argument[0], &problem, NULL, &posterior);
+  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, &data);
+  if (status == IDM_OK) {
+    each = calloc(data->trajectories, sizeof *each);
+    agents = calloc(data->agent_name.count, sizeof *agents);
+    status = each && agents
+                 ? idm_posterior_predict(problem, posterior, data, each, &score, &call->error)
+                 : idm_fail_memory(&call->error);
+  }
+  for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
+    agents[data->agent[t]] += each[t];
+  if (status == IDM_OK) status = print(call, data, &score, agents);
+  free(each);
+  free(agents);
+  idm_data_destroy(data);
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
+  return status;
+}
+
 static idm_status run(cli_call *call)
 {
+  if (cli_is_run(call->argument[0])) return score_by_run(call);
   idm_problem *problem = NULL;
   idm_workspace *workspace = NULL;
   idm_data *data = NULL;
@@ -94,14 +132,16 @@ static const cli_option options[] = {CLI_SET_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_score = {
     "score",
-    "PROBLEM DATA",
+    "PROBLEM|RUN DATA",
     2,
     2,
     "Score a log: its log-likelihood under an agent",
     "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
     "log-probability of each recorded decision among the actions open at that step. Forced "
     "decisions\n"
-    "and unrecorded ones add nothing but are filtered; none is dropped in silence.",
+    "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN scores by "
+    "its\n"
+    "posterior: the log of each trajectory's probability, averaged over the draws.",
     options,
     run,
 };

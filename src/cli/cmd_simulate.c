@@ -17,28 +17,53 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
   return cli_print_json(call, object);
 }
 
+/* Posterior predictive data: each trajectory by a draw of the run. */
+static idm_status simulate_run(cli_call *call, const idm_simulation *simulation,
+                               idm_problem **ret_problem, idm_data **ret_data)
+{
+  const char *const *settings;
+  if (cli_list(call, "set", &settings))
+    return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
+  idm_posterior *posterior = NULL;
+  idm_status status = cli_read_run(call, call->argument[0], ret_problem, NULL, &posterior);
+  if (status == IDM_OK) status = cli_need_utilities(call, *ret_problem);
+  if (status == IDM_OK)
+    status = idm_posterior_simulate(*ret_problem, posterior, simulation, ret_data, &call->error);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+static idm_status simulate_problem(cli_call *call, const idm_simulation *simulation,
+                                   idm_problem **ret_problem, idm_data **ret_data)
+{
+  idm_workspace *workspace = NULL;
+  idm_plan_report plan;
+  idm_status status = cli_read_problem(call, call->argument[0], ret_problem);
+  if (status == IDM_OK) status = cli_need_utilities(call, *ret_problem);
+  if (status == IDM_OK) status = cli_plan(call, *ret_problem, &workspace, &plan);
+  if (status == IDM_OK)
+    status = idm_simulate((*ret_problem)->setting, idm_workspace_behavior(workspace), simulation,
+                          ret_data, &call->error);
+  idm_workspace_destroy(workspace);
+  return status;
+}
+
 static idm_status run(cli_call *call)
 {
   idm_problem *problem = NULL;
-  idm_workspace *workspace = NULL;
   idm_data *data = NULL;
-  idm_plan_report plan;
   const long seed = cli_integer(call, "seed");
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
                                      .seed = (uint64_t)seed};
   idm_status status = cli_check_target(call, cli_text(call, "output"));
-  if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &problem);
-  if (status == IDM_OK) status = cli_need_utilities(call, problem);
-  if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &plan);
   if (status == IDM_OK)
-    status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                          &call->error);
+    status = cli_is_run(call->argument[0]) ? simulate_run(call, &simulation, &problem, &data)
+                                           : simulate_problem(call, &simulation, &problem, &data);
   if (status == IDM_OK)
     status = idm_data_write_csv(data, problem->setting, cli_text(call, "output"), &call->error);
   if (status == IDM_OK) status = report(call, data, seed);
   idm_data_destroy(data);
-  idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
   return status;
 }
@@ -56,14 +81,14 @@ static const cli_option options[] = {
 
 const cli_command cli_simulate = {
     "simulate",
-    "PROBLEM",
+    "PROBLEM|RUN",
     1,
     1,
     "Simulate a log of decisions",
     "Lets the agent act in the environment (never in its own models) and writes one row a "
     "decision:\n"
     "agent, trajectory, step, action, and what was observed after it. The same seed gives the same "
-    "log.",
+    "log. A RUN simulates by its posterior, each trajectory by another draw.",
     options,
     run,
 };

@@ -5,12 +5,12 @@
 
 #include "cli/cli.h"
 
-extern const cli_command cli_init, cli_solve, cli_simulate, cli_score, cli_convert,
-    cli_list_command, cli_help;
+extern const cli_command cli_init, cli_solve, cli_simulate, cli_score, cli_fit, cli_summary,
+    cli_check, cli_recover, cli_sbc, cli_convert, cli_list_command, cli_help;
 
-const cli_command *const cli_commands[] = {&cli_init,  &cli_solve,   &cli_simulate,
-                                           &cli_score, &cli_convert, &cli_list_command,
-                                           &cli_help,  NULL};
+const cli_command *const cli_commands[] = {
+    &cli_init,    &cli_solve, &cli_simulate, &cli_score,        &cli_fit,  &cli_summary, &cli_check,
+    &cli_recover, &cli_sbc,   &cli_convert,  &cli_list_command, &cli_help, NULL};
 
 static int report(const cli_call *call, idm_status status)
 {

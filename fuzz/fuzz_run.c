@@ -1,0 +1,112 @@
+/* Any bytes as a run's config.yaml and as its summary.json: refused with a place, or read; what is
+ * read of a config is written and read again as the same. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "idm/request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Reading is by path: two files a process, removed at the end. */
+static char config[64];
+static char summary[64];
+
+static void remove_files(void)
+{
+  remove(config);
+  remove(summary);
+}
+
+static void make_files(void)
+{
+  snprintf(config, sizeof config, "/tmp/idm-fuzz-run-%ld.yaml", (long)getpid());
+  snprintf(summary, sizeof summary, "/tmp/idm-fuzz-run-%ld.json", (long)getpid());
+  atexit(remove_files);
+}
+
+static void require(bool condition, const char *what)
+{
+  if (condition) return;
+  fprintf(stderr, "%s\n", what);
+  abort();
+}
+
+static void put(const char *path, const uint8_t *data, size_t size)
+{
+  FILE *stream = fopen(path, "wb");
+  require(stream && fwrite(data, 1, size, stream) == size && fclose(stream) == 0, "a file");
+}
+
+static void read_summary(void)
+{
+  idm_error error = {0};
+  idm_assessment *assessment = calloc(1, sizeof *assessment);
+  if (!assessment) abort();
+  const idm_status status = idm_summary_read(summary, assessment, &error);
+  require(status == IDM_OK || status == IDM_INPUT, "a status of its own");
+  require(status == IDM_OK || (error.message[0] && error.file[0]), "an error without its file");
+  require(status != IDM_OK || assessment->trusted == (assessment->failures.count == 0),
+          "the verdict");
+  idm_assessment_destroy(assessment);
+}
+
+static void same_request(const idm_request *a, const idm_request *b)
+{
+  require(strcmp(a->inverse, b->inverse) == 0, "inverse");
+  require(strcmp(a->settings.sampler, b->settings.sampler) == 0, "sampler");
+  require(strcmp(a->data, b->data) == 0, "data");
+  require(strcmp(a->problem, b->problem) == 0, "problem");
+  require(a->settings.chains == b->settings.chains, "chains");
+  require(a->settings.draws == b->settings.draws, "draws");
+  require(a->settings.warmup == b->settings.warmup, "warmup");
+  require(a->settings.thin == b->settings.thin, "thin");
+  require(a->settings.seed == b->settings.seed, "seed");
+  require(a->settings.keep == b->settings.keep, "keep");
+  require(a->settings.prior_draws == b->settings.prior_draws, "prior_draws");
+  require(a->stan == b->stan, "stan");
+}
+
+static void round_trip(const idm_problem *problem, const idm_request *request)
+{
+  idm_error error = {0};
+  idm_problem *again = NULL;
+  idm_request read;
+  char difference[400] = "";
+  require(idm_request_write(problem, request, config, &error) == IDM_OK, error.message);
+  require(idm_request_read(config, &again, &read, NULL, &error) == IDM_OK, error.message);
+  require(idm_problem_compare(problem, again, 0, difference, sizeof difference), difference);
+  same_request(request, &read);
+  idm_problem_destroy(again);
+}
+
+static void read_config(void)
+{
+  idm_error error = {0};
+  idm_problem *problem = NULL;
+  idm_request request;
+  const idm_status status = idm_request_read(config, &problem, &request, NULL, &error);
+  if (status != IDM_OK) {
+    require(!problem && error.message[0], "a failure has a sentence and no problem");
+    require(status == IDM_MEMORY || (error.line > 0 && error.column > 0), error.message);
+    return;
+  }
+  /* Large matrices teach nothing more and take long to write. */
+  const idm_sizes n = idm_setting_sizes(problem->setting);
+  if (n.actions * n.states * (n.states + n.observations) * problem->theta->models < 20000)
+    round_trip(problem, &request);
+  idm_problem_destroy(problem);
+}
+
+/* JSON begins with a brace, and so may YAML: such bytes are tried as both. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  if (!config[0]) make_files();
+  put(summary, data, size);
+  read_summary();
+  put(config, data, size);
+  read_config();
+  return 0;
+}
