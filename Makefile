@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all deps demo test bench fuzz lint coverage install clean
+.PHONY: all deps demo test paper validate bench fuzz lint coverage install clean
 
 all: build/build.ninja
 	cmake --build build -j $(JOBS)
@@ -37,6 +37,14 @@ test: deps
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 
+# The paper's Sections 5.1 and 5.2 again, beside its own numbers.
+paper: deps all
+	@python3 validation/paper.py build/idm paper-out
+
+# The long checks: calibration and a live comparison with ArviZ; goes on where it stopped.
+validate: deps all
+	@bash validation/validate.sh build/idm validate-out
+
 bench: deps all
 	@bash bench/run.sh build
 
@@ -59,4 +67,4 @@ install: all
 	cmake --install build --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-* demo-out
+	rm -rf build build-* demo-out paper-out

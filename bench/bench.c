@@ -1,6 +1,7 @@
 /* Benchmarks: ratios measured side by side in one run, one core. Prints rows of a Markdown table.
  *
- * Contents: timing · problems · solving · likelihood · scaling of the score · reading */
+ * Contents: timing · problems · solving · likelihood · gradient · effective draws of a peer ·
+ * scaling of the score · reading */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
@@ -134,13 +135,13 @@ static void bench_solve(const char *name, idm_problem *problem, bool warm, doubl
 /* --- likelihood
  * ---------------------------------------------------------------------------------------------- */
 
-static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t seed)
+static idm_data *simulated(idm_problem *problem, size_t trajectories, int steps, uint64_t seed)
 {
   idm_workspace *workspace;
   check(
       idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
-  const idm_simulation simulation = {.trajectories = trajectories, .seed = seed};
+  const idm_simulation simulation = {.trajectories = trajectories, .steps = steps, .seed = seed};
   idm_data *data;
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &error));
@@ -152,7 +153,7 @@ static idm_data *simulated(idm_problem *problem, size_t trajectories, uint64_t s
  * time. */
 static void bench_likelihood(idm_problem *problem, double tolerance, const char *log_path)
 {
-  idm_data *data = simulated(problem, 1000, 1);
+  idm_data *data = simulated(problem, 1000, 0, 1);
   check(idm_data_write_csv(data, problem->setting, log_path, &error));
   idm_prefix_tree *tree;
   check(idm_prefix_tree_create(data, &tree, &error));
@@ -190,6 +191,82 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
   idm_data_destroy(data);
 }
 
+/* --- gradient
+ * ---------------------------------------------------------------------------------------- */
+
+/* The log-likelihood with its gradient against the log-likelihood alone, in turn, at parameters
+ * that move by a sampler's step each time. */
+static void bench_gradient(const char *name, idm_problem *problem, size_t trajectories, int steps,
+                           int count)
+{
+  idm_data *data = simulated(problem, trajectories, steps, 1);
+  idm_prefix_tree *tree;
+  idm_parameters *parameters;
+  idm_matching *matching;
+  check(idm_problem_free(problem, "alpha,beta,eta,utility,discount", &error));
+  check(idm_prefix_tree_create(data, &tree, &error));
+  check(idm_parameters_create(problem, &parameters, &error));
+  check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
+  const size_t d = idm_parameters_dimension(parameters);
+  double *y = calloc(2 * d, sizeof *y);
+  double *plain = calloc(2 * (size_t)count, sizeof *plain);
+  double *with = plain + count;
+  idm_parameters_get(parameters, problem->theta, y);
+  check(idm_matching_anchor(matching, y, &error));
+  for (int i = 0; i < count; i++) {
+    double total;
+    y[1] += 0.01 * sin(i);
+    const double begin = seconds();
+    check(idm_matching_log_likelihood(matching, y, &total, NULL, &error));
+    const double middle = seconds();
+    check(idm_matching_log_likelihood(matching, y, &total, y + d, &error));
+    plain[i] = middle - begin;
+    with[i] = seconds() - middle;
+  }
+  const double one = median(plain, count);
+  const double both = median(with, count);
+  printf("| %s: log-likelihood and its gradient by %zu numbers | %.1f us | %.1f us (log-likelihood "
+         "alone) | %.2fx the time | <= 4x |\n",
+         name, d, 1e6 * both, 1e6 * one, both / one);
+  free(y);
+  free(plain);
+  idm_matching_destroy(matching);
+  idm_parameters_destroy(parameters);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+/* --- effective draws of somebody else's chain
+ * ---------------------------------------------------------------------------------------- */
+
+/* Bulk effective sample size of each column of a file of numbers: the same code for all. */
+static int print_ess(const char *path, size_t columns)
+{
+  FILE *file = fopen(path, "r");
+  if (!file) return 1;
+  size_t count = 0;
+  size_t capacity = 0;
+  double *x = NULL;
+  double value;
+  while (fscanf(file, "%lf", &value) == 1) {
+    if (count == capacity) {
+      capacity = capacity ? 2 * capacity : 1024;
+      double *more = realloc(x, capacity * sizeof *x);
+      if (!more) break;
+      x = more;
+    }
+    x[count++] = value;
+  }
+  fclose(file);
+  for (size_t c = 0; c < columns; c++) {
+    idm_diagnosis d;
+    check(idm_diagnose(x + c, 1, count / columns, 0, columns, &d, &error));
+    printf("%.17g\n", d.ess_bulk);
+  }
+  free(x);
+  return 0;
+}
+
 /* --- scaling of the score
  * ---------------------------------------------------------------------------------------- */
 
@@ -219,7 +296,7 @@ static double score_seconds(idm_problem *problem, const idm_data *data, const id
 /* Simulate `count` patients into a file and read them back; reports the reading where asked to. */
 static idm_data *round_trip(idm_problem *problem, size_t count, const char *path, bool report)
 {
-  idm_data *data = simulated(problem, count, 2);
+  idm_data *data = simulated(problem, count, 0, 2);
   check(idm_data_write_csv(data, problem->setting, path, &error));
   idm_data_destroy(data);
   FILE *file = fopen(path, "rb");
@@ -261,6 +338,7 @@ int main(int count, char **words)
   CPU_ZERO(&one);
   CPU_SET(0, &one);
   sched_setaffinity(0, sizeof one, &one);
+  if (count > 2 && strcmp(words[1], "ess") == 0) return print_ess(words[2], 2);
   const char *folder = count > 1 ? words[1] : "/tmp";
   char log_path[512], large_path[512];
   snprintf(log_path, sizeof log_path, "%s/diag.csv", folder);
@@ -289,9 +367,11 @@ int main(int count, char **words)
   getrusage(RUSAGE_SELF, &usage);
   printf("| ADNI-size memory | %.1f MiB | | | <= 64 MiB |\n",
          (double)(usage.ru_maxrss - before) / 1024);
+  bench_gradient("ADNI-size, 1,600 patients", adni, 1600, 10, 31);
   idm_problem_destroy(adni);
 
   set_agent(diag, 0.5, 1.25, 0.001);
+  bench_gradient("DIAG, 1,000 patients", diag, 1000, 0, 2001);
   bench_likelihood(diag, 1e-6, log_path);
   bench_likelihood(diag, 1e-8, log_path);
   bench_scaling(diag, large_path);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on the built-in example: six agents of the paper's Figure "Bounded Rational Control", then a
-# simulated clinic. usage: demo.sh PROGRAM FOLDER
+# The main job on the built-in example: six agents of the paper, then a hidden agent found again from its log.
+# usage: demo.sh PROGRAM FOLDER
 set -euo pipefail
 idm=$1
 out=$2
@@ -8,16 +8,18 @@ mkdir -p "$out"
 path=monitor:positive,monitor:positive,monitor:positive
 
 show() { # title, then settings
-  echo
-  echo "== $1"
+  local title=$1 set=()
   shift
-  local set=()
   for setting in "$@"; do set+=(--set "$setting"); done
-  "$idm" solve example:diag "${set[@]}" --path $path
+  printf '%-46s' "$title"
+  "$idm" solve example:diag "${set[@]}" --path $path | awk '/^monitor:positive/ {row = $0} END {
+    split(row, at); printf "%10.3f %16.3f %17.3f %8.3f\n", at[3], at[5], at[6], at[7]}'
 }
 
 echo "DIAG: monitor a patient at a cost of 1, or declare: +10 if right, -36 if wrong. The test is right 70 % of"
 echo "the time; the agent considers 60, 70 and 80 % alike. What does each do after three positive tests?"
+echo
+printf '%-46s%10s %16s %17s %8s\n' "" "diseased" "declare_healthy" "declare_diseased" "monitor"
 show "flexible: takes the best action" alpha=0.001 beta=1000 eta=0.001
 show "inflexible: hardly departs from habit" alpha=10 beta=1000 eta=0.001
 show "optimistic: overreacts to evidence" alpha=0.5 beta=1.25 eta=0.001
@@ -26,15 +28,21 @@ show "adaptive: waits for a third positive" alpha=0.5 beta=1000 eta=0.001
 show "non-adaptive: needs less evidence to declare" alpha=0.5 beta=1000 eta=75
 
 echo
-echo "== 1,000 patients of the optimistic agent"
-agent=(--set alpha=0.5 --set beta=1.25 --set eta=0.001)
-"$idm" simulate example:diag "${agent[@]}" -n 1000 --seed 1 -o "$out/patients.csv"
+echo "== 1,000 patients of a hidden agent: who decided like this?"
+"$idm" simulate example:diag --set alpha=0.5 --set beta=1.25 --set eta=0.001 -n 1000 --seed 1 -o "$out/patients.csv"
 head -4 "$out/patients.csv"
 echo "..."
+
+fit() { # run, free blocks
+  echo
+  echo "== idm fit example:diag $out/patients.csv --free $2 -o $out/$1"
+  echo
+  "$idm" fit example:diag "$out/patients.csv" --free "$2" -o "$out/$1" --overwrite
+}
+fit held beta,eta
+echo "(The hidden agent was the optimistic one: alpha = 0.5, as held, 1/beta = 0.8, eta = 0.001.)"
+fit free alpha,beta,eta
+
 echo
-echo "scored under the agent that made them:"
-"$idm" score example:diag "$out/patients.csv" "${agent[@]}" | head -2
-echo "scored under the adaptive, neutral agent:"
-"$idm" score example:diag "$out/patients.csv" --set alpha=0.5 --set beta=1000 --set eta=0.001 | head -2
-echo
-echo "The log is in $out/patients.csv."
+echo "The log is $out/patients.csv; the reports are $out/held/summary.json and $out/free/summary.json, the draws"
+echo "run.nc beside them (ArviZ). idm summary $out/held and idm check $out/held print them again."

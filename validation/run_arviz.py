@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""run_arviz.py RUN.nc [CHAIN.csv ...]: read a run with ArviZ, every warning an error.
+
+Opens the file with arviz.from_netcdf, runs az.summary, az.loo (where there is a log-likelihood)
+and az.plot_trace, checks types and labels as xarray sees them, and prints the summary as JSON with
+full precision. With CSV files of CmdStan's layout (all chains, in order) they must hold the same
+numbers. Needs arviz, h5netcdf and netCDF4.
+"""
+import json
+import sys
+import warnings
+
+import matplotlib
+
+matplotlib.use("Agg")
+import arviz as az  # noqa: E402
+import numpy as np  # noqa: E402
+
+
+def expect(truth, what):
+    if not truth:
+        sys.exit(f"run_arviz.py: {what}")
+
+
+def check_types(data):
+    """Integers stay integers, truth values truth values, labels text."""
+    stats = data.sample_stats
+    expect(stats["diverging"].dtype == bool, "diverging is not boolean")
+    for name in ("n_steps", "tree_depth"):
+        if name in stats:
+            expect(stats[name].dtype == np.int64, f"{name} is {stats[name].dtype}")
+    for name in ("posterior", "sample_stats"):
+        group = data[name]
+        expect(group.attrs["inference_library"] == "idm", f"no inference_library in {name}")
+        expect("created_at" not in group.attrs, f"a date in {name}")
+        for axis in ("chain", "draw"):
+            expect(list(group[axis].values) == list(range(group.sizes[axis])), f"{axis} of {name}")
+    constant = data.constant_data
+    for axis in ("state", "action", "observation"):
+        expect(all(isinstance(label, str) for label in constant[axis].values), f"labels of {axis}")
+    if "observed_data" in data.groups():
+        observed = data.observed_data
+        for name in ("action", "observation"):
+            codes = observed[name]
+            expect(codes.dtype == np.int32, f"{name} is {codes.dtype}")
+            expect(codes.min() >= -1 and codes.max() < constant.sizes[name], f"codes of {name}")
+            meanings = codes.attrs["flag_meanings"].split(" ")
+            expect(len(meanings) == len(codes.attrs["flag_values"]), f"flags of {name}")
+    if "log_likelihood" in data.groups():
+        choice = data.log_likelihood["choice"]
+        expect(choice.dims[2] in ("trajectory", "decision"), "dimensions of choice")
+        expect(all(isinstance(label, str) for label in choice[choice.dims[2]].values), "units")
+
+
+def summarise(data):
+    """One object a quantity, by its exact name; ArviZ's words, nothing rounded, and quantiles."""
+    answer = {}
+    table = az.summary(data, round_to="none", stat_focus="mean")
+    for name, row in table.iterrows():
+        draws = data.posterior[name]
+        one = {key: float(value) for key, value in row.items()}
+        for q in (0.05, 0.5, 0.95):
+            one[f"q{100 * q:02.0f}"] = float(np.quantile(draws.values, q))
+        answer[draws.attrs["long_name"]] = one
+    return answer
+
+
+def leave_one_out(data):
+    result = az.loo(data, var_name="choice", pointwise=True)
+    return {
+        "elpd_loo": float(result.elpd_loo),
+        "se": float(result.se),
+        "p_loo": float(result.p_loo),
+        "pareto_k_max": float(np.max(result.pareto_k)),
+    }
+
+
+def same(a, b):
+    return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
+
+
+def check_stan(data, paths):
+    """The CSV files hold the same numbers: what a run calls base[...] is an array `base` there."""
+    stan = az.from_cmdstan(posterior=paths)
+    for name, values in stan.posterior.items():
+        runs = [key for key in data.posterior if key == name or key.startswith(name + "[")]
+        flat = values.values.reshape(values.shape[:2] + (-1,))
+        expect(flat.shape[2] == len(runs), f"{name} has {flat.shape[2]} columns, not {len(runs)}")
+        for i, key in enumerate(runs):
+            expect(same(flat[:, :, i], data.posterior[key]), f"{name} differs from {key}")
+    for name, values in stan.sample_stats.items():
+        expect(same(values, data.sample_stats[name]), f"{name} differs")
+    expect(len(stan.sample_stats) == len(data.sample_stats), "statistics are missing")
+
+
+def main(path, csv):
+    warnings.simplefilter("error")
+    # ArviZ 0.23 calls matplotlib 3.11 in a way that the latter gives up: nothing to do with the file.
+    warnings.filterwarnings("ignore", category=matplotlib.MatplotlibDeprecationWarning)
+    data = az.from_netcdf(path)
+    other = az.from_netcdf(path, engine="netcdf4")
+    check_types(data)
+    check_types(other)
+    for name in data.groups():
+        expect(data[name].equals(other[name]), f"engines disagree on {name}")
+    answer = {"groups": data.groups(), "attributes": {k: str(v) for k, v in data.posterior.attrs.items()}}
+    answer["summary"] = summarise(data)
+    if "log_likelihood" in data.groups():
+        answer["loo"] = leave_one_out(data)
+    az.plot_trace(data)
+    matplotlib.pyplot.close("all")
+    if csv:
+        check_stan(data, csv)
+    json.dump(answer, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The long checks: ArviZ reads our files and agrees, and simulation-based calibration. What is done is kept in
+# FOLDER, and the same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
+set -euo pipefail
+cd "$(dirname "$0")"
+program=$(cd .. && realpath "$1")
+folder=$(cd .. && realpath -m "$2")
+mkdir -p "$folder"
+python=$folder/venv/bin/python
+if ! [ -x "$python" ] || ! "$python" -c 'import arviz, h5netcdf, netCDF4, matplotlib' 2>/dev/null; then
+  python3 -m venv "$folder/venv"
+  "$folder/venv/bin/pip" install -q -r requirements.txt
+fi
+
+echo "== ArviZ"
+python3 arviz.py "$program" "$folder" "$python"
+
+# 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
+# one in a thousand.
+for problem in sbc-diag sbc-three; do
+  echo
+  echo "== simulation-based calibration, $problem.yaml"
+  time "$program" sbc $problem.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$folder/$problem"
+done
+echo
+echo "everything holds; results are in $folder"
