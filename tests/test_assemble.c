@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "invert/fit.h"
 #include "support.h"
@@ -148,16 +149,28 @@ static void test_size_refused(void **state)
   fixture f = make_fixture(IDM_KEEP_DECISION);
   idm_posterior *p;
   idm_error error = {0};
-  /* 6 decisions x 2 chains x draws x 8 bytes: 64e9 is reached at 6.67e8 draws. */
-  f.settings.draws = 666000000;
+  /* Half of the memory is the limit: of the draws themselves, and of 6 decisions x 2 chains x draws
+   * x 8 bytes, which stays below it here. */
+  const double half = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double most = half / 2 / (double)(sizeof(idm_statistics) + 64);
+  f.settings.draws = (long)(0.99 * most);
   check(idm_fit_check_size(f.data, &f.settings, &support_error));
-  f.settings.draws = 667000000;
+  f.settings.draws = (long)(1.01 * most);
   assert_int_equal(idm_fit_check_size(f.data, &f.settings, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "6 decisions"));
+  assert_non_null(strstr(error.message, "more than half of the memory"));
   assert_int_equal(idm_inverse_find("bayes")->fit(f.problem, f.data, &f.settings, NULL, &p, NULL,
                                                   &support_error),
                    IDM_USAGE);
   assert_null(p);
+  /* By decision it takes fewer draws: a hundred decisions take more than the draws themselves. */
+  char text[4000] = "trajectory,action,observation\n";
+  for (int i = 0; i < 100; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%d,declare_healthy,\n", i);
+  idm_data_destroy(f.data);
+  f.data = support_data(f.problem, text);
+  f.settings.draws = (long)(0.5 * most);
+  assert_int_equal(idm_fit_check_size(f.data, &f.settings, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "100 decisions"));
   f.settings.keep = IDM_KEEP_TRAJECTORY;
   check(idm_fit_check_size(f.data, &f.settings, &support_error));
   destroy_fixture(&f);

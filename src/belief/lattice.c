@@ -158,27 +158,35 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
   return 2;
 }
 
-size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t *vertex,
-                          double *weight, double *scratch)
+/* Whole and broken parts of the coordinates y_1 .. y_k-1; returns the index of the whole ones. */
+static inline size_t floor_of(const idm_lattice *lattice, const double *z, double *base,
+                              double *part)
 {
-  const size_t k = lattice->states;
-  if (lattice->corners) return locate_corners(lattice, z, vertex, weight);
-  if (k == 2) return locate_pair(lattice, z, vertex, weight);
   const double r = lattice->resolution;
   const size_t width = (size_t)lattice->resolution + 1;
-  double *base = scratch;
-  double *part = scratch + k;
-
   double tail = 0;
   size_t index = 0;
-  size_t order_count = 0;
-  for (size_t i = k; i-- > 1;) {
+  for (size_t i = lattice->states; i-- > 1;) {
     tail += z[i];
     const double y = r * tail < r ? r * tail : r;
     base[i] = (double)(uint32_t)y;
     part[i] = y - base[i];
     index += lattice->rank[i * width + (size_t)base[i]];
   }
+  return index;
+}
+
+size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                          double *weight, double *scratch)
+{
+  const size_t k = lattice->states;
+  if (lattice->corners) return locate_corners(lattice, z, vertex, weight);
+  if (k == 2) return locate_pair(lattice, z, vertex, weight);
+  const size_t width = (size_t)lattice->resolution + 1;
+  double *base = scratch;
+  double *part = scratch + k;
+  size_t order_count = 0;
+  size_t index = floor_of(lattice, z, base, part);
   /* Sort coordinates with a positive part by decreasing part; on ties the lower index first, which
    * keeps the walk inside the simplex. `vertex` holds the order until it is overwritten from the
    * front. */
@@ -243,25 +251,16 @@ size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *v
   const size_t k = lattice->states;
   if (lattice->corners) return cell_of_corners(lattice, z, vertex, weight, step);
   if (k == 2) return cell_of_pair(lattice, z, vertex, weight, step);
-  const double r = lattice->resolution;
   const size_t width = (size_t)lattice->resolution + 1;
   double *base = scratch;
   double *part = scratch + k;
-  double tail = 0;
-  size_t index = 0;
-  for (size_t i = k; i-- > 1;) {
-    tail += z[i];
-    const double y = r * tail < r ? r * tail : r;
-    base[i] = (double)(uint32_t)y;
-    part[i] = y - base[i];
-    index += lattice->rank[i * width + (size_t)base[i]];
-  }
+  size_t index = floor_of(lattice, z, base, part);
   /* Every coordinate that can step up does, by decreasing part and then increasing index: where two
    * coordinates share a base, the lower one has no smaller part, so the walk stays inside. */
   size_t count = 1;
   step[0] = 0;
   for (size_t i = 1; i < k; i++) {
-    if (!(base[i] < r)) continue;
+    if (!(base[i] < lattice->resolution)) continue;
     size_t j = count++;
     for (; j > 1 && part[step[j - 1]] < part[i]; j--) step[j] = step[j - 1];
     step[j] = (uint32_t)i;

@@ -163,16 +163,22 @@ static idm_status write_checkpoint(fitting *f, const idm_chains *chains)
   return status;
 }
 
-/* The least bulk effective sample size over the coordinates, of the draws so far. */
+/* The least bulk effective sample size over the coordinates, of the draws so far: chains may be at
+ * different places, so each is asked alone. */
 static double worst_ess(const idm_chains *c)
 {
-  const long draws = idm_chains_common(c);
   double worst = INFINITY;
-  for (size_t i = 0; draws >= 8 && i < c->dimension; i++) {
-    idm_diagnosis d;
-    if (idm_diagnose(c->draw + i, c->settings.chains, (size_t)draws,
-                     (size_t)c->settings.draws * c->dimension, c->dimension, &d, NULL) == IDM_OK)
-      worst = fmin(worst, d.ess_bulk);
+  for (size_t i = 0; i < c->dimension; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < c->settings.chains; k++) {
+      const long draws = c->done[k] - c->settings.kernel.warmup;
+      const double *x = c->draw + k * (size_t)c->settings.draws * c->dimension + i;
+      idm_diagnosis d;
+      if (draws >= 8 && idm_diagnose(x, 1, (size_t)draws, 0, c->dimension, &d, NULL) == IDM_OK &&
+          d.ess_bulk > 0)
+        sum += d.ess_bulk;
+    }
+    worst = fmin(worst, sum);
   }
   return worst;
 }
@@ -193,8 +199,7 @@ static void show(fitting *f, const idm_chains *c)
   char words[96] = "warming up";
   if (counted > 0) {
     const double ess = worst_ess(c);
-    snprintf(words, sizeof words, "acceptance %.2f, ESS %.0f", acceptance / counted,
-             isinf(ess) ? 0 : ess);
+    snprintf(words, sizeof words, "acceptance %.2f, ESS %.0f", acceptance / counted, ess);
   }
   cli_progress_show(&f->progress, done, words);
 }
@@ -445,7 +450,7 @@ static const cli_option options[] = {
     {"output", 'o', CLI_TEXT, "RUN", NULL, 0, 0, "folder for the run"},
     {"free", 0, CLI_TEXT, "BLOCKS", NULL, 0, 0,
      "what to infer instead of the file's `free`: beta,eta or {beta: {prior: {normal: [0, 1]}}}"},
-    {"inverse", 0, CLI_TEXT, "NAME", "bayes", 0, 0, "inverse planner: bayes or map"},
+    {"inverse", 0, CLI_TEXT, "NAME", "bayes", 0, 0, "inverse planner: bayes, map or laplace"},
     {"sampler", 0, CLI_TEXT, "NAME", NULL, 0, 0,
      "metropolis, nuts, slice, or paper (default: metropolis up to 4 free numbers, else nuts)"},
     {"chains", 0, CLI_INTEGER, "N", "4", 1, 1000, "chains"},

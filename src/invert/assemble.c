@@ -1,14 +1,19 @@
 /* Putting an answer together: draws in their natural units, log-likelihoods, draws of the prior. */
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "invert/fit.h"
 
-/* More than this is not kept unless asked for; more than the second not even then. */
+/* More than this is not kept unless asked for; more than half of the memory not even then. */
 static const double kept_bytes = 1e9;
-static const double most_bytes = 64e9;
+
+static double most_bytes(void)
+{
+  return 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
 
 /* --- draws --------------------------------------------------------------------------------- */
 
@@ -223,15 +228,21 @@ static idm_status keep_log_likelihood(const fit *f, idm_posterior *p, idm_notes 
 idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *settings,
                               idm_error *opt_error)
 {
+  const double draws_bytes =
+      (double)settings->chains * (double)settings->draws * (double)(sizeof(idm_statistics) + 64);
+  if (draws_bytes > most_bytes())
+    return idm_fail(opt_error, IDM_USAGE,
+                    "%.0f draws would take %.3g GB, more than half of the memory; ask for fewer",
+                    (double)settings->chains * (double)settings->draws, draws_bytes / 1e9);
   if (settings->keep != IDM_KEEP_DECISION) return IDM_OK;
   const double units = (double)unit_count(data, settings->keep);
   const double bytes = units * (double)settings->chains * (double)settings->draws * sizeof(double);
-  if (bytes <= most_bytes) return IDM_OK;
+  if (bytes <= most_bytes()) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "log-likelihoods of %.0f decisions at %.0f draws would take %.3g GB; expected at "
                   "most %.0f: ask for fewer draws, or for `trajectory`",
                   units, (double)settings->chains * (double)settings->draws, bytes / 1e9,
-                  most_bytes / 1e9);
+                  most_bytes() / 1e9);
 }
 
 /* --- the prior ----------------------------------------------------------------------------- */

@@ -74,8 +74,12 @@ idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_e
 idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, start *s,
                            idm_error *opt_error);
 
+/* The highest mode of as many starts as there are chains, climbed to the end, all by the first
+ * matching, which is left anchored there. Covariance and x are left alone. */
+idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error);
+
 /* --- assemble.c */
-/* Refuse up front log-likelihoods by decision of an absurd size. */
+/* Refuse up front draws, or log-likelihoods by decision, of an absurd size. */
 idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *settings,
                               idm_error *opt_error);
 idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
@@ -91,5 +95,6 @@ idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_no
 /* Inverse planners, one file each. */
 extern const idm_inverse idm_inverse_bayes;
 extern const idm_inverse idm_inverse_map;
+extern const idm_inverse idm_inverse_laplace;
 
 #endif

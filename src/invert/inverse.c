@@ -5,7 +5,8 @@
 #include "base/parallel.h"
 #include "invert/fit.h"
 
-static const idm_inverse *const inverses[] = {&idm_inverse_bayes, &idm_inverse_map};
+static const idm_inverse *const inverses[] = {&idm_inverse_bayes, &idm_inverse_map,
+                                              &idm_inverse_laplace};
 
 const idm_inverse *idm_inverse_at(size_t index)
 {

@@ -162,3 +162,31 @@ idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_e
   if (!s->definite) guess_covariance(f, s);
   return settle(f, chain, &random, s, opt_error);
 }
+
+idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
+{
+  enum { all_the_way = 1000 };
+  const idm_target target = idm_matching_target(f->matching[0]);
+  const size_t d = target.dimension;
+  start *s = NULL;
+  idm_status status = idm_start_create(d, &s, opt_error);
+  best->log_density = -INFINITY;
+  for (size_t i = 0; i < f->settings->chains && status == IDM_OK; i++) {
+    fit one = *f;
+    idm_fit_settings settings = *f->settings;
+    settings.seed += i;
+    one.settings = &settings;
+    status = idm_start_find(&one, 0, s, opt_error);
+    double reached = s->log_density;
+    if (status == IDM_OK)
+      status = idm_maximise(&target, 0, all_the_way, s->mode, &reached, opt_error);
+    if (status != IDM_OK || !(reached > best->log_density)) continue;
+    best->log_density = reached;
+    memcpy(best->mode, s->mode, d * sizeof *s->mode);
+  }
+  if (status == IDM_OK) status = idm_matching_anchor(f->matching[0], best->mode, opt_error);
+  if (status == IDM_OK)
+    status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
+  idm_start_destroy(s);
+  return status;
+}

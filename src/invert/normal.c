@@ -1,0 +1,137 @@
+/* The inverse planner `laplace`: draws from the normal approximation at the mode. Quick, and says
+ * by importance weights how far it is from the posterior. */
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/fit.h"
+
+/* Below this share of effective weight the approximation is not the posterior. */
+static const double fair_share = 0.5;
+
+/* log weights of the draws: how they add up to an effective number. */
+typedef struct weighing {
+  double most;
+  double sum;
+  double squares;
+  double count;
+} weighing;
+
+static void weigh(weighing *w, double log_weight)
+{
+  w->count++;
+  if (!(log_weight > -INFINITY)) return;
+  if (log_weight > w->most) {
+    const double shrink = exp(w->most - log_weight);
+    w->sum *= shrink;
+    w->squares *= shrink * shrink;
+    w->most = log_weight;
+  }
+  const double weight = exp(log_weight - w->most);
+  w->sum += weight;
+  w->squares += weight * weight;
+}
+
+/* The best mode of all starts, with the covariance there. */
+static idm_status find_peak(const fit *f, start *best, idm_error *opt_error)
+{
+  idm_status status = idm_start_best(f, best, opt_error);
+  const idm_target target = idm_matching_target(f->matching[0]);
+  if (status == IDM_OK)
+    status = idm_laplace(&target, best->mode, best->covariance, NULL, &best->definite, opt_error);
+  /* The other matchings are for the log-likelihoods of their chains. */
+  for (size_t i = 1; i < f->matchings && status == IDM_OK; i++)
+    status = idm_matching_anchor(f->matching[i], best->mode, opt_error);
+  if (status == IDM_OK && !best->definite)
+    status = idm_fail(opt_error, IDM_NUMERICAL,
+                      "the highest point found is no peak: the posterior has no normal "
+                      "approximation; use --inverse bayes");
+  return status;
+}
+
+/* Independent normal draws, chain by chain from streams of their own. */
+static idm_status draw(const fit *f, const start *peak, const double *factor, double *y,
+                       idm_posterior *p, weighing *w, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[0]);
+  const size_t d = target.dimension;
+  for (size_t c = 0; c < p->chains; c++) {
+    idm_random random;
+    idm_random_init(&random, f->settings->seed, c);
+    for (size_t i = 0; i < p->draws; i++) {
+      idm_statistics s = {
+          .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1, .evaluations = 1};
+      double square = 0;
+      for (size_t k = 0; k < d; k++) {
+        y[k] = idm_random_normal(&random);
+        square += y[k] * y[k];
+      }
+      idm_lower_multiply(d, factor, y);
+      for (size_t k = 0; k < d; k++) y[k] += peak->mode[k];
+      const idm_status status = target.evaluate(target.context, y, &s.log_density, NULL, opt_error);
+      if (status != IDM_OK) return status;
+      weigh(w, s.log_density - peak->log_density + 0.5 * square);
+      idm_posterior_put(f, p, c, i, y, &s);
+    }
+  }
+  return IDM_OK;
+}
+
+static idm_status draw_all(const fit *f, const start *peak, idm_posterior *p, idm_notes *opt_notes,
+                           idm_error *opt_error)
+{
+  const size_t d = f->parameters->dimension;
+  weighing w = {.most = -INFINITY};
+  double *y = idm_new(d, sizeof *y);
+  double *factor = idm_duplicate(peak->covariance, d * d, sizeof *factor);
+  idm_status status = y && factor && idm_cholesky(d, factor) ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = draw(f, peak, factor, y, p, &w, opt_error);
+  const double share = w.squares > 0 ? w.sum * w.sum / w.squares / w.count : 0;
+  if (status == IDM_OK)
+    idm_notes_add(opt_notes,
+                  "the draws are of a normal approximation at the mode; weighed by the posterior "
+                  "%.0f %% of them are effective%s",
+                  100 * share, share < fair_share ? ": use --inverse bayes" : "");
+  free(factor);
+  free(y);
+  return status;
+}
+
+static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
+                              const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                              idm_posterior **ret_posterior, idm_notes *opt_notes,
+                              idm_error *opt_error)
+{
+  (void)opt_watch; /* it takes no time worth watching */
+  *ret_posterior = NULL;
+  fit f;
+  start *peak = NULL;
+  idm_status status = idm_fit_check_size(data, settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_fit_open(&f, problem, data, settings, settings->chains, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_start_create(f.parameters->dimension, &peak, opt_error);
+  if (status == IDM_OK) status = find_peak(&f, peak, opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_create(&f, &idm_inverse_laplace, "normal", settings->chains,
+                                  (size_t)settings->draws, ret_posterior, opt_error);
+  if (status == IDM_OK) {
+    (*ret_posterior)->warmup = 0;
+    status = draw_all(&f, peak, *ret_posterior, opt_notes, opt_error);
+  }
+  if (status == IDM_OK) status = idm_posterior_complete(&f, *ret_posterior, opt_notes, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  idm_start_destroy(peak);
+  idm_fit_close(&f);
+  return status;
+}
+
+const idm_inverse idm_inverse_laplace = {
+    .name = "laplace",
+    .summary = "soft policy matching: draws from the normal approximation at the mode",
+    .answer = IDM_POSTERIOR,
+    .fit = fit_laplace,
+};
