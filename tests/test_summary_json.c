@@ -113,7 +113,7 @@ static void test_every_part(void **state)
   assert_string_equal(json_string_value(json_array_get(interval, 1)), "inf");
   assert_true(json_is_null(AT(j, "identification", names[0], "contraction")));
   same_number(AT(j, "identification", names[2], "contraction"), 0.5);
-  const json_t *bounded = AT(j, "identification", names[0], "bounded_by_prior");
+  const json_t *bounded = AT(j, "identification", names[0], "prior_is_proper");
   assert_true(json_is_true(json_array_get(bounded, 0)));
   assert_true(json_is_false(json_array_get(bounded, 1)));
   assert_string_equal(json_string_value(AT(j, "identification", names[0], "sentence")),

@@ -69,7 +69,7 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
     json_t *by_prior = json_array();
     for (int side = 0; side < 2; side++)
       json_array_append_new(by_prior, json_boolean(id->proper[side]));
-    json_object_set_new(one, "bounded_by_prior", by_prior);
+    json_object_set_new(one, "prior_is_proper", by_prior);
     json_object_set_new(one, "sentence", json_string(id->sentence));
     json_object_set_new(object, p->quantity.name[id->quantity], one);
   }
