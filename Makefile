@@ -22,7 +22,9 @@ deps:
 	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
 
-demo: deps all
+# Only the program and its pages: no tests, no benchmarks.
+demo: deps build/build.ninja
+	cmake --build build -j $(JOBS) --target idm man
 	@bash examples/demo.sh build/idm demo-out
 
 # Unit tests in the release build, again with address and undefined-behaviour sanitizers, and the fuzzers.

@@ -113,8 +113,8 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, doub
 
 static void row(const char *what, double fast, double slow, const char *peer, double target)
 {
-  printf("| %s | %.1f us | %.1f us (%s) | %.1fx | >= %gx |\n", what, 1e6 * fast, 1e6 * slow, peer,
-         slow / fast, target);
+  printf("| %s | %.1f us | %.1f us (%s) | %.1fx | >= %gx%s |\n", what, 1e6 * fast, 1e6 * slow, peer,
+         slow / fast, target, slow / fast < target ? ", missed" : "");
 }
 
 static void bench_solve(const char *name, idm_problem *problem, bool warm, double against_plain,

@@ -130,6 +130,7 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
+  fails 2 'usage: idm list planners|inverses|agents|examples' list
   fails 2 "no command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
 }
@@ -591,17 +592,93 @@ test_resume() {
     --thin=2 --seed=2 --log-likelihood=none; do
     fails 2 'cannot change it' fit --resume -o run "$option"
   done
-  # Nothing is left to do: the same bytes again.
+  # Nothing is left to do, whatever became of the log; with --stan there is something to write.
   cp run/summary.json old.json
+  mv fit.csv kept.csv
   succeeds fit --resume -o run
-  holds "a whole run that is resumed is the same" same run/run.nc old.nc
-  holds "its summary too" same run/summary.json old.json
-  cp fit.csv kept.csv
-  sed '2s/positive/negative/; 2s/negative$/positive/' kept.csv >other.csv
-  echo '1,999,1,declare_healthy,' >>fit.csv
-  fails 3 'is not the log that the run began with' fit --resume -o run
-  succeeds fit example:diag kept.csv --resume -o run
+  holds "a complete run is noted" says 'note: the run is complete: there is nothing to resume'
+  holds "nothing is printed" is_empty out
   cp kept.csv fit.csv
+  rm -rf part && cp -R run part
+  succeeds fit --resume --stan -o part
+  holds "--resume --stan writes a file a chain" holds_only part \
+    'chain-1.csv chain-2.csv config.yaml run.nc summary.json '
+  # A run without run.nc is not finished; resumed it has the same bytes.
+  rm -rf part && cp -R run part && rm part/run.nc part/summary.json
+  fails 3 "the run in 'part' is not finished: \`idm fit --resume -o part\` goes on" check part
+  fails 3 "the run in 'part' is not finished" summary part
+  fails 3 "the run in 'part' is not finished" score part fit.csv
+  fails 3 "the run in 'part' is not finished" simulate part -n 1
+  echo '1,999,1,declare_healthy,' >>fit.csv
+  fails 3 'is not the log that the run began with' fit --resume -o part
+  succeeds fit example:diag kept.csv --resume -o part
+  holds "a run that is resumed is the same" same part/run.nc old.nc
+  holds "its summary too" same part/summary.json old.json
+  cp kept.csv fit.csv
+}
+
+# config.yaml is good from every folder, and run.nc does not depend on where its inputs lie.
+test_places() {
+  holds "config.yaml names the log by its whole path" grep -q "^  data: .*$(pwd -P)/fit.csv" run/config.yaml
+  holds "an example has no path" grep -q '^  problem: .*example:diag' run/config.yaml
+  succeeds convert example:diag diag.yaml
+  rm -rf part && cp -R run part && rm part/run.nc part/summary.json
+  mkdir -p elsewhere
+  ln -sf ../checks ../failures elsewhere
+  cd elsewhere
+  succeeds fit ../run/config.yaml -o again
+  succeeds fit --resume -o ../part
+  cp ../fit.csv near.csv
+  # shellcheck disable=SC2086 # several options
+  succeeds fit ../diag.yaml near.csv --free alpha $small -o named
+  cd ..
+  holds "a run from another folder is the same" same run/run.nc elsewhere/again/run.nc
+  holds "a run resumed from another folder is the same" same run/run.nc part/run.nc
+  holds "config.yaml names the problem by its whole path" grep -q "^  problem: .*$(pwd -P)/diag.yaml" elsewhere/named/config.yaml
+}
+
+# run.nc and config.yaml of two requests.
+test_strangers() {
+  rm -rf part && cp -R run part
+  sed -i 's/^discount: .*/discount: 0.5/' part/config.yaml
+  holds "the discount is another" differs run/config.yaml part/config.yaml
+  for command in 'score part fit.csv' 'simulate part -n 1'; do
+    # shellcheck disable=SC2086 # a command and its arguments
+    fails 3 "'part/run.nc' and 'part/config.yaml' do not belong together" $command
+  done
+  succeeds summary part
+  # The log may have moved meanwhile.
+  rm -rf part && cp -R run part
+  sed -i 's/^  data: .*/  data: moved.csv/' part/config.yaml
+  holds "the log is elsewhere" differs run/config.yaml part/config.yaml
+  succeeds score part fit.csv
+}
+
+# Utilities from columns of the log: a simulation by the run needs numbers instead.
+test_columns_run() {
+  cat >beads.csv <<'CSV'
+subject,run,trial,step,action,obs,draw_cost,reward_high,reward_low,reward_wrong
+1,1,1,1,draw,high,0.1,70,10,0
+1,1,1,2,draw,high,0.1,70,10,0
+1,1,1,3,bet_high,none,0.1,70,10,0
+1,1,2,1,draw,low,0.1,10,70,0
+1,1,2,2,bet_low,none,0.1,10,70,0
+CSV
+  succeeds fit example:beads beads.csv --set resolution=99 --set horizon=5 --inverse map -o columns
+  set -- simulate columns -n 5 --seed 2
+  fails 2 "comes from the data column 'draw_cost'" "$@"
+  fails 2 "comes from the data column 'reward_high'" "$@" --set utility.draw=-0.1
+  set -- "$@" --set utility.draw=-0.1 --set utility.bet_high='[70, 0]' --set utility.bet_low.high=0
+  fails 2 "comes from the data column 'reward_low'" "$@"
+  set -- "$@" --set utility.bet_low.low=10
+  succeeds "$@"
+  holds "simulate gives rows" [ "$(rows out)" -gt 5 ]
+  fails 2 '--set does not change what a run has inferred' "$@" --set alpha=1
+  fails 2 '--set does not change what a run has inferred' "$@" --set utility.draw=-0.2
+  fails 2 '--set does not change what a run has inferred' simulate columns -n 5 --set utility.draw=-draw_cost
+  fails 2 'names no action' simulate columns -n 5 --set utility.fly=1
+  fails 2 '--set does not change what a run has inferred' simulate run -n 5 --set utility.monitor=1
+  fails 2 '--set does not change' score columns beads.csv --set utility.draw=-0.1
 }
 
 # damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
@@ -623,7 +700,7 @@ open("damaged/run.nc", "wb").write(b)'
   damaged run.nc '' score damaged fit.csv
   : >damaged/run.nc
   damaged run.nc '' simulate damaged -n 1
-  rm damaged/run.nc
+  rm damaged/run.nc damaged/config.yaml
   damaged run.nc 'cannot' check damaged
   head -c 100 run/summary.json >damaged/summary.json
   damaged summary.json '' check damaged
@@ -655,6 +732,8 @@ test_check() {
   # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
   holds "the paper's scheme is noted" says 'note: --sampler paper'
+  holds "its length too" says 'one chain of 100 + 1000 draws of 10 steps unless asked otherwise'
+  holds "KL is over histories that repeat" grep -q 'KL to the empirical policy .* over the [0-9]* decisions whose history repeats' out
   run check paper
   holds "check ends with 1, not $code" [ "$code" -eq 1 ]
   holds "the open tail is named" grep -q '^FAILS: nothing bounds beta above' out
@@ -719,6 +798,9 @@ test_fits() {
   test_fit_blocks
   test_fit_results
   test_resume
+  test_places
+  test_strangers
+  test_columns_run
   test_damaged_runs
   test_check
   test_score_run
@@ -795,6 +877,42 @@ test_signals() {
   fails 3 'foreign/checkpoint: the checkpoint belongs to another request' fit --resume -o foreign
 }
 
+# timeout signals its child and then the group that the child is in; one wish to stop, though.
+test_timeout() {
+  set -- fit example:diag fit.csv --free beta --chains 1 --threads 1 --warmup 10 --log-likelihood none
+  ran=$*
+  seconds=2
+  if grep -q __asan_init "$IDM_PROGRAM"; then seconds=10; fi
+  for signal in TERM INT; do
+    code=0
+    timeout --preserve-status -s $signal $seconds "$IDM_PROGRAM" "$@" --draws 1000000 --thin 10 -o "timed$signal" \
+      >out 2>err </dev/null || code=$?
+    holds "a fit under timeout -s $signal ends with 1, not $code" [ "$code" -eq 1 ]
+    holds "it says at once what it does" says 'idm: interrupted; saving the draws made so far'
+    holds "it keeps its checkpoint" [ -s "timed$signal/checkpoint" ]
+    holds "it has draws" [ -s "timed$signal/run.nc" ]
+    run check "timed$signal"
+    holds "what the data say was not looked at" grep -q '^FAILS: the fit was interrupted' out
+  done
+  # A draw of so many steps that no wish is heard: the one that comes later ends the program.
+  begin "$@" --thin 1000000 -o ended
+  await ended/config.yaml
+  sleep 1
+  kill -TERM "$process"
+  kill -INT "$process"
+  sleep 4
+  holds "two signals at once do not end the program" kill -0 "$process"
+  kill -TERM "$process" 2>/dev/null || true
+  finish
+  holds "a later one does, with 143, not $code" [ "$code" -eq 143 ]
+  # Too early to say how long it takes.
+  python3 - $seconds "$IDM_PROGRAM" "$@" --draws 1000000 --thin 10 -o shown <<'PYTHON' >out 2>err
+import pty, sys
+pty.spawn(["timeout", "--foreground"] + sys.argv[1:])
+PYTHON
+  holds "a bar that has just begun does not guess" grep -q ' 0 % .* ? s left' out
+}
+
 # --- recover and sbc ------------------------------------------------------------------------------
 
 test_calibration() {
@@ -857,7 +975,7 @@ test_help() {
   holds "bayes is an inverse planner" grep -q '^bayes ' out
   holds "map is an inverse planner" grep -q '^map ' out
   succeeds list inverses --json
-  json '[i["name"] for i in j["inverses"]] == ["bayes", "map"]'
+  json '[i["name"] for i in j["inverses"]] == ["bayes", "map", "laplace"]'
   succeeds list planners
   holds "bounded-rational is a planner" grep -q '^bounded-rational ' out
   succeeds list examples
@@ -873,6 +991,7 @@ test_help() {
   holds "--version names the version" grep -qE '^idm [0-9]+\.[0-9]+\.[0-9]+$' out
   succeeds help --man
   cp out idm.1
+  holds "the overview keeps its columns" grep -q '^  list WHAT                    List ' overview
   for command in fit summary check recover sbc; do
     holds "the overview lists $command" grep -q "^  $command " overview
   done
@@ -975,6 +1094,7 @@ test_convert
 test_init
 test_fits
 test_signals
+test_timeout
 test_calibration
 test_help
 test_hostile

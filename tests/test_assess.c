@@ -80,15 +80,15 @@ static void test_bad_draws(void **state)
   idm_posterior *p = make_posterior(CHAINS, 0.5);
   idm_assessment *a = assess(p);
   assert_false(a->trusted);
-  assert_true(mentions(&a->failures, "the chains disagree about inverse_beta"));
-  assert_true(mentions(&a->failures, "too few effective draws of inverse_beta"));
+  assert_true(mentions(&a->failures, "the chains disagree about 1/beta"));
+  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
   idm_assessment_destroy(a);
   /* Draws that stay where they are for long: each value ten times over. */
   idm_posterior_destroy(p);
   p = make_posterior(CHAINS, 0);
   for (size_t i = 0; i < ALL; i++) p->value[i] = p->value[i - i % 10];
   a = assess(p);
-  assert_true(mentions(&a->failures, "too few effective draws of inverse_beta"));
+  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
@@ -139,7 +139,7 @@ static void test_a_fit(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  problem->agent.resolution = 20;
+  problem->agent.resolution = 60;
   check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = 60, .seed = 2};
@@ -162,7 +162,7 @@ static void test_a_fit(void **state)
     assert_true(a->parameter[0].low < a->parameter[0].maximum);
     assert_true(a->parameter[0].high > a->parameter[0].maximum);
     assert_true(mentions(&a->remarks, a->parameter[0].sentence));
-    assert_true(mentions(&a->remarks, "a lattice of resolution 40 instead of 20"));
+    assert_true(mentions(&a->remarks, "a lattice of resolution 120 instead of 60"));
     if (inverse->answer == IDM_POSTERIOR)
       assert_memory_equal(a->diagnosis, draws->diagnosis, 2 * sizeof *a->diagnosis);
     idm_assessment_destroy(a);

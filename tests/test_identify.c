@@ -182,8 +182,8 @@ static void test_nothing_bounds(void **state)
   assert_true(isnan(beta->contraction));
   assert_false(f.assessment->trusted);
   assert_true(mentions(&f.assessment->failures, "nothing bounds beta above"));
-  assert_non_null(strstr(beta->sentence, "beta is not bounded above by the data"));
-  assert_non_null(strstr(beta->sentence, "not bounded at all"));
+  assert_non_null(strstr(beta->sentence, "above it is bounded neither by the data"));
+  assert_non_null(strstr(beta->sentence, "nor by the prior"));
   close_fixture(&f);
 }
 
@@ -196,7 +196,8 @@ static void test_bounded_by_the_prior(void **state)
   assert_true(beta->gap[1] < 0.5 && beta->proper[1]);
   assert_true(f.assessment->trusted);
   assert_int_equal(f.assessment->failures.count, 0);
-  assert_true(mentions(&f.assessment->remarks, "there it is bounded by the prior"));
+  assert_true(
+      mentions(&f.assessment->remarks, "above it is bounded by the prior, not by the data"));
   assert_true(beta->high == INFINITY);
   close_fixture(&f);
 }
@@ -235,7 +236,8 @@ static void test_no_data(void **state)
   assert_true(beta->gap[0] == 0 && beta->gap[1] == 0);
   assert_true(beta->low == -INFINITY && beta->high == INFINITY);
   assert_non_null(strstr(beta->sentence, "the data do not bound 1/beta"));
-  assert_non_null(strstr(beta->sentence, "on either side"));
+  assert_non_null(strstr(beta->sentence, "below it is bounded by the prior"));
+  assert_non_null(strstr(beta->sentence, "above it is bounded by the prior"));
   /* The posterior is the prior: 200 draws tell its variance to a fifth or so. */
   assert_true(fabs(beta->contraction) < 0.6);
   close_fixture(&f);
@@ -269,6 +271,63 @@ static void test_contraction(void **state)
   close_fixture(&f);
 }
 
+/* What the data bound does not hang on the prior, and a prior that fights the data is told of. */
+static void test_prior_against_data(void **state)
+{
+  (void)state;
+  fixture usual = ask_diag("map", 1.25, "{beta: {scale: inverse}}");
+  fixture wild = ask_diag("laplace", 1.25, "{beta: {prior: {normal: [0, 1.0e-9]}}}");
+  const idm_identification *a = &usual.assessment->parameter[0];
+  const idm_identification *b = &wild.assessment->parameter[0];
+  assert_near(a->low, b->low, 0.01);
+  assert_near(a->high, b->high, 0.01);
+  assert_near(usual.assessment->log_likelihood, wild.assessment->log_likelihood, 1e-3);
+  assert_true(mentions(&wild.assessment->remarks, "prior and data disagree about 1/beta"));
+  assert_false(mentions(&usual.assessment->remarks, "prior and data disagree"));
+  close_fixture(&usual);
+  close_fixture(&wild);
+}
+
+/* A number added to all utilities changes no choice: with all of them free the data bound none. */
+static void test_free_shift(void **state)
+{
+  (void)state;
+  fixture f = ask_diag("map", INFINITY, "utility");
+  assert_int_equal(f.assessment->parameters, 6);
+  for (size_t i = 0; i < 6; i++) {
+    assert_true(f.assessment->parameter[i].gap[0] < drop);
+    assert_true(f.assessment->parameter[i].gap[1] < drop);
+    assert_non_null(strstr(f.assessment->parameter[i].sentence, "the data do not bound"));
+  }
+  close_fixture(&f);
+}
+
+/* Utilities all alike leave nothing to choose by: no alpha is better than another, and one so small
+ * that only rounding chooses is outside the support. */
+static void test_nothing_to_choose_by(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  problem->agent.resolution = 20;
+  idm_data *data = simulate(problem, 20);
+  for (size_t i = 0; i < 6; i++) problem->theta->block[IDM_UTILITY].value[i] = 1;
+  check(idm_problem_free(problem, "alpha", &support_error));
+  fit work;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  check(idm_fit_open(&work, problem, data, &settings, 1, &support_error));
+  double likelihood[2];
+  const double y[2] = {log(0.5), log(1e-15)};
+  for (int i = 0; i < 2; i++)
+    check(
+        idm_matching_log_likelihood(work.matching[0], &y[i], &likelihood[i], NULL, &support_error));
+  assert_true(isfinite(likelihood[0]) && likelihood[1] == -INFINITY);
+  idm_fit_close(&work);
+  fixture f = ask("map", problem, data);
+  assert_non_null(strstr(f.assessment->parameter[0].sentence, "the data do not bound alpha"));
+  close_fixture(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -278,6 +337,9 @@ int main(void)
       cmocka_unit_test(test_neutral_agent),
       cmocka_unit_test(test_no_data),
       cmocka_unit_test(test_contraction),
+      cmocka_unit_test(test_prior_against_data),
+      cmocka_unit_test(test_free_shift),
+      cmocka_unit_test(test_nothing_to_choose_by),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

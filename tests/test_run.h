@@ -74,7 +74,10 @@ static inline idm_posterior *made_up(size_t chains, size_t draws, const char *co
   assert_non_null(p);
   idm_random random;
   idm_random_init(&random, 7, 0);
-  *p = (idm_posterior){.answer = IDM_POSTERIOR, .inverse = "bayes", .seed = UINT64_MAX - 4};
+  *p = (idm_posterior){.answer = IDM_POSTERIOR,
+                       .inverse = "bayes",
+                       .seed = UINT64_MAX - 4,
+                       .request = UINT64_C(0x0fedcba987654321)};
   strcpy(p->sampler, plain ? "metropolis" : "nuts");
   p->warmup = 500;
   p->chains = chains;

@@ -62,6 +62,7 @@ static void check_same(const idm_posterior *a, const idm_posterior *b)
   assert_string_equal(a->inverse, b->inverse);
   assert_string_equal(a->sampler, b->sampler);
   assert_true(a->seed == b->seed);
+  assert_true(a->request == b->request);
   assert_int_equal(a->warmup, b->warmup);
   assert_int_equal(a->chains, b->chains);
   assert_int_equal(a->draws, b->draws);
@@ -112,6 +113,7 @@ static void test_point(void **state)
   p->sampler[0] = '\0';
   p->warmup = 0;
   p->seed = 0;
+  p->request = 0;
   idm_labels_destroy(&p->coordinate);
   check_round_trip(*state, p);
   idm_posterior_destroy(p);
@@ -259,6 +261,7 @@ static void check_attributes(int group)
   check_word(group, NC_GLOBAL, "answer", "posterior");
   check_word(group, NC_GLOBAL, "inverse", "bayes");
   check_word(group, NC_GLOBAL, "sampler", "nuts");
+  check_word(group, NC_GLOBAL, "request", "0fedcba987654321");
   nc(nc_get_att_ulonglong(group, NC_GLOBAL, "seed", &seed));
   nc(nc_get_att_longlong(group, NC_GLOBAL, "warmup", &warmup));
   assert_true(seed == UINT64_MAX - 4);
@@ -411,6 +414,41 @@ static void test_variants(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Utilities of which some are inferred: those are NaN, in every variant; none held, none written.
+ */
+static void test_partly_held(void **state)
+{
+  const folder *f = *state;
+  static const int32_t partly[] = {-1, 0, 1, -1, 0, -1};
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  check(idm_theta_resize(problem->theta, IDM_UTILITY, 6, 2, &support_error));
+  idm_block *utility = &problem->theta->block[IDM_UTILITY];
+  for (size_t i = 0; i < 12; i++) utility->value[i] = (double)i + 1;
+  utility->role = IDM_DESCRIPTIVE;
+  utility->coordinate = malloc(sizeof partly);
+  assert_non_null(utility->coordinate);
+  memcpy(utility->coordinate, partly, sizeof partly);
+  idm_posterior *p = made_up(1, 4, weird, 1, true);
+  for (int whole = 0; whole < 2; whole++) {
+    for (size_t i = 0; whole && i < 6; i++) utility->coordinate[i] = 0;
+    check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+    int file;
+    int variable;
+    double x[12];
+    nc(nc_open(f->file, NC_NOWRITE, &file));
+    const int group = group_of(file, "constant_data");
+    const int code = nc_inq_varid(group, "utility", &variable);
+    assert_int_equal(code, whole ? NC_ENOTVAR : NC_NOERR);
+    if (!whole) nc(nc_get_var_double(group, variable_of(group, "utility", NC_DOUBLE, 3), x));
+    for (size_t i = 0; !whole && i < 12; i++)
+      assert_true(partly[i % 6] >= 0 ? isnan(x[i]) : x[i] == (double)i + 1);
+    nc(nc_close(file));
+  }
+  assert_true(utility->value[1] == 2); /* the problem itself is left alone */
+  idm_posterior_destroy(p);
+  idm_problem_destroy(problem);
+}
+
 /* --- refusals --------------------------------------------------------------------------------- */
 
 static void check_refused(const char *path, const char *words)
@@ -511,6 +549,8 @@ typedef enum flaw {
   no_answer,
   long_sampler,
   list_sampler,
+  wrong_request,
+  long_request,
   negative_warmup,
   flaws
 } flaw;
@@ -529,6 +569,8 @@ static void forge_root(int file, flaw wrong)
     put_word(file, NC_GLOBAL, "answer", wrong == wrong_answer ? "perhaps" : "posterior");
   put_word(file, NC_GLOBAL, "sampler", wrong == long_sampler ? TEN TEN TEN "12" : "nuts");
   if (wrong == list_sampler) nc(nc_put_att_string(file, NC_GLOBAL, "sampler", 2, list));
+  if (wrong == wrong_request) put_word(file, NC_GLOBAL, "request", "12x4");
+  if (wrong == long_request) put_word(file, NC_GLOBAL, "request", "0123456789abcdef0");
   if (wrong == seed_type)
     put_word(file, NC_GLOBAL, "seed", "3");
   else if (wrong != no_seed)
@@ -638,6 +680,8 @@ static void test_forged(void **state)
       [no_answer] = "'answer' is ''",
       [long_sampler] = "'sampler' is longer than 31 bytes",
       [list_sampler] = "attribute 'sampler' in group '/' is not a string",
+      [wrong_request] = "'request' is '12x4'; expected a hexadecimal number",
+      [long_request] = "'request' is longer than 16 bytes",
       [negative_warmup] = "'warmup' is -1",
   };
   idm_posterior *p;
@@ -647,6 +691,7 @@ static void test_forged(void **state)
   assert_true(p->summarised[0]);
   assert_int_equal(p->statistics[5].evaluations, 6);
   assert_true(isnan(p->statistics[0].energy));
+  assert_true(p->request == 0);
   idm_posterior_destroy(p);
   for (flaw wrong = none + 1; wrong < flaws; wrong++) {
     forge(f->file, wrong);
@@ -770,13 +815,11 @@ static void test_for_others(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(test_round_trip), TEST(test_point),
-      TEST(test_order),      TEST(test_same_bytes),
-      TEST(test_layout),     TEST(test_long_log_likelihood),
-      TEST(test_variants),   TEST(test_no_run),
-      TEST(test_cut_short),  TEST(test_damaged),
-      TEST(test_forged),     TEST(test_unwritable),
-      TEST(test_full_disk),  TEST(test_unwritable_posterior),
+      TEST(test_round_trip), TEST(test_point),       TEST(test_order),
+      TEST(test_same_bytes), TEST(test_layout),      TEST(test_long_log_likelihood),
+      TEST(test_variants),   TEST(test_partly_held), TEST(test_no_run),
+      TEST(test_cut_short),  TEST(test_damaged),     TEST(test_forged),
+      TEST(test_unwritable), TEST(test_full_disk),   TEST(test_unwritable_posterior),
       TEST(test_destroy),    TEST(test_for_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ typedef struct idm_posterior {
   char inverse[32];
   char sampler[32];
   uint64_t seed;
+  uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
   long warmup;
   size_t chains;
   size_t draws;
@@ -269,6 +270,7 @@ typedef struct idm_sensitivity {
 } idm_sensitivity;
 
 typedef struct idm_assessment {
+  idm_answer answer;
   size_t quantities;
   idm_diagnosis *diagnosis; /* [quantity] */
   long divergences;

@@ -17,9 +17,9 @@ typedef struct idm_request {
   char inverse[32]; /* name in the registry */
   idm_fit_settings settings;
   bool stan;                   /* CmdStan's CSV beside run.nc */
-  char data[1024];             /* path of the log, as given */
+  char data[1024];             /* path of the log */
   char data_hash[IDM_HASH];    /* SHA-256 in hexadecimal */
-  char problem[1024];          /* path of the problem, as given */
+  char problem[1024];          /* path of the problem, or example:NAME */
   char problem_hash[IDM_HASH]; /* empty for a built-in example */
 } idm_request;
 

@@ -13,9 +13,9 @@ extern "C" {
 
 /* Write a posterior as netCDF-4 in the layout of ArviZ's InferenceData: groups posterior,
  * unconstrained_posterior, sample_stats, log_likelihood (variable `choice`), prior, observed_data,
- * constant_data (blocks of theta that are clamped). The file appears whole or not at all, holds no
- * date (the same posterior gives the same bytes) and ends in a checksum. It is made in memory
- * first. opt_data NULL: no observed_data.
+ * constant_data (blocks of theta that are clamped; NaN where one is inferred in part). The file
+ * appears whole or not at all, holds no date (the same posterior gives the same bytes) and ends in
+ * a checksum. It is made in memory first. opt_data NULL: no observed_data.
  *
  * A variable's attribute `long_name` is the exact name of its quantity; the variable has the same
  * name as far as netCDF allows ('/' is written %2F). */

@@ -79,6 +79,7 @@ typedef struct idm_block {
   idm_role role;
   idm_scale scale;
   idm_prior prior;
+  bool usual_prior; /* the default one: it follows the range of the utility */
   /* Which numbers of a free block move: number i follows coordinate[i], -1 is held at its value,
    * numbers of one coordinate are tied. NULL: each number moves by itself. */
   int32_t *coordinate;        /* [size], owned */

@@ -88,7 +88,11 @@ idm_status cli_print_json(cli_call *call, json_t *object);
 bool cli_is_run(const char *path);
 /* Path of a file of a run, for the caller to free; NULL where memory is short. */
 char *cli_run_path(const char *run, const char *file);
-/* The problem, the request and the posterior of a run; what is not wanted is NULL. */
+bool cli_has_file(const char *run, const char *file);
+/* 64 bits of config.yaml that tell requests apart; where its inputs lie is no part of it. */
+idm_status cli_label_run(cli_call *call, const char *run, uint64_t *ret_label);
+/* The problem, the request and the posterior of a run; what is not wanted is NULL. Problem and
+ * posterior must belong together. */
 idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_problem,
                         idm_request *opt_request, idm_posterior **opt_posterior);
 /* Table of the quantities that are summarised. */
@@ -108,7 +112,8 @@ void cli_progress_begin(cli_progress *progress);
 /* Show how far: fraction done, and a few words. */
 void cli_progress_show(cli_progress *progress, double fraction, const char *words);
 void cli_progress_end(cli_progress *progress);
-/* From now on SIGINT and SIGTERM ask to stop; cli_interrupted tells whether one came. */
+/* From now on SIGINT and SIGTERM ask to stop; cli_interrupted tells whether one came. Another one
+ * more than two seconds later ends the program. */
 void cli_catch_signals(void);
 bool cli_interrupted(void);
 

@@ -1,6 +1,7 @@
 /* idm fit: from a log to a posterior.
  *
  * Contents: the request · checkpoints and progress · finishing · the command */
+#define _XOPEN_SOURCE 700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static void ask_for_paper(cli_call *call, idm_problem *problem, idm_fit_settings
     if (block->role != IDM_DESCRIPTIVE) continue;
     free(block->prior.argument);
     block->prior = (idm_prior){.kind = IDM_PRIOR_FLAT};
+    block->usual_prior = false;
     if (i == IDM_ALPHA || i == IDM_BETA || i == IDM_ETA) block->scale = IDM_SCALE_LOG;
   }
   if (!cli_given(call, "chains")) s->chains = 1;
@@ -31,7 +33,8 @@ static void ask_for_paper(cli_call *call, idm_problem *problem, idm_fit_settings
   if (!cli_given(call, "draws")) s->draws = 1000;
   if (!cli_given(call, "thin")) s->thin = 10;
   idm_notes_add(&call->notes, "--sampler paper: a fixed random walk of step 0.1 with flat priors "
-                              "(on the logarithms of alpha, beta, eta), as in the paper");
+                              "(on the logarithms of alpha, beta, eta), as in the paper; one chain "
+                              "of 100 + 1000 draws of 10 steps unless asked otherwise");
 }
 
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
@@ -105,6 +108,13 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   return status;
 }
 
+/* Whether there is nothing left to do for --resume. */
+static bool is_complete(const cli_call *call, const char *run)
+{
+  return cli_has_file(run, "run.nc") && !cli_has_file(run, "checkpoint") &&
+         !cli_given(call, "stan");
+}
+
 /* The request of a run that goes on; the log must be the one it began with. */
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_request *r)
@@ -119,7 +129,7 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (!cli_is_run(run))
     return idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
   idm_status status = cli_read_run(call, run, ret_problem, r, NULL);
-  if (status != IDM_OK) return status;
+  if (status != IDM_OK || is_complete(call, run)) return status;
   if (cli_given(call, "stan")) r->stan = true;
   const char *path = call->arguments > 1 ? call->argument[1] : r->data;
   char hash[IDM_HASH];
@@ -141,6 +151,7 @@ typedef struct fitting {
   char *checkpoint; /* path */
   double saved;     /* when the last checkpoint was written */
   uint64_t label;
+  bool told;         /* that an interrupt was noticed */
   bool made;         /* the folder was not there before */
   bool written;      /* the results are in it */
   idm_status status; /* of writing checkpoints */
@@ -204,11 +215,23 @@ static void show(fitting *f, const idm_chains *c)
   cli_progress_show(&f->progress, done, words);
 }
 
+/* Whoever interrupts wants to see at once that it was noticed. */
+static void tell_interrupt(fitting *f)
+{
+  if (f->told) return;
+  f->told = true;
+  cli_progress_end(&f->progress);
+  fprintf(stderr, "idm: interrupted; saving the draws made so far\n");
+}
+
 static bool watch(void *context, const idm_chains *chains)
 {
   fitting *f = context;
   const bool stop = cli_interrupted();
-  if (f->progress.terminal && cli_seconds() - f->progress.shown > 0.5) show(f, chains);
+  if (stop)
+    tell_interrupt(f);
+  else if (f->progress.terminal && cli_seconds() - f->progress.shown > 0.5)
+    show(f, chains);
   if (f->status == IDM_OK && (stop || cli_seconds() - f->saved > checkpoint_seconds))
     f->status = write_checkpoint(f, chains);
   return stop || f->status != IDM_OK;
@@ -256,8 +279,8 @@ static void print_result(const char *run, const idm_posterior *posterior,
   printf("\nthe behaviour at the posterior's centre: log-loss %.4f a decision, Brier %.4f",
          projection->log_loss, projection->brier);
   if (projection->repeated)
-    printf(", KL to the empirical policy %.4f over %llu decisions", projection->divergence,
-           (unsigned long long)projection->repeated);
+    printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
+           projection->divergence, (unsigned long long)projection->repeated);
   printf("\n\n");
   cli_print_verdict(stdout, assessment);
   printf("\n%s: run.nc, summary.json, config.yaml (%.1f s, sampler %s)\n", run, seconds,
@@ -265,15 +288,6 @@ static void print_result(const char *run, const idm_posterior *posterior,
 }
 
 /* --- the command --------------------------------------------------------------------------- */
-
-static bool has_file(const char *run, const char *file)
-{
-  struct stat info;
-  char *path = cli_run_path(run, file);
-  const bool there = path && stat(path, &info) == 0;
-  free(path);
-  return there;
-}
 
 static bool remove_file(const char *run, const char *file)
 {
@@ -299,7 +313,7 @@ static void remove_results(const char *run)
 /* A fit that failed leaves nothing behind, unless it can be gone on with. */
 static void clean_up(cli_call *call, const char *run, bool made)
 {
-  if (cli_given(call, "resume") || has_file(run, "checkpoint")) return;
+  if (cli_given(call, "resume") || cli_has_file(run, "checkpoint")) return;
   remove_results(run);
   remove_file(run, "config.yaml");
   if (made) rmdir(run);
@@ -310,7 +324,8 @@ static idm_status open_folder(cli_call *call, const char *run, bool *made)
 {
   *made = false;
   if (cli_is_run(run)) {
-    if (has_file(run, "config.yaml") && !cli_given(call, "resume") && !cli_given(call, "overwrite"))
+    if (cli_has_file(run, "config.yaml") && !cli_given(call, "resume") &&
+        !cli_given(call, "overwrite"))
       return idm_fail(&call->error, IDM_USAGE,
                       "'%s' holds a run already; add --resume to go on with it, or --overwrite",
                       run);
@@ -322,23 +337,30 @@ static idm_status open_folder(cli_call *call, const char *run, bool *made)
                   strerror(errno));
 }
 
+/* A path that is good from every folder; as given where it is too long or cannot be had. */
+static void make_absolute(char *path, size_t size)
+{
+  char *absolute = realpath(path, NULL);
+  if (absolute && strlen(absolute) < size) snprintf(path, size, "%s", absolute);
+  free(absolute);
+}
+
 /* Write config.yaml, or read the one of a run that goes on; its bytes name the request. */
 static idm_status settle_config(cli_call *call, const char *run, const idm_problem *problem,
                                 const idm_request *r, uint64_t *label)
 {
-  char *path = cli_run_path(run, "config.yaml");
-  if (!path) return idm_fail_memory(&call->error);
   idm_status status = IDM_OK;
   if (!cli_given(call, "resume")) {
+    idm_request kept = *r;
+    make_absolute(kept.data, sizeof kept.data);
+    if (strncmp(kept.problem, "example:", 8) != 0) make_absolute(kept.problem, sizeof kept.problem);
     remove_results(run);
-    status = idm_request_write(problem, r, path, &call->error);
+    char *path = cli_run_path(run, "config.yaml");
+    status = path ? idm_request_write(problem, &kept, path, &call->error)
+                  : idm_fail_memory(&call->error);
+    free(path);
   }
-  char hash[IDM_HASH] = "";
-  if (status == IDM_OK) status = idm_file_hash(path, hash, &call->error);
-  free(path);
-  hash[16] = '\0'; /* 64 bits are enough to tell requests apart */
-  *label = strtoull(hash, NULL, 16);
-  return status;
+  return status == IDM_OK ? cli_label_run(call, run, label) : status;
 }
 
 /* The checkpoint of a run that goes on; none is a beginning from the start. */
@@ -368,6 +390,22 @@ static bool is_partial(const idm_posterior *opt_posterior, const idm_request *r)
          opt_posterior->draws < (size_t)r->settings.draws;
 }
 
+/* Diagnostics and verdict. What the data say takes time, which an interrupted fit is not given:
+ * without it nothing can be trusted. */
+static idm_status assess(cli_call *call, const idm_problem *problem, const idm_data *data,
+                         const idm_posterior *posterior, int threads, bool stopped,
+                         idm_assessment **ret_assessment)
+{
+  if (!stopped) return idm_assess(problem, data, posterior, threads, ret_assessment, &call->error);
+  const idm_status status = idm_assess_draws(posterior, ret_assessment, &call->error);
+  if (status != IDM_OK) return status;
+  (*ret_assessment)->trusted = false;
+  idm_notes_add(&(*ret_assessment)->failures,
+                "the fit was interrupted; `idm fit --resume` goes on, and then sees what the data "
+                "bound");
+  return IDM_OK;
+}
+
 static idm_status fit_data(cli_call *call, const char *run, const idm_problem *problem,
                            const idm_data *data, const idm_request *r, fitting *f)
 {
@@ -384,12 +422,14 @@ static idm_status fit_data(cli_call *call, const char *run, const idm_problem *p
   cli_progress_end(&f->progress);
   name_checkpoint(call, f, status);
   const bool stopped = cli_interrupted() && (status == IDM_UNTRUSTED || is_partial(posterior, r));
+  if (stopped) tell_interrupt(f);
   if (f->status != IDM_OK) {
     call->error = f->error;
     status = f->status;
   }
   if (status == IDM_OK)
-    status = idm_assess(problem, data, posterior, r->settings.threads, &assessment, &call->error);
+    status = assess(call, problem, data, posterior, r->settings.threads, stopped, &assessment);
+  if (status == IDM_OK) posterior->request = f->label;
   if (status == IDM_OK)
     status = write_run(call, run, problem, data, posterior, assessment, &projection, r->stan);
   f->written = status == IDM_OK;
@@ -424,6 +464,11 @@ static idm_status run(cli_call *call)
   idm_request_default(&request);
   idm_status status = cli_given(call, "resume") ? resume_request(call, folder, &problem, &request)
                                                 : make_request(call, &problem, &request);
+  if (status == IDM_OK && cli_given(call, "resume") && is_complete(call, folder)) {
+    idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
+    idm_problem_destroy(problem);
+    return IDM_OK;
+  }
   if (status == IDM_OK) status = cli_read_data(call, request.data, problem, &data);
   if (cli_given(call, "threads")) request.settings.threads = (int)cli_integer(call, "threads");
   if (status == IDM_OK) status = open_folder(call, folder, &f.made);

@@ -63,6 +63,10 @@ static idm_status list_examples(cli_call *call)
 
 static idm_status run_list(cli_call *call)
 {
+  if (call->arguments < 1)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "usage: idm list planners|inverses|agents|examples [options]; see `idm help "
+                    "list`");
   const char *what = call->argument[0];
   if (strcmp(what, "planners") == 0) return list_planners(call, idm_planner_at);
   if (strcmp(what, "agents") == 0) return list_planners(call, idm_agent_at);
@@ -117,10 +121,11 @@ static const cli_option help_options[] = {
 
 const cli_command cli_list_command = {
     "list",
-    "planners|inverses|agents|examples",
-    1,
+    "WHAT",
+    0,
     1,
     "List planners, inverse planners, named agents or built-in examples",
+    "WHAT is planners, inverses (inverse planners), agents or examples.\n"
     "Agents are the paper's table of boundedly rational agents: planners with some parameters "
     "clamped.\n"
     "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",

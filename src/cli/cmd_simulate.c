@@ -1,4 +1,5 @@
 /* idm simulate: a log of decisions from an agent in its environment. */
+#include <string.h>
 
 #include "cli/cli.h"
 
@@ -17,16 +18,35 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
   return cli_print_json(call, object);
 }
 
+/* Give numbers to utilities that came from columns of the run's log: a simulation has no log. What
+ * was inferred, and what was held meanwhile, stays. */
+static idm_status set_utilities(cli_call *call, idm_problem *problem)
+{
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const size_t sources = problem->utility_sources;
+    const bool utility = sources && strncmp(settings[i], "utility.", 8) == 0;
+    if (utility) status = idm_problem_set(problem, settings[i], &call->error);
+    if (status == IDM_OK && (!utility || problem->utility_sources == sources))
+      status = idm_fail(&call->error, IDM_USAGE,
+                        "--set does not change what a run has inferred or held: it only gives a "
+                        "number to a utility that comes from a data column, as "
+                        "utility.ACTION.STATE=1");
+  }
+  if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
+    status = IDM_USAGE;
+  return status == IDM_OK ? cli_need_utilities(call, problem) : status;
+}
+
 /* Posterior predictive data: each trajectory by a draw of the run. */
 static idm_status simulate_run(cli_call *call, const idm_simulation *simulation,
                                idm_problem **ret_problem, idm_data **ret_data)
 {
-  const char *const *settings;
-  if (cli_list(call, "set", &settings))
-    return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
   idm_posterior *posterior = NULL;
   idm_status status = cli_read_run(call, call->argument[0], ret_problem, NULL, &posterior);
-  if (status == IDM_OK) status = cli_need_utilities(call, *ret_problem);
+  if (status == IDM_OK) status = set_utilities(call, *ret_problem);
   if (status == IDM_OK)
     status = idm_posterior_simulate(*ret_problem, posterior, simulation, ret_data, &call->error);
   idm_posterior_destroy(posterior);
@@ -88,7 +108,8 @@ const cli_command cli_simulate = {
     "Lets the agent act in the environment (never in its own models) and writes one row a "
     "decision:\n"
     "agent, trajectory, step, action, and what was observed after it. The same seed gives the same "
-    "log. A RUN simulates by its posterior, each trajectory by another draw.",
+    "log. A RUN simulates by its posterior, each trajectory by another draw; utilities that came\n"
+    "from columns of its log need a number: --set utility.ACTION.STATE=NUMBER.",
     options,
     run,
 };

@@ -1,5 +1,6 @@
 /* A progress bar on a terminal, and signals that ask to stop. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,17 +8,25 @@
 #include "cli/cli.h"
 
 static volatile sig_atomic_t interrupted;
+static atomic_llong first_signal; /* when it came; lock-free, so that a handler may touch it */
 
+/* One wish to stop may come twice: timeout(1) signals its child and then the group that the child
+ * is in. A signal that comes later is another wish, and ends the program as it would any other. */
 static void note_signal(int number)
 {
-  (void)number;
-  interrupted = 1;
+  const long long now = (long long)time(NULL);
+  if (!interrupted) {
+    first_signal = now;
+    interrupted = 1;
+  } else if (now - first_signal > 2) {
+    signal(number, SIG_DFL);
+    raise(number); /* delivered when this handler returns */
+  }
 }
 
 void cli_catch_signals(void)
 {
-  /* A second signal ends the program as it would any other. */
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction action = {.sa_handler = note_signal};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
@@ -51,9 +60,10 @@ void cli_progress_show(cli_progress *progress, double fraction, const char *word
   for (int i = 0; i < width; i++) bar[i] = i < full ? '#' : '.';
   bar[width] = '\0';
   const double elapsed = now - progress->started;
-  const double left = fraction > 0.01 ? elapsed * (1 - fraction) / fraction : 0;
-  fprintf(stderr, "\r[%s] %3.0f %% %5.1f s, %5.1f s left %s\033[K", bar, 100 * fraction, elapsed,
-          left, words);
+  char left[32] = "    ?"; /* nothing to go by yet */
+  if (fraction >= 0.01) snprintf(left, sizeof left, "%5.1f", elapsed * (1 - fraction) / fraction);
+  fprintf(stderr, "\r[%s] %3.0f %% %5.1f s, %s s left %s\033[K", bar, 100 * fraction, elapsed, left,
+          words);
   fflush(stderr);
 }
 

@@ -20,6 +20,55 @@ char *cli_run_path(const char *run, const char *file)
   return path;
 }
 
+bool cli_has_file(const char *run, const char *file)
+{
+  struct stat info;
+  char *path = cli_run_path(run, file);
+  const bool there = path && stat(path, &info) == 0;
+  free(path);
+  return there;
+}
+
+/* Lines of the section `fit` that say where things lie or what is written beside run.nc: the draws
+ * do not depend on them. */
+static bool is_place(const char *line)
+{
+  static const char *const keys[] = {"  problem: ", "  problem_sha256: ", "  data: ", "  stan: "};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strncmp(line, keys[i], strlen(keys[i])) == 0) return true;
+  return false;
+}
+
+/* FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv), 64 bits, over the lines that count. */
+static uint64_t label_text(const char *text)
+{
+  uint64_t label = UINT64_C(0xcbf29ce484222325);
+  bool fit = false; /* the last section */
+  while (*text) {
+    const size_t length = strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+    if (strncmp(text, "fit:", 4) == 0) fit = true;
+    const bool counts = !fit || !is_place(text);
+    for (size_t i = 0; counts && i < length; i++)
+      label = (label ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    text += length;
+  }
+  return label;
+}
+
+idm_status cli_label_run(cli_call *call, const char *run, uint64_t *ret_label)
+{
+  char *text = NULL;
+  size_t length;
+  char *path = cli_run_path(run, "config.yaml");
+  const idm_status status = path
+                                ? idm_file_read(path, (size_t)1 << 28, &text, &length, &call->error)
+                                : idm_fail_memory(&call->error);
+  if (status == IDM_OK) *ret_label = label_text(text);
+  free(text);
+  free(path);
+  return status;
+}
+
 static idm_status read_config(cli_call *call, const char *run, idm_problem **ret_problem,
                               idm_request *request)
 {
@@ -37,12 +86,38 @@ static idm_status read_config(cli_call *call, const char *run, idm_problem **ret
   return status;
 }
 
+/* A fit that was stopped early has no run.nc yet. (A campaign of `idm recover` never has.) */
+static bool is_unfinished(const char *run)
+{
+  return !cli_has_file(run, "run.nc") && !cli_has_file(run, "replications.jsonl") &&
+         (cli_has_file(run, "config.yaml") || cli_has_file(run, "checkpoint"));
+}
+
+/* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
+ */
+static idm_status check_label(cli_call *call, const char *run, const idm_posterior *posterior)
+{
+  uint64_t label = 0;
+  if (!posterior->request) return IDM_OK;
+  const idm_status status = cli_label_run(call, run, &label);
+  if (status != IDM_OK || label == posterior->request) return status;
+  return idm_fail(
+      &call->error, IDM_INPUT,
+      "'%s/run.nc' and '%s/config.yaml' do not belong together: config.yaml was changed "
+      "after the fit, or one of them comes from another run",
+      run, run);
+}
+
 idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_problem,
                         idm_request *opt_request, idm_posterior **opt_posterior)
 {
   if (!cli_is_run(run))
     return idm_fail(&call->error, IDM_INPUT,
                     "'%s' is no run; expected the folder that `idm fit -o` made", run);
+  if (opt_posterior) *opt_posterior = NULL;
+  if (opt_posterior && is_unfinished(run))
+    return idm_fail(&call->error, IDM_INPUT,
+                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on", run, run);
   idm_status status = IDM_OK;
   idm_request request;
   idm_request_default(&request);
@@ -53,6 +128,11 @@ idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_probl
   status = path ? idm_posterior_read_netcdf(path, opt_posterior, &call->error)
                 : idm_fail_memory(&call->error);
   free(path);
+  if (status == IDM_OK && opt_problem) status = check_label(call, run, *opt_posterior);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*opt_posterior);
+    *opt_posterior = NULL;
+  }
   if (status != IDM_OK && opt_problem) {
     idm_problem_destroy(*opt_problem);
     *opt_problem = NULL;
@@ -98,13 +178,32 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
   }
 }
 
+/* A sentence over as many lines as it takes, indented after the first. */
+static void print_wrapped(FILE *out, const char *head, const char *text)
+{
+  enum { width = 118 };
+  int column = fprintf(out, "%s", head);
+  bool first = true;
+  for (const char *word = text; *word; first = false) {
+    const int length = (int)strcspn(word, " ");
+    if (!first && column + 1 + length > width)
+      column = fprintf(out, "\n  ") - 1;
+    else if (!first)
+      column += fprintf(out, " ");
+    column += fprintf(out, "%.*s", length, word);
+    word += length + (word[length] == ' ');
+  }
+  fprintf(out, ".\n");
+}
+
 void cli_print_verdict(FILE *out, const idm_assessment *assessment)
 {
   for (size_t i = 0; i < assessment->failures.count; i++)
-    fprintf(out, "FAILS: %s.\n", assessment->failures.text[i]);
+    print_wrapped(out, "FAILS: ", assessment->failures.text[i]);
   for (size_t i = 0; i < assessment->remarks.count; i++)
-    fprintf(out, "- %s.\n", assessment->remarks.text[i]);
+    print_wrapped(out, "- ", assessment->remarks.text[i]);
   fprintf(out, "verdict: %s\n",
-          assessment->trusted ? "the draws can be trusted"
-                              : "not to be trusted yet; see what fails above");
+          assessment->answer == IDM_POINT ? "a point: nothing here says how sure it is"
+          : assessment->trusted           ? "the draws can be trusted"
+                                          : "not to be trusted yet; see what fails above");
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "setting/freedom.h"
 
 /* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS; 1.92 is half the 95 % quantile of
  * chi-square with one degree of freedom). */
@@ -12,6 +13,8 @@ static const double most_rhat = 1.01;
 static const double least_ess = 400;
 static const double least_ebfmi = 0.3;
 static const double drop = 1.92;
+/* A lattice that moves a posterior mean by more than this many sds is too coarse. */
+static const double most_shift = 0.5;
 
 void idm_assessment_destroy(idm_assessment *a)
 {
@@ -41,12 +44,23 @@ double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
                        q->posterior->unconstrained[item->first * count + i], NULL, NULL, NULL);
 }
 
+/* "1/beta" for a reader, where files say inverse_beta. */
+enum { SPOKEN = 128 };
+static const char *spoken(const char *name, char buffer[SPOKEN])
+{
+  static const char prefix[] = "inverse_";
+  const bool inverse = strncmp(name, prefix, strlen(prefix)) == 0;
+  snprintf(buffer, SPOKEN, "%s%.120s", inverse ? "1/" : "", name + (inverse ? strlen(prefix) : 0));
+  return buffer;
+}
+
 /* --- draws --------------------------------------------------------------------------------- */
 
 static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
 {
   const idm_diagnosis *d = &a->diagnosis[i];
-  const char *name = p->quantity.name[i];
+  char name[SPOKEN];
+  spoken(p->quantity.name[i], name);
   if (!p->summarised[i]) return;
   if (p->chains > 1 && isnan(d->rhat))
     idm_notes_add(&a->failures,
@@ -94,6 +108,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   double *energy = idm_new(posterior->draws, sizeof *energy);
   idm_status status = a && energy ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
+    a->answer = posterior->answer;
     a->quantities = posterior->quantity.count;
     a->ebfmi = NAN;
     a->ridge = 1;
@@ -129,9 +144,10 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 static void judge_tails(const inquiry *q)
 {
   idm_assessment *a = q->assessment;
+  char name[SPOKEN];
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
-    const char *name = q->posterior->quantity.name[id->quantity];
+    spoken(q->posterior->quantity.name[id->quantity], name);
     for (int side = 0; side < 2; side++)
       if (id->gap[side] <= drop && !id->proper[side])
         idm_notes_add(&a->failures,
@@ -139,6 +155,12 @@ static void judge_tails(const inquiry *q)
                       "limit is within %.2f of its maximum; give it a proper prior",
                       name, side ? "above" : "below", id->gap[side]);
     idm_notes_add(&a->remarks, "%s", id->sentence);
+    const double middle = a->diagnosis[id->quantity].q50;
+    if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))
+      idm_notes_add(&a->remarks,
+                    "prior and data disagree about %s: the posterior median %.3g lies outside what "
+                    "the data bound; look at the prior",
+                    name, middle);
   }
   if (a->ridge_sentence) idm_notes_add(&a->remarks, "%s", a->ridge_sentence);
 }
@@ -148,26 +170,34 @@ static void judge_lattice(const inquiry *q)
   idm_assessment *a = q->assessment;
   double most = 0;
   size_t at = 0;
-  for (size_t i = 0; a->finer && i < a->quantities; i++)
-    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) > most) {
+  char name[SPOKEN];
+  if (!a->finer) return;
+  for (size_t i = 0; i < a->quantities; i++)
+    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
       most = fabs(a->finer_shift[i]);
       at = i;
     }
-  if (!a->finer) return;
-  idm_notes_add(&a->remarks,
-                "a lattice of resolution %d instead of %d moves the log-likelihood by at most %.3g "
-                "and the posterior mean of %s by %.2f posterior sd%s",
-                a->finer, a->resolution, a->finer_change, q->posterior->quantity.name[at], most,
-                most > 0.25 ? ": raise agent.resolution" : "");
+  spoken(q->posterior->quantity.name[at], name);
+  if (a->answer == IDM_POINT)
+    idm_notes_add(&a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
+                  a->finer, a->resolution, a->finer_change);
+  else
+    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
+                  "%.3g and the posterior mean of %s by %.2f posterior sd%s",
+                  a->finer, a->resolution, a->finer_change, name, most,
+                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
 }
 
-/* How much a number is moved to say what it matters: a hundredth of it, of the range of all
- * utilities for one of them, or of a unit where it is 0. */
+/* How much a number is moved to say what it matters: a hundredth of it, and where it is 0 of the
+ * range of all utilities for one of them, or of a unit. */
 static double small_change(const inquiry *q, const idm_sensitivity *s)
 {
-  if (strncmp(s->name, "utility", 7) == 0) return 0.01 * idm_utility_range(q->f->problem->theta);
   const double size = fabs(s->value);
-  return size > 0 && isfinite(size) ? 0.01 * size : 0.01;
+  if (size > 0 && isfinite(size)) return 0.01 * size;
+  const bool utility = strncmp(s->name, "utility", strlen("utility")) == 0;
+  return 0.01 * (utility ? idm_theta_range(q->f->problem->theta) : 1);
 }
 
 /* One line a quantity: what a small change of each number held would do, in posterior sds. */
@@ -177,11 +207,12 @@ static void judge_sensitivity(const inquiry *q)
   const idm_assessment *a = q->assessment;
   for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
     char text[1500];
+    char name[SPOKEN];
     if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
     int length = snprintf(text, sizeof text,
-                          "sensitivity of %.100s, in posterior sds when a number "
-                          "that was held is raised by 1 %% (a utility: of their range):",
-                          q->posterior->quantity.name[i]);
+                          "sensitivity of %s, in posterior sds when a number that was held is "
+                          "raised by 1 %%:",
+                          spoken(q->posterior->quantity.name[i], name));
     for (size_t k = 0; k < a->sensitivities && k < shown; k++)
       length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
                          k ? "," : "", a->sensitivity[k].name,

@@ -17,8 +17,6 @@ void idm_inquiry_draw(const inquiry *q, size_t i, double *y);
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i);
 
 /* --- identify.c: profile likelihoods and limits, by the first matching */
-/* Largest minus least utility; 1 where all are the same. */
-double idm_utility_range(const idm_theta *theta);
 idm_status idm_identify(const inquiry *q, idm_error *opt_error);
 /* --- ridge.c: which parameters move together */
 idm_status idm_identify_ridge(const inquiry *q, idm_error *opt_error);

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/dense.h"
 #include "base/memory.h"
 #include "invert/assess.h"
+#include "setting/freedom.h"
 
 /* A 95 % interval ends where the profile has fallen this far (half a chi-square quantile). */
 static const double drop = 1.92;
@@ -21,6 +23,8 @@ typedef struct profile {
   double *y;        /* [dimension] */
   double *gradient; /* [dimension] */
   double *others;   /* [dimension]: where the last climb ended */
+  double *best;     /* [dimension]: the maximum */
+  double *path;     /* [dimension]: how the others follow the fixed one, a unit of it */
 } profile;
 
 static idm_status evaluate(void *context, const double *x, double *log_density,
@@ -56,10 +60,62 @@ static void fix(profile *p, size_t fixed, const double *y)
     if (i != fixed) p->others[j++] = y[i];
 }
 
+/* The others at the end of the straight path that a normal likelihood would have them take; a shift
+ * that changes nothing is such a path. */
+static void follow_path(const profile *p, double value, double *others)
+{
+  const double moved = value - p->best[p->fixed];
+  for (size_t i = 0, j = 0; i < p->dimension; i++)
+    if (i != p->fixed) others[j++] = p->best[i] + moved * p->path[i];
+}
+
+/* The profile at a value of the fixed coordinate: climbed from the better of two starts, where the
+ * last climb ended and where the path leads. */
 static idm_status profile_at(profile *p, double value, double *log_likelihood, idm_error *opt_error)
 {
+  double last = -INFINITY;
+  double ahead = -INFINITY;
+  const size_t others = (p->dimension - 1) * sizeof(double);
   p->y[p->fixed] = value;
+  idm_status status = evaluate(p, p->others, &last, NULL, opt_error);
+  if (status != IDM_OK || p->dimension == 1) {
+    *log_likelihood = last;
+    return status;
+  }
+  memcpy(p->gradient, p->others, others);
+  follow_path(p, value, p->others);
+  status = evaluate(p, p->others, &ahead, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  if (!(ahead > last)) memcpy(p->others, p->gradient, others);
   return climb(p, log_likelihood, opt_error);
+}
+
+/* How the others follow coordinate `fixed` at the maximum: minus P_oo^-1 P_of, P the curvature. */
+static void find_path(profile *p, const double *precision)
+{
+  const size_t d = p->dimension;
+  double *matrix = idm_new((d + 1) * d, sizeof *matrix);
+  for (size_t i = 0; i < d; i++) p->path[i] = 0;
+  if (!matrix || d < 2) {
+    free(matrix);
+    return;
+  }
+  double *rhs = matrix + d * d;
+  const size_t n = d - 1;
+  for (size_t i = 0, k = 0; i < d; i++) {
+    if (i == p->fixed) continue;
+    rhs[k] = -precision[i * d + p->fixed];
+    for (size_t j = 0, l = 0; j < d; j++)
+      if (j != p->fixed) matrix[k * n + l++] = precision[i * d + j];
+    k++;
+  }
+  if (idm_cholesky(n, matrix)) {
+    idm_lower_solve(n, matrix, rhs);
+    idm_lower_solve_transposed(n, matrix, rhs);
+    for (size_t i = 0, k = 0; i < d; i++)
+      if (i != p->fixed) p->path[i] = rhs[k++];
+  }
+  free(matrix);
 }
 
 /* --- limits -------------------------------------------------------------------------------- */
@@ -82,18 +138,6 @@ static double limit_of(const parameter *item, int side, double range)
   }
 }
 
-double idm_utility_range(const idm_theta *theta)
-{
-  const idm_block *utility = &theta->block[IDM_UTILITY];
-  double low = INFINITY;
-  double high = -INFINITY;
-  for (size_t i = 0; i < utility->size * utility->variants; i++) {
-    low = fmin(low, utility->value[i]);
-    high = fmax(high, utility->value[i]);
-  }
-  return high > low ? high - low : 1;
-}
-
 static bool bounded_by_prior(const parameter *item, int side)
 {
   return item->prior->kind != IDM_PRIOR_FLAT || isfinite(side ? item->upper : item->lower);
@@ -102,7 +146,7 @@ static bool bounded_by_prior(const parameter *item, int side)
 static idm_status measure_limits(const inquiry *q, const parameter *item, profile *p,
                                  const double *best, idm_identification *id, idm_error *opt_error)
 {
-  const double range = idm_utility_range(q->f->problem->theta);
+  const double range = idm_theta_range(q->f->problem->theta);
   idm_status status = IDM_OK;
   for (int side = 0; side < 2 && status == IDM_OK; side++) {
     double at_limit = -INFINITY;
@@ -110,7 +154,11 @@ static idm_status measure_limits(const inquiry *q, const parameter *item, profil
     id->proper[side] = bounded_by_prior(item, side);
     fix(p, item->first, best);
     idm_matching_hold(p->matching, item, id->limit[side]);
-    status = climb(p, &at_limit, opt_error);
+    /* A limit that is a number has a place on the path; another is climbed to from the maximum. */
+    const bool placed = item->scale == IDM_SCALE_IDENTITY && isfinite(id->limit[side]) &&
+                        isinf(item->lower) && isinf(item->upper);
+    status = placed ? profile_at(p, id->limit[side], &at_limit, opt_error)
+                    : climb(p, &at_limit, opt_error);
     id->gap[side] = fmax(0, q->assessment->log_likelihood - at_limit);
   }
   idm_matching_hold(p->matching, NULL, 0);
@@ -130,7 +178,7 @@ static double depth(const inquiry *q, double log_likelihood)
 static idm_status find_end(const inquiry *q, profile *p, size_t at, const double *best, double step,
                            double *ret_end, idm_error *opt_error)
 {
-  enum { most_doublings = 24, most_halvings = 12 };
+  enum { most_doublings = 60, most_halvings = 12 };
   double inner = best[at];
   double outer = inner;
   double inner_depth = -sqrt(2 * drop);
@@ -224,31 +272,30 @@ static void spoken_name(const inquiry *q, const parameter *item, char *name, siz
   snprintf(name, size, item->scale == IDM_SCALE_INVERSE ? "1/%.100s" : "%.100s", quantity);
 }
 
-/* Sides that the data leave open, as a clause. */
-static void open_clause(const idm_identification *id, const char *name, char *text, size_t size)
+/* Sides that the data leave open, as clauses. */
+static void open_clauses(const idm_identification *id, char *text, size_t size)
 {
-  const bool open[2] = {id->gap[0] <= drop, id->gap[1] <= drop};
+  size_t length = 0;
   text[0] = '\0';
-  if (!open[0] && !open[1]) return;
-  const int side = open[1];
-  snprintf(text, size,
-           "; %s is not bounded %s by the data (the log-likelihood at the limit is within %.2f of "
-           "its maximum): there it is %s",
-           name,
-           open[0] && open[1] ? "on either side"
-           : open[1]          ? "above"
-                              : "below",
-           fmin(open[0] ? id->gap[0] : INFINITY, open[1] ? id->gap[1] : INFINITY),
-           id->proper[side] ? "bounded by the prior" : "not bounded at all");
+  for (int side = 0; side < 2; side++)
+    if (id->gap[side] <= drop)
+      length += (size_t)snprintf(
+          text + length, size - length,
+          id->proper[side]
+              ? "; %s it is bounded by the prior, not by the data (at the limit the "
+                "log-likelihood is within %.2f of its maximum)"
+              : "; %s it is bounded neither by the data (at the limit the log-likelihood is within "
+                "%.2f of its maximum) nor by the prior",
+          side ? "above" : "below", id->gap[side]);
 }
 
 static void write_sentence(const inquiry *q, const parameter *item, idm_identification *id)
 {
   char name[128];
-  char open[300];
+  char open[400];
   char inverse[200] = "";
   spoken_name(q, item, name, sizeof name);
-  open_clause(id, name, open, sizeof open);
+  open_clauses(id, open, sizeof open);
   if (item->scale == IDM_SCALE_INVERSE) {
     const char *natural = q->posterior->quantity.name[item->quantity];
     if (id->low <= 0 && id->high >= 0)
@@ -261,8 +308,9 @@ static void write_sentence(const inquiry *q, const parameter *item, idm_identifi
   if (id->gap[0] <= drop && id->gap[1] <= drop)
     snprintf(id->sentence, sizeof id->sentence, "the data do not bound %s%s", name, open);
   else
-    snprintf(id->sentence, sizeof id->sentence, "the data bound %s within [%.3g, %.3g]%s%s", name,
-             id->low, id->high, inverse, open);
+    snprintf(id->sentence, sizeof id->sentence,
+             "the data bound %s within [%.3g, %.3g] (95 %% profile likelihood)%s%s", name, id->low,
+             id->high, inverse, open);
 }
 
 /* --- all of it ----------------------------------------------------------------------------- */
@@ -279,40 +327,121 @@ static idm_status identify_item(const inquiry *q, const parameter *item, profile
   return IDM_OK;
 }
 
-/* The maximum of the likelihood, from the draw with the highest density. */
-static idm_status find_best(const inquiry *q, profile *p, double *best, idm_error *opt_error)
+/* With every utility free a number added to all of them changes no choice: the path is known. */
+static bool shifts_freely(const inquiry *q, const parameter *item)
 {
+  return item->block == IDM_UTILITY && !q->f->problem->theta->block[IDM_UTILITY].coordinate &&
+         item->scale == IDM_SCALE_IDENTITY;
+}
+
+static void shift_path(const inquiry *q, profile *p)
+{
+  const idm_parameters *parameters = q->f->parameters;
+  for (size_t i = 0; i < p->dimension; i++) p->path[i] = 0;
+  for (size_t i = 0; i < parameters->items; i++)
+    if (parameters->item[i].block == IDM_UTILITY) p->path[parameters->item[i].first] = 1;
+}
+
+/* Starting points that owe nothing to the priors asked for: the problem's own values, then draws of
+ * the default priors. The best of them into y, and its log-likelihood. */
+static idm_status look_around(const inquiry *q, profile *p, double *y, double *log_likelihood,
+                              idm_error *opt_error)
+{
+  enum { looks = 9 };
+  idm_problem usual = *q->f->problem;
+  idm_parameters *parameters = NULL;
+  idm_random random;
+  *log_likelihood = -INFINITY;
+  double *draw = idm_new(2 * p->dimension, sizeof *draw);
+  if (!draw) return idm_fail_memory(opt_error);
+  idm_status status = idm_theta_copy(q->f->problem->theta, &usual.theta, opt_error);
+  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
+    if (usual.theta->block[i].role == IDM_DESCRIPTIVE)
+      status = idm_theta_default_prior(usual.theta, (idm_block_id)i,
+                                       idm_theta_range(q->f->problem->theta), opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(&usual, &parameters, opt_error);
+  idm_random_init(&random, q->posterior->seed, UINT64_MAX);
+  for (int k = 0; k < looks && status == IDM_OK; k++) {
+    double here = -INFINITY;
+    if (k > 0) {
+      idm_parameters_draw(parameters, &random, draw);
+      idm_parameters_set(parameters, draw, usual.theta);
+    }
+    idm_parameters_get(q->f->parameters, usual.theta, draw + p->dimension);
+    status = evaluate(p, draw + p->dimension, &here, NULL, opt_error);
+    if (!(here > *log_likelihood)) continue;
+    *log_likelihood = here;
+    memcpy(y, draw + p->dimension, p->dimension * sizeof *y);
+  }
+  idm_parameters_destroy(parameters);
+  idm_theta_destroy(usual.theta);
+  free(draw);
+  return status;
+}
+
+/* The maximum of the likelihood: climbed to from the draw with the highest density, and from
+ * elsewhere, where the prior may have kept the draws away from it. */
+static idm_status find_best(const inquiry *q, profile *p, idm_error *opt_error)
+{
+  const size_t bytes = p->dimension * sizeof *p->best;
   const size_t count = q->posterior->chains * q->posterior->draws;
   size_t at = 0;
+  double elsewhere = -INFINITY;
   for (size_t i = 1; i < count; i++)
     if (q->posterior->statistics[i].log_density > q->posterior->statistics[at].log_density) at = i;
-  idm_inquiry_draw(q, at, best);
+  idm_inquiry_draw(q, at, p->best);
   idm_matching_wander(p->matching);
-  fix(p, p->dimension, best);
-  const idm_status status = climb(p, &q->assessment->log_likelihood, opt_error);
-  memcpy(best, p->others, p->dimension * sizeof *best);
+  fix(p, p->dimension, p->best);
+  idm_status status = climb(p, &q->assessment->log_likelihood, opt_error);
+  memcpy(p->best, p->others, bytes);
+  if (status == IDM_OK) status = look_around(q, p, p->others, &elsewhere, opt_error);
+  if (status == IDM_OK && isfinite(elsewhere)) status = climb(p, &elsewhere, opt_error);
+  if (status != IDM_OK || !(elsewhere > q->assessment->log_likelihood)) return status;
+  q->assessment->log_likelihood = elsewhere;
+  memcpy(p->best, p->others, bytes);
+  return IDM_OK;
+}
+
+static idm_status identify_all(const inquiry *q, profile *p, double *curvature,
+                               idm_error *opt_error)
+{
+  const idm_parameters *parameters = q->f->parameters;
+  const size_t d = p->dimension;
+  idm_assessment *a = q->assessment;
+  bool definite = false;
+  idm_status status = find_best(q, p, opt_error);
+  p->fixed = d;
+  const idm_target target = {.dimension = d, .gradient = true, .context = p, .evaluate = evaluate};
+  if (status == IDM_OK)
+    status = idm_laplace(&target, p->best, curvature + d * d, curvature, &definite, opt_error);
+  for (size_t i = 0; i < parameters->items && status == IDM_OK; i++) {
+    if (parameters->item[i].simplex) continue;
+    p->fixed = parameters->item[i].first;
+    if (shifts_freely(q, &parameters->item[i]))
+      shift_path(q, p);
+    else
+      find_path(p, curvature);
+    status = identify_item(q, &parameters->item[i], p, p->best, &a->parameter[a->parameters++],
+                           opt_error);
+  }
   return status;
 }
 
 idm_status idm_identify(const inquiry *q, idm_error *opt_error)
 {
-  const idm_parameters *parameters = q->f->parameters;
-  const size_t d = parameters->dimension;
-  double *scratch = idm_new(4 * d, sizeof *scratch);
+  const size_t d = q->f->parameters->dimension;
   idm_assessment *a = q->assessment;
-  a->parameter = idm_new(parameters->items, sizeof *a->parameter);
+  double *scratch = idm_new((5 + 2 * d) * d, sizeof *scratch);
+  a->parameter = idm_new(q->f->parameters->items, sizeof *a->parameter);
   idm_status status = scratch && a->parameter ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     profile p = {.matching = q->f->matching[0], .dimension = d, .fixed = d};
     p.y = scratch;
     p.gradient = scratch + d;
     p.others = scratch + 2 * d;
-    double *best = scratch + 3 * d;
-    status = find_best(q, &p, best, opt_error);
-    for (size_t i = 0; i < parameters->items && status == IDM_OK; i++)
-      if (!parameters->item[i].simplex)
-        status = identify_item(q, &parameters->item[i], &p, best, &a->parameter[a->parameters++],
-                               opt_error);
+    p.best = scratch + 3 * d;
+    p.path = scratch + 4 * d;
+    status = identify_all(q, &p, scratch + 5 * d, opt_error);
   }
   free(scratch);
   return status;

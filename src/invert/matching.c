@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "invert/fit.h"
+#include "setting/freedom.h"
 
 struct idm_matching {
   const idm_parameters *parameters; /* borrowed */
@@ -16,6 +17,7 @@ struct idm_matching {
   const parameter *held;  /* a number held at a value, or NULL */
   double held_value;
   long impossible_line; /* of the last score */
+  double least;         /* a multiplier smaller than this is lost in rounding */
   idm_solver solver;
 };
 
@@ -42,6 +44,7 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   m->parameters = parameters;
   idm_solver_default(&m->solver);
   m->solver.cold = true;
+  m->least = 1e-11 * idm_theta_range(problem->theta);
   m->nearby = idm_new(idm_parameters_dimension(parameters), sizeof *m->nearby);
   idm_status status = m->nearby ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
@@ -66,6 +69,18 @@ static bool outside(idm_status status)
   return status == IDM_NUMERICAL || status == IDM_INPUT;
 }
 
+/* A multiplier so small beside the utilities that choices hang on rounding: such behaviour is that
+ * of the limit 0, and its probabilities are noise. */
+static bool too_small(const idm_matching *m)
+{
+  static const idm_block_id multipliers[] = {IDM_ALPHA, IDM_BETA};
+  for (size_t i = 0; i < 2; i++) {
+    const double size = fabs(idm_theta_scalar(m->theta, multipliers[i]));
+    if (m->theta->block[multipliers[i]].role == IDM_DESCRIPTIVE && size < m->least) return true;
+  }
+  return false;
+}
+
 static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_error *opt_error)
 {
   idm_error error = {0};
@@ -74,6 +89,7 @@ static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_erro
     if (!isfinite(y[i])) return IDM_OK;
   idm_parameters_set(m->parameters, y, m->theta);
   if (m->held) idm_parameter_write(m->theta, m->held, m->held_value);
+  if (!m->held && too_small(m)) return IDM_OK;
   m->solver.blend = m->surface && !m->solver.cold ? idm_surface_weights(m->surface, y) : NULL;
   const idm_status status = idm_plan(m->theta, &m->solver, m->workspace, NULL, &error);
   *planned = status == IDM_OK;

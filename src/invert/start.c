@@ -6,6 +6,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "invert/fit.h"
+#include "setting/freedom.h"
 
 /* Starting points looked at, a chain, of which the best is climbed from: enough to leave a flat
  * tail behind, few enough that chains still disagree where the posterior has several modes. */
@@ -68,8 +69,15 @@ static idm_status climb(const fit *f, size_t chain, idm_random *random, start *s
     s->log_density = here;
     memcpy(s->mode, s->x, d * sizeof *s->x);
   }
-  if (isfinite(s->log_density))
-    return idm_maximise(&target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
+  if (isfinite(s->log_density)) {
+    const idm_status status =
+        idm_maximise(&target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
+    if (status != IDM_NUMERICAL) return status;
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "the log posterior has no slope where the search for its mode starts: the "
+                    "utilities (they span %.3g) or the priors are too large",
+                    idm_theta_range(f->problem->theta));
+  }
   const long line = idm_matching_impossible_line(f->matching[chain]);
   char where[80] = "";
   if (line > 0) snprintf(where, sizeof where, "; line %ld of the log is such a decision", line);

@@ -6,44 +6,17 @@
 
 #include "base/memory.h"
 #include "io/problem_yaml.h"
-
-/* What a block is, which decides its scales and its default prior. */
-typedef enum block_family {
-  CLAMPED,  /* cannot be free */
-  REAL,     /* alpha, beta, eta: real, in the units of utility */
-  POSITIVE, /* temperature: positive, in the units of utility */
-  WORTH,    /* utility: real entries */
-  FRACTION, /* discount: in [0, 1] */
-  SIMPLEX,  /* action_prior, model_prior: a distribution */
-  LINEAR,   /* weights of a decision rule: real entries without units */
-} block_family;
-
-static block_family family_of(idm_block_id id)
-{
-  switch (id) {
-  case IDM_ALPHA:
-  case IDM_BETA:
-  case IDM_ETA:
-    return REAL;
-  case IDM_TEMPERATURE:
-    return POSITIVE;
-  case IDM_UTILITY:
-    return WORTH;
-  case IDM_DISCOUNT:
-    return FRACTION;
-  case IDM_ACTION_PRIOR:
-  case IDM_MODEL_PRIOR:
-    return SIMPLEX;
-  case IDM_WEIGHTS:
-    return LINEAR;
-  default:
-    return CLAMPED;
-  }
-}
+#include "setting/freedom.h"
 
 bool idm_yaml_may_be_free(idm_block_id id)
 {
-  return family_of(id) != CLAMPED;
+  return idm_block_family(id) != IDM_FAMILY_CLAMPED;
+}
+
+/* What default priors scale with; utilities from columns are not known before the log is. */
+static double range_of(const idm_problem *problem)
+{
+  return problem->utility_sources ? 1 : idm_theta_range(problem->theta);
 }
 
 static idm_scale default_scale(idm_block_id id)
@@ -52,75 +25,12 @@ static idm_scale default_scale(idm_block_id id)
   return id == IDM_BETA ? IDM_SCALE_INVERSE : IDM_SCALE_IDENTITY;
 }
 
-static bool may_have_scale(block_family family, idm_scale scale)
+static bool may_have_scale(idm_family family, idm_scale scale)
 {
-  if (scale == IDM_SCALE_IDENTITY || family == REAL || family == POSITIVE) return true;
-  return scale == IDM_SCALE_SIGNED_LOG && (family == WORTH || family == LINEAR);
-}
-
-/* --- default priors ------------------------------------------------------------------------ */
-
-/* max - min of the utility; 1 where that says nothing. Kept within bounds so that its inverse is
- * sound. */
-static double utility_range(const idm_problem *problem)
-{
-  const idm_block *utility = &problem->theta->block[IDM_UTILITY];
-  if (problem->utility_sources) return 1;
-  double low = INFINITY;
-  double high = -INFINITY;
-  for (size_t i = 0; i < utility->size; i++) {
-    low = fmin(low, utility->value[i]);
-    high = fmax(high, utility->value[i]);
-  }
-  const double range = high - low;
-  return range > 0 ? fmin(fmax(range, 1e-100), 1e100) : 1;
-}
-
-/* The default priors, in the coordinate of the scale, with R the range of the utility. A decision
- * maker whose alpha is R/20 is close to the best action but not locked to it; 1/beta = 20/R is
- * strong optimism.
- *
- *              identity          log                    inverse              signed-log
- *   REAL       normal 0, R       normal log(R/20), 2    normal 0, 20/R       normal 0, log(1+R)
- *   POSITIVE   halfnormal R      normal log(R/20), 2    exponential R/20     halfnormal log(1+R)
- *   WORTH      normal 0, 2R                                                  normal 0, log(1+2R)
- *   FRACTION   beta 1, 1
- *   SIMPLEX    dirichlet 1, 1, ...
- *   LINEAR     normal 0, 5                                                   normal 0, log(6) */
-static idm_status default_prior(const idm_yaml_reader *reader, idm_block_id id, idm_block *block)
-{
-  const block_family family = family_of(id);
-  const double R = utility_range(reader->problem);
-  const double spread = family == WORTH ? 2 * R : family == LINEAR ? 5 : R;
-  const bool positive = family == POSITIVE;
-  idm_prior_kind kind = IDM_PRIOR_NORMAL;
-  double first = 0;
-  double second = spread;
-  if (family == FRACTION) {
-    kind = IDM_PRIOR_BETA;
-    first = second = 1;
-  } else if (family == SIMPLEX) {
-    kind = IDM_PRIOR_DIRICHLET;
-  } else if (block->scale == IDM_SCALE_LOG) {
-    first = log(R / 20);
-    second = 2;
-  } else if (block->scale == IDM_SCALE_INVERSE) {
-    kind = positive ? IDM_PRIOR_EXPONENTIAL : kind;
-    first = positive ? R / 20 : 0;
-    second = 20 / R;
-  } else {
-    if (block->scale == IDM_SCALE_SIGNED_LOG) second = log1p(spread);
-    kind = positive ? IDM_PRIOR_HALFNORMAL : kind;
-    first = positive ? second : 0;
-  }
-  const int arguments = idm_prior_arguments(kind);
-  const size_t count = arguments < 0 ? block->size : (size_t)arguments;
-  double *argument = idm_new(count, sizeof *argument);
-  if (!argument) return idm_fail_memory(reader->opt_error);
-  for (size_t i = 0; i < count; i++)
-    argument[i] = kind == IDM_PRIOR_DIRICHLET ? 1 : i == 0 ? first : second;
-  block->prior = (idm_prior){kind, count, argument};
-  return IDM_OK;
+  if (scale == IDM_SCALE_IDENTITY || family == IDM_FAMILY_REAL || family == IDM_FAMILY_POSITIVE)
+    return true;
+  return scale == IDM_SCALE_SIGNED_LOG &&
+         (family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR);
 }
 
 /* --- priors from the file ------------------------------------------------------------------ */
@@ -158,7 +68,7 @@ static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_n
 
 /* `flat`, or one prior with its arguments. */
 static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                             const char *block_name, idm_block *block, block_family family)
+                             const char *block_name, idm_block *block, idm_family family)
 {
 #define PRIOR_NAME(id, name, arguments) name,
   static const char *const names[] = {IDM_PRIOR_LIST(PRIOR_NAME)};
@@ -180,7 +90,7 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
   if (key != node && kind == IDM_PRIOR_FLAT)
     return idm_yaml_unexpected(reader->tree, node, what, "flat without arguments");
   if (kind == IDM_PRIOR_FLAT) return IDM_OK;
-  if (kind == IDM_PRIOR_DIRICHLET && family != SIMPLEX)
+  if (kind == IDM_PRIOR_DIRICHLET && family != IDM_FAMILY_SIMPLEX)
     return idm_yaml_unexpected(reader->tree, key, what,
                                "a prior of numbers: dirichlet is for action_prior and model_prior");
   snprintf(what, sizeof what, "free.%s.prior.%s", block_name, names[kind]);
@@ -189,7 +99,7 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
 }
 
 static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                             const char *block_name, idm_block *block, block_family family)
+                             const char *block_name, idm_block *block, idm_family family)
 {
 #define SCALE_NAME(id, name) name,
   static const char *const names[] = {IDM_SCALE_LIST(SCALE_NAME)};
@@ -202,8 +112,9 @@ static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node 
   if (status != IDM_OK) return status;
   if (!may_have_scale(family, (idm_scale)scale))
     return idm_yaml_unexpected(reader->tree, node, what,
-                               family == WORTH || family == LINEAR ? "identity or signed-log"
-                                                                   : "identity");
+                               family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR
+                                   ? "identity or signed-log"
+                                   : "identity");
   block->scale = (idm_scale)scale;
   return IDM_OK;
 }
@@ -237,7 +148,9 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                          name, name);
   block->role = IDM_DESCRIPTIVE;
   block->scale = default_scale(id);
-  if (!opt_node || idm_yaml_is_null(opt_node)) return default_prior(reader, id, block);
+  if (!opt_node || idm_yaml_is_null(opt_node))
+    return idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
+                                   reader->opt_error);
 
   char what[60];
   snprintf(what, sizeof what, "free.%s", name);
@@ -247,7 +160,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
   const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
   const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
-  if (scale) status = read_scale(reader, scale, name, block, family_of(id));
+  if (scale) status = read_scale(reader, scale, name, block, idm_block_family(id));
   if (status == IDM_OK && (entries || reference)) {
     if (id != IDM_UTILITY)
       return idm_yaml_fail(reader->tree, entries ? entries : reference,
@@ -255,8 +168,9 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
     status = idm_yaml_read_entries(reader, entries, reference);
   }
   if (status != IDM_OK) return status;
-  return prior ? read_prior(reader, prior, name, block, family_of(id))
-               : default_prior(reader, id, block);
+  return prior ? read_prior(reader, prior, name, block, idm_block_family(id))
+               : idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
+                                         reader->opt_error);
 }
 
 idm_status idm_yaml_read_free(idm_yaml_reader *reader)

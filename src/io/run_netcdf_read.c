@@ -360,6 +360,17 @@ static idm_status read_field(const reader *r, const char *name, char *field, siz
   return status;
 }
 
+/* The label of the request, in hexadecimal; absent is 0. */
+static idm_status read_request(const reader *r, uint64_t *ret_request)
+{
+  char word[17] = "";
+  const idm_status status = read_field(r, "request", word, sizeof word);
+  if (status == IDM_OK && word[strspn(word, "0123456789abcdef")])
+    return FAIL(r, "the attribute 'request' is '%s'; expected a hexadecimal number", word);
+  *ret_request = strtoull(word, NULL, 16);
+  return status;
+}
+
 static idm_status read_attributes(reader *r, int file, idm_posterior *p)
 {
   char answer[16] = "";
@@ -370,6 +381,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   idm_status status = read_field(r, "answer", answer, sizeof answer);
   if (status == IDM_OK) status = read_field(r, "inverse", p->inverse, sizeof p->inverse);
   if (status == IDM_OK) status = read_field(r, "sampler", p->sampler, sizeof p->sampler);
+  if (status == IDM_OK) status = read_request(r, &p->request);
   if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "seed", NC_UINT64, false, &seed);
   if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
   if (status != IDM_OK) return status;

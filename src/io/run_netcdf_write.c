@@ -10,6 +10,7 @@
  *
  * The image is made in memory: the file is then written as every other one is, and HDF5, which
  * does not get over a write that fails, never meets the disk. */
+#include <inttypes.h>
 #include <math.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -129,6 +130,9 @@ static void put_attributes(writer *w)
   put_word(w, NC_GLOBAL, "answer", p->answer == IDM_POINT ? "point" : "posterior");
   put_word(w, NC_GLOBAL, "inverse", p->inverse);
   put_word(w, NC_GLOBAL, "sampler", p->sampler);
+  char request[17] = "";
+  if (p->request) snprintf(request, sizeof request, "%016" PRIx64, p->request);
+  put_word(w, NC_GLOBAL, "request", request);
   put_integer(w, NC_GLOBAL, "warmup", p->warmup);
   if (w->code == NC_NOERR)
     note(w, nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed), "seed");
@@ -437,7 +441,8 @@ typedef enum axis_id {
   axes
 } axis_id;
 
-/* Clamped blocks of theta, over the axes named; those of a variant are added in front. */
+/* Blocks of theta that are clamped, at least in part, over the axes named; those of a variant are
+ * added in front. */
 static const struct constant {
   idm_block_id id;
   int rank;
@@ -454,15 +459,39 @@ static const struct constant {
 };
 enum { constants = sizeof constant_list / sizeof constant_list[0] };
 
+static bool is_constant(const idm_block *block)
+{
+  if (block->role == IDM_NORMATIVE) return block->size > 0;
+  for (size_t i = 0; block->coordinate && i < block->size; i++)
+    if (block->coordinate[i] < 0) return true;
+  return false;
+}
+
 static int define_constant(writer *w, const struct constant *constant, const axis *a)
 {
   const idm_block *block = &w->problem->theta->block[constant->id];
-  if (block->role != IDM_NORMATIVE || !block->size) return -1;
+  if (!is_constant(block)) return -1;
   int dimension[3];
   int rank = 0;
   if (block->variants > 1) dimension[rank++] = a[variant_axis].dimension;
   for (int i = 0; i < constant->rank; i++) dimension[rank++] = a[constant->axis[i]].dimension;
   return define_variable(w, idm_block_name(constant->id), NC_DOUBLE, rank, dimension);
+}
+
+/* NaN stands for the numbers of a block that were inferred. */
+static void put_constant(writer *w, int variable, const idm_block *block)
+{
+  if (block->role == IDM_NORMATIVE || !block->coordinate) {
+    put_doubles(w, variable, block->value);
+    return;
+  }
+  const size_t count = idm_times(block->variants, block->size);
+  double *held = idm_duplicate(block->value, count, sizeof *held);
+  if (!held) note(w, NC_ENOMEM, "constants");
+  for (size_t i = 0; held && i < count; i++)
+    if (block->coordinate[i % block->size] >= 0) held[i] = NAN;
+  if (held) put_doubles(w, variable, held);
+  free(held);
 }
 
 static int define_over(writer *w, bool known, const char *name, int rank, const axis *a,
@@ -503,7 +532,7 @@ static void write_constants(writer *w)
   for (int i = 0; i < axes; i++) put_axis(w, &a[i]);
   for (int i = 0; i < constants; i++)
     if (variable[i] >= 0)
-      put_doubles(w, variable[i], w->problem->theta->block[constant_list[i].id].value);
+      put_constant(w, variable[i], &w->problem->theta->block[constant_list[i].id]);
   put_doubles(w, start, setting->start);
   if (setting->transition) put_doubles(w, transition, setting->transition);
   if (setting->emission) put_doubles(w, emission, setting->emission);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "setting/freedom.h"
 
 void idm_agent_default(idm_agent *agent)
 {
@@ -70,7 +71,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
   const size_t size = theta->block[IDM_UTILITY].size;
   double *fixed = idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *fixed);
   if (!fixed) return idm_fail_memory(opt_error);
-  const idm_status status = idm_theta_resize(theta, IDM_UTILITY, size, variants, opt_error);
+  idm_status status = idm_theta_resize(theta, IDM_UTILITY, size, variants, opt_error);
   for (size_t v = 0; status == IDM_OK && v < variants; v++) {
     double *utility = theta->block[IDM_UTILITY].value + v * size;
     memcpy(utility, fixed, size * sizeof *utility);
@@ -81,6 +82,10 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
     }
   }
   free(fixed);
+  /* Now that the utilities are known, so is what default priors scale with. */
+  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
+    if (theta->block[i].usual_prior)
+      status = idm_theta_default_prior(theta, (idm_block_id)i, idm_theta_range(theta), opt_error);
   return status;
 }
 

@@ -142,6 +142,7 @@ void idm_theta_clamp(idm_theta *theta)
     block->role = IDM_NORMATIVE;
     block->scale = IDM_SCALE_IDENTITY;
     block->prior = (idm_prior){0};
+    block->usual_prior = false;
     block->coordinate = NULL;
   }
 }

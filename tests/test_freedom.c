@@ -1,0 +1,95 @@
+/* Free blocks: the default priors of each family and scale, and how they follow the utilities. */
+#include <math.h>
+#include <string.h>
+
+#include "setting/freedom.h"
+#include "support.h"
+
+static void check_prior(const idm_theta *theta, idm_block_id id, idm_prior_kind kind, double first,
+                        double second)
+{
+  const idm_prior *prior = &theta->block[id].prior;
+  assert_int_equal(prior->kind, kind);
+  assert_near(prior->argument[0], first, 1e-15);
+  if (prior->count > 1) assert_near(prior->argument[1], second, 1e-15);
+  assert_true(theta->block[id].usual_prior);
+}
+
+/* The table of DESIGN's defaults at a range of 46, DIAG's. */
+static void test_defaults(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  idm_theta *theta = problem->theta;
+  const double R = 46;
+  assert_near(idm_theta_range(theta), R, 0);
+  const struct {
+    idm_block_id id;
+    idm_scale scale;
+    idm_prior_kind kind;
+    double first;
+    double second;
+  } rows[] = {{IDM_ALPHA, IDM_SCALE_LOG, IDM_PRIOR_NORMAL, log(R / 20), 2},
+              {IDM_ALPHA, IDM_SCALE_INVERSE, IDM_PRIOR_NORMAL, 0, 20 / R},
+              {IDM_BETA, IDM_SCALE_INVERSE, IDM_PRIOR_NORMAL, 0, 20 / R},
+              {IDM_ETA, IDM_SCALE_IDENTITY, IDM_PRIOR_NORMAL, 0, R},
+              {IDM_ETA, IDM_SCALE_SIGNED_LOG, IDM_PRIOR_NORMAL, 0, log1p(R)},
+              {IDM_TEMPERATURE, IDM_SCALE_IDENTITY, IDM_PRIOR_HALFNORMAL, R, 0},
+              {IDM_TEMPERATURE, IDM_SCALE_INVERSE, IDM_PRIOR_EXPONENTIAL, R / 20, 0},
+              {IDM_UTILITY, IDM_SCALE_IDENTITY, IDM_PRIOR_NORMAL, 0, 2 * R},
+              {IDM_DISCOUNT, IDM_SCALE_IDENTITY, IDM_PRIOR_BETA, 1, 1},
+              {IDM_ACTION_PRIOR, IDM_SCALE_IDENTITY, IDM_PRIOR_DIRICHLET, 1, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    theta->block[rows[i].id].scale = rows[i].scale;
+    check(idm_theta_default_prior(theta, rows[i].id, R, &support_error));
+    check_prior(theta, rows[i].id, rows[i].kind, rows[i].first, rows[i].second);
+  }
+  idm_theta_clamp(theta);
+  assert_false(theta->block[IDM_ALPHA].usual_prior);
+  idm_problem_destroy(problem);
+}
+
+static void test_range(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  idm_block *utility = &problem->theta->block[IDM_UTILITY];
+  for (size_t i = 0; i < utility->size; i++) utility->value[i] = 3;
+  assert_near(idm_theta_range(problem->theta), 1, 0); /* all alike says nothing */
+  utility->value[0] = 1e200;
+  assert_near(idm_theta_range(problem->theta), 1e100, 0);
+  idm_problem_destroy(problem);
+}
+
+/* Utilities by column are known once the log is: default priors follow them then, others stay. */
+static void test_bound_utilities(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("example:beads", &problem, NULL, &support_error));
+  check(idm_problem_free(problem, "{alpha: , eta: {prior: {normal: [1, 2]}}}", &support_error));
+  check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(1.0 / 20), 2);
+  const size_t columns = problem->columns.utility.count;
+  double values[2][8] = {{0}};
+  assert_true(columns <= 8);
+  values[1][0] = 170;
+  double flat[16];
+  for (size_t v = 0; v < 2; v++) memcpy(flat + v * columns, values[v], columns * sizeof(double));
+  check(idm_problem_bind(problem, 2, flat, &support_error));
+  const double R = idm_theta_range(problem->theta);
+  assert_true(R >= 170);
+  check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(R / 20), 2);
+  assert_false(problem->theta->block[IDM_ETA].usual_prior);
+  assert_near(problem->theta->block[IDM_ETA].prior.argument[0], 1, 0);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_range),
+      cmocka_unit_test(test_bound_utilities),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
