@@ -114,7 +114,8 @@ static idm_status scatter(const fit *f, size_t chain, idm_random *random, start 
     memset(factor, 0, d * d * sizeof *factor);
     memcpy(s->x, s->mode, d * sizeof *s->x);
   }
-  for (double scale = 2; scale > 0.01; scale /= 2) {
+  double scale = 2;
+  for (int tries = 0; tries < 8; tries++, scale /= 2) {
     double reached = -INFINITY;
     for (size_t i = 0; i < d; i++) s->x[i] = scale * idm_random_normal(random);
     idm_lower_multiply(d, factor, s->x);
