@@ -95,8 +95,6 @@ def check_stan(data, paths):
 
 def main(path, csv):
     warnings.simplefilter("error")
-    # ArviZ 0.23 calls matplotlib 3.11 in a way that the latter gives up: nothing to do with the file.
-    warnings.filterwarnings("ignore", category=matplotlib.MatplotlibDeprecationWarning)
     data = az.from_netcdf(path)
     other = az.from_netcdf(path, engine="netcdf4")
     check_types(data)

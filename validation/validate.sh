@@ -14,7 +14,7 @@ if ! [ -x "$python" ] || ! "$python" -c 'import arviz, h5netcdf, netCDF4, matplo
 fi
 
 echo "== ArviZ"
-python3 arviz.py "$program" "$folder" "$python"
+python3 compare_arviz.py "$program" "$folder" "$python"
 
 echo
 echo "== posteriors by an independent implementation on a grid"

@@ -149,16 +149,26 @@ static void order_halves(worktable *table)
   }
 }
 
-/* Distances of the split draws, an even number of them, from their median: draws below it in
- * falling order and draws above it are two ascending lists, to be merged. False where the median is
- * infinite. */
-static bool fold(worktable *table)
+/* The median of all draws, from their order. */
+static double median_of(const worktable *table)
+{
+  const size_t count = table->chains * table->draws;
+  const double upper = table->order[count / 2].value;
+  return count % 2 ? upper : 0.5 * (table->order[count / 2 - 1].value + upper);
+}
+
+/* Distances of the split draws from the median of all draws, as the package posterior and
+ * az.summary fold (az.rhat takes the median of the split ones, which is another where a chain is
+ * odd): draws below it in falling order and draws above it are two ascending lists, to be merged.
+ * False where the median is infinite. */
+static bool fold(worktable *table, double median)
 {
   const size_t count = split_count(table);
   const ranked *order = table->order;
-  const double median = 0.5 * (order[count / 2 - 1].value + order[count / 2].value);
   if (!isfinite(median)) return false;
-  size_t below = count / 2, above = below;
+  size_t below = 0;
+  while (below < count && order[below].value < median) below++;
+  size_t above = below;
   for (size_t i = 0; i < count; i++) {
     const double left = below > 0 ? median - order[below - 1].value : INFINITY;
     const double right = above < count ? order[above].value - median : INFINITY;
@@ -201,9 +211,9 @@ static double potential_reduction(const worktable *table)
   return sqrt((n * between / within + n - 1) / n);
 }
 
-static double folded_reduction(worktable *table)
+static double folded_reduction(worktable *table, double median)
 {
-  if (!fold(table)) return NAN;
+  if (!fold(table, median)) return NAN;
   rank_normalise(table, table->folded);
   return potential_reduction(table);
 }
@@ -211,12 +221,13 @@ static double folded_reduction(worktable *table)
 /* R-hat and the effective size of the bulk share the normal scores. */
 static void rank_diagnosis(worktable *table, idm_diagnosis *diagnosis)
 {
+  const double median = median_of(table);
   order_halves(table);
   rank_normalise(table, table->order);
   diagnosis->ess_bulk = idm_ess_of(table->ess, table->split);
   if (table->chains < 2) return; /* ArviZ asks for two chains, though halves could be compared */
   const double bulk = potential_reduction(table);
-  const double tail = folded_reduction(table);
+  const double tail = folded_reduction(table, median);
   /* Of two values the folded draws may all be alike: then the bulk alone speaks. */
   diagnosis->rhat = tail > bulk ? tail : bulk;
 }

@@ -52,6 +52,7 @@ def draw_sets(random):
         "ten_draws": random.standard_normal((2, 10)),
         "eleven_draws": autoregressive(random, 3, 11, 0.9),
         "infinite": random.standard_normal((2, 40)),
+        "odd_scaled": random.standard_normal((4, 101)) * np.array([[1.0], [1], [1], [6]]),
     }
     sets["stuck"][2] = 0.25
     sets["infinite"][1, 7] = np.inf
@@ -70,7 +71,8 @@ def diagnose(x):
         "q95": q95,
         "ess_bulk": az.ess(x, method="bulk"),
         "ess_tail": az.ess(x, method="tail"),
-        "rhat": az.rhat(x, method="rank"),
+        # az.rhat folds about the median of the split draws, az.summary (and R's posterior) about that of all.
+        "rhat": az.summary({"x": x}, kind="diagnostics", round_to="none")["r_hat"].iloc[0],
     }
     for chain, value in enumerate(az.bfmi(x)):
         answers[f"bfmi.{chain}"] = value

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our diagnostics against ArviZ's, live: usage: arviz.py PROGRAM FOLDER PYTHON
+"""Our diagnostics against ArviZ's, live: usage: compare_arviz.py PROGRAM FOLDER PYTHON
 
 Fits DIAG (metropolis and nuts), lets PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an
 error, and compares mean, sd, MCSE, ESS and R-hat to a relative 1e-6.
