@@ -40,7 +40,7 @@ def flexibility(fits):
               f"{interval(theirs['posterior']['alpha']):34} {'%g ± %g' % known if known else '-'}")
         print(f"{'':30} {converged(ours):34} {converged(theirs)}")
         sentence = ours["identification"]["alpha"]["sentence"]
-        if "not bounded" in sentence:
+        if "by the prior" in sentence:
             print(f"{'':30} {sentence}")
 
 
