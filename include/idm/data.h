@@ -74,6 +74,8 @@ typedef struct idm_prefix_tree {
 } idm_prefix_tree;
 
 IDM_API void idm_data_destroy(idm_data *data);
+/* How many actions an availability set leaves open. */
+IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open. */
 IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
                                      idm_error *opt_error);

@@ -47,6 +47,10 @@ IDM_API void idm_parameters_pull(const idm_parameters *parameters, const double 
 IDM_API bool idm_parameters_proper(const idm_parameters *parameters);
 IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y);
 
+/* A quantity as a person calls it: "1/beta" where files say inverse_beta. Into buffer, which is
+ * returned. */
+IDM_API const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size);
+
 /* --- soft policy matching ------------------------------------------------------------------ */
 
 /* The log-likelihood of a log as a function of the free numbers. One thread's own; problem, data,

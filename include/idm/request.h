@@ -32,6 +32,10 @@ IDM_API idm_status idm_request_read(const char *path, idm_problem **ret_problem,
                                     idm_request *request, idm_notes *opt_notes,
                                     idm_error *opt_error);
 
+/* What tells one request from another: a number for everything in config.yaml that draws depend on,
+ * not for where its inputs lie. */
+IDM_API idm_status idm_request_label(const char *path, uint64_t *ret_label, idm_error *opt_error);
+
 /* summary.json: diagnostics, what the data say, distance and verdict. "-": standard output. */
 IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
                                      const idm_assessment *assessment,

@@ -54,6 +54,12 @@ IDM_API idm_status idm_labels_set(idm_labels *labels, size_t index, const char *
                                   idm_error *opt_error);
 IDM_API idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error);
 IDM_API void idm_labels_destroy(idm_labels *labels);
+/* A copy for the caller; what `ret_labels` held before is not looked at. Nothing is left on
+ * failure. */
+IDM_API idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_labels,
+                                   idm_error *opt_error);
+/* Whether two lists hold the same names in the same order. */
+IDM_API bool idm_labels_same(const idm_labels *a, const idm_labels *b);
 /* Index of the label; where none matches, a 0-based number in range ("a label beats a number"); -1.
  */
 IDM_API long idm_labels_find(const idm_labels *labels, const char *text, size_t length);

@@ -2,7 +2,8 @@
  *
  * With l = log(p/w) = (x - value)/T: d value / d(1/T) = T^2 KL(p||w) = sum w T^2 (l e^l - expm1 l),
  * and d value / d w_j = T e^l, here less T, which is common to all j. Written with d = x - value as
- * d^2 phi(l) and d psi(l) both are smooth through T = inf, where phi = 1/2 and psi = 1. */
+ * d^2 phi(l) and d expm1(l)/l both are smooth through T = inf, where phi = 1/2 and the ratio is 1.
+ */
 #include <math.h>
 #include <stdbool.h>
 
@@ -28,24 +29,6 @@ IDM_INLINE double phi(double l)
   p = p * l + 1.0 / (2.0 * 4);
   p = p * l + 1.0 / 3;
   return p * l + 0.5;
-}
-
-/* psi(l) = expm1(l)/l = sum_k l^k / (k + 1)!. */
-IDM_INLINE double psi(double l)
-{
-  double p = 1.0 / 6227020800.0;
-  p = p * l + 1.0 / 479001600.0;
-  p = p * l + 1.0 / 39916800.0;
-  p = p * l + 1.0 / 3628800.0;
-  p = p * l + 1.0 / 362880.0;
-  p = p * l + 1.0 / 40320.0;
-  p = p * l + 1.0 / 5040.0;
-  p = p * l + 1.0 / 720.0;
-  p = p * l + 1.0 / 120.0;
-  p = p * l + 1.0 / 24.0;
-  p = p * l + 1.0 / 6.0;
-  p = p * l + 0.5;
-  return p * l + 1.0;
 }
 
 /* What does not depend on the alternative. */
@@ -74,7 +57,7 @@ IDM_INLINE void slopes(scale s, double d, double ratio, double *inverse, double 
   const double far_inverse = t * t * (l * ratio - ratio + 1);
   const double far_weight = t * (ratio - 1);
   *inverse = near ? d * d * phi(small) : far_inverse;
-  *weight = near ? d * psi(small) : far_weight;
+  *weight = near ? d * idm_expm1_ratio(small) : far_weight;
 }
 
 void idm_soft_slope(double temperature, size_t count, const double *weight, const double *x,

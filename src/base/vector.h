@@ -31,17 +31,9 @@ IDM_INLINE double idm_from_bits(uint64_t bits)
   return x;
 }
 
-/* e^x for x <= 709; below -690 (about 1e-300) the result is 0, so that products with it never
- * become subnormal: those are a hundred times slower. */
-IDM_INLINE double idm_vexp(double x)
+/* (e^t - 1)/t = sum_k t^k / (k + 1)!, for |t| <= 0.5. */
+IDM_INLINE double idm_expm1_ratio(double t)
 {
-  const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
-  const double kept = x < -690 ? 0 : 1;
-  x = x < -690 ? -690 : x;
-  const double shifted = x * 0x1.71547652b82fep0 + shifter;
-  const double n = shifted - shifter;
-  double t = x - n * 0x1.62e42fefa3800p-1;
-  t = t - n * 0x1.ef35793c76730p-45;
   double p = 1.0 / 6227020800.0;
   p = p * t + 1.0 / 479001600.0;
   p = p * t + 1.0 / 39916800.0;
@@ -54,8 +46,21 @@ IDM_INLINE double idm_vexp(double x)
   p = p * t + 1.0 / 24.0;
   p = p * t + 1.0 / 6.0;
   p = p * t + 0.5;
-  p = p * t + 1.0;
-  p = p * t + 1.0;
+  return p * t + 1.0;
+}
+
+/* e^x for x <= 709; below -690 (about 1e-300) the result is 0, so that products with it never
+ * become subnormal: those are a hundred times slower. */
+IDM_INLINE double idm_vexp(double x)
+{
+  const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
+  const double kept = x < -690 ? 0 : 1;
+  x = x < -690 ? -690 : x;
+  const double shifted = x * 0x1.71547652b82fep0 + shifter;
+  const double n = shifted - shifter;
+  double t = x - n * 0x1.62e42fefa3800p-1;
+  t = t - n * 0x1.ef35793c76730p-45;
+  const double p = idm_expm1_ratio(t) * t + 1.0;
   return kept * idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
 }
 

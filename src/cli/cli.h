@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "idm/idm.h"
+#include "io/json.h"
 
 typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_LIST } cli_kind;
 
@@ -77,8 +78,6 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
                     idm_plan_report *report);
 /* --json owns standard output: refuse it as the target of a file. */
 idm_status cli_check_target(cli_call *call, const char *path);
-/* A JSON number; infinities as strings, NaN as null. */
-json_t *cli_number(double value);
 json_t *cli_numbers(const double *values, size_t count);
 /* Print one JSON object, full precision, and free it. */
 idm_status cli_print_json(cli_call *call, json_t *object);

@@ -39,7 +39,7 @@ static json_t *replication_json(const idm_calibration *c, size_t i)
 {
   json_t *line = json_object();
   json_object_set_new(line, "replication", json_integer((json_int_t)i));
-  json_object_set_new(line, "r_hat", cli_number(c->rhat[i]));
+  json_object_set_new(line, "r_hat", idm_json_number(c->rhat[i]));
   json_object_set_new(line, "draws", json_integer(c->draws[i]));
   for (size_t q = 0; q < c->quantity.count; q++) {
     const idm_recovery *r = &c->recovery[i * c->quantity.count + q];
@@ -303,10 +303,10 @@ static idm_status report_recovery(cli_call *call, const idm_calibration *c)
   for (size_t q = 0; q + 1 < c->quantity.count; q++) {
     const recovered r = sum_up(c, q);
     json_t *one = json_object();
-    json_object_set_new(one, "coverage_90", cli_number(r.coverage));
-    json_object_set_new(one, "bias_in_sd", cli_number(r.bias));
-    json_object_set_new(one, "rms_error", cli_number(r.error));
-    json_object_set_new(one, "correlation", cli_number(r.correlation));
+    json_object_set_new(one, "coverage_90", idm_json_number(r.coverage));
+    json_object_set_new(one, "bias_in_sd", idm_json_number(r.bias));
+    json_object_set_new(one, "rms_error", idm_json_number(r.error));
+    json_object_set_new(one, "correlation", idm_json_number(r.correlation));
     json_object_set_new(object, c->quantity.name[q], one);
     if (!json)
       printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n", c->quantity.name[q], 100 * r.coverage, r.bias,
@@ -349,8 +349,8 @@ static idm_status report_ranks(cli_call *call, const idm_calibration *c)
     for (size_t b = 0; b < bins; b++)
       json_array_append_new(counts, json_integer((json_int_t)count[b]));
     json_object_set_new(one, "counts", counts);
-    json_object_set_new(one, "chi_square", cli_number(statistic));
-    json_object_set_new(one, "p", cli_number(p));
+    json_object_set_new(one, "chi_square", idm_json_number(statistic));
+    json_object_set_new(one, "p", idm_json_number(p));
     json_object_set_new(object, c->quantity.name[q], one);
     if (!json) print_ranks(c->quantity.name[q], count, statistic, p);
   }

@@ -12,9 +12,9 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
 {
   json_t *by_agent = json_object();
   for (size_t a = 0; a < data->agent_name.count; a++)
-    json_object_set_new(by_agent, data->agent_name.name[a], cli_number(agents[a]));
+    json_object_set_new(by_agent, data->agent_name.name[a], idm_json_number(agents[a]));
   json_t *object = json_object();
-  json_object_set_new(object, "log_likelihood", cli_number(score->log_likelihood));
+  json_object_set_new(object, "log_likelihood", idm_json_number(score->log_likelihood));
   json_object_set_new(object, "decisions", json_integer((json_int_t)score->decisions));
   json_object_set_new(object, "forced", json_integer((json_int_t)score->forced));
   json_object_set_new(object, "unrecorded", json_integer((json_int_t)score->unrecorded));

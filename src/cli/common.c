@@ -83,17 +83,10 @@ idm_status cli_check_target(cli_call *call, const char *path)
   return idm_fail(&call->error, IDM_USAGE, "--json needs a file to write to, not standard output");
 }
 
-json_t *cli_number(double value)
-{
-  if (isnan(value)) return json_null();
-  if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
-  return json_real(value);
-}
-
 json_t *cli_numbers(const double *values, size_t count)
 {
   json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, cli_number(values[i]));
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, idm_json_number(values[i]));
   return array;
 }
 

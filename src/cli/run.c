@@ -29,42 +29,11 @@ bool cli_has_file(const char *run, const char *file)
   return there;
 }
 
-/* Lines of the section `fit` that say where things lie or what is written beside run.nc: the draws
- * do not depend on them. */
-static bool is_place(const char *line)
-{
-  static const char *const keys[] = {"  problem: ", "  problem_sha256: ", "  data: ", "  stan: "};
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-    if (strncmp(line, keys[i], strlen(keys[i])) == 0) return true;
-  return false;
-}
-
-/* FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv), 64 bits, over the lines that count. */
-static uint64_t label_text(const char *text)
-{
-  uint64_t label = UINT64_C(0xcbf29ce484222325);
-  bool fit = false; /* the last section */
-  while (*text) {
-    const size_t length = strcspn(text, "\n") + (strchr(text, '\n') != NULL);
-    if (strncmp(text, "fit:", 4) == 0) fit = true;
-    const bool counts = !fit || !is_place(text);
-    for (size_t i = 0; counts && i < length; i++)
-      label = (label ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    text += length;
-  }
-  return label;
-}
-
 idm_status cli_label_run(cli_call *call, const char *run, uint64_t *ret_label)
 {
-  char *text = NULL;
-  size_t length;
   char *path = cli_run_path(run, "config.yaml");
-  const idm_status status = path
-                                ? idm_file_read(path, (size_t)1 << 28, &text, &length, &call->error)
-                                : idm_fail_memory(&call->error);
-  if (status == IDM_OK) *ret_label = label_text(text);
-  free(text);
+  const idm_status status =
+      path ? idm_request_label(path, ret_label, &call->error) : idm_fail_memory(&call->error);
   free(path);
   return status;
 }
@@ -140,15 +109,6 @@ idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_probl
   return status;
 }
 
-/* "1/beta" for a person, where files say inverse_beta. */
-static const char *shown_name(const char *name, char *buffer, size_t size)
-{
-  static const char prefix[] = "inverse_";
-  if (strncmp(name, prefix, strlen(prefix)) != 0) return name;
-  snprintf(buffer, size, "1/%s", name + strlen(prefix));
-  return buffer;
-}
-
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment)
 {
@@ -163,7 +123,7 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
     for (size_t i = 0; i < posterior->quantity.count; i++)
       if (posterior->summarised[i])
         fprintf(out, "%-*s %12.6g\n", width,
-                shown_name(posterior->quantity.name[i], buffer, sizeof buffer),
+                idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer),
                 posterior->value[i * posterior->chains * posterior->draws]);
     return;
   }
@@ -173,7 +133,7 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
     const idm_diagnosis *d = &assessment->diagnosis[i];
     if (!posterior->summarised[i]) continue;
     fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f\n", width,
-            shown_name(posterior->quantity.name[i], buffer, sizeof buffer), d->mean, d->sd,
+            idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d->mean, d->sd,
             d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat);
   }
 }

@@ -21,6 +21,14 @@ void idm_data_destroy(idm_data *data)
   free(data);
 }
 
+size_t idm_data_open(const idm_data *data, uint32_t set)
+{
+  size_t open = 0;
+  for (size_t u = 0; u < data->sizes.actions; u++)
+    open += data->available_set[set * data->sizes.actions + u];
+  return open;
+}
+
 /* Sizes and tables: availability sets, start beliefs, values of variants. */
 static idm_status check_tables(const idm_data *data, const idm_setting *setting,
                                idm_error *opt_error)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "idm/infer.h"
@@ -199,14 +200,6 @@ typedef struct header {
   int64_t warmup;
 } header;
 
-/* FNV-1a (Fowler, Noll and Vo): tells a damaged checkpoint from a whole one. */
-static uint64_t checksum(const char *bytes, size_t length)
-{
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-  return hash;
-}
-
 static header header_of(const idm_chains *c, uint64_t label)
 {
   header h = {.label = label,
@@ -258,7 +251,7 @@ idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes
     to = put(to, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
     to = put(to, c->statistics + first, draws * sizeof *c->statistics);
   }
-  const uint64_t sum = checksum(bytes, (size_t)(to - bytes));
+  const uint64_t sum = idm_checksum(IDM_CHECKSUM_START, bytes, (size_t)(to - bytes));
   put(to, &sum, sizeof sum);
   *ret_bytes = bytes;
   *ret_length = length;
@@ -274,7 +267,7 @@ static const char *refuse(const idm_chains *c, uint64_t label, const char *bytes
   take(bytes, &h, sizeof h);
   take(bytes + length - sizeof sum, &sum, sizeof sum);
   if (memcmp(h.magic, magic, sizeof magic) != 0) return "is no checkpoint of this version";
-  if (sum != checksum(bytes, length - sizeof sum)) return "is damaged";
+  if (sum != idm_checksum(IDM_CHECKSUM_START, bytes, length - sizeof sum)) return "is damaged";
   const header own = header_of(c, label);
   if (memcmp(&h, &own, sizeof h) != 0) return "belongs to another request";
   return NULL;

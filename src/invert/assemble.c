@@ -17,14 +17,6 @@ static double most_bytes(void)
 
 /* --- draws --------------------------------------------------------------------------------- */
 
-static idm_status copy_labels(const idm_labels *from, idm_labels *to, idm_error *opt_error)
-{
-  idm_status status = idm_labels_create(to, from->count, opt_error);
-  for (size_t i = 0; i < from->count && status == IDM_OK; i++)
-    status = idm_labels_set(to, i, from->name[i], strlen(from->name[i]), opt_error);
-  return status;
-}
-
 idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
                                 size_t chains, size_t draws, idm_posterior **ret_posterior,
                                 idm_error *opt_error)
@@ -48,8 +40,9 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   idm_status status = p->summarised && p->value && p->unconstrained && p->statistics
                           ? IDM_OK
                           : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = copy_labels(&parameters->quantity, &p->quantity, opt_error);
-  if (status == IDM_OK) status = copy_labels(&parameters->coordinate, &p->coordinate, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(p);
     return status;
@@ -83,10 +76,7 @@ void idm_posterior_put(const fit *f, idm_posterior *p, size_t chain, size_t draw
 /* Rows that decide something: an action was recorded, and there was a choice. */
 static bool decides(const idm_data *data, size_t row)
 {
-  size_t open = 0;
-  for (size_t u = 0; u < data->sizes.actions; u++)
-    open += data->available_set[data->available[row] * data->sizes.actions + u];
-  return data->action[row] != IDM_MISSING && open > 1;
+  return data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
 }
 
 static size_t unit_count(const idm_data *data, idm_keep keep)

@@ -44,23 +44,13 @@ double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
                        q->posterior->unconstrained[item->first * count + i], NULL, NULL, NULL);
 }
 
-/* "1/beta" for a reader, where files say inverse_beta. */
-enum { SPOKEN = 128 };
-static const char *spoken(const char *name, char buffer[SPOKEN])
-{
-  static const char prefix[] = "inverse_";
-  const bool inverse = strncmp(name, prefix, strlen(prefix)) == 0;
-  snprintf(buffer, SPOKEN, "%s%.120s", inverse ? "1/" : "", name + (inverse ? strlen(prefix) : 0));
-  return buffer;
-}
-
 /* --- draws --------------------------------------------------------------------------------- */
 
 static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
 {
   const idm_diagnosis *d = &a->diagnosis[i];
-  char name[SPOKEN];
-  spoken(p->quantity.name[i], name);
+  char name[128];
+  idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
   if (!p->summarised[i]) return;
   if (p->chains > 1 && isnan(d->rhat))
     idm_notes_add(&a->failures,
@@ -144,10 +134,10 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 static void judge_tails(const inquiry *q)
 {
   idm_assessment *a = q->assessment;
-  char name[SPOKEN];
+  char name[128];
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
-    spoken(q->posterior->quantity.name[id->quantity], name);
+    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
     for (int side = 0; side < 2; side++)
       if (id->gap[side] <= drop && !id->proper[side])
         idm_notes_add(&a->failures,
@@ -170,14 +160,14 @@ static void judge_lattice(const inquiry *q)
   idm_assessment *a = q->assessment;
   double most = 0;
   size_t at = 0;
-  char name[SPOKEN];
+  char name[128];
   if (!a->finer) return;
   for (size_t i = 0; i < a->quantities; i++)
     if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
       most = fabs(a->finer_shift[i]);
       at = i;
     }
-  spoken(q->posterior->quantity.name[at], name);
+  idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
   if (a->answer == IDM_POINT)
     idm_notes_add(&a->remarks,
                   "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
@@ -207,12 +197,12 @@ static void judge_sensitivity(const inquiry *q)
   const idm_assessment *a = q->assessment;
   for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
     char text[1500];
-    char name[SPOKEN];
+    char name[128];
     if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
     int length = snprintf(text, sizeof text,
                           "sensitivity of %s, in posterior sds when a number that was held is "
                           "raised by 1 %%:",
-                          spoken(q->posterior->quantity.name[i], name));
+                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name));
     for (size_t k = 0; k < a->sensitivities && k < shown; k++)
       length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
                          k ? "," : "", a->sensitivity[k].name,

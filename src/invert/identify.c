@@ -265,13 +265,6 @@ static double contraction(const inquiry *q, const parameter *item)
 
 /* --- sentences ----------------------------------------------------------------------------- */
 
-/* "1/beta" for a reader, where the quantity is called inverse_beta. */
-static void spoken_name(const inquiry *q, const parameter *item, char *name, size_t size)
-{
-  const char *quantity = q->posterior->quantity.name[item->quantity];
-  snprintf(name, size, item->scale == IDM_SCALE_INVERSE ? "1/%.100s" : "%.100s", quantity);
-}
-
 /* Sides that the data leave open, as clauses. */
 static void open_clauses(const idm_identification *id, char *text, size_t size)
 {
@@ -294,7 +287,7 @@ static void write_sentence(const inquiry *q, const parameter *item, idm_identifi
   char name[128];
   char open[400];
   char inverse[200] = "";
-  spoken_name(q, item, name, sizeof name);
+  idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
   open_clauses(id, open, sizeof open);
   if (item->scale == IDM_SCALE_INVERSE) {
     const char *natural = q->posterior->quantity.name[item->quantity];

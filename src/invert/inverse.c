@@ -71,18 +71,11 @@ idm_status idm_fit_open(fit *f, const idm_problem *problem, const idm_data *data
   return status;
 }
 
-static bool same_labels(const idm_labels *a, const idm_labels *b)
-{
-  bool same = a->count == b->count;
-  for (size_t i = 0; same && i < a->count; i++) same = strcmp(a->name[i], b->name[i]) == 0;
-  return same;
-}
-
 idm_status idm_posterior_check(const idm_posterior *posterior, const idm_parameters *parameters,
                                idm_error *opt_error)
 {
-  if (same_labels(&posterior->coordinate, idm_parameters_coordinates(parameters)) &&
-      same_labels(&posterior->quantity, idm_parameters_quantities(parameters)))
+  if (idm_labels_same(&posterior->coordinate, idm_parameters_coordinates(parameters)) &&
+      idm_labels_same(&posterior->quantity, idm_parameters_quantities(parameters)))
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "the draws are of other parameters than those that the problem frees");

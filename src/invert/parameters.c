@@ -112,6 +112,17 @@ static idm_status check_reads(const idm_problem *problem, idm_block_id id, idm_e
 
 /* --- names --------------------------------------------------------------------------------- */
 
+/* What stands before a block's name where the quantity is its inverse. */
+static const char inverse_prefix[] = "inverse_";
+
+const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
+{
+  const bool inverse = strncmp(quantity, inverse_prefix, strlen(inverse_prefix)) == 0;
+  snprintf(buffer, size, "%s%s", inverse ? "1/" : "",
+           quantity + (inverse ? strlen(inverse_prefix) : 0));
+  return buffer;
+}
+
 /* "block", "block[label]" or "inverse_block..." into a label. */
 static idm_status set_name(idm_labels *labels, size_t at, const char *prefix, const char *block,
                            const char *opt_entry, idm_error *opt_error)
@@ -168,7 +179,7 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
   }
   if (status != IDM_OK || quantities_of(item) == item->size) return status;
   p->summarised[*quantity] = true;
-  return set_name(&p->quantity, (*quantity)++, "inverse_", block,
+  return set_name(&p->quantity, (*quantity)++, inverse_prefix, block,
                   entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
 }
 

@@ -54,14 +54,6 @@ static void sum_up(decision *d, size_t count, idm_projection *projection)
   projection->divergence = projection->repeated ? sum / (double)projection->repeated : NAN;
 }
 
-static size_t open_actions(const idm_data *data, uint32_t set)
-{
-  size_t open = 0;
-  for (size_t u = 0; u < data->sizes.actions; u++)
-    open += data->available_set[set * data->sizes.actions + u];
-  return open;
-}
-
 /* The decisions of the tree, one a node; their log-probabilities come from any trajectory through
  * it. */
 static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
@@ -71,7 +63,7 @@ static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
     if (node->parent < 0 || node->action == IDM_MISSING) continue;
-    if (open_actions(data, node->available) < 2) continue;
+    if (idm_data_open(data, node->available) < 2) continue;
     d[count++] = (decision){node->parent, node->available, node->action, node->count,
                             log_probability[node->first_row]};
   }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 
 /* Most states, actions or observations. */
@@ -286,11 +287,9 @@ idm_status idm_pomdp_read_probability(idm_pomdp_lexer *lexer, const char *what, 
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* FNV-1a. */
 static uint64_t hash_text(const char *text, size_t length)
 {
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+  const uint64_t hash = idm_checksum(IDM_CHECKSUM_START, text, length);
   return hash ^ (hash >> 32);
 }
 

@@ -181,13 +181,6 @@ static bool can_name(const idm_labels *labels, const char *what, idm_notes *opt_
   return true;
 }
 
-static bool same_labels(const idm_labels *a, const idm_labels *b)
-{
-  bool same = a->count == b->count;
-  for (size_t i = 0; same && i < a->count; i++) same = strcmp(a->name[i], b->name[i]) == 0;
-  return same;
-}
-
 /* --- pieces -------------------------------------------------------------------------------- */
 
 /* The shortest decimal that reads back as the same number. */
@@ -353,7 +346,7 @@ idm_status idm_problem_write_pomdp(const idm_problem *problem, const char *path,
   w.named_actions = can_name(&setting->actions, "actions", opt_notes);
   if (!setting->fully_observed)
     w.named_observations = can_name(&setting->observations, "observations", opt_notes);
-  else if (!same_labels(&setting->states, &setting->observations))
+  else if (!idm_labels_same(&setting->states, &setting->observations))
     idm_notes_add(opt_notes, "the names of observations are left out: a file of a fully observed "
                              "problem names its states only");
   note_left_out(problem, opt_notes);

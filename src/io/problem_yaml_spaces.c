@@ -216,20 +216,14 @@ static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels
   return status;
 }
 
-static idm_status copy_labels(const idm_labels *from, idm_labels *to, idm_error *opt_error)
-{
-  idm_status status = IDM_OK;
-  for (size_t i = 0; i < from->count && status == IDM_OK; i++)
-    status = idm_labels_set(to, i, from->name[i], strlen(from->name[i]), opt_error);
-  return status;
-}
-
 static idm_status read_observation_labels(idm_yaml_reader *reader)
 {
   idm_setting *setting = reader->problem->setting;
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "observations");
-  if (reader->fully_observed)
-    return copy_labels(&setting->states, &setting->observations, reader->opt_error);
+  if (reader->fully_observed) {
+    idm_labels_destroy(&setting->observations);
+    return idm_labels_copy(&setting->states, &setting->observations, reader->opt_error);
+  }
   idm_status status = reader->factors
                           ? fill_product(reader, &setting->observations)
                           : fill_labels(reader, node, "an observation", &setting->observations);

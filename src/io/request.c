@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "io/problem_write_yaml.h"
 
@@ -183,5 +184,42 @@ idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_req
     idm_problem_destroy(*ret_problem);
     *ret_problem = NULL;
   }
+  return status;
+}
+
+/* --- the label ----------------------------------------------------------------------------- */
+
+/* Lines of the section `fit` that say where things lie or what is written beside run.nc: the draws
+ * do not depend on them. */
+static bool is_place(const char *line)
+{
+  static const char *const keys[] = {"  problem: ", "  problem_sha256: ", "  data: ", "  stan: "};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strncmp(line, keys[i], strlen(keys[i])) == 0) return true;
+  return false;
+}
+
+/* Checksum of the lines that count. */
+static uint64_t label_text(const char *text)
+{
+  uint64_t label = IDM_CHECKSUM_START;
+  bool fit = false; /* the last section */
+  while (*text) {
+    const size_t length = strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+    if (strncmp(text, "fit:", 4) == 0) fit = true;
+    const bool counts = !fit || !is_place(text);
+    if (counts) label = idm_checksum(label, text, length);
+    text += length;
+  }
+  return label;
+}
+
+idm_status idm_request_label(const char *path, uint64_t *ret_label, idm_error *opt_error)
+{
+  char *text = NULL;
+  size_t length;
+  const idm_status status = idm_file_read(path, most_bytes, &text, &length, opt_error);
+  if (status == IDM_OK) *ret_label = label_text(text);
+  free(text);
   return status;
 }

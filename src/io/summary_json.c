@@ -1,26 +1,17 @@
 /* summary.json: what a fit found, as one JSON object. */
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "idm/request.h"
+#include "io/json.h"
 
 static const size_t most_bytes = (size_t)1 << 28;
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-/* A JSON number; infinities as strings, NaN as null. */
-static json_t *number(double value)
-{
-  if (isnan(value)) return json_null();
-  if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
-  return json_real(value);
-}
-
 static void set(json_t *object, const char *key, double value)
 {
-  json_object_set_new(object, key, number(value));
+  json_object_set_new(object, key, idm_json_number(value));
 }
 
 static json_t *diagnosis(const idm_diagnosis *d)
@@ -50,8 +41,8 @@ static json_t *texts(const idm_notes *notes)
 static json_t *pair(double first, double second)
 {
   json_t *array = json_array();
-  json_array_append_new(array, number(first));
-  json_array_append_new(array, number(second));
+  json_array_append_new(array, idm_json_number(first));
+  json_array_append_new(array, idm_json_number(second));
   return array;
 }
 

@@ -100,14 +100,6 @@ static idm_status begin_root(idm_scorer *scorer, size_t root, idm_error *opt_err
   return status;
 }
 
-static size_t open_actions(const idm_data *data, uint32_t set)
-{
-  size_t open = 0;
-  for (size_t u = 0; u < data->sizes.actions; u++)
-    open += data->available_set[set * data->sizes.actions + u];
-  return open;
-}
-
 /* Below this a probability has lost digits, and its logarithm is asked of the behaviour. */
 static const double smallest = 1e-290;
 
@@ -130,7 +122,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
     score->unrecorded += node->count;
     return IDM_OK;
   }
-  if (open_actions(data, node->available) == 1) {
+  if (idm_data_open(data, node->available) == 1) {
     score->forced += node->count;
     return IDM_OK;
   }

@@ -27,6 +27,24 @@ void idm_labels_destroy(idm_labels *labels)
   *labels = (idm_labels){0};
 }
 
+idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_labels, idm_error *opt_error)
+{
+  *ret_labels = (idm_labels){0};
+  if (!labels->count) return IDM_OK;
+  idm_status status = idm_labels_create(ret_labels, labels->count, opt_error);
+  for (size_t i = 0; i < labels->count && status == IDM_OK; i++)
+    status = idm_labels_set(ret_labels, i, labels->name[i], strlen(labels->name[i]), opt_error);
+  if (status != IDM_OK) idm_labels_destroy(ret_labels);
+  return status;
+}
+
+bool idm_labels_same(const idm_labels *a, const idm_labels *b)
+{
+  bool same = a->count == b->count;
+  for (size_t i = 0; same && i < a->count; i++) same = strcmp(a->name[i], b->name[i]) == 0;
+  return same;
+}
+
 idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,
                           idm_error *opt_error)
 {

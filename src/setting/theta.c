@@ -154,16 +154,9 @@ static bool copy_freedom(const idm_block *from, idm_block *to)
       idm_duplicate(from->prior.argument, from->prior.count, sizeof *to->prior.argument);
   to->coordinate =
       from->coordinate ? idm_duplicate(from->coordinate, from->size, sizeof *to->coordinate) : NULL;
-  to->coordinate_name = (idm_labels){0};
-  const size_t names = from->coordinate_name.count;
-  bool whole =
-      (to->prior.argument || !from->prior.argument) && (to->coordinate || !from->coordinate);
-  if (whole && names) whole = idm_labels_create(&to->coordinate_name, names, NULL) == IDM_OK;
-  for (size_t i = 0; whole && i < names; i++) {
-    const char *name = from->coordinate_name.name[i];
-    whole = idm_labels_set(&to->coordinate_name, i, name, strlen(name), NULL) == IDM_OK;
-  }
-  return whole;
+  const idm_status named = idm_labels_copy(&from->coordinate_name, &to->coordinate_name, NULL);
+  return named == IDM_OK && (to->prior.argument || !from->prior.argument) &&
+         (to->coordinate || !from->coordinate);
 }
 
 idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_error *opt_error)
