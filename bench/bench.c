@@ -26,8 +26,7 @@ static void check(idm_status status)
   if (status != IDM_OK) die(&error);
 }
 
-/* --- timing
- * -------------------------------------------------------------------------------------------- */
+/* --- timing --------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
@@ -48,8 +47,7 @@ static double median(double *values, int count)
   return values[count / 2];
 }
 
-/* --- problems
- * -------------------------------------------------------------------------------------------- */
+/* --- problems ------------------------------------------------------------------------------- */
 
 static idm_problem *read_example(const char *name)
 {
@@ -65,9 +63,7 @@ static void set_agent(idm_problem *problem, double alpha, double beta, double et
   idm_theta_set_scalar(problem->theta, IDM_ETA, eta);
 }
 
-/* --- solving
- * -----------------------------------------------------------------------------------------------
- */
+/* --- solving -------------------------------------------------------------------------------- */
 
 enum { rounds = 15 };
 static const char *const method_names[] = {"Newton", "shifted", "plain"};
@@ -132,8 +128,7 @@ static void bench_solve(const char *name, idm_problem *problem, bool warm, doubl
   if (against_shifted > 0) row(what, taken[0], taken[1], peer, against_shifted);
 }
 
-/* --- likelihood
- * ---------------------------------------------------------------------------------------------- */
+/* --- likelihood ----------------------------------------------------------------------------- */
 
 static idm_data *simulated(idm_problem *problem, size_t trajectories, int steps, uint64_t seed)
 {
@@ -191,8 +186,7 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
   idm_data_destroy(data);
 }
 
-/* --- gradient
- * ---------------------------------------------------------------------------------------- */
+/* --- gradient ------------------------------------------------------------------------------- */
 
 /* The log-likelihood with its gradient against the log-likelihood alone, in turn, at parameters
  * that move by a sampler's step each time. */
@@ -236,8 +230,7 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   idm_data_destroy(data);
 }
 
-/* --- effective draws of somebody else's chain
- * ---------------------------------------------------------------------------------------- */
+/* --- effective draws of somebody else's chain ----------------------------------------------- */
 
 /* Bulk effective sample size of each column of a file of numbers: the same code for all. */
 static int print_ess(const char *path, size_t columns)
@@ -267,8 +260,7 @@ static int print_ess(const char *path, size_t columns)
   return 0;
 }
 
-/* --- scaling of the score
- * ---------------------------------------------------------------------------------------- */
+/* --- scaling of the score ------------------------------------------------------------------- */
 
 static double score_seconds(idm_problem *problem, const idm_data *data, const idm_prefix_tree *tree)
 {

@@ -46,7 +46,7 @@ typedef struct idm_behavior {
 /* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
 IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
 
-/* --- simulation ---------------------------------------------------------------------------- */
+/* --- simulation ----------------------------------------------------------------------------- */
 
 typedef struct idm_simulation {
   size_t trajectories;
@@ -62,7 +62,7 @@ IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavio
                                 const idm_simulation *simulation, idm_data **ret_data,
                                 idm_error *opt_error);
 
-/* --- likelihood ---------------------------------------------------------------------------- */
+/* --- likelihood ----------------------------------------------------------------------------- */
 
 /* Causally conditioned log-likelihood over the prefix tree. */
 typedef struct idm_score {
@@ -92,7 +92,7 @@ IDM_API double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory
 IDM_API void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory,
                                   double *log_probability);
 
-/* --- gradient ------------------------------------------------------------------------------ */
+/* --- gradient ------------------------------------------------------------------------------- */
 
 /* The log-likelihood with its derivatives, in reverse over the prefix tree and through the
  * planner's fixed point. */

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* --- targets ------------------------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------------------------- */
 
 /* A log density on R^dimension, up to a constant. `evaluate` must be a function of x alone: the
  * same x gives the same bits whatever was asked before. Outside the support it gives -inf (with any
@@ -26,7 +26,7 @@ typedef struct idm_target {
                          idm_error *opt_error);
 } idm_target;
 
-/* --- priors and transforms ----------------------------------------------------------------- */
+/* --- priors and transforms ------------------------------------------------------------------ */
 
 /* log density of a prior of one number at c (up to no constant: normalised; 0 for flat), and its
  * derivative. -inf outside the support. Dirichlet: see idm_dirichlet_log_density. */
@@ -64,7 +64,7 @@ IDM_API void idm_simplex_unconstrain(size_t count, const double *p, double *y);
 /* slope[count - 1] = d/dy (f(p(y)) + log Jacobian), given df/dp [count]. */
 IDM_API void idm_simplex_pull(size_t count, const double *y, const double *slope_p, double *slope);
 
-/* --- samplers ------------------------------------------------------------------------------ */
+/* --- samplers ------------------------------------------------------------------------------- */
 
 /* What a draw leaves beside its position. NaN, -1 where a sampler has no such thing. */
 typedef struct idm_statistics {
@@ -110,7 +110,7 @@ typedef struct idm_sampler {
 IDM_API const idm_sampler *idm_sampler_at(size_t index);
 IDM_API const idm_sampler *idm_sampler_find(const char *name);
 
-/* --- chains -------------------------------------------------------------------------------- */
+/* --- chains --------------------------------------------------------------------------------- */
 
 typedef struct idm_chains_settings {
   const idm_sampler *sampler;
@@ -160,7 +160,7 @@ IDM_API idm_status idm_chains_save(const idm_chains *chains, uint64_t label, cha
 IDM_API idm_status idm_chains_load(idm_chains *chains, uint64_t label, const char *bytes,
                                    size_t length, idm_error *opt_error);
 
-/* --- optimisers ---------------------------------------------------------------------------- */
+/* --- optimisers ----------------------------------------------------------------------------- */
 
 /* Climb from x by L-BFGS until the last five steps together have raised the log density by no more
  * than `tolerance` (1e-3 for a start, 0 for an answer: until nothing more is gained). x and
@@ -173,7 +173,7 @@ IDM_API idm_status idm_maximise(const idm_target *target, double tolerance, int 
 IDM_API idm_status idm_laplace(const idm_target *target, const double *mode, double *covariance,
                                double *opt_precision, bool *definite, idm_error *opt_error);
 
-/* --- diagnostics --------------------------------------------------------------------------- */
+/* --- diagnostics ---------------------------------------------------------------------------- */
 
 /* One quantity over several chains, as the R package posterior and ArviZ compute it (Vehtari et al.
  * 2021). NaN where it is not defined (constant draws, fewer than four). */

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* --- the free part of theta as a vector ---------------------------------------------------- */
+/* --- the free part of theta as a vector ----------------------------------------------------- */
 
 /* Free blocks of a problem as unconstrained numbers y, with their prior. The prior of a block is
  * stated in the coordinate c of its scale; y is c with its support opened to the whole line. */
@@ -51,7 +51,7 @@ IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *r
  * returned. */
 IDM_API const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size);
 
-/* --- soft policy matching ------------------------------------------------------------------ */
+/* --- soft policy matching ------------------------------------------------------------------- */
 
 /* The log-likelihood of a log as a function of the free numbers. One thread's own; problem, data,
  * tree and parameters are borrowed and shared. */
@@ -80,7 +80,7 @@ IDM_API idm_workspace *idm_matching_workspace(idm_matching *matching);
  * idm_gradient_run); NULL where it is not to be had. */
 IDM_API const idm_theta *idm_matching_slope(const idm_matching *matching);
 
-/* --- answers ------------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------- */
 
 typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR } idm_answer;
 
@@ -109,7 +109,7 @@ typedef struct idm_posterior {
 
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
 
-/* --- inverse planners ---------------------------------------------------------------------- */
+/* --- inverse planners ----------------------------------------------------------------------- */
 
 typedef enum idm_keep { IDM_KEEP_NOTHING, IDM_KEEP_TRAJECTORY, IDM_KEEP_DECISION } idm_keep;
 
@@ -159,7 +159,7 @@ IDM_API idm_status idm_posterior_theta(const idm_posterior *posterior,
 /* The mean of the unconstrained coordinates over all draws. */
 IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
 
-/* --- prediction ---------------------------------------------------------------------------- */
+/* --- prediction ----------------------------------------------------------------------------- */
 
 /* Held-out prediction: for each trajectory the log of its probability's mean over the draws (1,000
  * of them, spread evenly, where there are more). Counts and line of an impossible decision in
@@ -174,7 +174,7 @@ IDM_API idm_status idm_posterior_simulate(const idm_problem *problem,
                                           const idm_simulation *simulation, idm_data **ret_data,
                                           idm_error *opt_error);
 
-/* --- projections --------------------------------------------------------------------------- */
+/* --- projections ---------------------------------------------------------------------------- */
 
 /* How far a behaviour is from a log. */
 typedef struct idm_projection {
@@ -196,7 +196,7 @@ IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
                                idm_projection *projection, idm_notes *opt_notes,
                                idm_error *opt_error);
 
-/* --- calibration --------------------------------------------------------------------------- */
+/* --- calibration ---------------------------------------------------------------------------- */
 
 /* Is the question answerable? Draw the free numbers from the prior, simulate a log, fit it, see
  * where the truth lies; many times over. */
@@ -250,7 +250,7 @@ IDM_API idm_status idm_calibration_run(idm_calibration *calibration,
 IDM_API double idm_calibration_uniformity(const idm_calibration *calibration, size_t quantity,
                                           size_t bins, size_t *count);
 
-/* --- assessment ---------------------------------------------------------------------------- */
+/* --- assessment ----------------------------------------------------------------------------- */
 
 /* What the data say of one free number. The profile log-likelihood maximises over the others. */
 typedef struct idm_identification {

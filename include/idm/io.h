@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* --- whole files --------------------------------------------------------------------------- */
+/* --- whole files ---------------------------------------------------------------------------- */
 
 /* Read a file into a NUL-terminated buffer; files above `limit` bytes are refused. "-" is standard
  * input. */
@@ -27,7 +27,7 @@ IDM_API idm_status idm_file_commit(idm_file *file, idm_error *opt_error);
 /* Drop what was written. Takes NULL. */
 IDM_API void idm_file_abandon(idm_file *file);
 
-/* --- problems ------------------------------------------------------------------------------ */
+/* --- problems ------------------------------------------------------------------------------- */
 
 /* A problem from a file: Cassandra's format where the name ends in .POMDP (any case), else YAML;
  * "example:NAME" is a built-in example. Not yet validated against overrides. */
@@ -57,7 +57,7 @@ IDM_API idm_status idm_problem_write_pomdp(const idm_problem *problem, const cha
 IDM_API const char *idm_example_name(size_t index);
 IDM_API const char *idm_example_text(size_t index);
 
-/* --- data ---------------------------------------------------------------------------------- */
+/* --- data ----------------------------------------------------------------------------------- */
 
 typedef struct idm_csv_options {
   const char *const *keep; /* names of covariates to keep */

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* --- Cholesky ------------------------------------------------------------------------------ */
+/* --- Cholesky ------------------------------------------------------------------------------- */
 
 bool idm_cholesky(size_t n, double *a)
 {
@@ -62,7 +62,7 @@ void idm_cholesky_inverse(size_t n, const double *l, double *inverse)
       inverse[i * n + j] = inverse[j * n + i] = 0.5 * (inverse[i * n + j] + inverse[j * n + i]);
 }
 
-/* --- eigenvectors -------------------------------------------------------------------------- */
+/* --- eigenvectors --------------------------------------------------------------------------- */
 
 /* A rotation, applied as x' = x - s (y + tau x), y' = y + s (x - tau y) with tau = tan(angle / 2):
  * accurate for small angles (Rutishauser 1966). */

@@ -219,8 +219,7 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   return count;
 }
 
-/* --- whole cells
- * ------------------------------------------------------------------------------------------- */
+/* --- whole cells ---------------------------------------------------------------------------- */
 
 static size_t cell_of_corners(const idm_lattice *lattice, const double *z, uint32_t *vertex,
                               double *weight, uint32_t *step)

@@ -10,8 +10,7 @@
  * relatively. */
 static const double proportional = 1e-12;
 
-/* --- observations that lead to the same belief
- * ---------------------------------------------------- */
+/* --- observations that lead to the same belief ---------------------------------------------- */
 
 static bool same_direction(size_t states, size_t observations, const double *emission, size_t a,
                            size_t b)
@@ -58,8 +57,7 @@ double idm_belief_prior_log(size_t states, const double *opt_concentration, int 
   return log_density + lgamma(total);
 }
 
-/* --- one row
- * ---------------------------------------------------------------------------------------- */
+/* --- one row -------------------------------------------------------------------------------- */
 
 typedef struct builder {
   const idm_lattice *lattice;
@@ -174,8 +172,7 @@ static double gather_row(builder *b, const double *z)
   return surprise;
 }
 
-/* --- one block
- * -------------------------------------------------------------------------------------- */
+/* --- one block ------------------------------------------------------------------------------ */
 
 /* Every belief has the same successors when every state moves alike (a reset). */
 static bool forgets(const idm_successor_request *request, const double *transition)
@@ -286,8 +283,7 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
   return status;
 }
 
-/* --- the operator
- * ----------------------------------------------------------------------------------- */
+/* --- the operator --------------------------------------------------------------------------- */
 
 double idm_successors_bytes(const idm_successor_request *request, size_t points, bool corners)
 {

@@ -25,7 +25,7 @@ typedef struct calibrating {
   idm_status status;
 } calibrating;
 
-/* --- results on disk ----------------------------------------------------------------------- */
+/* --- results on disk ------------------------------------------------------------------------ */
 
 static size_t count_done(const idm_calibration *c)
 {
@@ -136,7 +136,7 @@ static idm_status load(calibrating *work, idm_calibration *c)
   return idm_fail_at(&work->call->error, work->path, number, 0, "%s", wrong);
 }
 
-/* --- running ------------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------------------------- */
 
 static bool watch(void *context, const idm_calibration *c)
 {
@@ -256,7 +256,7 @@ static idm_status run(cli_call *call, reporter report)
   return status;
 }
 
-/* --- recovery ------------------------------------------------------------------------------ */
+/* --- recovery ------------------------------------------------------------------------------- */
 
 typedef struct recovered {
   double coverage;    /* of 90 % intervals */
@@ -319,7 +319,7 @@ static idm_status report_recovery(cli_call *call, const idm_calibration *c)
   return IDM_OK;
 }
 
-/* --- calibration --------------------------------------------------------------------------- */
+/* --- calibration ---------------------------------------------------------------------------- */
 
 static void print_ranks(const char *name, const size_t *count, double statistic, double p)
 {
@@ -369,7 +369,7 @@ static idm_status report_ranks(cli_call *call, const idm_calibration *c)
   return status;
 }
 
-/* --- the commands -------------------------------------------------------------------------- */
+/* --- the commands --------------------------------------------------------------------------- */
 
 static idm_status run_recover(cli_call *call)
 {

@@ -14,7 +14,7 @@
 /* Seconds between checkpoints. */
 static const double checkpoint_seconds = 3;
 
-/* --- the request --------------------------------------------------------------------------- */
+/* --- the request ---------------------------------------------------------------------------- */
 
 /* The scheme of the paper: logarithms of the multipliers, flat priors, one chain, every tenth of
  * 10,000 steps after 1,000. */
@@ -143,7 +143,7 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   return status;
 }
 
-/* --- checkpoints and progress -------------------------------------------------------------- */
+/* --- checkpoints and progress --------------------------------------------------------------- */
 
 typedef struct fitting {
   cli_call *call;
@@ -237,7 +237,7 @@ static bool watch(void *context, const idm_chains *chains)
   return stop || f->status != IDM_OK;
 }
 
-/* --- finishing ----------------------------------------------------------------------------- */
+/* --- finishing ------------------------------------------------------------------------------ */
 
 static idm_status write_stan(cli_call *call, const char *run, const idm_posterior *posterior)
 {
@@ -287,7 +287,7 @@ static void print_result(const char *run, const idm_posterior *posterior,
          posterior->sampler);
 }
 
-/* --- the command --------------------------------------------------------------------------- */
+/* --- the command ---------------------------------------------------------------------------- */
 
 static bool remove_file(const char *run, const char *file)
 {

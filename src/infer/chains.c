@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "idm/infer.h"
 
-/* --- making -------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------------- */
 
 void idm_chains_destroy(idm_chains *chains)
 {
@@ -86,7 +86,7 @@ idm_status idm_chains_start(idm_chains *c, size_t chain, const idm_target *targe
                                     &c->random[chain], opt_error);
 }
 
-/* --- running ------------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------------------------- */
 
 typedef struct run {
   idm_chains *chains;
@@ -185,7 +185,7 @@ long idm_chains_common(const idm_chains *chains)
   return least;
 }
 
-/* --- checkpoints --------------------------------------------------------------------------- */
+/* --- checkpoints ---------------------------------------------------------------------------- */
 
 static const char magic[8] = "idmchn1";
 

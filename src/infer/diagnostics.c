@@ -13,7 +13,7 @@
 #include "idm/infer.h"
 #include "infer/distribution.h"
 
-/* --- quantiles ----------------------------------------------------------------------------- */
+/* --- quantiles ------------------------------------------------------------------------------ */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -48,7 +48,7 @@ double idm_quantile(double *x, size_t count, double q)
   return sorted_quantile(x, count, q);
 }
 
-/* --- room ---------------------------------------------------------------------------------- */
+/* --- room ----------------------------------------------------------------------------------- */
 
 /* A draw and where it stands. */
 typedef struct ranked {
@@ -120,7 +120,7 @@ static void split(worktable *table, const double *x)
   }
 }
 
-/* --- rank normalisation -------------------------------------------------------------------- */
+/* --- rank normalisation --------------------------------------------------------------------- */
 
 static int compare_ranked(const void *a, const void *b)
 {
@@ -193,7 +193,7 @@ static void rank_normalise(worktable *table, const ranked *order)
   }
 }
 
-/* --- R-hat --------------------------------------------------------------------------------- */
+/* --- R-hat ---------------------------------------------------------------------------------- */
 
 /* sqrt((between / within + n - 1) / n) of the split chains (Gelman and Rubin 1992). */
 static double potential_reduction(const worktable *table)
@@ -232,7 +232,7 @@ static void rank_diagnosis(worktable *table, idm_diagnosis *diagnosis)
   diagnosis->rhat = tail > bulk ? tail : bulk;
 }
 
-/* --- the tail, and errors ------------------------------------------------------------------ */
+/* --- the tail, and errors ------------------------------------------------------------------- */
 
 /* Effective size of the indicator of draws up to a bound (Vehtari et al. 2021, section 4.3). The
  * bound of tied draws is their value exactly, as in R: ArviZ's quantile may round to below it, and
@@ -264,7 +264,7 @@ static double sd_error(worktable *table, double mean)
   return 0.5 * sqrt((fourth - variance * variance) / size / variance);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------ */
 
 static void moments(worktable *table, idm_diagnosis *diagnosis)
 {

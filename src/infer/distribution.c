@@ -6,7 +6,7 @@
 
 #include "idm/infer.h"
 
-/* --- log-gamma ----------------------------------------------------------------------------- */
+/* --- log-gamma ------------------------------------------------------------------------------ */
 
 static const double half_log_two_pi = 0.91893853320467274178;
 
@@ -34,7 +34,7 @@ double idm_log_gamma(double x)
   return (x - 0.5) * log(x) - x + half_log_two_pi + stirling_rest(x) - log(product);
 }
 
-/* --- normal quantile ----------------------------------------------------------------------- */
+/* --- normal quantile ------------------------------------------------------------------------ */
 
 /* A quotient of two polynomials of degree 7, coefficients from the constant up. */
 static double ratio(const double above[8], const double below[8], double x)
@@ -112,7 +112,7 @@ double idm_normal_quantile(double p)
   return copysign(r <= 5 ? outer_quantile(r) : extreme_quantile(r), distance);
 }
 
-/* --- supports ------------------------------------------------------------------------------ */
+/* --- supports ------------------------------------------------------------------------------- */
 
 double idm_inside(double lower, double upper, double c)
 {
@@ -122,7 +122,7 @@ double idm_inside(double lower, double upper, double c)
   return c > most ? most : c;
 }
 
-/* --- chi-square ---------------------------------------------------------------------------- */
+/* --- chi-square ----------------------------------------------------------------------------- */
 
 /* x^a e^-x / Gamma(a + 1). For large a the three factors cancel; Stirling's formula does it first.
  */

@@ -25,7 +25,7 @@ struct idm_ess {
   double *rho;       /* [draws] autocorrelations */
 };
 
-/* --- means --------------------------------------------------------------------------------- */
+/* --- means ---------------------------------------------------------------------------------- */
 
 double idm_mean_of(const double *x, size_t count)
 {
@@ -43,7 +43,7 @@ double idm_squares_about(const double *x, size_t count, double centre)
   return sum;
 }
 
-/* --- room ---------------------------------------------------------------------------------- */
+/* --- room ----------------------------------------------------------------------------------- */
 
 static size_t transform_size(size_t draws)
 {
@@ -97,7 +97,7 @@ void idm_ess_destroy(idm_ess *ess)
   free(ess);
 }
 
-/* --- Fourier transforms -------------------------------------------------------------------- */
+/* --- Fourier transforms --------------------------------------------------------------------- */
 
 /* From natural order to that of reversed bits (Gentleman and Sande 1966). */
 static void transform_forward(idm_ess *ess)
@@ -165,7 +165,7 @@ static void autocovariances(idm_ess *ess, const double *x)
   transform_back(ess);
 }
 
-/* --- Geyer's sequence ---------------------------------------------------------------------- */
+/* --- Geyer's sequence ----------------------------------------------------------------------- */
 
 /* Variance of the chains' means (Vehtari et al. 2021, equation 3.1, over the draws of a chain). */
 static double between_variance(const idm_ess *ess, const double *x)

@@ -50,7 +50,7 @@ static double noise(double density)
   return 1e-9 + 1e-13 * fabs(density);
 }
 
-/* --- evaluation ---------------------------------------------------------------------------- */
+/* --- evaluation ----------------------------------------------------------------------------- */
 
 /* Central differences, for a target without a gradient; one-sided at an end of the support. */
 static idm_status difference(const idm_target *target, double *x, double density, double *gradient,
@@ -102,7 +102,7 @@ static idm_status try_length(climb *c, double length, idm_error *opt_error)
   return try_point(c, opt_error);
 }
 
-/* --- directions ---------------------------------------------------------------------------- */
+/* --- directions ----------------------------------------------------------------------------- */
 
 /* direction = H gradient by the two loops of Nocedal (1980). */
 static void find_direction(climb *c)
@@ -162,7 +162,7 @@ static void accept(climb *c)
   c->density = c->trial_density;
 }
 
-/* --- line search --------------------------------------------------------------------------- */
+/* --- line search ---------------------------------------------------------------------------- */
 
 /* A shorter length after one that did not rise: the top of the parabola through what is known, kept
  * off the ends; the middle once the bracket has a lower end. */
@@ -218,7 +218,7 @@ static idm_status advance(climb *c, bool *moved, idm_error *opt_error)
   return status;
 }
 
-/* --- the climb ----------------------------------------------------------------------------- */
+/* --- the climb ------------------------------------------------------------------------------ */
 
 static idm_status climb_on(climb *c, double tolerance, int limit, idm_error *opt_error)
 {

@@ -79,7 +79,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   return idm_target_begin(target, x, view.log_density, NULL, opt_error);
 }
 
-/* --- proposals ----------------------------------------------------------------------------- */
+/* --- proposals ------------------------------------------------------------------------------ */
 
 static double walk_size(const metropolis *m)
 {
@@ -144,7 +144,7 @@ static idm_status walk(const metropolis *m, const idm_target *target, bool adapt
   return status;
 }
 
-/* --- warm-up ------------------------------------------------------------------------------- */
+/* --- warm-up -------------------------------------------------------------------------------- */
 
 /* Independence steps of every four that the acceptance since the last change deserves. */
 static double deserved_share(const metropolis *m)
@@ -176,7 +176,7 @@ static void adapt(const metropolis *m, const idm_sampler_settings *settings, lon
   if (iteration == settings->warmup - 1) *m->share = deserved_share(m);
 }
 
-/* --- the step ------------------------------------------------------------------------------ */
+/* --- the step ------------------------------------------------------------------------------- */
 
 /* Of every four steps, which are independence proposals. */
 static bool jumps_at(double share, long place_in_cycle)

@@ -14,7 +14,7 @@ enum { own_thin = 1, deepest = 16, most_dense = 20 };
 /* An energy error above this marks a trajectory that left the typical set (Stan's choice). */
 static const double divergence = 1000;
 
-/* --- state --------------------------------------------------------------------------------- */
+/* --- state ---------------------------------------------------------------------------------- */
 
 /* A point of phase space. */
 typedef struct point {
@@ -106,7 +106,7 @@ static size_t numbers(size_t dimension)
   return place(NULL, dimension, &view);
 }
 
-/* --- phase space --------------------------------------------------------------------------- */
+/* --- phase space ---------------------------------------------------------------------------- */
 
 static void copy(const nuts *m, double *to, const double *from)
 {
@@ -173,7 +173,7 @@ static idm_status leap(const nuts *m, const idm_target *target, const point *p, 
   return IDM_OK;
 }
 
-/* --- branches ------------------------------------------------------------------------------ */
+/* --- branches ------------------------------------------------------------------------------- */
 
 /* What a trajectory under way carries along. */
 typedef struct journey {
@@ -277,7 +277,7 @@ static idm_status grow(journey *j, int depth, const branch *b, bool *valid, idm_
   return IDM_OK;
 }
 
-/* --- trajectory ---------------------------------------------------------------------------- */
+/* --- trajectory ----------------------------------------------------------------------------- */
 
 /* The same branch seen from its other end. */
 static branch reversed(const branch *b)
@@ -337,7 +337,7 @@ static idm_status travel(const nuts *m, const idm_sampler_settings *settings,
   return IDM_OK;
 }
 
-/* --- step size ----------------------------------------------------------------------------- */
+/* --- step size ------------------------------------------------------------------------------ */
 
 /* Energy lost by one leapfrog step of the current size from here, with a fresh momentum. */
 static idm_status probe(const nuts *m, const idm_target *target, idm_random *random, double *gain,
@@ -384,7 +384,7 @@ static void adapt_step_size(const nuts *m, double aim, double acceptance)
   *m->step_size = exp(log_step);
 }
 
-/* --- warm-up ------------------------------------------------------------------------------- */
+/* --- warm-up -------------------------------------------------------------------------------- */
 
 /* The metric from the window that ends, and a step size to go with it. */
 static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
@@ -422,7 +422,7 @@ static idm_status adapt(const nuts *m, const idm_sampler_settings *settings,
   return status;
 }
 
-/* --- the step ------------------------------------------------------------------------------ */
+/* --- the step ------------------------------------------------------------------------------- */
 
 static idm_status set_metric(const nuts *m, const idm_sampler_settings *settings,
                              idm_error *opt_error)

@@ -9,7 +9,7 @@
 static const double log_two_pi = 1.83787706640934548356;
 static const double two_over_pi = 0.63661977236758134308;
 
-/* --- densities ----------------------------------------------------------------------------- */
+/* --- densities ------------------------------------------------------------------------------ */
 
 /* exponent * log(x), and its slope in x. At x = 0 only the exponent 0 is finite; a density that
  * grows without bound there is counted as outside, so that no search ends at the corner. */
@@ -97,7 +97,7 @@ double idm_prior_log_density(const idm_prior *prior, double c, double *opt_slope
   return value;
 }
 
-/* --- support and moments ------------------------------------------------------------------- */
+/* --- support and moments -------------------------------------------------------------------- */
 
 void idm_prior_support(const idm_prior *prior, double *lower, double *upper)
 {
@@ -181,7 +181,7 @@ double idm_prior_sd(const idm_prior *prior)
   return NAN;
 }
 
-/* --- draws --------------------------------------------------------------------------------- */
+/* --- draws ---------------------------------------------------------------------------------- */
 
 /* The logarithm of a gamma draw: those of small shapes underflow, and a share of two zeros would be
  * no number. */
@@ -232,7 +232,7 @@ double idm_prior_draw(const idm_prior *prior, idm_random *random)
   return idm_inside(lower, upper, raw_draw(prior, random));
 }
 
-/* --- Dirichlet ----------------------------------------------------------------------------- */
+/* --- Dirichlet ------------------------------------------------------------------------------ */
 
 double idm_dirichlet_log_density(size_t count, const double *concentration, const double *p,
                                  double *opt_slope)

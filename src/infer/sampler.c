@@ -6,7 +6,7 @@
 
 #include "base/dense.h"
 
-/* --- registry ------------------------------------------------------------------------------ */
+/* --- registry ------------------------------------------------------------------------------- */
 
 static const idm_sampler *const samplers[] = {
     &idm_sampler_metropolis,
@@ -33,7 +33,7 @@ void idm_sampler_settings_default(idm_sampler_settings *settings)
       .warmup = 1000, .thin = 0, .step = 0.1, .acceptance = 0.8, .depth = 10};
 }
 
-/* --- state and targets --------------------------------------------------------------------- */
+/* --- state and targets ---------------------------------------------------------------------- */
 
 double *idm_state_take(double *opt_state, size_t *used, size_t count)
 {
@@ -80,7 +80,7 @@ void idm_statistics_clear(idm_statistics *statistics)
                                  .diverging = false};
 }
 
-/* --- warm-up ------------------------------------------------------------------------------- */
+/* --- warm-up -------------------------------------------------------------------------------- */
 
 /* Stan's schedule (reference manual, "Automatic parameter tuning"): 75 iterations to find the bulk,
  * windows of 25, 50, 100, ..., the last as long as what is left, and 50 to settle the step size;

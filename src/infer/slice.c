@@ -61,7 +61,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   return idm_target_begin(target, x, view.log_density, NULL, opt_error);
 }
 
-/* --- one direction ------------------------------------------------------------------------- */
+/* --- one direction -------------------------------------------------------------------------- */
 
 /* The line through the position along one direction, and the slice of it. */
 typedef struct line {
@@ -135,7 +135,7 @@ static idm_status move(const slice *s, const idm_target *target, size_t directio
   return IDM_OK;
 }
 
-/* --- warm-up ------------------------------------------------------------------------------- */
+/* --- warm-up -------------------------------------------------------------------------------- */
 
 /* Two uniform points of an interval are a third of it apart on average, so three times the mean
  * move is the mean length of a slice: the width that needs the fewest evaluations. */
@@ -159,7 +159,7 @@ static void refit(const slice *s, const idm_sampler_settings *settings)
   idm_moments_restart(&s->history);
 }
 
-/* --- the step ------------------------------------------------------------------------------ */
+/* --- the step ------------------------------------------------------------------------------- */
 
 static idm_status sweep(const slice *s, const idm_target *target, bool adapt, idm_random *random,
                         long *evaluations, idm_error *opt_error)

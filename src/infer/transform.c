@@ -4,7 +4,7 @@
 #include "idm/infer.h"
 #include "infer/distribution.h"
 
-/* --- scales -------------------------------------------------------------------------------- */
+/* --- scales --------------------------------------------------------------------------------- */
 
 double idm_scale_to(idm_scale scale, double value)
 {
@@ -36,7 +36,7 @@ double idm_scale_from(idm_scale scale, double coordinate)
   return NAN;
 }
 
-/* --- intervals ----------------------------------------------------------------------------- */
+/* --- intervals ------------------------------------------------------------------------------ */
 
 /* A point, its slope, the logarithm of the slope's size, and the derivative of that. */
 typedef struct point {
@@ -87,7 +87,7 @@ double idm_unconstrain(double lower, double upper, double c)
   return log(c - lower) - log(upper - c);
 }
 
-/* --- distributions ------------------------------------------------------------------------- */
+/* --- distributions -------------------------------------------------------------------------- */
 
 /* Stick-breaking (Stan Reference Manual, "Unit simplex"): outcome i takes the share z_i =
  * logistic(u_i) of what outcomes before it left, u_i = y_i - log(outcomes after it), so that y = 0

@@ -18,7 +18,7 @@ enum { most_extensions = 6 };
 /* Streams of a replication: its truth, and its fit's seed. */
 static const uint64_t truth_stream = (uint64_t)3 << 32;
 
-/* --- making -------------------------------------------------------------------------------- */
+/* --- making --------------------------------------------------------------------------------- */
 
 void idm_calibration_settings_default(idm_calibration_settings *settings)
 {
@@ -94,7 +94,7 @@ idm_status idm_calibration_create(const idm_problem *problem,
   return IDM_OK;
 }
 
-/* --- one replication ----------------------------------------------------------------------- */
+/* --- one replication ------------------------------------------------------------------------ */
 
 /* What a replication works with. */
 typedef struct replication {
@@ -244,7 +244,7 @@ static idm_status replicate(const idm_calibration *c, size_t index, idm_recovery
   return status;
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------------------------- */
 
 typedef struct campaign {
   idm_calibration *c;
@@ -309,7 +309,7 @@ idm_status idm_calibration_run(idm_calibration *calibration,
   return status;
 }
 
-/* --- uniformity ---------------------------------------------------------------------------- */
+/* --- uniformity ----------------------------------------------------------------------------- */
 
 double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
                                   size_t *count)

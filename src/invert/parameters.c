@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* --- items --------------------------------------------------------------------------------- */
+/* --- items ---------------------------------------------------------------------------------- */
 
 /* Outcomes of a free distribution: its scratch is on the stack. */
 enum { most_outcomes = 256 };
@@ -110,7 +110,7 @@ static idm_status check_reads(const idm_problem *problem, idm_block_id id, idm_e
       idm_block_name(id), planner->name);
 }
 
-/* --- names --------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------- */
 
 /* What stands before a block's name where the quantity is its inverse. */
 static const char inverse_prefix[] = "inverse_";
@@ -259,7 +259,7 @@ bool idm_parameters_summarised(const idm_parameters *parameters, size_t quantity
   return parameters->summarised[quantity];
 }
 
-/* --- values -------------------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------------------------- */
 
 double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope)
 {
@@ -354,7 +354,7 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
   }
 }
 
-/* --- priors -------------------------------------------------------------------------------- */
+/* --- priors --------------------------------------------------------------------------------- */
 
 /* Dirichlet's log density and its slopes in y, Jacobian included. */
 static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
@@ -424,7 +424,7 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
   }
 }
 
-/* --- gradients ----------------------------------------------------------------------------- */
+/* --- gradients ------------------------------------------------------------------------------ */
 
 /* d natural/dc, or for a temperature d(1/T)/dc, at c. */
 static double natural_slope(const parameter *item, double c)

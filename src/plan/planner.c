@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/agents.h"
-#include "plan/control.h"
-#include "plan/rule.h"
+#include "plan/control/agents.h"
+#include "plan/control/control.h"
+#include "plan/network/decision_rule.h"
 #include "plan/workspace.h"
 
-/* --- the registry
- * ---------------------------------------------------------------------------------------- */
+/* --- the registry --------------------------------------------------------------------------- */
 
 #define READS(id) (1u << (id))
 #define LATTICE_READS                                                                              \
@@ -124,8 +123,7 @@ void idm_solver_default(idm_solver *solver)
   *solver = (idm_solver){.method = IDM_NEWTON, .tolerance = 0, .limit = 100, .cold = false};
 }
 
-/* --- workspaces
- * ------------------------------------------------------------------------------------------- */
+/* --- workspaces ----------------------------------------------------------------------------- */
 
 void idm_workspace_destroy(idm_workspace *workspace)
 {

@@ -3,7 +3,7 @@
 #define IDM_PLAN_WORKSPACE_H
 
 #include "idm/planner.h"
-#include "plan/believer.h"
+#include "plan/believer/believer.h"
 
 struct idm_workspace {
   const idm_planner *planner;

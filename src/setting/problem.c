@@ -89,8 +89,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
   return status;
 }
 
-/* --- comparison
- * ----------------------------------------------------------------------------------- */
+/* --- comparison ----------------------------------------------------------------------------- */
 
 typedef struct difference {
   double tolerance;

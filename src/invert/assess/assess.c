@@ -1,0 +1,246 @@
+/* The verdict on an answer: diagnostics of the draws, then what the data say. */
+#include "invert/assess/inquiry.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "setting/freedom.h"
+
+/* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS; 1.92 is half the 95 % quantile of
+ * chi-square with one degree of freedom). */
+static const double most_rhat = 1.01;
+static const double least_ess = 400;
+static const double least_ebfmi = 0.3;
+static const double drop = 1.92;
+/* A lattice that moves a posterior mean by more than this many sds is too coarse. */
+static const double most_shift = 0.5;
+
+void idm_assessment_destroy(idm_assessment *a)
+{
+  if (!a) return;
+  free(a->diagnosis);
+  free(a->parameter);
+  free(a->ridge_sentence);
+  free(a->finer_shift);
+  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
+  free(a->sensitivity);
+  idm_notes_clear(&a->failures);
+  idm_notes_clear(&a->remarks);
+  free(a);
+}
+
+void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
+{
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  for (size_t d = 0; d < q->posterior->coordinate.count; d++)
+    y[d] = q->posterior->unconstrained[d * count + i];
+}
+
+double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
+{
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  return idm_constrain(item->lower, item->upper,
+                       q->posterior->unconstrained[item->first * count + i], NULL, NULL, NULL);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
+{
+  const idm_diagnosis *d = &a->diagnosis[i];
+  char name[128];
+  idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
+  if (!p->summarised[i]) return;
+  if (p->chains > 1 && isnan(d->rhat))
+    idm_notes_add(&a->failures,
+                  "R-hat of %s is not defined: its draws are constant, too few, or not finite",
+                  name);
+  if (p->chains > 1 && d->rhat > most_rhat)
+    idm_notes_add(&a->failures,
+                  "the chains disagree about %s: R-hat is %.3f, above %.2f; run longer (--warmup, "
+                  "--draws), or hold a parameter",
+                  name, d->rhat, most_rhat);
+  if (!(d->ess_bulk >= least_ess) || !(d->ess_tail >= least_ess))
+    idm_notes_add(&a->failures,
+                  "too few effective draws of %s: bulk %.0f, tail %.0f, fewer than %.0f; raise "
+                  "--draws",
+                  name, d->ess_bulk, d->ess_tail, least_ess);
+}
+
+static void judge_energy(const idm_posterior *p, idm_assessment *a, double *energy)
+{
+  for (size_t c = 0; c < p->chains; c++) {
+    for (size_t i = 0; i < p->draws; i++) {
+      const idm_statistics *s = &p->statistics[c * p->draws + i];
+      a->divergences += s->diverging;
+      energy[i] = s->energy;
+    }
+    const double fraction = idm_ebfmi(energy, p->draws);
+    a->ebfmi = fmin(isnan(a->ebfmi) ? INFINITY : a->ebfmi, fraction);
+    if (isinf(a->ebfmi)) a->ebfmi = NAN;
+  }
+  if (a->divergences)
+    idm_notes_add(&a->failures,
+                  "%ld draws diverged: the sampler could not follow the posterior there; use "
+                  "--sampler metropolis, or a tighter prior",
+                  a->divergences);
+  if (a->ebfmi < least_ebfmi)
+    idm_notes_add(&a->remarks, "the energy mixes slowly (E-BFMI %.2f): tails may be missed",
+                  a->ebfmi);
+}
+
+idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
+                            idm_error *opt_error)
+{
+  *ret_assessment = NULL;
+  idm_assessment *a = idm_new(1, sizeof *a);
+  double *energy = idm_new(posterior->draws, sizeof *energy);
+  idm_status status = a && energy ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    a->answer = posterior->answer;
+    a->quantities = posterior->quantity.count;
+    a->ebfmi = NAN;
+    a->ridge = 1;
+    a->diagnosis = idm_new(a->quantities, sizeof *a->diagnosis);
+    if (!a->diagnosis) status = idm_fail_memory(opt_error);
+  }
+  const size_t count = posterior->chains * posterior->draws;
+  for (size_t i = 0; status == IDM_OK && i < a->quantities; i++) {
+    status = idm_diagnose(posterior->value + i * count, posterior->chains, posterior->draws,
+                          posterior->draws, 1, &a->diagnosis[i], opt_error);
+    if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) judge_quantity(posterior, i, a);
+  }
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) {
+    judge_energy(posterior, a, energy);
+    if (posterior->chains < 2)
+      idm_notes_add(&a->failures,
+                    "one chain alone cannot show that it has converged: R-hat needs two or more "
+                    "(--chains 4)");
+  }
+  if (status == IDM_OK) a->trusted = a->failures.count == 0;
+  free(energy);
+  if (status != IDM_OK) {
+    idm_assessment_destroy(a);
+    return status;
+  }
+  *ret_assessment = a;
+  return IDM_OK;
+}
+
+/* --- data ----------------------------------------------------------------------------------- */
+
+/* A side that neither the data nor the prior bound makes the posterior improper. */
+static void judge_tails(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  char name[128];
+  for (size_t i = 0; i < a->parameters; i++) {
+    const idm_identification *id = &a->parameter[i];
+    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    for (int side = 0; side < 2; side++)
+      if (id->gap[side] <= drop && !id->proper[side])
+        idm_notes_add(&a->failures,
+                      "nothing bounds %s %s: the prior is improper and the log-likelihood at the "
+                      "limit is within %.2f of its maximum; give it a proper prior",
+                      name, side ? "above" : "below", id->gap[side]);
+    idm_notes_add(&a->remarks, "%s", id->sentence);
+    const double middle = a->diagnosis[id->quantity].q50;
+    if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))
+      idm_notes_add(&a->remarks,
+                    "prior and data disagree about %s: the posterior median %.3g lies outside what "
+                    "the data bound; look at the prior",
+                    name, middle);
+  }
+  if (a->ridge_sentence) idm_notes_add(&a->remarks, "%s", a->ridge_sentence);
+}
+
+static void judge_lattice(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  double most = 0;
+  size_t at = 0;
+  char name[128];
+  if (!a->finer) return;
+  for (size_t i = 0; i < a->quantities; i++)
+    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
+      most = fabs(a->finer_shift[i]);
+      at = i;
+    }
+  idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
+  if (a->answer == IDM_POINT)
+    idm_notes_add(&a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
+                  a->finer, a->resolution, a->finer_change);
+  else
+    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
+                  "%.3g and the posterior mean of %s by %.2f posterior sd%s",
+                  a->finer, a->resolution, a->finer_change, name, most,
+                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
+}
+
+/* How much a number is moved to say what it matters: a hundredth of it, and where it is 0 of the
+ * range of all utilities for one of them, or of a unit. */
+static double small_change(const inquiry *q, const idm_sensitivity *s)
+{
+  const double size = fabs(s->value);
+  if (size > 0 && isfinite(size)) return 0.01 * size;
+  const bool utility = strncmp(s->name, "utility", strlen("utility")) == 0;
+  return 0.01 * (utility ? idm_theta_range(q->f->problem->theta) : 1);
+}
+
+/* One line a quantity: what a small change of each number held would do, in posterior sds. */
+static void judge_sensitivity(const inquiry *q)
+{
+  enum { shown = 12 };
+  const idm_assessment *a = q->assessment;
+  for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
+    char text[1500];
+    char name[128];
+    if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
+    int length = snprintf(text, sizeof text,
+                          "sensitivity of %s, in posterior sds when a number that was held is "
+                          "raised by 1 %%:",
+                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name));
+    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
+                         k ? "," : "", a->sensitivity[k].name,
+                         a->sensitivity[k].slope[i] * small_change(q, &a->sensitivity[k]) /
+                             a->diagnosis[i].sd);
+    if (a->sensitivities > shown)
+      snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
+               a->sensitivities - shown);
+    idm_notes_add(&q->assessment->remarks, "%s", text);
+  }
+}
+
+idm_status idm_assess(const idm_problem *problem, const idm_data *data,
+                      const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
+                      idm_error *opt_error)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = threads;
+  fit f = {0};
+  idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  if (status == IDM_OK) status = idm_fit_open(&f, problem, data, &settings, 1, opt_error);
+  if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
+  const inquiry q = {&f, posterior, status == IDM_OK ? *ret_assessment : NULL};
+  if (status == IDM_OK) status = idm_identify(&q, opt_error);
+  if (status == IDM_OK) status = idm_identify_ridge(&q, opt_error);
+  if (status == IDM_OK) status = idm_assess_lattice(&q, opt_error);
+  if (status == IDM_OK) status = idm_assess_sensitivity(&q, opt_error);
+  if (status == IDM_OK) {
+    q.assessment->identified = true;
+    judge_tails(&q);
+    judge_lattice(&q);
+    judge_sensitivity(&q);
+    q.assessment->trusted = q.assessment->failures.count == 0;
+  } else {
+    idm_assessment_destroy(*ret_assessment);
+    *ret_assessment = NULL;
+  }
+  idm_fit_close(&f);
+  return status;
+}

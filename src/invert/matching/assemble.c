@@ -1,0 +1,267 @@
+/* Putting an answer together: draws in their natural units, log-likelihoods, draws of the prior. */
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "invert/fit.h"
+
+/* More than this is not kept unless asked for; more than half of the memory not even then. */
+static const double kept_bytes = 1e9;
+
+static double most_bytes(void)
+{
+  return 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
+                                size_t chains, size_t draws, idm_posterior **ret_posterior,
+                                idm_error *opt_error)
+{
+  *ret_posterior = NULL;
+  idm_posterior *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  const idm_parameters *parameters = f->parameters;
+  const size_t quantities = parameters->quantity.count;
+  p->answer = inverse->answer;
+  snprintf(p->inverse, sizeof p->inverse, "%s", inverse->name);
+  snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
+  p->seed = f->settings->seed;
+  p->warmup = f->settings->warmup;
+  p->chains = chains;
+  p->draws = draws;
+  p->summarised = idm_duplicate(parameters->summarised, quantities, sizeof *p->summarised);
+  p->value = idm_new(idm_times(quantities, chains * draws), sizeof *p->value);
+  p->unconstrained = idm_new(idm_times(parameters->dimension, chains * draws), sizeof *p->value);
+  p->statistics = idm_new(chains * draws, sizeof *p->statistics);
+  idm_status status = p->summarised && p->value && p->unconstrained && p->statistics
+                          ? IDM_OK
+                          : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(p);
+    return status;
+  }
+  *ret_posterior = p;
+  return IDM_OK;
+}
+
+/* Quantities of y into column `at` of table [quantity][columns]. */
+static void put_quantities(const idm_parameters *parameters, const double *y, double *table,
+                           size_t columns, size_t at, double *scratch)
+{
+  idm_parameters_report(parameters, y, scratch);
+  for (size_t q = 0; q < parameters->quantity.count; q++) table[q * columns + at] = scratch[q];
+}
+
+void idm_posterior_put(const fit *f, idm_posterior *p, size_t chain, size_t draw, const double *y,
+                       const idm_statistics *statistics)
+{
+  enum { most = 2048 };
+  double scratch[most];
+  const size_t columns = p->chains * p->draws;
+  const size_t at = chain * p->draws + draw;
+  put_quantities(f->parameters, y, p->value, columns, at, scratch);
+  for (size_t i = 0; i < f->parameters->dimension; i++) p->unconstrained[i * columns + at] = y[i];
+  p->statistics[at] = *statistics;
+}
+
+/* --- log-likelihoods ------------------------------------------------------------------------ */
+
+/* Rows that decide something: an action was recorded, and there was a choice. */
+static bool decides(const idm_data *data, size_t row)
+{
+  return data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
+}
+
+static size_t unit_count(const idm_data *data, idm_keep keep)
+{
+  if (keep == IDM_KEEP_TRAJECTORY) return data->trajectories;
+  size_t count = 0;
+  for (size_t r = 0; r < data->rows; r++) count += decides(data, r);
+  return count;
+}
+
+static idm_status name_unit(const idm_data *data, size_t trajectory, long step, idm_labels *unit,
+                            size_t at, idm_error *opt_error)
+{
+  char name[1200];
+  char number[32];
+  snprintf(number, sizeof number, "%zu", trajectory + 1);
+  const char *whole = data->trajectory_name.count ? data->trajectory_name.name[trajectory] : number;
+  const int length = step < 0 ? snprintf(name, sizeof name, "%.1000s", whole)
+                              : snprintf(name, sizeof name, "%.1000s:%ld", whole, step + 1);
+  return idm_labels_set(unit, at, name, (size_t)length, opt_error);
+}
+
+static idm_status name_units(const idm_data *data, idm_posterior *p, size_t units,
+                             idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(&p->unit, units, opt_error);
+  size_t at = 0;
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
+    if (!p->by_decision) {
+      status = name_unit(data, t, -1, &p->unit, at++, opt_error);
+      continue;
+    }
+    for (size_t r = data->first[t]; r < data->first[t + 1] && status == IDM_OK; r++)
+      if (decides(data, r))
+        status = name_unit(data, t, (long)(r - data->first[t]), &p->unit, at++, opt_error);
+  }
+  return status;
+}
+
+typedef struct filling {
+  const fit *f;
+  idm_posterior *posterior;
+  size_t longest;     /* rows of a trajectory */
+  idm_status *status; /* [chain] */
+  idm_error *error;   /* [chain] */
+} filling;
+
+/* The parts of every unit at the parameters last evaluated. */
+static void part_likelihood(const fit *f, const idm_posterior *p, size_t chain, double *row,
+                            double *to)
+{
+  const idm_scorer *scorer = idm_matching_scorer(f->matching[chain]);
+  const idm_data *data = f->data;
+  size_t at = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (!p->by_decision) {
+      to[at++] = idm_scorer_trajectory(scorer, t);
+      continue;
+    }
+    idm_scorer_decisions(scorer, t, row);
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++)
+      if (decides(data, r)) to[at++] = row[r - data->first[t]];
+  }
+}
+
+static void fill_chain(void *context, size_t chain)
+{
+  const filling *work = context;
+  const fit *f = work->f;
+  idm_posterior *p = work->posterior;
+  const size_t d = f->parameters->dimension;
+  const size_t columns = p->chains * p->draws;
+  double *y = idm_new(d + work->longest, sizeof *y);
+  idm_status status = y ? IDM_OK : idm_fail_memory(&work->error[chain]);
+  for (size_t draw = 0; draw < p->draws && status == IDM_OK; draw++) {
+    const size_t at = chain * p->draws + draw;
+    double total;
+    bool moved = draw == 0; /* a chain that stayed where it was has the same log-likelihoods */
+    for (size_t i = 0; i < d; i++) {
+      const double next = p->unconstrained[i * columns + at];
+      moved = moved || next != y[i];
+      y[i] = next;
+    }
+    double *row = p->log_likelihood + at * p->unit.count;
+    if (!moved) {
+      memcpy(row, row - p->unit.count, p->unit.count * sizeof *row);
+      continue;
+    }
+    status = idm_matching_log_likelihood(f->matching[chain], y, &total, NULL, &work->error[chain]);
+    if (status == IDM_OK) part_likelihood(f, p, chain, y + d, row);
+  }
+  free(y);
+  work->status[chain] = status;
+}
+
+static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error *opt_error)
+{
+  filling work = {.f = f, .posterior = p};
+  for (size_t t = 0; t < f->data->trajectories; t++) {
+    const size_t rows = f->data->first[t + 1] - f->data->first[t];
+    work.longest = rows > work.longest ? rows : work.longest;
+  }
+  work.status = idm_new(p->chains, sizeof *work.status);
+  work.error = idm_new(p->chains, sizeof *work.error);
+  idm_status status = work.status && work.error ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(p->chains, f->settings->threads, fill_chain, NULL, &work, opt_error);
+  for (size_t i = 0; i < p->chains && status == IDM_OK; i++) {
+    status = work.status[i];
+    if (status != IDM_OK && opt_error) *opt_error = work.error[i];
+  }
+  free(work.status);
+  free(work.error);
+  return status;
+}
+
+/* Decide whether the log-likelihoods are worth their size, and fill them in. */
+static idm_status keep_log_likelihood(const fit *f, idm_posterior *p, idm_notes *opt_notes,
+                                      idm_error *opt_error)
+{
+  const idm_keep keep = f->settings->keep;
+  if (keep == IDM_KEEP_NOTHING) return IDM_OK;
+  const size_t units = unit_count(f->data, keep);
+  const double bytes = (double)units * (double)(p->chains * p->draws) * sizeof(double);
+  if (keep == IDM_KEEP_TRAJECTORY && bytes > kept_bytes) {
+    idm_notes_add(opt_notes,
+                  "log-likelihoods by trajectory would take %.3g GB and are left out of the run",
+                  bytes / 1e9);
+    return IDM_OK;
+  }
+  p->by_decision = keep == IDM_KEEP_DECISION;
+  p->log_likelihood = idm_new(idm_times(units, p->chains * p->draws), sizeof(double));
+  idm_status status = p->log_likelihood ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = name_units(f->data, p, units, opt_error);
+  if (status == IDM_OK) status = fill_log_likelihood(f, p, opt_error);
+  return status;
+}
+
+idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *settings,
+                              idm_error *opt_error)
+{
+  const double draws_bytes =
+      (double)settings->chains * (double)settings->draws * (double)(sizeof(idm_statistics) + 64);
+  if (draws_bytes > most_bytes())
+    return idm_fail(opt_error, IDM_USAGE,
+                    "%.0f draws would take %.3g GB, more than half of the memory; ask for fewer",
+                    (double)settings->chains * (double)settings->draws, draws_bytes / 1e9);
+  if (settings->keep != IDM_KEEP_DECISION) return IDM_OK;
+  const double units = (double)unit_count(data, settings->keep);
+  const double bytes = units * (double)settings->chains * (double)settings->draws * sizeof(double);
+  if (bytes <= most_bytes()) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "log-likelihoods of %.0f decisions at %.0f draws would take %.3g GB; expected at "
+                  "most %.0f: ask for fewer draws, or for `trajectory`",
+                  units, (double)settings->chains * (double)settings->draws, bytes / 1e9,
+                  most_bytes() / 1e9);
+}
+
+/* --- the prior ------------------------------------------------------------------------------ */
+
+static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_error)
+{
+  static const uint64_t stream = (uint64_t)2 << 32; /* beyond those of chains and starts */
+  const size_t count = f->settings->prior_draws;
+  if (!count || !idm_parameters_proper(f->parameters)) return IDM_OK;
+  double *y = idm_new(f->parameters->dimension + p->quantity.count, sizeof *y);
+  p->prior = idm_new(idm_times(p->quantity.count, count), sizeof *p->prior);
+  if (!y || !p->prior) {
+    free(y);
+    return idm_fail_memory(opt_error);
+  }
+  idm_random random;
+  idm_random_init(&random, f->settings->seed, stream);
+  p->prior_draws = count;
+  for (size_t i = 0; i < count; i++) {
+    idm_parameters_draw(f->parameters, &random, y);
+    put_quantities(f->parameters, y, p->prior, count, i, y + f->parameters->dimension);
+  }
+  free(y);
+  return IDM_OK;
+}
+
+idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
+                                  idm_error *opt_error)
+{
+  const idm_status status = draw_prior(f, posterior, opt_error);
+  return status == IDM_OK ? keep_log_likelihood(f, posterior, opt_notes, opt_error) : status;
+}

@@ -1,0 +1,282 @@
+/* From rows as they came to evidence: grouped by trajectory, ordered in time, checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/log/log.h"
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+/* Rows of trajectory i are first[i] .. first[i + 1] - 1 of the order. */
+static idm_status count_rows(const idm_log *log, size_t **ret_first, idm_error *opt_error)
+{
+  const size_t trajectories = log->trajectories.count;
+  size_t *first = idm_new(trajectories + 1, sizeof *first);
+  *ret_first = first;
+  if (!first) return idm_fail_memory(opt_error);
+  for (size_t row = 0; row < log->rows; row++) first[log->trajectory[row] + 1]++;
+  for (size_t i = 0; i < trajectories; i++) first[i + 1] += first[i];
+  return IDM_OK;
+}
+
+/* Rows by trajectory, in file order within each. */
+static idm_status group_rows(const idm_log *log, const size_t *first, uint32_t **ret_order,
+                             idm_error *opt_error)
+{
+  const size_t trajectories = log->trajectories.count;
+  uint32_t *order = idm_new(log->rows, sizeof *order);
+  size_t *next = idm_duplicate(first, trajectories, sizeof *next);
+  *ret_order = order;
+  if (order && next)
+    for (size_t row = 0; row < log->rows; row++)
+      order[next[log->trajectory[row]]++] = (uint32_t)row;
+  free(next);
+  return order && next ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+typedef struct timed {
+  const double *time;
+  size_t count; /* columns of time: the first counts most */
+  uint32_t row;
+} timed;
+
+static int compare_times(const void *a, const void *b)
+{
+  const timed *x = a;
+  const timed *y = b;
+  for (size_t i = 0; i < x->count; i++)
+    if (x->time[i] != y->time[i]) return x->time[i] < y->time[i] ? -1 : 1;
+  return 0;
+}
+
+/* Order the rows of one trajectory by time. */
+static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t count, timed *scratch,
+                                  idm_error *opt_error)
+{
+  const size_t columns = log->header.role[IDM_ROLE_TIME].count;
+  for (size_t i = 0; i < count; i++)
+    scratch[i] = (timed){log->time + order[i] * columns, columns, order[i]};
+  bool sorted = true;
+  for (size_t i = 1; i < count && sorted; i++)
+    sorted = compare_times(&scratch[i - 1], &scratch[i]) < 0;
+  if (sorted) return IDM_OK;
+  qsort(scratch, count, sizeof *scratch, compare_times);
+  for (size_t i = 1; i < count; i++) {
+    if (compare_times(&scratch[i - 1], &scratch[i]) != 0) continue;
+    const uint32_t a = scratch[i - 1].row;
+    const uint32_t b = scratch[i].row;
+    const uint32_t later = a > b ? a : b;
+    const uint32_t earlier = a > b ? b : a;
+    return idm_fail_at(
+        opt_error, log->file, (long)log->time_line[later], (long)log->time_column[later],
+        "lines %lu and %lu of one trajectory have the same time",
+        (unsigned long)log->time_line[earlier], (unsigned long)log->time_line[later]);
+  }
+  for (size_t i = 0; i < count; i++) order[i] = scratch[i].row;
+  return IDM_OK;
+}
+
+static idm_status sort_rows(const idm_log *log, const size_t *first, uint32_t *order,
+                            idm_error *opt_error)
+{
+  size_t longest = 0;
+  for (size_t i = 0; i < log->trajectories.count; i++)
+    if (first[i + 1] - first[i] > longest) longest = first[i + 1] - first[i];
+  timed *scratch = idm_new(longest, sizeof *scratch);
+  idm_status status = scratch ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < log->trajectories.count && status == IDM_OK; i++)
+    status = sort_trajectory(log, order + first[i], first[i + 1] - first[i], scratch, opt_error);
+  free(scratch);
+  return status;
+}
+
+/* The order of rows, or NULL where they stand in it already. */
+static idm_status order_rows(const idm_log *log, const size_t *first, uint32_t **ret_order,
+                             idm_error *opt_error)
+{
+  *ret_order = NULL;
+  bool grouped = true;
+  for (size_t row = 1; row < log->rows && grouped; row++)
+    grouped = log->trajectory[row - 1] <= log->trajectory[row];
+  const bool timed_rows = log->header.role[IDM_ROLE_TIME].count > 0;
+  if (grouped && !timed_rows) return IDM_OK;
+  idm_status status = group_rows(log, first, ret_order, opt_error);
+  if (status == IDM_OK && timed_rows) status = sort_rows(log, first, *ret_order, opt_error);
+  return status;
+}
+
+/* --- checks that need the order ------------------------------------------------------------- */
+
+static size_t row_at(const uint32_t *order, size_t position)
+{
+  return order ? order[position] : position;
+}
+
+static idm_status check_ends(const idm_log *log, const size_t *first, const uint32_t *order,
+                             idm_error *opt_error)
+{
+  const idm_setting *setting = log->problem->setting;
+  for (size_t i = 0; i < log->trajectories.count; i++)
+    for (size_t t = first[i]; t + 1 < first[i + 1]; t++) {
+      const size_t row = row_at(order, t);
+      const int32_t action = log->action[row];
+      if (action < 0 || !(setting->ends[action] || setting->terminal[action])) continue;
+      return idm_fail_at(opt_error, log->file, (long)log->line[row], (long)log->action_column[row],
+                         "the trajectory goes on (line %lu) after '%s', which ends it",
+                         (unsigned long)log->line[row_at(order, t + 1)],
+                         setting->actions.name[action]);
+    }
+  return IDM_OK;
+}
+
+static idm_status check_horizon(const idm_log *log, const size_t *first, const uint32_t *order,
+                                idm_error *opt_error)
+{
+  const int horizon = log->problem->setting->horizon;
+  if (horizon <= 0) return IDM_OK;
+  for (size_t i = 0; i < log->trajectories.count; i++) {
+    if (first[i + 1] - first[i] <= (size_t)horizon) continue;
+    const size_t row = row_at(order, first[i] + (size_t)horizon);
+    return idm_fail_at(opt_error, log->file, (long)log->line[row], (long)log->action_column[row],
+                       "step %d of a trajectory of %zu steps; the horizon is %d", horizon + 1,
+                       first[i + 1] - first[i], horizon);
+  }
+  return IDM_OK;
+}
+
+/* --- evidence ------------------------------------------------------------------------------- */
+
+/* Take an array of 4-byte numbers from the log in the order wanted, without a copy where rows stand
+ * in it already. One array after another, so that rows are never held twice over. */
+static void *take_rows(void *array, size_t rows, const uint32_t *order)
+{
+  uint32_t *old;
+  memcpy(&old, array, sizeof old);
+  uint32_t *taken;
+  if (order) {
+    taken = idm_new(rows, sizeof *taken);
+    if (!taken) return NULL;
+    for (size_t i = 0; i < rows; i++) taken[i] = old[order[i]];
+    free(old);
+  } else {
+    taken = realloc(old, rows * sizeof *taken);
+    if (!taken) taken = old;
+  }
+  memset(array, 0, sizeof old);
+  return taken;
+}
+
+static idm_status move_rows(idm_log *log, const uint32_t *order, idm_data *data,
+                            idm_error *opt_error)
+{
+  data->rows = log->rows;
+  data->action = take_rows(&log->action, log->rows, order);
+  data->observation = take_rows(&log->observation, log->rows, order);
+  data->available = take_rows(&log->available, log->rows, order);
+  data->line = take_rows(&log->line, log->rows, order);
+  if (data->action && data->observation && data->available && data->line) return IDM_OK;
+  return idm_fail_memory(opt_error);
+}
+
+static idm_status make_trajectories(const idm_log *log, idm_data *data, idm_error *opt_error)
+{
+  const size_t count = log->trajectories.count;
+  data->trajectories = count;
+  data->agent = idm_new(count, sizeof *data->agent);
+  data->variant = idm_new(count, sizeof *data->variant);
+  data->start = idm_new(count, sizeof *data->start);
+  if (!data->agent || !data->variant || !data->start) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count; i++) {
+    data->agent[i] = log->known[i].agent;
+    data->variant[i] = log->known[i].variant;
+    data->start[i] = log->known[i].start;
+  }
+  return IDM_OK;
+}
+
+/* Labels from interned texts without their first `skip` bytes; parts of an id are joined by '/'. */
+static idm_status make_labels(const idm_intern *intern, size_t skip, idm_labels *labels,
+                              idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(labels, intern->count, opt_error);
+  for (uint32_t i = 0; i < intern->count && status == IDM_OK; i++) {
+    size_t length;
+    const char *text = idm_intern_text(intern, i, &length);
+    status = idm_labels_set(labels, i, text + skip, length - skip, opt_error);
+    if (status != IDM_OK) break;
+    char *name = labels->name[i];
+    char *const end = name + (length - skip);
+    while ((name = memchr(name, '\0', (size_t)(end - name)))) *name = '/';
+  }
+  return status;
+}
+
+/* A copy of the bytes of all interned strings. */
+static void *copy_bytes(const idm_intern *intern)
+{
+  if (!intern->count) return idm_new(1, 1);
+  return idm_duplicate(intern->text, intern->offset[intern->count], 1);
+}
+
+static idm_status make_tables(const idm_log *log, idm_data *data, idm_error *opt_error)
+{
+  data->sizes = idm_setting_sizes(log->problem->setting);
+  data->available_sets = log->available_sets.count;
+  data->available_set = copy_bytes(&log->available_sets);
+  data->starts = log->starts.count;
+  data->start_belief = copy_bytes(&log->starts);
+  data->columns = log->header.role[IDM_ROLE_UTILITY].count;
+  data->variants = log->variants.count ? log->variants.count : 1;
+  data->variant_value = copy_bytes(&log->variants);
+  if (data->available_set && data->start_belief && data->variant_value) return IDM_OK;
+  return idm_fail_memory(opt_error);
+}
+
+static idm_status make_covariates(const idm_log *log, const uint32_t *order, idm_data *data,
+                                  idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_KEEP];
+  data->covariate_level = idm_new(role->count, sizeof *data->covariate_level);
+  data->covariate = idm_new(idm_times(role->count, log->rows), sizeof *data->covariate);
+  if (!data->covariate_level || !data->covariate) return idm_fail_memory(opt_error);
+  data->covariates = role->count;
+  idm_status status = idm_labels_create(&data->covariate_name, role->count, opt_error);
+  for (size_t c = 0; c < role->count && status == IDM_OK; c++) {
+    const char *name = log->header.name.name[role->column[c]];
+    status = idm_labels_set(&data->covariate_name, c, name, strlen(name), opt_error);
+    if (status == IDM_OK)
+      status = make_labels(&log->levels[c], 0, &data->covariate_level[c], opt_error);
+    for (size_t t = 0; t < log->rows; t++)
+      data->covariate[c * log->rows + t] = log->covariate[row_at(order, t) * role->count + c];
+  }
+  return status;
+}
+
+idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error)
+{
+  *ret_data = NULL;
+  if (!log->rows)
+    return idm_fail_at(opt_error, log->file, (long)log->header.place[0].line, 1,
+                       "a header and no rows; expected a row for every step");
+  uint32_t *order = NULL;
+  idm_data *data = idm_new(1, sizeof *data);
+  if (!data) return idm_fail_memory(opt_error);
+  idm_status status = count_rows(log, &data->first, opt_error);
+  if (status == IDM_OK) status = order_rows(log, data->first, &order, opt_error);
+  if (status == IDM_OK) status = check_ends(log, data->first, order, opt_error);
+  if (status == IDM_OK) status = check_horizon(log, data->first, order, opt_error);
+  if (status == IDM_OK) status = make_covariates(log, order, data, opt_error);
+  if (status == IDM_OK) status = move_rows(log, order, data, opt_error);
+  if (status == IDM_OK) status = make_trajectories(log, data, opt_error);
+  if (status == IDM_OK) status = make_tables(log, data, opt_error);
+  if (status == IDM_OK) status = make_labels(&log->agents, 0, &data->agent_name, opt_error);
+  if (status == IDM_OK)
+    status = make_labels(&log->trajectories, sizeof(uint32_t), &data->trajectory_name, opt_error);
+  free(order);
+  if (status != IDM_OK) {
+    idm_data_destroy(data);
+    return status;
+  }
+  *ret_data = data;
+  return IDM_OK;
+}

@@ -1,0 +1,427 @@
+/* Cells of a log: labels, numbers, sets of actions and beliefs. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/log/log.h"
+
+idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
+{
+  if (size <= log->scratch_capacity) return IDM_OK;
+  char *larger = realloc(log->scratch, 2 * size);
+  if (!larger) return idm_fail_memory(opt_error);
+  log->scratch = larger;
+  log->scratch_capacity = 2 * size;
+  return IDM_OK;
+}
+
+/* --- numbers -------------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+/* Whether the text is sign, digits, point, digits, exponent: strtod alone would take hex and nan.
+ */
+static bool is_decimal(const char *text, size_t length)
+{
+  size_t i = 0;
+  size_t digits = 0;
+  if (i < length && (text[i] == '+' || text[i] == '-')) i++;
+  for (; i < length && is_digit(text[i]); i++) digits++;
+  if (i < length && text[i] == '.') i++;
+  for (; i < length && is_digit(text[i]); i++) digits++;
+  if (!digits) return false;
+  if (i < length && (text[i] == 'e' || text[i] == 'E')) {
+    i++;
+    if (i < length && (text[i] == '+' || text[i] == '-')) i++;
+    if (i == length) return false;
+    while (i < length && is_digit(text[i])) i++;
+  }
+  return i == length;
+}
+
+/* Up to 15 digits and a point: an integer and a power of ten that are both exact, so one division
+ * is correctly rounded. */
+static bool short_number(const char *text, size_t length, double *ret_number)
+{
+  static const double power[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (length == 0 || length > 15) return false;
+  uint64_t whole = 0;
+  size_t digits = 0;
+  size_t places = 0;
+  bool point = false;
+  size_t i = text[0] == '-';
+  for (; i < length; i++) {
+    if (is_digit(text[i])) {
+      whole = 10 * whole + (uint64_t)(text[i] - '0');
+      digits++;
+      places += point;
+    } else if (text[i] == '.' && !point) {
+      point = true;
+    } else {
+      return false;
+    }
+  }
+  if (!digits) return false;
+  const double number = (double)whole / power[places];
+  *ret_number = text[0] == '-' ? -number : number;
+  return true;
+}
+
+bool idm_cell_number(const idm_csv_field *cell, double *ret_number)
+{
+  if (short_number(cell->text, cell->length, ret_number)) return true;
+  char text[512];
+  if (cell->length >= sizeof text || !is_decimal(cell->text, cell->length)) return false;
+  memcpy(text, cell->text, cell->length);
+  text[cell->length] = '\0';
+  char *end;
+  *ret_number = strtod(text, &end);
+  return *end == '\0' && isfinite(*ret_number);
+}
+
+static idm_status read_number(const idm_log *log, const idm_csv_field *cell, size_t column,
+                              double *ret_number, idm_error *opt_error)
+{
+  if (idm_cell_number(cell, ret_number)) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' in column '%s'; expected a finite number", IDM_CELL_SHOWN(*cell),
+                     log->header.name.name[column]);
+}
+
+idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_TIME];
+  if (!role->count) return IDM_OK;
+  log->time_line[log->rows] = field[role->column[0]].line;
+  log->time_column[log->rows] = field[role->column[0]].column;
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    double *time = &log->time[log->rows * role->count + i];
+    const idm_status status = read_number(log, &cell, role->column[i], time, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  return IDM_OK;
+}
+
+/* --- labels --------------------------------------------------------------------------------- */
+
+int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length)
+{
+  const uint32_t index = idm_intern_find(labels, text, length);
+  if (index != IDM_INTERN_NONE) return (int32_t)index;
+  if (length == 0 || length > 9) return -1;
+  int32_t number = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (!is_digit(text[i])) return -1;
+    number = 10 * number + (text[i] - '0');
+  }
+  return (uint32_t)number < labels->count ? number : -1;
+}
+
+/* The cells of a label, joined by '/', in the place of the first. No text where all are empty; some
+ * empty is an error. */
+static idm_status read_label(idm_log *log, idm_log_role_id id, const idm_csv_field *field,
+                             idm_csv_field *ret_cell, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[id];
+  *ret_cell = idm_cell_trim(field[role->column[0]]);
+  if (role->count == 1) return IDM_OK;
+  size_t used = 0;
+  size_t empty = 0;
+  const idm_csv_field *hole = NULL;
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_status status = idm_log_scratch(log, used + cell.length + 1, opt_error);
+    if (status != IDM_OK) return status;
+    if (!cell.length) {
+      empty++;
+      hole = &field[role->column[i]];
+    }
+    if (i) log->scratch[used++] = '/';
+    memcpy(log->scratch + used, cell.text, cell.length);
+    used += cell.length;
+  }
+  if (empty && empty < role->count)
+    return idm_fail_at(opt_error, log->file, (long)hole->line, (long)hole->column,
+                       "an empty cell in a label of %zu columns; fill all of them or none",
+                       role->count);
+  ret_cell->text = log->scratch;
+  ret_cell->length = empty ? 0 : (uint32_t)used;
+  return IDM_OK;
+}
+
+static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, const char *what,
+                             const idm_labels *labels, idm_error *opt_error)
+{
+  char list[400];
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is no %s; expected one of: %s (or a number from 0 to %zu)",
+                     IDM_CELL_SHOWN(*cell), what, idm_labels_list(labels, list, sizeof list),
+                     labels->count - 1);
+}
+
+idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  idm_csv_field cell;
+  const idm_status status = read_label(log, IDM_ROLE_ACTION, field, &cell, opt_error);
+  if (status != IDM_OK) return status;
+  log->line[log->rows] = cell.line;
+  log->action_column[log->rows] = cell.column;
+  const int32_t action =
+      cell.length ? idm_log_label(&log->actions, cell.text, cell.length) : IDM_MISSING;
+  if (cell.length && action < 0)
+    return fail_label(log, &cell, "action", &log->problem->setting->actions, opt_error);
+  log->action[log->rows] = action;
+  return IDM_OK;
+}
+
+idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  idm_csv_field cell;
+  const idm_status status = read_label(log, IDM_ROLE_OBSERVATION, field, &cell, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_setting *setting = log->problem->setting;
+  const int32_t action = log->action[log->rows];
+  const int32_t observation =
+      cell.length ? idm_log_label(&log->observations, cell.text, cell.length) : IDM_MISSING;
+  if (cell.length && observation < 0) {
+    /* Nothing is recognised after a terminal action, so what the log says there needs no meaning.
+     */
+    if (action < 0 || !setting->terminal[action])
+      return fail_label(log, &cell, "observation", &setting->observations, opt_error);
+    if (!log->unseen++) log->unseen_line = cell.line;
+  }
+  log->observation[log->rows] = observation;
+  return IDM_OK;
+}
+
+/* --- available actions ---------------------------------------------------------------------- */
+
+/* Mark the actions that a cell lists in log->open. */
+static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
+{
+  const char *text = cell->text;
+  const char *const end = text + cell->length;
+  for (;;) {
+    const char *bar = memchr(text, '|', (size_t)(end - text));
+    idm_csv_field part = *cell;
+    part.text = text;
+    part.length = (uint32_t)((bar ? bar : end) - text);
+    part = idm_cell_trim(part);
+    const int32_t action = idm_log_label(&log->actions, part.text, part.length);
+    if (action < 0)
+      return fail_label(log, &part, "action", &log->problem->setting->actions, opt_error);
+    log->open[action] = true;
+    if (!bar) return IDM_OK;
+    text = bar + 1;
+  }
+}
+
+/* The set that the cells list: the union, where there are several columns. */
+static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
+                           idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  const size_t actions = log->problem->setting->actions.count;
+  bool listed = false;
+  memset(log->open, 0, actions * sizeof *log->open);
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    if (!cell.length) continue;
+    const idm_status status = mark_open(log, &cell, opt_error);
+    if (status != IDM_OK) return status;
+    listed = true;
+  }
+  *ret_set = 0;
+  if (!listed) return IDM_OK;
+  if (!idm_intern_add(&log->available_sets, (const char *)log->open, actions, ret_set))
+    return idm_fail_memory(opt_error);
+  return IDM_OK;
+}
+
+/* The same, remembered by the cell's text: a log repeats a few sets many times. */
+static idm_status recall_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
+                             idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  if (role->count > 1) return read_set(log, field, ret_set, opt_error);
+  const idm_csv_field *cell = &field[role->column[0]];
+  uint32_t text = idm_intern_find(&log->available_text, cell->text, cell->length);
+  if (text == IDM_INTERN_NONE) {
+    uint32_t set;
+    const idm_status status = read_set(log, field, &set, opt_error);
+    if (status != IDM_OK) return status;
+    if (log->available_text.count == log->available_capacity) {
+      const size_t capacity = 2 * log->available_capacity + 16;
+      uint32_t *larger = realloc(log->available_of, capacity * sizeof *larger);
+      if (!larger) return idm_fail_memory(opt_error);
+      log->available_of = larger;
+      log->available_capacity = capacity;
+    }
+    if (!idm_intern_add(&log->available_text, cell->text, cell->length, &text))
+      return idm_fail_memory(opt_error);
+    log->available_of[text] = set;
+  }
+  *ret_set = log->available_of[text];
+  return IDM_OK;
+}
+
+idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  uint32_t set = 0;
+  if (role->count) {
+    const idm_status status = recall_set(log, field, &set, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  log->available[log->rows] = set;
+  const int32_t action = log->action[log->rows];
+  size_t length;
+  if (!set || action < 0 || idm_intern_text(&log->available_sets, set, &length)[action])
+    return IDM_OK;
+  const idm_csv_field cell = idm_cell_trim(field[role->column[0]]);
+  return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
+                     "the action taken, '%s', is not among those available: %.*s",
+                     log->problem->setting->actions.name[action], IDM_CELL_SHOWN(cell));
+}
+
+/* --- utilities, beliefs, covariates --------------------------------------------------------- */
+
+/* Intern log->number[0 .. count - 1] bit for bit. */
+static idm_status intern_numbers(idm_log *log, idm_intern *intern, size_t count,
+                                 uint32_t *ret_index, idm_error *opt_error)
+{
+  for (size_t i = 0; i < count; i++) log->number[i] += 0.0; /* one zero, not two */
+  if (idm_intern_add(intern, (const char *)log->number, count * sizeof *log->number, ret_index))
+    return IDM_OK;
+  return idm_fail_memory(opt_error);
+}
+
+/* The cell whose number differs from that of the trajectory's first row. */
+static idm_status fail_variant(const idm_log *log, const idm_csv_field *field, uint32_t variant,
+                               uint32_t seen, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_UTILITY];
+  size_t length;
+  const char *bytes = idm_intern_text(&log->variants, variant, &length);
+  size_t i = 0;
+  while (i + 1 < role->count &&
+         memcmp(bytes + i * sizeof(double), &log->number[i], sizeof(double)) == 0)
+    i++;
+  double before;
+  memcpy(&before, bytes + i * sizeof before, sizeof before);
+  const idm_csv_field *cell = &field[role->column[i]];
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%s' is %g here and %g on line %lu of the same trajectory; a utility must "
+                     "stay the same within a trajectory",
+                     log->header.name.name[role->column[i]], log->number[i], before,
+                     (unsigned long)log->line[seen]);
+}
+
+idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_UTILITY];
+  idm_log_trajectory *known = &log->known[log->trajectory[log->rows]];
+  if (!role->count) return IDM_OK;
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_status status = read_number(log, &cell, role->column[i], &log->number[i], opt_error);
+    if (status != IDM_OK) return status;
+  }
+  uint32_t variant;
+  const idm_status status = intern_numbers(log, &log->variants, role->count, &variant, opt_error);
+  if (status != IDM_OK) return status;
+  if (known->seen == log->rows) known->variant = variant;
+  if (known->variant == variant) return IDM_OK;
+  return fail_variant(log, field, known->variant, known->seen, opt_error);
+}
+
+/* Whether this row may be the first of its trajectory, as far as rows have come. */
+static bool is_first(const idm_log *log, const idm_log_trajectory *known)
+{
+  const size_t count = log->header.role[IDM_ROLE_TIME].count;
+  if (known->seen == log->rows) return true;
+  if (!count) return false;
+  const double *now = log->time + log->rows * count;
+  const double *then = log->time + known->earliest * count;
+  for (size_t i = 0; i < count; i++)
+    if (now[i] != then[i]) return now[i] < then[i];
+  return false;
+}
+
+/* Beliefs of a row into log->number; *ret_filled is false where no cell holds one. */
+static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret_filled,
+                             idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_BELIEF];
+  const idm_csv_field *hole = NULL;
+  size_t filled = 0;
+  for (size_t s = 0; s < role->count; s++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[s]]);
+    if (!cell.length) {
+      hole = &field[role->column[s]];
+      continue;
+    }
+    const idm_status status = read_number(log, &cell, role->column[s], &log->number[s], opt_error);
+    if (status != IDM_OK) return status;
+    filled++;
+  }
+  *ret_filled = filled > 0;
+  if (!filled || !hole) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)hole->line, (long)hole->column,
+                     "an empty belief beside filled ones; expected a number for every state, or "
+                     "none for the setting's own start");
+}
+
+idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_BELIEF];
+  idm_log_trajectory *known = &log->known[log->trajectory[log->rows]];
+  if (!is_first(log, known)) {
+    bool given = false;
+    for (size_t s = 0; s < role->count; s++)
+      given = given || idm_cell_trim(field[role->column[s]]).length > 0;
+    if (given && !log->later_beliefs++) log->later_line = field[role->column[0]].line;
+    return IDM_OK;
+  }
+  known->earliest = (uint32_t)log->rows;
+  known->start = -1;
+  if (!role->count) return IDM_OK;
+  bool filled;
+  idm_status status = read_cells(log, field, &filled, opt_error);
+  if (status != IDM_OK || !filled) return status;
+  const idm_csv_field *place = &field[role->column[0]];
+  const double off = idm_normalise(log->number, role->count);
+  if (off < 0) {
+    double sum = 0;
+    for (size_t s = 0; s < role->count; s++) sum += log->number[s];
+    return idm_fail_at(opt_error, log->file, (long)place->line, (long)place->column,
+                       "the start belief is no distribution: its entries must be non-negative and "
+                       "sum to 1, and they sum to %.9g",
+                       sum);
+  }
+  if (off > 1e-9 && !log->rounded_beliefs++) log->rounded_line = place->line;
+  uint32_t start;
+  status = intern_numbers(log, &log->starts, role->count, &start, opt_error);
+  if (status == IDM_OK) known->start = (int32_t)start;
+  return status;
+}
+
+idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_ROLE_KEEP];
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    uint32_t level = 0;
+    if (cell.length && !idm_intern_add(&log->levels[i], cell.text, cell.length, &level))
+      return idm_fail_memory(opt_error);
+    log->covariate[log->rows * role->count + i] = cell.length ? (int32_t)level : IDM_MISSING;
+  }
+  return IDM_OK;
+}

@@ -1,0 +1,378 @@
+/* CSV: a tokenizer over a sliding buffer. By hand, because libcsv gives no places.
+ *
+ * A record is scanned where it lies in the buffer. Where the buffer ends first, the record is moved
+ * to the front, more is read, and the record is scanned again from its start; fields are pointers
+ * into the buffer, copied only to undouble quotes. */
+#include "io/log/csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const size_t first_capacity = (size_t)1 << 19;
+
+struct idm_csv {
+  char *file;
+  FILE *stream; /* NULL where all that is left lies in at .. end */
+  char *buffer; /* NULL for memory */
+  size_t capacity;
+  const char *at; /* first byte of the next record */
+  const char *end;
+  uint32_t line; /* of `at` */
+  idm_csv_field *field;
+  size_t field_capacity;
+  size_t width;  /* fields of the first record; 0 before it */
+  char *scratch; /* texts with their quotes undoubled */
+  size_t scratch_capacity;
+};
+
+/* How the scan of a field or record went on. */
+typedef enum step { NEXT_FIELD, LAST_FIELD, MORE, FAILED } step;
+
+typedef struct scan {
+  const char *at;
+  const char *line_start;
+  uint32_t line;
+  size_t fields;
+  bool escaped;
+  idm_status status; /* for FAILED */
+  idm_error *opt_error;
+} scan;
+
+/* --- opening and reading -------------------------------------------------------------------- */
+
+static idm_status create(const char *file, idm_csv **ret_csv, idm_error *opt_error)
+{
+  *ret_csv = NULL;
+  idm_csv *csv = idm_new(1, sizeof *csv);
+  if (!csv) return idm_fail_memory(opt_error);
+  csv->line = 1;
+  csv->field_capacity = 64;
+  csv->file = idm_text_copy(file, strlen(file));
+  csv->field = idm_new(csv->field_capacity, sizeof *csv->field);
+  if (!csv->file || !csv->field) {
+    idm_csv_close(csv);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_csv = csv;
+  return IDM_OK;
+}
+
+/* Move what is left to the front and read on behind it. */
+static idm_status refill(idm_csv *csv, idm_error *opt_error)
+{
+  const size_t kept = (size_t)(csv->end - csv->at);
+  if (kept) memmove(csv->buffer, csv->at, kept);
+  csv->at = csv->buffer;
+  csv->end = csv->buffer + kept;
+  if (kept > csv->capacity / 2) {
+    char *larger = realloc(csv->buffer, 2 * csv->capacity);
+    if (!larger) return idm_fail_memory(opt_error);
+    csv->buffer = larger;
+    csv->capacity *= 2;
+  }
+  const size_t room = csv->capacity - kept;
+  errno = 0;
+  const size_t got = fread(csv->buffer + kept, 1, room, csv->stream);
+  csv->at = csv->buffer;
+  csv->end = csv->buffer + kept + got;
+  if (got == room) return IDM_OK;
+  if (ferror(csv->stream))
+    return idm_fail_at(opt_error, csv->file, 0, 0, "cannot read: %s",
+                       errno ? strerror(errno) : "input error");
+  csv->stream = NULL;
+  return IDM_OK;
+}
+
+static void skip_byte_order_mark(idm_csv *csv)
+{
+  if (csv->end - csv->at >= 3 && memcmp(csv->at, "\xef\xbb\xbf", 3) == 0) csv->at += 3;
+}
+
+idm_status idm_csv_open_stream(FILE *stream, const char *file, idm_csv **ret_csv,
+                               idm_error *opt_error)
+{
+  idm_csv *csv;
+  idm_status status = create(file, ret_csv, opt_error);
+  if (status != IDM_OK) return status;
+  csv = *ret_csv;
+  csv->stream = stream;
+  csv->capacity = first_capacity;
+  csv->buffer = malloc(csv->capacity);
+  csv->at = csv->end = csv->buffer;
+  status = csv->buffer ? refill(csv, opt_error) : idm_fail_memory(opt_error);
+  if (status != IDM_OK) {
+    idm_csv_close(csv);
+    *ret_csv = NULL;
+    return status;
+  }
+  skip_byte_order_mark(csv);
+  return IDM_OK;
+}
+
+idm_status idm_csv_open_memory(const char *text, size_t length, const char *file, idm_csv **ret_csv,
+                               idm_error *opt_error)
+{
+  const idm_status status = create(file, ret_csv, opt_error);
+  if (status != IDM_OK) return status;
+  (*ret_csv)->at = length ? text : "";
+  (*ret_csv)->end = (*ret_csv)->at + length;
+  skip_byte_order_mark(*ret_csv);
+  return IDM_OK;
+}
+
+void idm_csv_close(idm_csv *csv)
+{
+  if (!csv) return;
+  free(csv->file);
+  free(csv->buffer);
+  free(csv->field);
+  free(csv->scratch);
+  free(csv);
+}
+
+/* --- scanning ------------------------------------------------------------------------------- */
+
+/* Bytes that stop the scan of a field without quotes. */
+static const bool special[256] = {
+    ['\0'] = true, ['\n'] = true, ['\r'] = true, ['"'] = true, [','] = true};
+
+static long column_of(const scan *s, const char *place)
+{
+  return (long)(place - s->line_start) + 1;
+}
+
+static step fail_nul(const idm_csv *csv, scan *s, const char *place)
+{
+  s->status = idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, place),
+                          "a NUL byte; expected text in UTF-8");
+  return FAILED;
+}
+
+static step fail_long(const idm_csv *csv, scan *s, const idm_csv_field *field)
+{
+  s->status = idm_fail_at(s->opt_error, csv->file, (long)field->line, (long)field->column,
+                          "a field longer than %zu bytes%s", IDM_CSV_FIELD_LIMIT,
+                          field->quoted ? " (is its closing quote missing?)" : "");
+  return FAILED;
+}
+
+/* Where the scan of a field that begins at `first` must stop: no field needs more than the limit.
+ */
+static const char *stop_of(const idm_csv *csv, const char *first)
+{
+  return (size_t)(csv->end - first) > IDM_CSV_FIELD_LIMIT ? first + IDM_CSV_FIELD_LIMIT + 1
+                                                          : csv->end;
+}
+
+/* Behind a field at p stands a comma, a line end, or the end of the file. */
+static step end_field(const idm_csv *csv, scan *s, const char *p)
+{
+  s->at = p;
+  if (p == csv->end) return csv->stream ? MORE : LAST_FIELD;
+  s->at = p + 1;
+  if (*p == ',') return NEXT_FIELD;
+  if (*p == '\r') {
+    if (p + 1 == csv->end && csv->stream) return MORE;
+    if (p + 1 < csv->end && p[1] == '\n') s->at = p + 2;
+  }
+  s->line++;
+  s->line_start = s->at;
+  return LAST_FIELD;
+}
+
+/* The first special byte from p on, or stop. All special bytes lie at or below the comma, so eight
+ * bytes above it are passed at once. */
+static const char *skip_plain(const char *p, const char *stop)
+{
+  const uint64_t ones = 0x0101010101010101u;
+  while (stop - p >= 8) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    if ((word - ones * (',' + 1)) & ~word & (ones << 7)) {
+      for (int i = 0; i < 8; i++)
+        if (special[(unsigned char)p[i]]) return p + i;
+    }
+    p += 8;
+  }
+  while (p < stop && !special[(unsigned char)*p]) p++;
+  return p;
+}
+
+static step scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
+{
+  const char *const stop = stop_of(csv, s->at);
+  const char *p = skip_plain(s->at, stop);
+  if ((size_t)(p - s->at) > IDM_CSV_FIELD_LIMIT) return fail_long(csv, s, field);
+  field->text = s->at;
+  field->length = (uint32_t)(p - s->at);
+  if (p < csv->end && *p == '"') {
+    s->status = idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, p),
+                            "a quote inside a field without quotes; put the whole field in quotes "
+                            "and double those inside");
+    return FAILED;
+  }
+  if (p < csv->end && *p == '\0') return fail_nul(csv, s, p);
+  return end_field(csv, s, p);
+}
+
+/* Find the closing quote from *place on: NEXT_FIELD where it is found. */
+static step find_quote(const idm_csv *csv, scan *s, idm_csv_field *field, const char **place)
+{
+  const char *const stop = stop_of(csv, *place);
+  const char *p = *place;
+  for (;; p++) {
+    while (p < stop && *p != '"' && *p != '\n' && *p != '\r' && *p != '\0') p++;
+    if (p >= stop) {
+      if ((size_t)(p - *place) > IDM_CSV_FIELD_LIMIT) return fail_long(csv, s, field);
+      if (csv->stream) return MORE;
+      s->status = idm_fail_at(s->opt_error, csv->file, (long)field->line, (long)field->column,
+                              "a quote opens here and is never closed");
+      return FAILED;
+    }
+    if (*p == '\0') return fail_nul(csv, s, p);
+    const bool at_end = p + 1 == csv->end;
+    if (at_end && csv->stream) return MORE;
+    if (*p == '"') {
+      if (at_end || p[1] != '"') break;
+      field->escaped = s->escaped = true;
+      p++;
+    } else if (*p == '\n' || at_end || p[1] != '\n') {
+      s->line++;
+      s->line_start = p + 1;
+    }
+  }
+  *place = p;
+  return NEXT_FIELD;
+}
+
+static step scan_quoted(const idm_csv *csv, scan *s, idm_csv_field *field)
+{
+  field->quoted = true;
+  const char *const first = s->at + 1;
+  const char *p = first;
+  const step found = find_quote(csv, s, field, &p);
+  if (found != NEXT_FIELD) return found;
+  field->text = first;
+  field->length = (uint32_t)(p - first);
+  p++;
+  if (p < csv->end && *p == '\0') return fail_nul(csv, s, p);
+  if (p < csv->end && *p != ',' && *p != '\n' && *p != '\r') {
+    s->status = idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, p),
+                            "text after a closing quote; expected a comma or the end of the line "
+                            "(quotes inside a quoted field are doubled)");
+    return FAILED;
+  }
+  return end_field(csv, s, p);
+}
+
+/* Room for one more field. */
+static idm_status next_field(idm_csv *csv, const scan *s)
+{
+  if ((size_t)(s->at - csv->at) > IDM_CSV_RECORD_LIMIT)
+    return idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, s->at),
+                       "a record longer than %zu bytes", IDM_CSV_RECORD_LIMIT);
+  if (s->fields < csv->field_capacity) return IDM_OK;
+  if (s->fields == IDM_CSV_FIELDS_LIMIT)
+    return idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, s->at),
+                       "a record with more than %zu fields", IDM_CSV_FIELDS_LIMIT);
+  const size_t capacity = csv->field_capacity ? 2 * csv->field_capacity : 16;
+  idm_csv_field *field = realloc(csv->field, capacity * sizeof *field);
+  if (!field) return idm_fail_memory(s->opt_error);
+  csv->field = field;
+  csv->field_capacity = capacity;
+  return IDM_OK;
+}
+
+static step scan_record(idm_csv *csv, scan *s)
+{
+  step result = NEXT_FIELD;
+  while (result == NEXT_FIELD) {
+    s->status = next_field(csv, s);
+    if (s->status != IDM_OK) return FAILED;
+    idm_csv_field *field = &csv->field[s->fields++];
+    *field = (idm_csv_field){.line = s->line, .column = (uint32_t)column_of(s, s->at)};
+    const bool quoted = s->at < csv->end && *s->at == '"';
+    result = quoted ? scan_quoted(csv, s, field) : scan_plain(csv, s, field);
+  }
+  return result;
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static bool is_blank(const scan *s, const idm_csv_field *field)
+{
+  if (s->fields != 1 || field->quoted) return false;
+  for (uint32_t i = 0; i < field->length; i++)
+    if (field->text[i] != ' ' && field->text[i] != '\t') return false;
+  return true;
+}
+
+static idm_status undouble_quotes(idm_csv *csv, const scan *s)
+{
+  const size_t needed = (size_t)(s->at - csv->at);
+  if (needed > csv->scratch_capacity) {
+    char *larger = realloc(csv->scratch, 2 * needed);
+    if (!larger) return idm_fail_memory(s->opt_error);
+    csv->scratch = larger;
+    csv->scratch_capacity = 2 * needed;
+  }
+  char *to = csv->scratch;
+  for (size_t i = 0; i < s->fields; i++) {
+    idm_csv_field *field = &csv->field[i];
+    if (!field->escaped) continue;
+    const char *from = field->text;
+    const char *const end = from + field->length;
+    field->text = to;
+    for (; from < end; from++) {
+      *to++ = *from;
+      if (*from == '"') from++;
+    }
+    field->length = (uint32_t)(to - field->text);
+  }
+  return IDM_OK;
+}
+
+static idm_status check_width(idm_csv *csv, const scan *s)
+{
+  if (!csv->width) csv->width = s->fields;
+  if (s->fields == csv->width) return IDM_OK;
+  const idm_csv_field *place = &csv->field[s->fields > csv->width ? csv->width : s->fields - 1];
+  return idm_fail_at(s->opt_error, csv->file, (long)place->line, (long)place->column,
+                     "this row has %zu field%s; the header has %zu", s->fields,
+                     s->fields == 1 ? "" : "s", csv->width);
+}
+
+idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *ret_count,
+                        idm_error *opt_error)
+{
+  *ret_field = csv->field;
+  *ret_count = 0;
+  scan s;
+  for (;;) {
+    if (csv->at == csv->end && !csv->stream) return IDM_OK;
+    if (csv->line > UINT32_MAX - IDM_CSV_RECORD_LIMIT - IDM_CSV_FIELD_LIMIT)
+      return idm_fail_at(opt_error, csv->file, (long)csv->line, 1, "too many lines");
+    s = (scan){.at = csv->at, .line_start = csv->at, .line = csv->line, .opt_error = opt_error};
+    const step result = scan_record(csv, &s);
+    if (result == FAILED) return s.status;
+    if (result == MORE) {
+      const idm_status status = refill(csv, opt_error);
+      if (status != IDM_OK) return status;
+      continue;
+    }
+    idm_status status = IDM_OK;
+    const bool blank = is_blank(&s, csv->field);
+    if (!blank) status = check_width(csv, &s);
+    if (status == IDM_OK && s.escaped) status = undouble_quotes(csv, &s);
+    if (status != IDM_OK) return status;
+    csv->at = s.at;
+    csv->line = s.line;
+    if (!blank) break;
+  }
+  *ret_field = csv->field;
+  *ret_count = s.fields;
+  return IDM_OK;
+}

@@ -1,0 +1,206 @@
+/* Columns of a log: which one plays which role. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/log/log.h"
+
+static const char belief_prefix[] = "belief.";
+
+idm_status idm_log_header_create(idm_log_header *header, const char *file,
+                                 const idm_csv_field *field, size_t count, idm_error *opt_error)
+{
+  header->file = file;
+  idm_status status = idm_labels_create(&header->name, count, opt_error);
+  if (status != IDM_OK) return status;
+  header->place = idm_duplicate(field, count, sizeof *field);
+  if (!header->place) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[i]);
+    status = idm_labels_set(&header->name, i, cell.text, cell.length, opt_error);
+    header->place[i].text = NULL;
+  }
+  return status;
+}
+
+void idm_log_header_destroy(idm_log_header *header)
+{
+  idm_labels_destroy(&header->name);
+  free(header->place);
+  for (int i = 0; i < IDM_ROLE_COUNT; i++) free(header->role[i].column);
+  *header = (idm_log_header){0};
+}
+
+char *idm_labels_list(const idm_labels *labels, char *buffer, size_t size)
+{
+  enum { shown = 8 };
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < labels->count && i < shown && used < size; i++)
+    used += (size_t)snprintf(buffer + used, size - used, "%s%.40s", i ? ", " : "", labels->name[i]);
+  if (labels->count > shown && used < size) snprintf(buffer + used, size - used, ", ...");
+  return buffer;
+}
+
+/* Index of the column of that name, or the number of columns. A name that stands twice is an error:
+ * which is meant? */
+static idm_status find_column(const idm_log_header *header, const char *name, size_t *ret_column,
+                              idm_error *opt_error)
+{
+  const size_t count = header->name.count;
+  *ret_column = count;
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(header->name.name[i], name) != 0) continue;
+    if (*ret_column < count)
+      return idm_fail_at(opt_error, header->file, (long)header->place[i].line,
+                         (long)header->place[i].column, "a second column named '%s'", name);
+    *ret_column = i;
+  }
+  return IDM_OK;
+}
+
+static idm_status create_role(idm_log_role *role, size_t count, idm_error *opt_error)
+{
+  role->column = idm_new(count, sizeof *role->column);
+  if (!role->column) return idm_fail_memory(opt_error);
+  role->count = count;
+  return IDM_OK;
+}
+
+static idm_status fail_absent(const idm_log_header *header, const char *what, const char *name,
+                              idm_error *opt_error)
+{
+  char list[400];
+  return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
+                     (long)header->place[0].column, "no column '%s' (%s); the header has: %s", name,
+                     what, idm_labels_list(&header->name, list, sizeof list));
+}
+
+/* Columns that somebody named: each must exist. */
+static idm_status map_names(idm_log_header *header, idm_log_role_id id, const char *const *names,
+                            size_t count, const char *what, idm_error *opt_error)
+{
+  idm_log_role *role = &header->role[id];
+  idm_status status = create_role(role, count, opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    status = find_column(header, names[i], &role->column[i], opt_error);
+    if (status == IDM_OK && role->column[i] == header->name.count)
+      status = fail_absent(header, what, names[i], opt_error);
+  }
+  return status;
+}
+
+idm_status idm_log_header_default(idm_log_header *header, idm_log_role_id id,
+                                  const char *const *names, idm_error *opt_error)
+{
+  size_t column = header->name.count;
+  for (; *names && column == header->name.count; names++) {
+    const idm_status status = find_column(header, *names, &column, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  if (column == header->name.count) return IDM_OK;
+  const idm_status status = create_role(&header->role[id], 1, opt_error);
+  if (status == IDM_OK) header->role[id].column[0] = column;
+  return status;
+}
+
+/* Each trajectory is one agent's where nothing else is said. */
+static idm_status default_trajectory(idm_log_header *header, idm_error *opt_error)
+{
+  const idm_log_role *agent = &header->role[IDM_ROLE_AGENT];
+  idm_log_role *trajectory = &header->role[IDM_ROLE_TRAJECTORY];
+  if (trajectory->count) return IDM_OK;
+  if (!agent->count) {
+    char list[400];
+    return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
+                       (long)header->place[0].column,
+                       "no column says which rows belong together; name one 'agent', 'subject' or "
+                       "'trajectory', or map it in the problem file, as in data: {trajectory: "
+                       "COLUMN}; the header has: %s",
+                       idm_labels_list(&header->name, list, sizeof list));
+  }
+  const idm_status status = create_role(trajectory, agent->count, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(trajectory->column, agent->column, agent->count * sizeof *agent->column);
+  return IDM_OK;
+}
+
+/* belief.STATE columns: none, or one for every state. */
+static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
+                              idm_error *opt_error)
+{
+  const size_t prefix = sizeof belief_prefix - 1;
+  const size_t none = header->name.count;
+  idm_log_role *role = &header->role[IDM_ROLE_BELIEF];
+  for (size_t i = 0; i < none; i++) {
+    const char *name = header->name.name[i];
+    if (strncmp(name, belief_prefix, prefix) != 0) continue;
+    if (!role->count) {
+      const idm_status status = create_role(role, states->count, opt_error);
+      if (status != IDM_OK) return status;
+      for (size_t s = 0; s < states->count; s++) role->column[s] = none;
+    }
+    const long state = idm_labels_find(states, name + prefix, strlen(name + prefix));
+    const long line = (long)header->place[i].line;
+    const long column = (long)header->place[i].column;
+    char list[400];
+    if (state < 0)
+      return idm_fail_at(opt_error, header->file, line, column,
+                         "'%.60s' is no state; expected one of: %s", name + prefix,
+                         idm_labels_list(states, list, sizeof list));
+    if (role->column[state] < none)
+      return idm_fail_at(opt_error, header->file, line, column,
+                         "a second column for the belief in '%s'", states->name[state]);
+    role->column[state] = i;
+  }
+  for (size_t s = 0; s < role->count; s++)
+    if (role->column[s] == none)
+      return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
+                         (long)header->place[0].column,
+                         "there are belief columns but no '%s%s'; expected one for every state",
+                         belief_prefix, states->name[s]);
+  return IDM_OK;
+}
+
+/* Names and texts of the roles that a problem can map. */
+static const struct {
+  idm_log_role_id id;
+  const char *what;
+  const char *defaults[3];
+  bool required;
+} mapped[] = {
+    {IDM_ROLE_AGENT, "the agent", {"agent", "subject", NULL}, false},
+    {IDM_ROLE_TRAJECTORY, "the trajectory", {"trajectory", NULL}, false},
+    {IDM_ROLE_TIME, "the time", {"time", NULL}, false},
+    {IDM_ROLE_ACTION, "the action", {"action", NULL}, true},
+    {IDM_ROLE_OBSERVATION, "the observation", {"observation", "obs", NULL}, true},
+    {IDM_ROLE_AVAILABLE, "the actions available", {"available", NULL}, false},
+};
+
+idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
+                              const idm_csv_options *opt_options, idm_error *opt_error)
+{
+  const idm_columns *columns = &problem->columns;
+  const idm_labels *const asked[] = {&columns->agent,  &columns->trajectory,  &columns->time,
+                                     &columns->action, &columns->observation, &columns->available};
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < sizeof mapped / sizeof mapped[0] && status == IDM_OK; i++) {
+    if (asked[i]->count)
+      status = map_names(header, mapped[i].id, (const char *const *)asked[i]->name, asked[i]->count,
+                         mapped[i].what, opt_error);
+    else
+      status = idm_log_header_default(header, mapped[i].id, mapped[i].defaults, opt_error);
+    if (status == IDM_OK && mapped[i].required && !header->role[mapped[i].id].count)
+      status = fail_absent(header, mapped[i].what, mapped[i].defaults[0], opt_error);
+  }
+  if (status == IDM_OK)
+    status = map_names(header, IDM_ROLE_UTILITY, (const char *const *)columns->utility.name,
+                       columns->utility.count, "a utility", opt_error);
+  if (status == IDM_OK && opt_options && opt_options->keep_count)
+    status = map_names(header, IDM_ROLE_KEEP, opt_options->keep, opt_options->keep_count,
+                       "a covariate", opt_error);
+  if (status == IDM_OK) status = default_trajectory(header, opt_error);
+  if (status == IDM_OK) status = map_beliefs(header, &problem->setting->states, opt_error);
+  return status;
+}

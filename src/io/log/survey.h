@@ -1,0 +1,61 @@
+/* What a table tells of a problem: columns by name or by guess, labels, ends of trajectories. */
+#ifndef IDM_IO_INIT_H
+#define IDM_IO_INIT_H
+
+#include "io/log/log.h"
+
+/* A column with more distinct texts than this, or with a longer one, does not hold labels. */
+enum { idm_label_limit = 50, idm_label_bytes = 100 };
+
+/* What is known of one trajectory: its last row so far. */
+typedef struct idm_ending {
+  int action;
+  double time;
+} idm_ending;
+
+/* A column of labels. */
+typedef struct idm_label_column {
+  idm_intern labels;
+  size_t missing;
+  char *sorted[idm_label_limit];
+  size_t count;
+} idm_label_column;
+
+/* Zero-initialise, set the file. */
+typedef struct idm_survey {
+  const char *file; /* borrowed */
+  idm_log_header header;
+  idm_label_column actions;
+  idm_label_column observations;
+  bool goes_on[idm_label_limit]; /* [action]: stands on a row that is not the last of its trajectory
+                                  */
+  idm_intern agents;
+  idm_intern trajectories;
+  idm_ending *endings; /* [trajectories] */
+  size_t ending_capacity;
+  size_t rows;
+  char *scratch;
+  size_t scratch_capacity;
+} idm_survey;
+
+/* How the columns of a role are found. */
+typedef struct idm_survey_role {
+  idm_log_role_id id;
+  const char *what;     /* for the notes */
+  const char *key;      /* under data: */
+  const char *names[9]; /* by default, then guesses */
+  size_t defaults;      /* how many of them idm takes without being told */
+} idm_survey_role;
+
+enum { idm_survey_role_count = 6 };
+extern const idm_survey_role idm_survey_roles[idm_survey_role_count];
+
+/* One pass over the table. */
+idm_status idm_survey_take(idm_survey *survey, idm_csv *csv, idm_error *opt_error);
+void idm_survey_clear(idm_survey *survey);
+/* Actions that stand on last rows only, in sorted order; returns how many. */
+size_t idm_survey_endings(const idm_survey *survey, const char *ret_action[idm_label_limit]);
+/* Whether two words are the same in any case (ASCII). */
+bool idm_same_word(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,596 @@
+/* Reader of Cassandra's .POMDP format.
+ *
+ * Contents: preamble; start; the body; T and O; R; finishing.
+ *
+ * Nothing depends on line structure: a list of names ends where a word is followed by a colon.
+ * Arrays are made at the first T, O or R, when all sizes must be known, so that a bare count costs
+ * nothing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "idm/io.h"
+#include "io/pomdp/lex.h"
+
+/* Largest array of T or O. */
+#define LARGEST_BYTES ((size_t)1 << 30)
+/* Deviations of a row below this are rounding and not worth a note. */
+#define WORTH_A_NOTE 1e-9
+
+/* T or O: rows of distributions by action and state. */
+typedef struct table {
+  const char *key;
+  const char *what; /* one of its numbers, in messages */
+  double *value; /* [action][state][width], borrowed from the setting; NaN: the start's (reset) */
+  size_t width;
+  const char **row; /* [action][state]: where in the text it was last given; NULL: never */
+} table;
+
+typedef struct reader {
+  idm_pomdp_lexer lexer; /* also where errors go */
+  idm_notes *notes;
+  idm_pomdp_names states;
+  idm_pomdp_names actions;
+  idm_pomdp_names observations;
+  bool has_discount;
+  bool has_values;
+  bool cost;
+  double discount;
+  double *start; /* [state]; NULL where the file does not say */
+  const char *start_place;
+  bool fully_observed;
+  idm_problem *problem; /* NULL until the first T, O or R */
+  table transition;
+  table emission;
+  idm_pomdp_rewards *rewards;
+  double *row; /* one row being read */
+} reader;
+
+/* --- preamble ------------------------------------------------------------------------------- */
+
+static idm_status fail_twice(reader *r, const idm_pomdp_token *key)
+{
+  return idm_pomdp_fail(&r->lexer, key, "each key of the preamble once");
+}
+
+static idm_status read_discount(reader *r, const idm_pomdp_token *key)
+{
+  if (r->has_discount) return fail_twice(r, key);
+  const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  const idm_status status =
+      idm_pomdp_read_real(&r->lexer, "a discount in [0, 1)", 0, 1, &r->discount);
+  if (status != IDM_OK) return status;
+  if (!(r->discount >= 0 && r->discount < 1))
+    return idm_pomdp_fail(&r->lexer, &token, "a discount in [0, 1)");
+  r->discount = fabs(r->discount);
+  r->has_discount = true;
+  return IDM_OK;
+}
+
+static idm_status read_values(reader *r, const idm_pomdp_token *key)
+{
+  if (r->has_values) return fail_twice(r, key);
+  const idm_pomdp_token token = idm_pomdp_next(&r->lexer);
+  r->cost = idm_pomdp_is(&token, "cost");
+  if (!r->cost && !idm_pomdp_is(&token, "reward"))
+    return idm_pomdp_fail(&r->lexer, &token, "reward or cost");
+  r->has_values = true;
+  return IDM_OK;
+}
+
+static void fill(double *row, size_t count, double value)
+{
+  for (size_t i = 0; i < count; i++) row[i] = value;
+}
+
+/* --- start ---------------------------------------------------------------------------------- */
+
+static idm_status read_start_list(reader *r, const idm_pomdp_token *key, bool include)
+{
+  const size_t states = r->states.count;
+  size_t chosen = 0;
+  /* start doubles as the set of listed states, then as the distribution. */
+  do {
+    idm_pomdp_range element;
+    const idm_status status = idm_pomdp_read_element(&r->lexer, &r->states, "a state", &element);
+    if (status != IDM_OK) return status;
+    fill(r->start + element.first, element.end - element.first, 1);
+  } while (!idm_pomdp_at_key(&r->lexer));
+  for (size_t s = 0; s < states; s++) {
+    r->start[s] = (r->start[s] > 0) == include ? 1 : 0;
+    if (r->start[s] > 0) chosen++;
+  }
+  if (!chosen)
+    return idm_pomdp_fail(&r->lexer, key, "start exclude: to leave a state to start from");
+  for (size_t s = 0; s < states; s++)
+    if (r->start[s] > 0) r->start[s] = 1 / (double)chosen;
+  return IDM_OK;
+}
+
+/* Numbers after start: are a distribution, or, where there is but one, the number of a state. */
+static idm_status read_start_numbers(reader *r)
+{
+  const size_t states = r->states.count;
+  idm_pomdp_lexer ahead = r->lexer;
+  const idm_pomdp_token first = idm_pomdp_next(&ahead);
+  const bool single = idm_pomdp_peek(&ahead).kind != IDM_POMDP_NUMBER;
+  size_t index = 0;
+  if (single && idm_pomdp_count(&first, &index) && (states > 1 || index == 0)) {
+    if (index >= states)
+      return idm_pomdp_fail(&r->lexer, &first, "a state: a number from 0 to %zu", states - 1);
+    r->lexer = ahead;
+    r->start[index] = 1;
+    return IDM_OK;
+  }
+  idm_status status = IDM_OK;
+  for (size_t s = 0; s < states && status == IDM_OK; s++)
+    status =
+        idm_pomdp_read_probability(&r->lexer, "a probability of start", s, states, &r->start[s]);
+  return status;
+}
+
+static idm_status read_start(reader *r, const idm_pomdp_token *key)
+{
+  if (r->start) return fail_twice(r, key);
+  if (!r->states.count) return idm_pomdp_fail(&r->lexer, key, "states: before start");
+  r->start = idm_new(r->states.count, sizeof *r->start);
+  if (!r->start) return idm_fail_memory(r->lexer.error);
+  idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  const bool include = idm_pomdp_is(&token, "include");
+  if (include || idm_pomdp_is(&token, "exclude")) {
+    idm_pomdp_next(&r->lexer);
+    idm_pomdp_next(&r->lexer); /* the colon, as the caller has seen */
+    return read_start_list(r, key, include);
+  }
+  idm_pomdp_next(&r->lexer);
+  token = idm_pomdp_peek(&r->lexer);
+  r->start_place = token.text;
+  if (token.kind == IDM_POMDP_NUMBER) return read_start_numbers(r);
+  if (idm_pomdp_is(&token, "uniform")) {
+    idm_pomdp_next(&r->lexer);
+    fill(r->start, r->states.count, 1 / (double)r->states.count);
+    return IDM_OK;
+  }
+  const long index = token.kind == IDM_POMDP_WORD ? idm_pomdp_names_find(&r->states, &token) : -1;
+  if (index < 0 || idm_pomdp_at_key(&r->lexer))
+    return idm_pomdp_fail(&r->lexer, &token, "probabilities, uniform, or a state");
+  idm_pomdp_next(&r->lexer);
+  r->start[index] = 1;
+  return IDM_OK;
+}
+
+/* --- the body ------------------------------------------------------------------------------- */
+
+/* The name of a problem is its file's, without directories and extension. */
+static idm_status name_problem(reader *r)
+{
+  const char *slash = strrchr(r->lexer.file, '/');
+  const char *base = slash ? slash + 1 : r->lexer.file;
+  const char *dot = strrchr(base, '.');
+  const size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+  char *name = idm_text_copy(base, length);
+  if (!name) return idm_fail_memory(r->lexer.error);
+  free(r->problem->setting->name);
+  r->problem->setting->name = name;
+  return IDM_OK;
+}
+
+static idm_status check_size(reader *r, const idm_pomdp_token *token, idm_sizes n)
+{
+  const size_t most = LARGEST_BYTES / sizeof(double) / n.states / n.actions;
+  if (n.states <= most && n.observations <= most) return IDM_OK;
+  return idm_fail_at(r->lexer.error, r->lexer.file, token->line, idm_pomdp_column(token),
+                     "found %zu states, %zu actions and %zu observations, expected the %s "
+                     "probabilities, 8 bytes each, to fit into 1 GiB",
+                     n.states, n.actions, n.observations,
+                     n.states > most ? "states * states * actions transition"
+                                     : "states * actions * observations observation");
+}
+
+/* All sizes are known: make the arrays. `token` is where the body starts, for messages. */
+static idm_status begin_body(reader *r, const idm_pomdp_token *token)
+{
+  if (r->problem) return IDM_OK;
+  if (!r->states.count) return idm_pomdp_fail(&r->lexer, token, "states: first");
+  if (!r->actions.count) return idm_pomdp_fail(&r->lexer, token, "actions: first");
+  r->fully_observed = r->observations.count == 0;
+  const idm_pomdp_names *seen = r->fully_observed ? &r->states : &r->observations;
+  const idm_sizes n = {r->states.count, r->actions.count, seen->count};
+  idm_status status = check_size(r, token, n);
+  if (status != IDM_OK) return status;
+  idm_error *error = r->lexer.error;
+  status = idm_problem_create(n, 1, true, true, &r->problem, error);
+  if (status != IDM_OK) return status;
+  idm_setting *setting = r->problem->setting;
+  status = name_problem(r);
+  if (status == IDM_OK) status = idm_pomdp_names_copy(&r->states, &setting->states, error);
+  if (status == IDM_OK) status = idm_pomdp_names_copy(&r->actions, &setting->actions, error);
+  if (status == IDM_OK) status = idm_pomdp_names_copy(seen, &setting->observations, error);
+  if (status == IDM_OK) status = idm_pomdp_rewards_create(&r->rewards, error);
+  if (status != IDM_OK) return status;
+  const size_t pairs = n.actions * n.states;
+  r->transition = (table){"T", "a probability of T:", setting->transition, n.states,
+                          idm_new(pairs, sizeof(char *))};
+  r->emission = (table){"O", "a probability of O:", setting->emission, n.observations,
+                        idm_new(pairs, sizeof(char *))};
+  r->row = idm_new(n.states > n.observations ? n.states : n.observations, sizeof *r->row);
+  if (!r->transition.row || !r->emission.row || !r->row) return idm_fail_memory(error);
+  return IDM_OK;
+}
+
+/* Elements divided by colons, at least one and at most `most`. */
+static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
+                                const char *const what[], size_t most, idm_pomdp_range *ranges,
+                                size_t *ret_count)
+{
+  for (size_t i = 0;; idm_pomdp_next(&r->lexer)) {
+    const idm_status status = idm_pomdp_read_element(&r->lexer, names[i], what[i], &ranges[i]);
+    *ret_count = ++i;
+    if (status != IDM_OK || i == most) return status;
+    if (idm_pomdp_peek(&r->lexer).kind != IDM_POMDP_COLON) return IDM_OK;
+  }
+}
+
+/* --- T and O -------------------------------------------------------------------------------- */
+
+static double *table_row(const reader *r, const table *t, size_t action, size_t state)
+{
+  return t->value + (action * r->states.count + state) * t->width;
+}
+
+/* Copy r->row to every row in range. */
+static void spread_row(reader *r, table *t, idm_pomdp_range actions, idm_pomdp_range states,
+                       const char *where)
+{
+  for (size_t a = actions.first; a < actions.end; a++)
+    for (size_t s = states.first; s < states.end; s++) {
+      memcpy(table_row(r, t, a, s), r->row, t->width * sizeof *r->row);
+      t->row[a * r->states.count + s] = where;
+    }
+}
+
+/* Read a row of probabilities into r->row. */
+static idm_status read_row(reader *r, const table *t)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < t->width && status == IDM_OK; i++)
+    status = idm_pomdp_read_probability(&r->lexer, t->what, i, t->width, &r->row[i]);
+  return status;
+}
+
+static idm_status read_table_cell(reader *r, table *t, idm_pomdp_range actions,
+                                  idm_pomdp_range states, idm_pomdp_range columns)
+{
+  const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  double value = 0;
+  const idm_status status = idm_pomdp_read_probability(&r->lexer, t->what, 0, 1, &value);
+  if (status != IDM_OK) return status;
+  for (size_t a = actions.first; a < actions.end; a++)
+    for (size_t s = states.first; s < states.end; s++) {
+      fill(table_row(r, t, a, s) + columns.first, columns.end - columns.first, value);
+      t->row[a * r->states.count + s] = token.text;
+    }
+  return IDM_OK;
+}
+
+static idm_status read_table_row(reader *r, table *t, idm_pomdp_range actions,
+                                 idm_pomdp_range states)
+{
+  const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  const bool transition = t == &r->transition;
+  if (idm_pomdp_is(&token, "uniform")) {
+    idm_pomdp_next(&r->lexer);
+    fill(r->row, t->width, 1 / (double)t->width);
+  } else if (transition && idm_pomdp_is(&token, "reset")) {
+    idm_pomdp_next(&r->lexer);
+    fill(r->row, t->width, NAN); /* the start may yet come: each entry takes its share at the end */
+  } else if (token.kind == IDM_POMDP_NUMBER) {
+    const idm_status status = read_row(r, t);
+    if (status != IDM_OK) return status;
+  } else {
+    return idm_pomdp_fail(&r->lexer, &token, "a row of %zu probabilities%s or uniform", t->width,
+                          transition ? ", reset" : "");
+  }
+  spread_row(r, t, actions, states, token.text);
+  return IDM_OK;
+}
+
+static idm_status read_table_matrix(reader *r, table *t, idm_pomdp_range actions)
+{
+  const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  const bool square = t->width == r->states.count;
+  const bool identity = square && idm_pomdp_is(&token, "identity");
+  const bool uniform = idm_pomdp_is(&token, "uniform");
+  if (identity || uniform)
+    idm_pomdp_next(&r->lexer);
+  else if (token.kind != IDM_POMDP_NUMBER)
+    return idm_pomdp_fail(&r->lexer, &token, "%zu rows of %zu probabilities%s or uniform",
+                          r->states.count, t->width, square ? ", identity" : "");
+  for (size_t s = 0; s < r->states.count; s++) {
+    idm_status status = IDM_OK;
+    idm_pomdp_token first = token;
+    if (uniform) {
+      fill(r->row, t->width, 1 / (double)t->width);
+    } else if (identity) {
+      fill(r->row, t->width, 0);
+      r->row[s] = 1;
+    } else {
+      first = idm_pomdp_peek(&r->lexer);
+      status = read_row(r, t);
+    }
+    if (status != IDM_OK) return status;
+    spread_row(r, t, actions, (idm_pomdp_range){s, s + 1, false}, first.text);
+  }
+  return IDM_OK;
+}
+
+static idm_status read_table(reader *r, const idm_pomdp_token *key)
+{
+  const bool transition = idm_pomdp_is(key, "T");
+  if (!transition && r->fully_observed)
+    return idm_pomdp_fail(&r->lexer, key, "observations: in the preamble of a file with O:");
+  const idm_pomdp_names *const names[] = {&r->actions, &r->states,
+                                          transition ? &r->states : &r->observations};
+  const char *const what[] = {"an action", "a state", transition ? "a state" : "an observation"};
+  table *t = transition ? &r->transition : &r->emission;
+  idm_pomdp_range ranges[3];
+  size_t count = 0;
+  const idm_status status = read_elements(r, names, what, 3, ranges, &count);
+  if (status != IDM_OK) return status;
+  if (count == 3) return read_table_cell(r, t, ranges[0], ranges[1], ranges[2]);
+  if (count == 2) return read_table_row(r, t, ranges[0], ranges[1]);
+  return read_table_matrix(r, t, ranges[0]);
+}
+
+/* --- R -------------------------------------------------------------------------------------- */
+
+static uint32_t coordinate(idm_pomdp_range element)
+{
+  return element.any ? IDM_POMDP_ANY : (uint32_t)element.first + 1;
+}
+
+static idm_status read_reward_value(reader *r, idm_pomdp_rule_key key)
+{
+  double value = 0;
+  const idm_status status = idm_pomdp_read_real(&r->lexer, "a reward", 0, 1, &value);
+  if (status != IDM_OK) return status;
+  return idm_pomdp_rewards_set(r->rewards, key, value, r->lexer.error);
+}
+
+static idm_status read_reward_block(reader *r, idm_pomdp_rule_key key, size_t count)
+{
+  const size_t first = idm_pomdp_rewards_stored(r->rewards);
+  for (size_t i = 0; i < count; i++) {
+    double value = 0;
+    idm_status status = idm_pomdp_read_real(&r->lexer, "a reward", i, count, &value);
+    if (status == IDM_OK) status = idm_pomdp_rewards_push(r->rewards, value, r->lexer.error);
+    if (status != IDM_OK) return status;
+  }
+  return idm_pomdp_rewards_set_stored(r->rewards, key, first, r->lexer.error);
+}
+
+/* Without observations a rule stops at the next state: R: a : s : s' with a number, R: a : s with a
+ * row over s', R: a with a matrix [s][s']. What is seen is the next state, so a row over next
+ * states is a row over observations. */
+static idm_status read_reward_observed(reader *r, idm_pomdp_rule_key key, size_t count)
+{
+  if (count == 3) return read_reward_value(r, key);
+  key.observation = IDM_POMDP_ROW;
+  if (count == 2) return read_reward_block(r, key, r->states.count);
+  idm_status status = IDM_OK;
+  for (size_t s = 0; s < r->states.count && status == IDM_OK; s++) {
+    key.state = (uint32_t)s + 1;
+    status = read_reward_block(r, key, r->states.count);
+  }
+  return status;
+}
+
+static idm_status read_reward(reader *r)
+{
+  const idm_pomdp_names *seen = r->fully_observed ? &r->states : &r->observations;
+  const idm_pomdp_names *const names[] = {&r->actions, &r->states, &r->states, seen};
+  const char *const what[] = {"an action", "a state", "a state", "an observation"};
+  idm_pomdp_range ranges[4] = {{0, 0, true}, {0, 0, true}, {0, 0, true}, {0, 0, true}};
+  size_t count = 0;
+  const idm_status status = read_elements(r, names, what, 4, ranges, &count);
+  if (status != IDM_OK) return status;
+  idm_pomdp_rule_key key = {coordinate(ranges[0]), coordinate(ranges[1]), coordinate(ranges[2]),
+                            coordinate(ranges[3])};
+  if (count == 4) return read_reward_value(r, key);
+  if (r->fully_observed) return read_reward_observed(r, key, count);
+  if (count == 3) {
+    key.observation = IDM_POMDP_ROW;
+    return read_reward_block(r, key, seen->count);
+  }
+  if (count == 2) {
+    key.next = IDM_POMDP_MATRIX;
+    return read_reward_block(r, key, r->states.count * seen->count);
+  }
+  const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
+  return idm_pomdp_fail(&r->lexer, &token,
+                        "':' and a state: R: needs an action and a state at least");
+}
+
+/* --- finishing ------------------------------------------------------------------------------ */
+
+static idm_status read_section(reader *r, const idm_pomdp_token *key)
+{
+  if (idm_pomdp_is(key, "start")) return read_start(r, key);
+  idm_pomdp_next(&r->lexer); /* the colon, as the caller has seen */
+  if (idm_pomdp_is(key, "discount")) return read_discount(r, key);
+  if (idm_pomdp_is(key, "values")) return read_values(r, key);
+  const struct {
+    const char *key;
+    const char *what;
+    idm_pomdp_names *names;
+  } lists[] = {{"states", "a state", &r->states},
+               {"actions", "an action", &r->actions},
+               {"observations", "an observation", &r->observations}};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    if (!idm_pomdp_is(key, lists[i].key)) continue;
+    if (lists[i].names->count) return fail_twice(r, key);
+    if (r->problem)
+      return idm_pomdp_fail(&r->lexer, key, "the preamble before the first T:, O: or R:");
+    return idm_pomdp_read_names(&r->lexer, lists[i].names, lists[i].what);
+  }
+  const bool reward = idm_pomdp_is(key, "R");
+  if (!reward && !idm_pomdp_is(key, "T") && !idm_pomdp_is(key, "O"))
+    return idm_pomdp_fail(
+        &r->lexer, key,
+        "discount:, values:, states:, actions:, observations:, start:, T:, O: or R:");
+  const idm_status status = begin_body(r, key);
+  if (status != IDM_OK) return status;
+  return reward ? read_reward(r) : read_table(r, key);
+}
+
+static idm_status read_file(reader *r)
+{
+  for (;;) {
+    const bool key = idm_pomdp_at_key(&r->lexer);
+    const idm_pomdp_token token = idm_pomdp_next(&r->lexer);
+    if (token.kind == IDM_POMDP_END) return IDM_OK;
+    if (!key)
+      return idm_pomdp_fail(&r->lexer, &token, "a key with its colon, as T:, O:, R: or states:");
+    const idm_status status = read_section(r, &token);
+    if (status != IDM_OK) return status;
+  }
+}
+
+/* How far rows were from 1, for one note a kind. */
+typedef struct drift {
+  size_t rows;
+  double largest;
+} drift;
+
+static idm_status fail_sum(reader *r, const char *at, const double *row, size_t width,
+                           const char *what)
+{
+  const idm_pomdp_token token = idm_pomdp_locate(&r->lexer, at);
+  double sum = 0;
+  for (size_t i = 0; i < width; i++) sum += row[i];
+  return idm_fail_at(r->lexer.error, r->lexer.file, token.line, idm_pomdp_column(&token),
+                     "found probabilities of %s that sum to %.10g, expected a sum of 1 (to 1e-4)",
+                     what, sum);
+}
+
+static bool finish_row(double *row, size_t width, drift *d)
+{
+  const double off = idm_normalise(row, width);
+  if (off > WORTH_A_NOTE) d->rows++;
+  if (off > d->largest) d->largest = off;
+  return off >= 0;
+}
+
+static void note_drift(reader *r, const char *what, const drift *d)
+{
+  if (d->rows)
+    idm_notes_add(r->notes, "%s: %zu %s of %s summed to 1 only within %.3g and %s renormalised",
+                  r->lexer.file, d->rows, d->rows == 1 ? "row" : "rows", what, d->largest,
+                  d->rows == 1 ? "was" : "were");
+}
+
+static idm_status finish_start(reader *r)
+{
+  drift d = {0};
+  if (!r->start) return IDM_OK; /* absent: uniform, as the setting is made */
+  if (!finish_row(r->start, r->states.count, &d))
+    return fail_sum(r, r->start_place, r->start, r->states.count, "start");
+  memcpy(r->problem->setting->start, r->start, r->states.count * sizeof *r->start);
+  note_drift(r, "start", &d);
+  return IDM_OK;
+}
+
+static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t)
+{
+  const idm_setting *setting = r->problem->setting;
+  drift d = {0};
+  for (size_t i = 0; i < r->actions.count * r->states.count; i++) {
+    const char *action = setting->actions.name[i / r->states.count];
+    const char *state = setting->states.name[i % r->states.count];
+    if (!t->row[i])
+      return idm_pomdp_fail(&r->lexer, end, "a row of %s: for action '%.80s' and state '%.80s'",
+                            t->key, action, state);
+    double *row = t->value + i * t->width;
+    for (size_t j = 0; j < t->width; j++)
+      if (isnan(row[j])) row[j] = setting->start[j];
+    if (finish_row(row, t->width, &d)) continue;
+    char what[200];
+    snprintf(what, sizeof what, "%s: %.80s : %.80s", t->key, action, state);
+    return fail_sum(r, t->row[i], row, t->width, what);
+  }
+  note_drift(r, t->key, &d);
+  return IDM_OK;
+}
+
+static void see_the_state(reader *r)
+{
+  r->problem->setting->fully_observed = true;
+  for (size_t a = 0; a < r->actions.count; a++)
+    for (size_t s = 0; s < r->states.count; s++) table_row(r, &r->emission, a, s)[s] = 1;
+}
+
+static idm_status finish_theta(reader *r, const idm_pomdp_token *end)
+{
+  const idm_setting *setting = r->problem->setting;
+  idm_block *block = r->problem->theta->block;
+  memcpy(block[IDM_TRANSITION].value, setting->transition,
+         block[IDM_TRANSITION].size * sizeof(double));
+  memcpy(block[IDM_EMISSION].value, setting->emission, block[IDM_EMISSION].size * sizeof(double));
+  idm_theta_set_scalar(r->problem->theta, IDM_DISCOUNT, r->discount);
+  double *utility = block[IDM_UTILITY].value;
+  const idm_status status = idm_pomdp_rewards_expect(r->rewards, setting, utility, r->lexer.error);
+  for (size_t i = 0; status == IDM_OK && i < block[IDM_UTILITY].size; i++) {
+    if (!isfinite(utility[i]))
+      return idm_pomdp_fail(&r->lexer, end,
+                            "rewards of action '%.80s' whose mean fits into a double",
+                            setting->actions.name[i / r->states.count]);
+    if (r->cost) utility[i] = 0 - utility[i];
+  }
+  return status;
+}
+
+static idm_status finish(reader *r)
+{
+  const idm_pomdp_token end = idm_pomdp_next(&r->lexer);
+  if (!r->has_discount) return idm_pomdp_fail(&r->lexer, &end, "discount:");
+  if (!r->states.count) return idm_pomdp_fail(&r->lexer, &end, "states:");
+  if (!r->actions.count) return idm_pomdp_fail(&r->lexer, &end, "actions:");
+  if (!r->problem) return idm_pomdp_fail(&r->lexer, &end, "T: for every action and state");
+  if (!r->has_values)
+    idm_notes_add(r->notes, "%s: no values: line; R is read as reward", r->lexer.file);
+  idm_status status = finish_start(r);
+  if (status == IDM_OK) status = finish_table(r, &end, &r->transition);
+  if (status != IDM_OK) return status;
+  if (r->fully_observed)
+    see_the_state(r);
+  else
+    status = finish_table(r, &end, &r->emission);
+  return status == IDM_OK ? finish_theta(r, &end) : status;
+}
+
+idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *file,
+                                   idm_problem **ret_problem, idm_notes *opt_notes,
+                                   idm_error *opt_error)
+{
+  *ret_problem = NULL;
+  reader r = {.notes = opt_notes};
+  idm_pomdp_lexer_start(&r.lexer, text, length, file, opt_error);
+  idm_status status = read_file(&r);
+  if (status == IDM_OK) status = finish(&r);
+  if (status == IDM_OK) {
+    *ret_problem = r.problem;
+    r.problem = NULL;
+  }
+  idm_problem_destroy(r.problem);
+  idm_pomdp_names_destroy(&r.states);
+  idm_pomdp_names_destroy(&r.actions);
+  idm_pomdp_names_destroy(&r.observations);
+  idm_pomdp_rewards_destroy(r.rewards);
+  free(r.transition.row);
+  free(r.emission.row);
+  free(r.start);
+  free(r.row);
+  return status;
+}

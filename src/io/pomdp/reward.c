@@ -1,0 +1,362 @@
+/* Rewards R(a, s, s', o) as rules with wildcards, and their expectation by action and state.
+ *
+ * The full array of rewards is never made. Rules stand in one hash table by their coordinates, a
+ * later rule with the same coordinates in place of the earlier; the reward of a cell is the value
+ * of the latest of the few rules that can match it. Only cells that can occur are visited. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "io/pomdp/lex.h"
+
+/* What a rule says of next state and observation. Each form is looked up at its own loop level. */
+typedef enum form {
+  FORM_ALL,         /* any next state, any observation */
+  FORM_ROW,         /* any next state, a row over observations */
+  FORM_MATRIX,      /* numbers by next state and observation */
+  FORM_OBSERVATION, /* any next state, one observation */
+  FORM_NEXT,        /* one next state, any observation */
+  FORM_NEXT_ROW,    /* one next state, a row over observations */
+  FORM_CELL,        /* one next state, one observation */
+  FORM_COUNT
+} form;
+
+typedef struct rule {
+  idm_pomdp_rule_key key;
+  uint64_t order; /* position in the file, from 1 */
+  union {
+    double value;
+    size_t first; /* into the stored numbers, for rows and matrices */
+  } as;
+} rule;
+
+struct idm_pomdp_rewards {
+  size_t slots; /* a power of two */
+  size_t rules;
+  rule *slot;
+  uint8_t *tag; /* [slot]: 0 is empty, else bits of the hash: a miss seldom touches the rules */
+  uint64_t order;
+  size_t used[FORM_COUNT][4]; /* rules by form, and by whether action (1) and state (2) are given */
+  size_t stored;
+  size_t capacity;
+  double *number;
+};
+
+/* --- the store ------------------------------------------------------------------------------ */
+
+static form form_of(idm_pomdp_rule_key key)
+{
+  if (key.next == IDM_POMDP_MATRIX) return FORM_MATRIX;
+  if (key.next == IDM_POMDP_ANY) {
+    if (key.observation == IDM_POMDP_ANY) return FORM_ALL;
+    return key.observation == IDM_POMDP_ROW ? FORM_ROW : FORM_OBSERVATION;
+  }
+  if (key.observation == IDM_POMDP_ANY) return FORM_NEXT;
+  return key.observation == IDM_POMDP_ROW ? FORM_NEXT_ROW : FORM_CELL;
+}
+
+static bool same_key(idm_pomdp_rule_key a, idm_pomdp_rule_key b)
+{
+  return a.action == b.action && a.state == b.state && a.next == b.next &&
+         a.observation == b.observation;
+}
+
+/* Multiply and fold: neighbouring indices must not fall into neighbouring runs of slots. */
+static uint64_t hash_key(idm_pomdp_rule_key key)
+{
+  uint64_t hash = ((uint64_t)key.action << 32 | key.state) * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 29;
+  hash = (hash ^ ((uint64_t)key.next << 32 | key.observation)) * 0xbf58476d1ce4e5b9u;
+  hash ^= hash >> 32;
+  hash *= 0x94d049bb133111ebu;
+  return hash ^ (hash >> 31);
+}
+
+/* The slot that holds the key, or the empty one where it belongs. */
+static size_t find_slot(const idm_pomdp_rewards *rewards, idm_pomdp_rule_key key, uint8_t *ret_tag)
+{
+  const uint64_t hash = hash_key(key);
+  size_t i = (size_t)hash & (rewards->slots - 1);
+  *ret_tag = (uint8_t)(hash >> 56) | 1;
+  while (rewards->tag[i] && (rewards->tag[i] != *ret_tag || !same_key(rewards->slot[i].key, key)))
+    i = (i + 1) & (rewards->slots - 1);
+  return i;
+}
+
+static const rule *find_rule(const idm_pomdp_rewards *rewards, idm_pomdp_rule_key key)
+{
+  uint8_t tag = 0;
+  const size_t i = find_slot(rewards, key, &tag);
+  return rewards->tag[i] ? &rewards->slot[i] : NULL;
+}
+
+idm_status idm_pomdp_rewards_create(idm_pomdp_rewards **ret_rewards, idm_error *opt_error)
+{
+  *ret_rewards = NULL;
+  idm_pomdp_rewards *rewards = idm_new(1, sizeof *rewards);
+  if (!rewards) return idm_fail_memory(opt_error);
+  rewards->slots = 64;
+  rewards->slot = idm_new(rewards->slots, sizeof *rewards->slot);
+  rewards->tag = idm_new(rewards->slots, sizeof *rewards->tag);
+  if (!rewards->slot || !rewards->tag) {
+    idm_pomdp_rewards_destroy(rewards);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_rewards = rewards;
+  return IDM_OK;
+}
+
+void idm_pomdp_rewards_destroy(idm_pomdp_rewards *rewards)
+{
+  if (!rewards) return;
+  free(rewards->slot);
+  free(rewards->tag);
+  free(rewards->number);
+  free(rewards);
+}
+
+size_t idm_pomdp_rewards_stored(const idm_pomdp_rewards *rewards)
+{
+  return rewards->stored;
+}
+
+idm_status idm_pomdp_rewards_push(idm_pomdp_rewards *rewards, double value, idm_error *opt_error)
+{
+  if (rewards->stored == rewards->capacity) {
+    const size_t capacity = rewards->capacity ? 2 * rewards->capacity : 64;
+    double *number = realloc(rewards->number, idm_times(capacity, sizeof *number));
+    if (!number) return idm_fail_memory(opt_error);
+    rewards->number = number;
+    rewards->capacity = capacity;
+  }
+  rewards->number[rewards->stored++] = value;
+  return IDM_OK;
+}
+
+static idm_status grow(idm_pomdp_rewards *rewards, idm_error *opt_error)
+{
+  const idm_pomdp_rewards old = *rewards;
+  rule *slot = idm_new(2 * old.slots, sizeof *slot);
+  uint8_t *tag = idm_new(2 * old.slots, sizeof *tag);
+  if (!slot || !tag) {
+    free(slot);
+    free(tag);
+    return idm_fail_memory(opt_error);
+  }
+  rewards->slot = slot;
+  rewards->tag = tag;
+  rewards->slots = 2 * old.slots;
+  for (size_t i = 0; i < old.slots; i++) {
+    if (!old.tag[i]) continue;
+    uint8_t mark = 0;
+    const size_t j = find_slot(rewards, old.slot[i].key, &mark);
+    rewards->slot[j] = old.slot[i];
+    rewards->tag[j] = mark;
+  }
+  free(old.slot);
+  free(old.tag);
+  return IDM_OK;
+}
+
+static idm_status set_rule(idm_pomdp_rewards *rewards, rule fresh, idm_error *opt_error)
+{
+  if (2 * rewards->rules >= rewards->slots) {
+    const idm_status status = grow(rewards, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  fresh.order = ++rewards->order;
+  uint8_t tag = 0;
+  const size_t i = find_slot(rewards, fresh.key, &tag);
+  if (!rewards->tag[i]) {
+    rewards->tag[i] = tag;
+    rewards->rules++;
+    rewards->used[form_of(fresh.key)][(fresh.key.action ? 1 : 0) + (fresh.key.state ? 2 : 0)]++;
+  }
+  rewards->slot[i] = fresh;
+  return IDM_OK;
+}
+
+idm_status idm_pomdp_rewards_set(idm_pomdp_rewards *rewards, idm_pomdp_rule_key key, double value,
+                                 idm_error *opt_error)
+{
+  return set_rule(rewards, (rule){.key = key, .as.value = value}, opt_error);
+}
+
+idm_status idm_pomdp_rewards_set_stored(idm_pomdp_rewards *rewards, idm_pomdp_rule_key key,
+                                        size_t first, idm_error *opt_error)
+{
+  return set_rule(rewards, (rule){.key = key, .as.first = first}, opt_error);
+}
+
+/* --- lookup --------------------------------------------------------------------------------- */
+
+/* The later of two rules, either of which may be NULL. */
+static const rule *later(const rule *a, const rule *b)
+{
+  if (!a || !b) return a ? a : b;
+  return a->order > b->order ? a : b;
+}
+
+/* The latest rule of one form for (action, state), given or by wildcard. */
+static const rule *latest(const idm_pomdp_rewards *rewards, form which, size_t action, size_t state,
+                          uint32_t next, uint32_t observation)
+{
+  const rule *best = NULL;
+  for (unsigned given = 0; given < 4; given++) {
+    if (!rewards->used[which][given]) continue;
+    const idm_pomdp_rule_key key = {given & 1 ? (uint32_t)action + 1 : IDM_POMDP_ANY,
+                                    given & 2 ? (uint32_t)state + 1 : IDM_POMDP_ANY, next,
+                                    observation};
+    best = later(best, find_rule(rewards, key));
+  }
+  return best;
+}
+
+static bool uses(const idm_pomdp_rewards *rewards, form which)
+{
+  const size_t *used = rewards->used[which];
+  return used[0] || used[1] || used[2] || used[3];
+}
+
+/* Value of a rule at a cell; no rule is a reward of 0. */
+static double value_at(const idm_pomdp_rewards *rewards, const rule *found, size_t next,
+                       size_t observation, size_t observations)
+{
+  if (!found) return 0;
+  switch (form_of(found->key)) {
+  case FORM_ROW:
+  case FORM_NEXT_ROW:
+    return rewards->number[found->as.first + observation];
+  case FORM_MATRIX:
+    return rewards->number[found->as.first + next * observations + observation];
+  default:
+    return found->as.value;
+  }
+}
+
+/* --- expectation ---------------------------------------------------------------------------- */
+
+/* An expectation that is exact where all values are the same, whatever the weights add up to. */
+typedef struct mean {
+  bool any;
+  bool constant;
+  double first;
+  double sum;
+} mean;
+
+static void mean_add(mean *m, double weight, double value)
+{
+  if (!m->any) *m = (mean){true, true, value, 0};
+  m->constant = m->constant && value == m->first;
+  m->sum += weight * value;
+}
+
+static double mean_value(const mean *m)
+{
+  return m->constant ? m->first : m->sum;
+}
+
+/* Scratch for one action: which observations can follow each next state. */
+typedef struct scratch {
+  bool by_observation; /* some rule tells observations apart */
+  size_t *first;       /* [state + 1]: into possible */
+  uint32_t *possible;  /* observations with positive probability, by next state */
+  const rule **seen;   /* [observation]: latest rule for that observation at any next state */
+} scratch;
+
+static void scratch_destroy(scratch *w)
+{
+  free(w->first);
+  free(w->possible);
+  free(w->seen);
+}
+
+static idm_status scratch_create(const idm_pomdp_rewards *rewards, idm_sizes n, scratch *w,
+                                 idm_error *opt_error)
+{
+  *w = (scratch){0};
+  for (int i = 0; i < FORM_COUNT; i++)
+    if (i != FORM_ALL && i != FORM_NEXT && uses(rewards, (form)i)) w->by_observation = true;
+  if (!w->by_observation) return IDM_OK;
+  w->first = idm_new(n.states + 1, sizeof *w->first);
+  w->possible = idm_new(idm_times(n.states, n.observations), sizeof *w->possible);
+  w->seen = idm_new(n.observations, sizeof *w->seen);
+  if (w->first && w->possible && w->seen) return IDM_OK;
+  scratch_destroy(w);
+  return idm_fail_memory(opt_error);
+}
+
+/* List what can be seen after `action` in every next state. */
+static void list_possible(const idm_setting *setting, idm_sizes n, size_t action, scratch *w)
+{
+  size_t count = 0;
+  for (size_t next = 0; next < n.states; next++) {
+    const double *row = setting->emission + (action * n.states + next) * n.observations;
+    w->first[next] = count;
+    for (size_t o = 0; o < n.observations; o++)
+      if (row[o] > 0) w->possible[count++] = (uint32_t)o;
+  }
+  w->first[n.states] = count;
+}
+
+/* Expectation over observations at one (action, state, next state), `wide` being the latest rule
+ * that covers all of it. */
+static double expect_seen(const idm_pomdp_rewards *rewards, const idm_setting *setting, idm_sizes n,
+                          const scratch *w, size_t action, size_t state, size_t next,
+                          const rule *wide)
+{
+  const double *row = setting->emission + (action * n.states + next) * n.observations;
+  const uint32_t there = (uint32_t)next + 1;
+  const bool observed = uses(rewards, FORM_OBSERVATION);
+  const bool cells = uses(rewards, FORM_CELL);
+  mean inner = {0};
+  for (size_t i = w->first[next]; i < w->first[next + 1]; i++) {
+    const size_t o = w->possible[i];
+    const rule *found = observed ? later(wide, w->seen[o]) : wide;
+    if (cells)
+      found = later(found, latest(rewards, FORM_CELL, action, state, there, (uint32_t)o + 1));
+    mean_add(&inner, row[o], value_at(rewards, found, next, o, n.observations));
+  }
+  return mean_value(&inner);
+}
+
+static double expect_pair(const idm_pomdp_rewards *rewards, const idm_setting *setting, idm_sizes n,
+                          const scratch *w, size_t action, size_t state)
+{
+  const rule *wide = latest(rewards, FORM_ALL, action, state, IDM_POMDP_ANY, IDM_POMDP_ANY);
+  wide = later(wide, latest(rewards, FORM_ROW, action, state, IDM_POMDP_ANY, IDM_POMDP_ROW));
+  wide = later(wide, latest(rewards, FORM_MATRIX, action, state, IDM_POMDP_MATRIX, IDM_POMDP_ANY));
+  if (w->by_observation && uses(rewards, FORM_OBSERVATION))
+    for (size_t o = 0; o < n.observations; o++)
+      w->seen[o] = latest(rewards, FORM_OBSERVATION, action, state, IDM_POMDP_ANY, (uint32_t)o + 1);
+
+  const double *row = setting->transition + (action * n.states + state) * n.states;
+  mean outer = {0};
+  for (size_t next = 0; next < n.states; next++) {
+    if (!(row[next] > 0)) continue;
+    const uint32_t there = (uint32_t)next + 1;
+    const rule *found =
+        later(wide, later(latest(rewards, FORM_NEXT, action, state, there, IDM_POMDP_ANY),
+                          latest(rewards, FORM_NEXT_ROW, action, state, there, IDM_POMDP_ROW)));
+    const double value = w->by_observation
+                             ? expect_seen(rewards, setting, n, w, action, state, next, found)
+                             : value_at(rewards, found, next, 0, n.observations);
+    mean_add(&outer, row[next], value);
+  }
+  return mean_value(&outer);
+}
+
+idm_status idm_pomdp_rewards_expect(const idm_pomdp_rewards *rewards, const idm_setting *setting,
+                                    double *utility, idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  scratch w;
+  const idm_status status = scratch_create(rewards, n, &w, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t a = 0; a < n.actions; a++) {
+    if (w.by_observation) list_possible(setting, n, a, &w);
+    for (size_t s = 0; s < n.states; s++)
+      utility[a * n.states + s] = expect_pair(rewards, setting, n, &w, a, s);
+  }
+  scratch_destroy(&w);
+  return IDM_OK;
+}

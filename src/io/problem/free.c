@@ -1,0 +1,195 @@
+/* Free blocks of a YAML problem: scale, prior, and the priors taken where none is given. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/problem/parse.h"
+#include "setting/freedom.h"
+
+bool idm_yaml_may_be_free(idm_block_id id)
+{
+  return idm_block_family(id) != IDM_FAMILY_CLAMPED;
+}
+
+/* What default priors scale with; utilities from columns are not known before the log is. */
+static double range_of(const idm_problem *problem)
+{
+  return problem->utility_sources ? 1 : idm_theta_range(problem->theta);
+}
+
+static idm_scale default_scale(idm_block_id id)
+{
+  if (id == IDM_ALPHA) return IDM_SCALE_LOG;
+  return id == IDM_BETA ? IDM_SCALE_INVERSE : IDM_SCALE_IDENTITY;
+}
+
+static bool may_have_scale(idm_family family, idm_scale scale)
+{
+  if (scale == IDM_SCALE_IDENTITY || family == IDM_FAMILY_REAL || family == IDM_FAMILY_POSITIVE)
+    return true;
+  return scale == IDM_SCALE_SIGNED_LOG &&
+         (family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR);
+}
+
+/* --- priors from the file ------------------------------------------------------------------- */
+
+/* Which arguments must be positive: sds, rates, shapes and concentrations. */
+static bool must_be_positive(idm_prior_kind kind, size_t i)
+{
+  if (kind == IDM_PRIOR_NORMAL || kind == IDM_PRIOR_LOGNORMAL) return i == 1;
+  return kind != IDM_PRIOR_UNIFORM;
+}
+
+static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                 const char *what, idm_block *block, idm_prior_kind kind)
+{
+  const int arguments = idm_prior_arguments(kind);
+  const size_t count = arguments < 0 ? block->size : (size_t)arguments;
+  double *argument = idm_new(count, sizeof *argument);
+  if (!argument) return idm_fail_memory(reader->opt_error);
+  /* The block owns them from here on, whatever comes. */
+  block->prior = (idm_prior){kind, count, argument};
+  const bool single = count == 1 && idm_yaml_is_scalar(node);
+  const idm_status status = single
+                                ? idm_yaml_number(reader->tree, node, what, false, argument)
+                                : idm_yaml_read_numbers(reader, node, what, count, NULL, argument);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < count; i++)
+    if (must_be_positive(kind, i) && !(argument[i] > 0))
+      return idm_yaml_unexpected(reader->tree, single ? node : idm_yaml_item(reader->tree, node, i),
+                                 what, "a positive number here");
+  if (kind == IDM_PRIOR_UNIFORM && !(argument[0] < argument[1]))
+    return idm_yaml_fail(reader->tree, node, "%s is [%g, %g]; expected the lower bound first", what,
+                         argument[0], argument[1]);
+  return IDM_OK;
+}
+
+/* `flat`, or one prior with its arguments. */
+static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                             const char *block_name, idm_block *block, idm_family family)
+{
+#define PRIOR_NAME(id, name, arguments) name,
+  static const char *const names[] = {IDM_PRIOR_LIST(PRIOR_NAME)};
+#undef PRIOR_NAME
+  const size_t count = sizeof names / sizeof names[0];
+  char what[100];
+  snprintf(what, sizeof what, "free.%s.prior", block_name);
+  const idm_yaml_node *key = node;
+  if (idm_yaml_is_mapping(node) && idm_yaml_count(node) == 1)
+    key = idm_yaml_key(reader->tree, node, 0);
+  if (!idm_yaml_is_scalar(key))
+    return idm_yaml_unexpected(reader->tree, node, what,
+                               "flat, or one prior such as {normal: [0, 2]}");
+  const int kind = idm_prior_find(idm_yaml_text(key));
+  if (kind < 0) return idm_yaml_unknown(reader->tree, key, what, names, count);
+  if (key == node && kind != IDM_PRIOR_FLAT)
+    return idm_yaml_unexpected(reader->tree, node, what,
+                               "flat, or a prior with its arguments such as {normal: [0, 2]}");
+  if (key != node && kind == IDM_PRIOR_FLAT)
+    return idm_yaml_unexpected(reader->tree, node, what, "flat without arguments");
+  if (kind == IDM_PRIOR_FLAT) return IDM_OK;
+  if (kind == IDM_PRIOR_DIRICHLET && family != IDM_FAMILY_SIMPLEX)
+    return idm_yaml_unexpected(reader->tree, key, what,
+                               "a prior of numbers: dirichlet is for action_prior and model_prior");
+  snprintf(what, sizeof what, "free.%s.prior.%s", block_name, names[kind]);
+  return read_arguments(reader, idm_yaml_item(reader->tree, node, 0), what, block,
+                        (idm_prior_kind)kind);
+}
+
+static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                             const char *block_name, idm_block *block, idm_family family)
+{
+#define SCALE_NAME(id, name) name,
+  static const char *const names[] = {IDM_SCALE_LIST(SCALE_NAME)};
+#undef SCALE_NAME
+  char what[60];
+  snprintf(what, sizeof what, "free.%s.scale", block_name);
+  size_t scale = 0;
+  const idm_status status =
+      idm_yaml_choice(reader->tree, node, what, names, sizeof names / sizeof names[0], &scale);
+  if (status != IDM_OK) return status;
+  if (!may_have_scale(family, (idm_scale)scale))
+    return idm_yaml_unexpected(reader->tree, node, what,
+                               family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR
+                                   ? "identity or signed-log"
+                                   : "identity");
+  block->scale = (idm_scale)scale;
+  return IDM_OK;
+}
+
+/* --- blocks --------------------------------------------------------------------------------- */
+
+/* Free one block: its name at `key`, its scale and prior at opt_node. */
+static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
+                             const idm_yaml_node *opt_node)
+{
+  static const char *const fields[] = {"scale", "prior", "entries", "reference", NULL};
+  const char *names[IDM_BLOCK_COUNT];
+  size_t count = 0;
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (idm_yaml_may_be_free((idm_block_id)i)) names[count++] = idm_block_name((idm_block_id)i);
+  if (!idm_yaml_is_scalar(key))
+    return idm_yaml_unexpected(reader->tree, key, "free", "names of blocks");
+  const int found = idm_block_find(idm_yaml_text(key));
+  if (found < 0 || !idm_yaml_may_be_free((idm_block_id)found))
+    return idm_yaml_unknown(reader->tree, key, "in free, the block", names, count);
+
+  const idm_block_id id = (idm_block_id)found;
+  const char *name = idm_block_name(id);
+  idm_block *block = &reader->problem->theta->block[id];
+  if (block->role == IDM_DESCRIPTIVE)
+    return idm_yaml_fail(reader->tree, key,
+                         "in free, the block '%s' is given twice; expected it once", name);
+  if (!block->size)
+    return idm_yaml_fail(reader->tree, key,
+                         "in free, the block '%s' has no values; expected agent.%s in the file",
+                         name, name);
+  block->role = IDM_DESCRIPTIVE;
+  block->scale = default_scale(id);
+  if (!opt_node || idm_yaml_is_null(opt_node))
+    return idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
+                                   reader->opt_error);
+
+  char what[60];
+  snprintf(what, sizeof what, "free.%s", name);
+  idm_status status = idm_yaml_check_keys(reader->tree, opt_node, what, fields);
+  if (status != IDM_OK) return status;
+  const idm_yaml_node *scale = idm_yaml_find(reader->tree, opt_node, "scale");
+  const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
+  const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
+  const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
+  if (scale) status = read_scale(reader, scale, name, block, idm_block_family(id));
+  if (status == IDM_OK && (entries || reference)) {
+    if (id != IDM_UTILITY)
+      return idm_yaml_fail(reader->tree, entries ? entries : reference,
+                           "free.%s has no entries to choose from; only utility has", name);
+    status = idm_yaml_read_entries(reader, entries, reference);
+  }
+  if (status != IDM_OK) return status;
+  return prior ? read_prior(reader, prior, name, block, idm_block_family(id))
+               : idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
+                                         reader->opt_error);
+}
+
+idm_status idm_yaml_read_free(idm_yaml_reader *reader)
+{
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "free");
+  return node ? idm_yaml_read_free_blocks(reader, node) : IDM_OK;
+}
+
+idm_status idm_yaml_read_free_blocks(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  if (idm_yaml_is_scalar(node))
+    return idm_yaml_unexpected(reader->tree, node, "free",
+                               "a list of blocks, or a mapping of blocks to scale and prior");
+  const bool mapping = idm_yaml_is_mapping(node);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
+    const idm_yaml_node *value = idm_yaml_item(reader->tree, node, i);
+    status = mapping ? read_block(reader, idm_yaml_key(reader->tree, node, i), value)
+                     : read_block(reader, value, NULL);
+  }
+  return status;
+}

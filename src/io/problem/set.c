@@ -1,0 +1,243 @@
+/* Overrides of a problem: --set KEY=VALUE, read by the same parts as the YAML file. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/problem/parse.h"
+
+static const char utility_prefix[] = "utility.";
+static const char agent_prefix[] = "agent.";
+
+/* Keys beside those of the agent. */
+static const char *const other_keys[] = {"discount", "horizon", "start", "utility.ACTION",
+                                         "utility.ACTION.STATE"};
+
+static bool begins(const char *text, const char *prefix)
+{
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+static idm_status unknown_key(const char *key, idm_error *error)
+{
+  const char *known[32];
+  size_t count = 0;
+  while (idm_yaml_agent_keys[count]) {
+    known[count] = idm_yaml_agent_keys[count];
+    count++;
+  }
+  for (size_t i = 0; i < sizeof other_keys / sizeof other_keys[0]; i++)
+    known[count++] = other_keys[i];
+  char list[400] = "";
+  size_t length = 0;
+  for (size_t i = 0; i < count && length < sizeof list - 40; i++)
+    length +=
+        (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", known[i]);
+  const char *nearest = idm_names_suggest(key, known, count);
+  if (nearest)
+    return idm_fail(error, IDM_USAGE,
+                    "the key '%.60s' is unknown; did you mean '%s'? Expected one of %s", key,
+                    nearest, list);
+  return idm_fail(error, IDM_USAGE, "the key '%.60s' is unknown; expected one of %s", key, list);
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+static idm_status set_horizon(idm_yaml_reader *reader)
+{
+  const idm_yaml_node *node = reader->root;
+  long horizon = 0;
+  /* No horizon is an infinite one. */
+  const bool none = idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), "inf") == 0;
+  const idm_status status =
+      none ? IDM_OK : idm_yaml_integer(reader->tree, node, "horizon", 0, &horizon);
+  if (status == IDM_OK) reader->problem->setting->horizon = (int)horizon;
+  return status;
+}
+
+/* References of the entries that the override leaves alone. */
+static idm_status keep_references(const idm_problem *problem, const idm_yaml_entry *target,
+                                  idm_yaml_references *references, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < problem->utility_sources && status == IDM_OK; i++) {
+    const idm_utility_source *source = &problem->utility_source[i];
+    if (source->action == target->action && (!target->one_state || source->state == target->state))
+      continue;
+    const idm_yaml_reference kept = {source->action, source->state, source->scale,
+                                     problem->columns.utility.name[source->column]};
+    status = idm_yaml_add_reference(references, kept, opt_error);
+  }
+  return status;
+}
+
+static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *target)
+{
+  idm_problem *problem = reader->problem;
+  const size_t first = target->one_state ? target->state : 0;
+  const size_t count = target->one_state ? 1 : reader->sizes.states;
+  idm_yaml_references references = {0};
+  double *values = idm_new(count, sizeof *values);
+  idm_status status = values ? IDM_OK : idm_fail_memory(reader->opt_error);
+  if (status == IDM_OK) status = keep_references(problem, target, &references, reader->opt_error);
+  if (status == IDM_OK)
+    status = target->one_state ? idm_yaml_read_utility_entry(reader, reader->root, target->action,
+                                                             target->state, values, &references)
+                               : idm_yaml_read_utility_of(reader, reader->root, target->action,
+                                                          values, &references);
+  if (status == IDM_OK) status = idm_yaml_store_references(problem, &references, reader->opt_error);
+  if (status == IDM_OK) {
+    const idm_block *utility = &problem->theta->block[IDM_UTILITY];
+    for (size_t v = 0; v < utility->variants; v++)
+      memcpy(utility->value + v * utility->size + target->action * reader->sizes.states + first,
+             values, count * sizeof *values);
+  }
+  free(references.item);
+  free(values);
+  return status;
+}
+
+static bool is_agent_key(const char *key)
+{
+  for (size_t i = 0; idm_yaml_agent_keys[i]; i++)
+    if (strcmp(idm_yaml_agent_keys[i], key) == 0) return true;
+  return false;
+}
+
+static idm_status set_start(idm_yaml_reader *reader)
+{
+  const idm_status status = idm_yaml_index_labels(reader);
+  return status == IDM_OK ? idm_yaml_read_start(reader, reader->root) : status;
+}
+
+/* Load the value and give it to the part that knows the key. */
+static idm_status apply(idm_problem *problem, const char *key, const char *value,
+                        const idm_yaml_entry *opt_target, idm_error *error)
+{
+  const char *agent_key = begins(key, agent_prefix) ? key + strlen(agent_prefix) : key;
+  if (value[strspn(value, " \t")] == '\0')
+    return idm_fail(error, IDM_USAGE, "%.60s has no value; expected KEY=VALUE", key);
+  idm_yaml_tree *tree = NULL;
+  idm_status status = idm_yaml_load(value, strlen(value), "--set", &tree, error);
+  if (status != IDM_OK) return status;
+  idm_yaml_reader reader = {.tree = tree,
+                            .root = idm_yaml_root(tree),
+                            .problem = problem,
+                            .opt_error = error,
+                            .sizes = idm_setting_sizes(problem->setting)};
+  if (opt_target)
+    status = set_utility(&reader, opt_target);
+  else if (is_agent_key(agent_key))
+    status = idm_yaml_set_agent(&reader, agent_key, reader.root);
+  else if (strcmp(key, "discount") == 0)
+    status = idm_yaml_read_discount(&reader, reader.root);
+  else if (strcmp(key, "horizon") == 0)
+    status = set_horizon(&reader);
+  else if (strcmp(key, "start") == 0)
+    status = set_start(&reader);
+  else
+    status = unknown_key(key, error);
+  idm_names_destroy(&reader.states);
+  idm_names_destroy(&reader.actions);
+  idm_yaml_destroy(tree);
+  return status;
+}
+
+/* A label may hold `=` too: the first `=` before which an entry is named divides key from value. */
+static idm_status apply_utility(idm_problem *problem, const char *assignment, idm_error *error)
+{
+  const char *path = assignment + strlen(utility_prefix);
+  for (const char *equals = strchr(path, '='); equals; equals = strchr(equals + 1, '=')) {
+    idm_yaml_entry target;
+    const size_t length = (size_t)(equals - path);
+    const size_t readings = idm_yaml_resolve_entry(problem, path, length, &target);
+    if (readings > 1)
+      return idm_fail(error, IDM_USAGE,
+                      "'%.*s' can be read in %zu ways as ACTION.STATE; expected one", (int)length,
+                      path, readings);
+    if (readings == 1) return apply(problem, "utility", equals + 1, &target, error);
+  }
+  return idm_fail(error, IDM_USAGE,
+                  "'%.*s' names no action, nor an action and a state; expected utility.ACTION or "
+                  "utility.ACTION.STATE",
+                  (int)strcspn(path, "="), path);
+}
+
+static idm_status apply_assignment(idm_problem *problem, const char *assignment, idm_error *error)
+{
+  const char *equals = strchr(assignment, '=');
+  if (!equals || equals == assignment)
+    return idm_fail(error, IDM_USAGE, "there is no KEY=VALUE; expected it");
+  if (begins(assignment, utility_prefix)) return apply_utility(problem, assignment, error);
+  char *key = idm_text_copy(assignment, (size_t)(equals - assignment));
+  if (!key) return idm_fail_memory(error);
+  const idm_status status = apply(problem, key, equals + 1, NULL, error);
+  free(key);
+  return status;
+}
+
+/* What is wrong with the value of an option, shown with the value. */
+static idm_status refuse(const char *option, const char *value, idm_status status, idm_error *error,
+                         idm_error *opt_error)
+{
+  if (status == IDM_MEMORY) return idm_fail_memory(opt_error);
+  char shown[84];
+  snprintf(shown, sizeof shown, strlen(value) > 80 ? "%.80s..." : "%.80s", value);
+  for (char *c = shown; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  for (char *c = error->message; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  return idm_fail(opt_error, IDM_USAGE, "%s %s: %.640s", option, shown, error->message);
+}
+
+idm_status idm_problem_set(idm_problem *problem, const char *assignment, idm_error *opt_error)
+{
+  idm_error error = {0};
+  const idm_status status = apply_assignment(problem, assignment, &error);
+  return status == IDM_OK ? IDM_OK : refuse("--set", assignment, status, &error, opt_error);
+}
+
+/* "beta, eta" is short for the list [beta, eta]. */
+static idm_status free_blocks(idm_problem *problem, const char *text, idm_error *error)
+{
+  const char first = text[strspn(text, " \t")];
+  const bool bare = first != '[' && first != '{';
+  const size_t size = strlen(text) + 3;
+  char *value = idm_new(size, 1);
+  if (!value) return idm_fail_memory(error);
+  snprintf(value, size, bare ? "[%s]" : "%s", text);
+  idm_yaml_tree *tree = NULL;
+  idm_status status = idm_yaml_load(value, strlen(value), "--free", &tree, error);
+  free(value);
+  if (status != IDM_OK) return status;
+  idm_yaml_reader reader = {.tree = tree,
+                            .root = idm_yaml_root(tree),
+                            .problem = problem,
+                            .opt_error = error,
+                            .sizes = idm_setting_sizes(problem->setting)};
+  /* On a copy: a request that is refused leaves the problem as it was. */
+  idm_theta *old = problem->theta;
+  status = idm_theta_copy(old, &problem->theta, error);
+  if (status == IDM_OK) {
+    idm_theta_clamp(problem->theta);
+    status = idm_yaml_read_free_blocks(&reader, reader.root);
+  }
+  if (status == IDM_OK) {
+    idm_theta_destroy(old);
+  } else {
+    idm_theta_destroy(problem->theta);
+    problem->theta = old;
+  }
+  idm_yaml_destroy(tree);
+  return status;
+}
+
+idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error)
+{
+  idm_error error = {0};
+  const idm_status status = free_blocks(problem, text, &error);
+  return status == IDM_OK ? IDM_OK : refuse("--free", text, status, &error, opt_error);
+}

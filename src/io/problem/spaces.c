@@ -1,0 +1,368 @@
+/* Spaces of a YAML problem: states, actions and observations, their labels, and lookups by label.
+ *
+ * Contents: sizes; labels; lookups; lists of numbers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/problem/parse.h"
+
+/* --- sizes ---------------------------------------------------------------------------------- */
+
+/* A list of labels, or how many there are. */
+static idm_status count_labels(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const char *what, size_t *ret_count)
+{
+  if (idm_yaml_is_scalar(node)) {
+    double number = 0;
+    if (idm_yaml_parse_number(idm_yaml_text(node), &number) == IDM_YAML_TEXT)
+      return idm_yaml_unexpected(reader->tree, node, what, "a list of labels or their number");
+    long count = 0;
+    const idm_status status = idm_yaml_integer(reader->tree, node, what, 1, &count);
+    *ret_count = (size_t)count;
+    return status;
+  }
+  *ret_count = idm_yaml_count(node);
+  return idm_yaml_check_list(reader->tree, node, what, "labels, or their number", 0);
+}
+
+static const char *factor_name(const idm_yaml_reader *reader, size_t f)
+{
+  return idm_yaml_text(idm_yaml_key(reader->tree, reader->factors, f));
+}
+
+size_t idm_yaml_factor_size(const idm_yaml_reader *reader, size_t f)
+{
+  const idm_yaml_node *node = idm_yaml_item(reader->tree, reader->factors, f);
+  /* A count was checked when the spaces were measured. */
+  return idm_yaml_is_list(node) ? idm_yaml_count(node)
+                                : (size_t)strtol(idm_yaml_text(node), NULL, 10);
+}
+
+static idm_status measure_factors(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  reader->factors = node;
+  const size_t factors = idm_yaml_count(node);
+  if (factors < 1 || factors > IDM_YAML_FACTORS)
+    return idm_yaml_unexpected(reader->tree, node, "observations", "1 to 16 factors");
+  reader->sizes.observations = 1;
+  for (size_t f = 0; f < factors; f++) {
+    char what[100];
+    snprintf(what, sizeof what, "observations.%.60s", factor_name(reader, f));
+    const idm_yaml_node *levels = idm_yaml_item(reader->tree, node, f);
+    size_t count = 0;
+    const idm_status status = count_labels(reader, levels, what, &count);
+    if (status != IDM_OK) return status;
+    if (idm_yaml_is_scalar(levels) &&
+        strspn(idm_yaml_text(levels), "0123456789") != strlen(idm_yaml_text(levels)))
+      return idm_yaml_unexpected(reader->tree, levels, what, "a number in plain digits");
+    reader->sizes.observations = idm_times(reader->sizes.observations, count);
+  }
+  return IDM_OK;
+}
+
+static idm_status measure_observations(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  if (idm_yaml_is_mapping(node)) return measure_factors(reader, node);
+  if (idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), "states") == 0) {
+    reader->fully_observed = true;
+    reader->sizes.observations = reader->sizes.states;
+    return IDM_OK;
+  }
+  return count_labels(reader, node, "observations", &reader->sizes.observations);
+}
+
+idm_status idm_yaml_measure_spaces(idm_yaml_reader *reader)
+{
+  static const char *const keys[] = {"states", "actions", "observations"};
+  const idm_yaml_node *node[3];
+  for (size_t i = 0; i < 3; i++) {
+    node[i] = idm_yaml_find(reader->tree, reader->root, keys[i]);
+    if (!node[i])
+      return idm_yaml_fail(reader->tree, reader->root,
+                           "the key '%s' is missing; expected a list of labels", keys[i]);
+  }
+  idm_status status = count_labels(reader, node[0], keys[0], &reader->sizes.states);
+  if (status == IDM_OK) status = count_labels(reader, node[1], keys[1], &reader->sizes.actions);
+  return status == IDM_OK ? measure_observations(reader, node[2]) : status;
+}
+
+static size_t plus(size_t a, size_t b)
+{
+  return a > (size_t)-1 - b ? (size_t)-1 : a + b;
+}
+
+/* Bytes of the product labels: each level appears in (product / its factor's size) of them. */
+static size_t product_label_bytes(const idm_yaml_reader *reader)
+{
+  size_t bytes = 0;
+  for (size_t f = 0; reader->factors && f < idm_yaml_count(reader->factors); f++) {
+    const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
+    size_t length = 0;
+    for (size_t i = 0; idm_yaml_is_list(levels) && i < idm_yaml_count(levels); i++) {
+      const idm_yaml_node *level = idm_yaml_item(reader->tree, levels, i);
+      length += idm_yaml_is_scalar(level) ? level->data.scalar.length : 0;
+    }
+    const size_t times = reader->sizes.observations / idm_yaml_factor_size(reader, f);
+    bytes = plus(bytes, idm_times(times, length));
+  }
+  return bytes;
+}
+
+idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models)
+{
+  const idm_sizes n = reader->sizes;
+  const size_t label_bytes = 64; /* a pointer and a small allocation, twice while sorting */
+  const size_t entries = idm_times(idm_times(n.actions, n.states), plus(n.states, n.observations));
+  const size_t labels = plus(plus(n.states, n.actions), n.observations);
+  size_t bytes = idm_times(idm_times(entries, plus(models, 1)), sizeof(double));
+  bytes = plus(bytes, idm_times(labels, label_bytes));
+  bytes = plus(bytes, product_label_bytes(reader));
+  if (bytes <= IDM_YAML_DENSE_LIMIT) return IDM_OK;
+  return idm_yaml_fail(
+      reader->tree, idm_yaml_find(reader->tree, reader->root, "states"),
+      "%zu states, %zu actions, %zu observations and %zu models make matrices of %.3g GiB; "
+      "expected at most 1 GiB",
+      n.states, n.actions, n.observations, models, ldexp((double)bytes, -30));
+}
+
+/* --- labels --------------------------------------------------------------------------------- */
+
+static idm_status check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const char *what)
+{
+  if (!idm_yaml_is_scalar(node)) return idm_yaml_unexpected(reader->tree, node, what, "a label");
+  if (!idm_yaml_text(node)[0])
+    return idm_yaml_fail(reader->tree, node, "%s is empty; expected a label", what);
+  if (node->data.scalar.length > IDM_YAML_LABEL)
+    return idm_yaml_fail(reader->tree, node, "%s has %zu bytes; expected at most %d", what,
+                         node->data.scalar.length, IDM_YAML_LABEL);
+  return IDM_OK;
+}
+
+/* Fill labels that exist already (numbered) from a list; a count leaves them as they are. */
+static idm_status fill_labels(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const char *what, idm_labels *labels)
+{
+  if (!idm_yaml_is_list(node)) return IDM_OK;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
+    const idm_yaml_node *item = idm_yaml_item(reader->tree, node, i);
+    status = check_label(reader, item, what);
+    if (status == IDM_OK)
+      status = idm_labels_set(labels, i, idm_yaml_text(item), item->data.scalar.length,
+                              reader->opt_error);
+  }
+  return status;
+}
+
+/* Labels differ: fails at the item that repeats one, or at the node where it is no list. */
+static idm_status check_unique(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const char *what, const idm_labels *labels)
+{
+  idm_names names;
+  const idm_status status = idm_names_create(labels, &names, reader->opt_error);
+  if (status != IDM_OK) return status;
+  const long repeated = idm_names_repeated(&names);
+  idm_names_destroy(&names);
+  if (repeated < 0) return IDM_OK;
+  const idm_yaml_node *place =
+      idm_yaml_is_list(node) ? idm_yaml_item(reader->tree, node, (size_t)repeated) : node;
+  return idm_yaml_fail(reader->tree, place, "%s '%.60s' is named twice; expected it once", what,
+                       labels->name[repeated]);
+}
+
+/* Append the level of factor f that observation x has. */
+static size_t append_level(const idm_yaml_reader *reader, size_t f, size_t level, char *buffer,
+                           size_t size)
+{
+  const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
+  const int length = idm_yaml_is_list(levels)
+                         ? snprintf(buffer, size, "%s%s", f ? "/" : "",
+                                    idm_yaml_text(idm_yaml_item(reader->tree, levels, level)))
+                         : snprintf(buffer, size, "%s%zu", f ? "/" : "", level);
+  return (size_t)length;
+}
+
+/* Labels of the product of factors, first factor slowest. */
+static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels)
+{
+  const size_t factors = idm_yaml_count(reader->factors);
+  idm_status status = IDM_OK;
+  for (size_t f = 0; f < factors && status == IDM_OK; f++) {
+    const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
+    for (size_t i = 0; idm_yaml_is_list(levels) && i < idm_yaml_count(levels); i++) {
+      status = check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation");
+      if (status != IDM_OK) return status;
+    }
+  }
+  for (size_t x = 0; x < labels->count && status == IDM_OK; x++) {
+    char name[IDM_YAML_FACTORS * (IDM_YAML_LABEL + 1) + 1];
+    size_t length = 0;
+    size_t stride = labels->count;
+    for (size_t f = 0; f < factors; f++) {
+      const size_t size = idm_yaml_factor_size(reader, f);
+      stride /= size;
+      length += append_level(reader, f, x / stride % size, name + length, sizeof name - length);
+    }
+    if (length > IDM_YAML_LABEL)
+      return idm_yaml_fail(reader->tree, reader->factors,
+                           "the label '%.60s...' has %zu bytes; expected at most %d", name, length,
+                           IDM_YAML_LABEL);
+    status = idm_labels_set(labels, x, name, length, reader->opt_error);
+  }
+  return status;
+}
+
+static idm_status read_observation_labels(idm_yaml_reader *reader)
+{
+  idm_setting *setting = reader->problem->setting;
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "observations");
+  if (reader->fully_observed) {
+    idm_labels_destroy(&setting->observations);
+    return idm_labels_copy(&setting->states, &setting->observations, reader->opt_error);
+  }
+  idm_status status = reader->factors
+                          ? fill_product(reader, &setting->observations)
+                          : fill_labels(reader, node, "an observation", &setting->observations);
+  if (status == IDM_OK) status = check_unique(reader, node, "observation", &setting->observations);
+  return status;
+}
+
+idm_status idm_yaml_index_labels(idm_yaml_reader *reader)
+{
+  const idm_setting *setting = reader->problem->setting;
+  idm_status status = idm_names_create(&setting->states, &reader->states, reader->opt_error);
+  if (status == IDM_OK)
+    status = idm_names_create(&setting->actions, &reader->actions, reader->opt_error);
+  return status;
+}
+
+idm_status idm_yaml_read_labels(idm_yaml_reader *reader)
+{
+  idm_setting *setting = reader->problem->setting;
+  const idm_yaml_node *states = idm_yaml_find(reader->tree, reader->root, "states");
+  const idm_yaml_node *actions = idm_yaml_find(reader->tree, reader->root, "actions");
+  idm_status status = fill_labels(reader, states, "a state", &setting->states);
+  if (status == IDM_OK) status = check_unique(reader, states, "state", &setting->states);
+  if (status == IDM_OK) status = fill_labels(reader, actions, "an action", &setting->actions);
+  if (status == IDM_OK) status = check_unique(reader, actions, "action", &setting->actions);
+  if (status == IDM_OK) status = read_observation_labels(reader);
+  if (status == IDM_OK) status = idm_yaml_index_labels(reader);
+  if (status != IDM_OK) return status;
+  const long star = idm_names_find(&reader->actions, "*");
+  if (star < 0) return IDM_OK;
+  return idm_yaml_fail(reader->tree, idm_yaml_item(reader->tree, actions, (size_t)star),
+                       "an action is called '*', which stands for every action not named; "
+                       "expected another label");
+}
+
+idm_status idm_yaml_read_names(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const char *what, idm_labels *ret_labels)
+{
+  if (idm_yaml_is_scalar(node)) {
+    idm_status status = check_label(reader, node, what);
+    if (status == IDM_OK) status = idm_labels_create(ret_labels, 1, reader->opt_error);
+    if (status == IDM_OK)
+      status = idm_labels_set(ret_labels, 0, idm_yaml_text(node), node->data.scalar.length,
+                              reader->opt_error);
+    return status;
+  }
+  idm_status status = idm_yaml_check_list(reader->tree, node, what, "names, or a name", 0);
+  if (status == IDM_OK)
+    status = idm_labels_create(ret_labels, idm_yaml_count(node), reader->opt_error);
+  if (status == IDM_OK) status = fill_labels(reader, node, what, ret_labels);
+  if (status == IDM_OK) status = check_unique(reader, node, what, ret_labels);
+  return status;
+}
+
+/* --- lookups -------------------------------------------------------------------------------- */
+
+static idm_status find_label(const idm_yaml_reader *reader, const idm_names *names,
+                             const idm_labels *labels, const idm_yaml_node *node, const char *what,
+                             const char *noun, size_t *ret_index)
+{
+  char place[120];
+  snprintf(place, sizeof place, "in %.80s, the %s", what, noun);
+  if (!idm_yaml_is_scalar(node)) return idm_yaml_unexpected(reader->tree, node, place, "a label");
+  const long index = idm_names_find(names, idm_yaml_text(node));
+  if (index < 0)
+    return idm_yaml_unknown(reader->tree, node, place, (const char *const *)labels->name,
+                            labels->count);
+  *ret_index = (size_t)index;
+  return IDM_OK;
+}
+
+idm_status idm_yaml_find_action(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                const char *what, size_t *ret_action)
+{
+  return find_label(reader, &reader->actions, &reader->problem->setting->actions, node, what,
+                    "action", ret_action);
+}
+
+idm_status idm_yaml_find_state(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const char *what, size_t *ret_state)
+{
+  return find_label(reader, &reader->states, &reader->problem->setting->states, node, what, "state",
+                    ret_state);
+}
+
+idm_status idm_yaml_by_action(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const char *what, const idm_yaml_node **ret_value)
+{
+  for (size_t u = 0; u < reader->sizes.actions; u++) ret_value[u] = NULL;
+  if (!idm_yaml_is_mapping(node))
+    return idm_yaml_unexpected(reader->tree, node, what, "a mapping of actions to values");
+  const idm_yaml_node *star = NULL;
+  for (size_t i = 0; i < idm_yaml_count(node); i++) {
+    const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
+    const idm_yaml_node *value = idm_yaml_item(reader->tree, node, i);
+    if (strcmp(idm_yaml_text(key), "*") == 0) {
+      star = value;
+      continue;
+    }
+    size_t u = 0;
+    const idm_status status = idm_yaml_find_action(reader, key, what, &u);
+    if (status != IDM_OK) return status;
+    if (ret_value[u])
+      return idm_yaml_fail(reader->tree, key,
+                           "in %s, the action '%.60s' is given twice; expected it once", what,
+                           reader->problem->setting->actions.name[u]);
+    ret_value[u] = value;
+  }
+  for (size_t u = 0; u < reader->sizes.actions; u++)
+    if (!ret_value[u]) ret_value[u] = star;
+  return IDM_OK;
+}
+
+/* --- lists of numbers ----------------------------------------------------------------------- */
+
+idm_status idm_yaml_read_numbers(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                 const char *what, size_t count, const double *opt_least,
+                                 double *values)
+{
+  idm_status status = idm_yaml_check_list(reader->tree, node, what, "numbers", count);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const idm_yaml_node *item = idm_yaml_item(reader->tree, node, i);
+    status = idm_yaml_number(reader->tree, item, what, false, &values[i]);
+    if (status == IDM_OK && opt_least && values[i] < *opt_least) {
+      char expected[64];
+      snprintf(expected, sizeof expected, "a number of at least %g", *opt_least);
+      status = idm_yaml_unexpected(reader->tree, item, what, expected);
+    }
+  }
+  return status;
+}
+
+bool idm_yaml_scale_weights(double *weights, size_t count)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += weights[i];
+  if (!(sum > 0) || !isfinite(sum)) return false;
+  /* The same slack as idm_normalise, so that weights written and read again are the same. */
+  if (fabs(sum - 1) <= 4e-16 * (double)count) return true;
+  for (size_t i = 0; i < count; i++) weights[i] /= sum;
+  return true;
+}

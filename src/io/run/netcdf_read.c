@@ -1,0 +1,444 @@
+/* A posterior from netCDF-4: what the program itself needs of a run.
+ *
+ *   seal        a file that is whole and ours
+ *   pieces      groups, dimensions, variables and attributes, each checked before it is read
+ *   draws       posterior, unconstrained_posterior
+ *   statistics  sample_stats
+ *   file        all of it */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <netcdf.h>
+#include <netcdf_mem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "idm/io.h"
+#include "idm/run.h"
+#include "io/run/netcdf.h"
+
+/* Larger files and larger groups are no runs. */
+#define FILE_LIMIT   ((size_t)1 << 36)
+#define NUMBER_LIMIT ((size_t)1 << 31)
+
+typedef struct reader {
+  const char *path;
+  idm_error *opt_error;
+  int group;
+  const char *group_name;
+  size_t chains;
+  size_t draws;
+} reader;
+
+/* --- seal ----------------------------------------------------------------------------------- */
+
+/* HDF5 must see nothing but what was once written by it (see run_netcdf.h). */
+static idm_status check_seal(const char *bytes, size_t length, const char *path,
+                             size_t *ret_image_length, idm_error *opt_error)
+{
+  static const char signature[] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, II.A */
+  const size_t prefix = sizeof IDM_SEAL_PREFIX - 1;
+  if (length < sizeof signature - 1 || memcmp(bytes, signature, sizeof signature - 1) != 0)
+    return idm_fail_at(opt_error, path, 0, 0, "found no netCDF-4 file; expected a run of idm");
+  const size_t image = length < IDM_SEAL_LENGTH ? 0 : length - IDM_SEAL_LENGTH;
+  if (!image || memcmp(bytes + image, IDM_SEAL_PREFIX, prefix) != 0)
+    return idm_fail_at(opt_error, path, 0, 0,
+                       "found no checksum at the end: the file is cut short, or another program "
+                       "than idm wrote or changed it");
+  char seal[IDM_SEAL_LENGTH + 1];
+  idm_seal(bytes, image, seal);
+  if (memcmp(bytes + image, seal, IDM_SEAL_LENGTH) != 0)
+    return idm_fail_at(opt_error, path, 0, 0,
+                       "the file is damaged: found SHA-256 %.64s, expected %.64s", seal + prefix,
+                       bytes + image + prefix);
+  *ret_image_length = image;
+  return IDM_OK;
+}
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+#define FAIL(r, ...) idm_fail_at((r)->opt_error, (r)->path, 0, 0, __VA_ARGS__)
+
+/* netCDF's own words; memory is a failure of ours, not of the file. */
+static idm_status refuse(const reader *r, int code, const char *what)
+{
+  if (code == NC_ENOMEM) return idm_fail_memory(r->opt_error);
+  return FAIL(r, "'%s' in group '%s': %s", what, r->group_name, nc_strerror(code));
+}
+
+static idm_status enter_group(reader *r, int file, const char *name)
+{
+  r->group_name = name;
+  const int code = nc_inq_grp_ncid(file, name, &r->group);
+  if (code == NC_ENOGRP) return FAIL(r, "the group '%s' is missing", name);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+}
+
+static idm_status read_dimension(const reader *r, const char *name, size_t *ret_length)
+{
+  int dimension;
+  int code = nc_inq_dimid(r->group, name, &dimension);
+  if (code == NC_EBADDIM)
+    return FAIL(r, "the dimension '%s' is missing in group '%s'", name, r->group_name);
+  if (code == NC_NOERR) code = nc_inq_dimlen(r->group, dimension, ret_length);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (*ret_length == 0 || *ret_length > NUMBER_LIMIT)
+    return FAIL(r, "the dimension '%s' in group '%s' is %zu; expected 1 to %zu", name,
+                r->group_name, *ret_length, NUMBER_LIMIT);
+  return IDM_OK;
+}
+
+/* The size of every group; after the first one the others must agree. */
+static idm_status read_shape(reader *r)
+{
+  size_t chains;
+  size_t draws;
+  idm_status status = read_dimension(r, "chain", &chains);
+  if (status == IDM_OK) status = read_dimension(r, "draw", &draws);
+  if (status != IDM_OK) return status;
+  if (idm_times(chains, draws) > NUMBER_LIMIT)
+    return FAIL(r, "%zu chains of %zu draws are more than a run can hold", chains, draws);
+  if (r->chains && (chains != r->chains || draws != r->draws))
+    return FAIL(r, "group '%s' has %zu chains of %zu draws; expected %zu of %zu, as in 'posterior'",
+                r->group_name, chains, draws, r->chains, r->draws);
+  r->chains = chains;
+  r->draws = draws;
+  return IDM_OK;
+}
+
+static const char *type_name(nc_type type)
+{
+  return type == NC_DOUBLE ? "double" : type == NC_INT64 ? "int64" : "byte";
+}
+
+/* A variable must have the type asked for and the dimensions (chain, draw). */
+static idm_status check_variable(const reader *r, int variable, const char *name, nc_type type)
+{
+  nc_type found;
+  int rank;
+  int dimension[2];
+  size_t length[2] = {0, 0};
+  int code = nc_inq_vartype(r->group, variable, &found);
+  if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (found != type)
+    return FAIL(r, "'%s' in group '%s' is not of type %s", name, r->group_name, type_name(type));
+  if (rank != 2)
+    return FAIL(r, "'%s' in group '%s' has %d dimensions; expected (chain, draw)", name,
+                r->group_name, rank);
+  code = nc_inq_vardimid(r->group, variable, dimension);
+  for (int i = 0; i < 2 && code == NC_NOERR; i++)
+    code = nc_inq_dimlen(r->group, dimension[i], &length[i]);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (length[0] != r->chains || length[1] != r->draws)
+    return FAIL(r, "'%s' in group '%s' is %zu by %zu; expected %zu chains by %zu draws", name,
+                r->group_name, length[0], length[1], r->chains, r->draws);
+  return IDM_OK;
+}
+
+/* An attribute that is one word, for the caller to free with nc_free_string; NULL where absent. */
+static idm_status read_word(const reader *r, int variable, const char *name, char **ret_word)
+{
+  *ret_word = NULL;
+  nc_type type;
+  size_t length;
+  int code = nc_inq_att(r->group, variable, name, &type, &length);
+  if (code == NC_ENOTATT) return IDM_OK;
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (type != NC_STRING || length != 1)
+    return FAIL(r, "the attribute '%s' in group '%s' is not a string", name, r->group_name);
+  code = nc_get_att_string(r->group, variable, name, ret_word);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (!*ret_word) return FAIL(r, "the attribute '%s' in group '%s' is void", name, r->group_name);
+  return IDM_OK;
+}
+
+/* An attribute that is one integer of the type, left alone where absent and `optional`. */
+static idm_status read_integer(const reader *r, int variable, const char *name, nc_type type,
+                               bool optional, void *value)
+{
+  nc_type found;
+  size_t length;
+  int code = nc_inq_att(r->group, variable, name, &found, &length);
+  if (code == NC_ENOTATT && optional) return IDM_OK;
+  if (code == NC_ENOTATT)
+    return FAIL(r, "the attribute '%s' is missing in group '%s'", name, r->group_name);
+  if (code == NC_NOERR && (found != type || length != 1))
+    return FAIL(r, "the attribute '%s' in group '%s' is not one integer", name, r->group_name);
+  if (code == NC_NOERR) code = nc_get_att(r->group, variable, name, value);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+typedef struct draws {
+  idm_labels *name;
+  double **value;
+  bool **opt_summarised;
+} draws;
+
+/* The exact name, which netCDF may not have allowed as the variable's own. */
+static idm_status read_name(const reader *r, int variable, const char *own, idm_labels *names,
+                            size_t index)
+{
+  char *word;
+  idm_status status = read_word(r, variable, "long_name", &word);
+  if (status != IDM_OK) return status;
+  const char *name = word ? word : own;
+  for (size_t i = 0; i < index && status == IDM_OK; i++)
+    if (strcmp(names->name[i], name) == 0)
+      status = FAIL(r, "'%s' stands twice in group '%s'", name, r->group_name);
+  if (status == IDM_OK) status = idm_labels_set(names, index, name, strlen(name), r->opt_error);
+  if (word) nc_free_string(1, &word);
+  return status;
+}
+
+static idm_status read_draw(const reader *r, int variable, const char *own, draws *into,
+                            size_t index)
+{
+  const size_t count = r->chains * r->draws;
+  idm_status status = check_variable(r, variable, own, NC_DOUBLE);
+  if (status == IDM_OK) status = read_name(r, variable, own, into->name, index);
+  long long summarised = 1;
+  if (status == IDM_OK && into->opt_summarised)
+    status = read_integer(r, variable, "summarised", NC_INT64, true, &summarised);
+  if (status != IDM_OK) return status;
+  if (into->opt_summarised) (*into->opt_summarised)[index] = summarised != 0;
+  const int code = nc_get_var_double(r->group, variable, *into->value + index * count);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, own);
+}
+
+/* Room for `most` variables. */
+static idm_status make_room(const reader *r, size_t most, draws *into)
+{
+  const size_t numbers = idm_times(most, r->chains * r->draws);
+  if (numbers > NUMBER_LIMIT)
+    return FAIL(r, "group '%s' holds more than %zu numbers", r->group_name, NUMBER_LIMIT);
+  *into->value = idm_new(numbers, sizeof **into->value);
+  if (into->opt_summarised) *into->opt_summarised = idm_new(most, sizeof **into->opt_summarised);
+  if (!*into->value || (into->opt_summarised && !*into->opt_summarised))
+    return idm_fail_memory(r->opt_error);
+  return idm_labels_create(into->name, most, r->opt_error);
+}
+
+/* Every variable that is no coordinate, in the order in which they were written: netCDF numbers
+ * variables as they are defined, and keeps that order in the file. */
+static idm_status read_variables(const reader *r, const int *variable, size_t count, draws *into)
+{
+  size_t used = 0;
+  idm_status status = make_room(r, count, into);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    char own[NC_MAX_NAME + 1];
+    const int code = nc_inq_varname(r->group, variable[i], own);
+    if (code != NC_NOERR) return refuse(r, code, "a variable");
+    if (strcmp(own, "chain") == 0 || strcmp(own, "draw") == 0) continue;
+    status = read_draw(r, variable[i], own, into, used++);
+  }
+  if (into->name->name) into->name->count = used;
+  return status;
+}
+
+static idm_status read_draws(reader *r, int file, const char *name, draws into)
+{
+  idm_status status = enter_group(r, file, name);
+  if (status == IDM_OK) status = read_shape(r);
+  if (status != IDM_OK) return status;
+  int count = 0;
+  int code = nc_inq_varids(r->group, &count, NULL);
+  if (code != NC_NOERR || count < 0) return refuse(r, code, name);
+  int *variable = idm_new((size_t)count, sizeof *variable);
+  if (!variable) return idm_fail_memory(r->opt_error);
+  code = nc_inq_varids(r->group, &count, variable);
+  status =
+      code == NC_NOERR ? read_variables(r, variable, (size_t)count, &into) : refuse(r, code, name);
+  free(variable);
+  return status;
+}
+
+/* --- statistics ----------------------------------------------------------------------------- */
+
+/* One statistic into value[chain][draw] (int64 for integers); *ret_found is false where an optional
+ * one is absent. */
+static idm_status read_statistic(const reader *r, const char *name, nc_type type, bool optional,
+                                 void *value, bool *ret_found)
+{
+  int variable;
+  *ret_found = false;
+  int code = nc_inq_varid(r->group, name, &variable);
+  if (code == NC_ENOTVAR && optional) return IDM_OK;
+  if (code == NC_ENOTVAR)
+    return FAIL(r, "the variable '%s' is missing in group '%s'", name, r->group_name);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  const idm_status status = check_variable(r, variable, name, type);
+  if (status != IDM_OK) return status;
+  *ret_found = true;
+  code = type == NC_DOUBLE ? nc_get_var_double(r->group, variable, value)
+                           : nc_get_var_longlong(r->group, variable, value);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+}
+
+typedef union scratch {
+  double real;
+  long long integer;
+} scratch;
+
+static idm_status read_reals(const reader *r, const char *name, bool optional, scratch *value,
+                             idm_statistics *statistics, size_t offset)
+{
+  bool found;
+  const idm_status status = read_statistic(r, name, NC_DOUBLE, optional, value, &found);
+  for (size_t i = 0; i < r->chains * r->draws && status == IDM_OK; i++) {
+    const double x = found ? value[i].real : NAN;
+    memcpy((char *)&statistics[i] + offset, &x, sizeof x);
+  }
+  return status;
+}
+
+/* Integers must lie in their range. */
+static idm_status read_integers(const reader *r, const char *name, nc_type type, bool optional,
+                                long long lower, long long upper, scratch *value)
+{
+  bool found;
+  const idm_status status = read_statistic(r, name, type, optional, value, &found);
+  for (size_t i = 0; i < r->chains * r->draws && status == IDM_OK; i++) {
+    if (!found) value[i].integer = -1;
+    if (value[i].integer < lower || value[i].integer > upper)
+      return FAIL(r, "'%s' in group '%s' holds %lld; expected %lld to %lld", name, r->group_name,
+                  value[i].integer, lower, upper);
+  }
+  return status;
+}
+
+static idm_status fill_statistics(const reader *r, scratch *value, idm_statistics *s)
+{
+  const size_t count = r->chains * r->draws;
+  idm_status status = read_reals(r, "lp", false, value, s, offsetof(idm_statistics, log_density));
+  if (status == IDM_OK)
+    status =
+        read_reals(r, "acceptance_rate", false, value, s, offsetof(idm_statistics, acceptance));
+  if (status == IDM_OK)
+    status = read_reals(r, "step_size", true, value, s, offsetof(idm_statistics, step_size));
+  if (status == IDM_OK)
+    status = read_reals(r, "energy", true, value, s, offsetof(idm_statistics, energy));
+  if (status == IDM_OK) status = read_integers(r, "tree_depth", NC_INT64, true, -1, INT_MAX, value);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].tree_depth = (int)value[i].integer;
+  if (status == IDM_OK) status = read_integers(r, "n_steps", NC_INT64, false, -1, LONG_MAX, value);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].evaluations = (long)value[i].integer;
+  if (status == IDM_OK) status = read_integers(r, "diverging", NC_BYTE, false, 0, 1, value);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].diverging = value[i].integer != 0;
+  return status;
+}
+
+static idm_status read_statistics(reader *r, int file, idm_posterior *p)
+{
+  idm_status status = enter_group(r, file, "sample_stats");
+  if (status == IDM_OK) status = read_shape(r);
+  if (status != IDM_OK) return status;
+  scratch *value = idm_new(r->chains * r->draws, sizeof *value);
+  p->statistics = idm_new(r->chains * r->draws, sizeof *p->statistics);
+  status = value && p->statistics ? fill_statistics(r, value, p->statistics)
+                                  : idm_fail_memory(r->opt_error);
+  free(value);
+  return status;
+}
+
+/* --- file ----------------------------------------------------------------------------------- */
+
+/* A word of the root into a fixed field; absent is empty. */
+static idm_status read_field(const reader *r, const char *name, char *field, size_t size)
+{
+  char *word;
+  idm_status status = read_word(r, NC_GLOBAL, name, &word);
+  if (status != IDM_OK || !word) return status;
+  if (strlen(word) < size)
+    memcpy(field, word, strlen(word) + 1);
+  else
+    status = FAIL(r, "the attribute '%s' is longer than %zu bytes", name, size - 1);
+  nc_free_string(1, &word);
+  return status;
+}
+
+/* The label of the request, in hexadecimal; absent is 0. */
+static idm_status read_request(const reader *r, uint64_t *ret_request)
+{
+  char word[17] = "";
+  const idm_status status = read_field(r, "request", word, sizeof word);
+  if (status == IDM_OK && word[strspn(word, "0123456789abcdef")])
+    return FAIL(r, "the attribute 'request' is '%s'; expected a hexadecimal number", word);
+  *ret_request = strtoull(word, NULL, 16);
+  return status;
+}
+
+static idm_status read_attributes(reader *r, int file, idm_posterior *p)
+{
+  char answer[16] = "";
+  unsigned long long seed = 0;
+  long long warmup = 0;
+  r->group = file;
+  r->group_name = "/";
+  idm_status status = read_field(r, "answer", answer, sizeof answer);
+  if (status == IDM_OK) status = read_field(r, "inverse", p->inverse, sizeof p->inverse);
+  if (status == IDM_OK) status = read_field(r, "sampler", p->sampler, sizeof p->sampler);
+  if (status == IDM_OK) status = read_request(r, &p->request);
+  if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "seed", NC_UINT64, false, &seed);
+  if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
+  if (status != IDM_OK) return status;
+  if (strcmp(answer, "point") != 0 && strcmp(answer, "posterior") != 0)
+    return FAIL(r, "the attribute 'answer' is '%s'; expected 'point' or 'posterior'", answer);
+  if (warmup < 0 || warmup > LONG_MAX)
+    return FAIL(r, "the attribute 'warmup' is %lld; expected 0 or more", warmup);
+  p->answer = strcmp(answer, "point") == 0 ? IDM_POINT : IDM_POSTERIOR;
+  p->seed = seed;
+  p->warmup = (long)warmup;
+  return IDM_OK;
+}
+
+static idm_status read_groups(reader *r, int file, idm_posterior *p)
+{
+  const draws posterior = {&p->quantity, &p->value, &p->summarised};
+  const draws unconstrained = {&p->coordinate, &p->unconstrained, NULL};
+  idm_status status = read_attributes(r, file, p);
+  if (status == IDM_OK) status = read_draws(r, file, "posterior", posterior);
+  if (status == IDM_OK && !p->quantity.count)
+    status = FAIL(r, "the group 'posterior' holds no quantity");
+  if (status == IDM_OK) status = read_draws(r, file, "unconstrained_posterior", unconstrained);
+  if (status == IDM_OK) status = read_statistics(r, file, p);
+  p->chains = r->chains;
+  p->draws = r->draws;
+  return status;
+}
+
+static idm_status read_image(reader *r, char *image, size_t length, idm_posterior *p)
+{
+  int file;
+  const int code = nc_open_mem("run.nc", NC_NOWRITE, length, image, &file);
+  r->group_name = "/";
+  if (code != NC_NOERR) return refuse(r, code, "file");
+  const idm_status status = read_groups(r, file, p);
+  nc_close(file);
+  return status;
+}
+
+idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
+                                     idm_error *opt_error)
+{
+  *ret_posterior = NULL;
+  char *bytes;
+  size_t length;
+  size_t image = 0;
+  idm_status status = idm_file_read(path, FILE_LIMIT, &bytes, &length, opt_error);
+  if (status != IDM_OK) return status;
+  idm_posterior *posterior = idm_new(1, sizeof *posterior);
+  if (!posterior) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = check_seal(bytes, length, path, &image, opt_error);
+  reader r = {.path = path, .opt_error = opt_error};
+  if (status == IDM_OK) status = read_image(&r, bytes, image, posterior);
+  free(bytes);
+  if (status == IDM_OK)
+    *ret_posterior = posterior;
+  else
+    idm_posterior_destroy(posterior);
+  return status;
+}

@@ -1,0 +1,608 @@
+/* A posterior as netCDF-4, in the layout of ArviZ's InferenceData.
+ *
+ *   pieces          dimensions, variables and attributes, the first error kept
+ *   draws           posterior, unconstrained_posterior, prior
+ *   statistics      sample_stats
+ *   log-likelihood  by trajectory or by decision
+ *   evidence        observed_data
+ *   constants       constant_data: the setting and what is clamped
+ *   file            the image in memory, sealed and written whole
+ *
+ * The image is made in memory: the file is then written as every other one is, and HDF5, which
+ * does not get over a write that fails, never meets the disk. */
+#include <inttypes.h>
+#include <math.h>
+#include <netcdf.h>
+#include <netcdf_mem.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "idm/io.h"
+#include "idm/run.h"
+#include "io/run/netcdf.h"
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+/* The first error ends everything: later calls do nothing. */
+typedef struct writer {
+  const idm_posterior *posterior;
+  const idm_problem *problem;
+  const idm_data *opt_data;
+  int file;
+  int group; /* the one being written */
+  int code;  /* of netCDF */
+  char what[NC_MAX_NAME + 1];
+} writer;
+
+static bool note(writer *w, int code, const char *what)
+{
+  if (code == NC_NOERR) return true;
+  w->code = code;
+  snprintf(w->what, sizeof w->what, "%s", what);
+  return false;
+}
+
+static int define_dimension(writer *w, const char *name, size_t length)
+{
+  int dimension = -1;
+  if (w->code == NC_NOERR) note(w, nc_def_dim(w->group, name, length, &dimension), name);
+  return dimension;
+}
+
+static int define_variable(writer *w, const char *name, nc_type type, int rank,
+                           const int *dimension)
+{
+  int variable = -1;
+  if (w->code == NC_NOERR)
+    note(w, nc_def_var(w->group, name, type, rank, dimension, &variable), name);
+  return variable;
+}
+
+/* Words are strings of netCDF-4, which are UTF-8 by definition. Nothing stands for an empty one. */
+static void put_word(writer *w, int variable, const char *name, const char *word)
+{
+  if (w->code == NC_NOERR && word[0])
+    note(w, nc_put_att_string(w->group, variable, name, 1, &word), name);
+}
+
+static void put_integer(writer *w, int variable, const char *name, long long value)
+{
+  if (w->code == NC_NOERR)
+    note(w, nc_put_att_longlong(w->group, variable, name, NC_INT64, 1, &value), name);
+}
+
+static void put_doubles(writer *w, int variable, const double *values)
+{
+  if (w->code == NC_NOERR) note(w, nc_put_var_double(w->group, variable, values), "numbers");
+}
+
+/* first, first + 1, ...: a coordinate. */
+static void put_range(writer *w, int variable, size_t count, size_t first)
+{
+  if (w->code != NC_NOERR) return;
+  long long *value = idm_new(count, sizeof *value);
+  for (size_t i = 0; value && i < count; i++) value[i] = (long long)first + (long long)i;
+  note(w, value ? nc_put_var_longlong(w->group, variable, value) : NC_ENOMEM, "a coordinate");
+  free(value);
+}
+
+/* A dimension whose coordinate is labels, or numbers from `first` where there are none. */
+typedef struct axis {
+  int dimension;
+  int coordinate;
+  size_t length;
+  size_t first;
+  const idm_labels *opt_labels;
+} axis;
+
+static axis define_axis(writer *w, const char *name, size_t length, size_t first,
+                        const idm_labels *opt_labels)
+{
+  axis a = {.length = length, .first = first, .opt_labels = opt_labels};
+  a.dimension = define_dimension(w, name, length);
+  a.coordinate = define_variable(w, name, opt_labels ? NC_STRING : NC_INT64, 1, &a.dimension);
+  return a;
+}
+
+static void put_axis(writer *w, const axis *a)
+{
+  if (!a->opt_labels) {
+    put_range(w, a->coordinate, a->length, a->first);
+  } else if (w->code == NC_NOERR) {
+    const char **name = idm_duplicate(a->opt_labels->name, a->length, sizeof *name);
+    note(w, name ? nc_put_var_string(w->group, a->coordinate, name) : NC_ENOMEM, "labels");
+    free(name);
+  }
+}
+
+/* What every group and the root say of the run. No date: a run that was interrupted and taken up
+ * again gives the same bytes. */
+static void put_attributes(writer *w)
+{
+  const idm_posterior *p = w->posterior;
+  const unsigned long long seed = p->seed;
+  put_word(w, NC_GLOBAL, "inference_library", "idm");
+  put_word(w, NC_GLOBAL, "inference_library_version", idm_version());
+  put_word(w, NC_GLOBAL, "problem", w->problem->setting->name);
+  put_word(w, NC_GLOBAL, "answer", p->answer == IDM_POINT ? "point" : "posterior");
+  put_word(w, NC_GLOBAL, "inverse", p->inverse);
+  put_word(w, NC_GLOBAL, "sampler", p->sampler);
+  char request[17] = "";
+  if (p->request) snprintf(request, sizeof request, "%016" PRIx64, p->request);
+  put_word(w, NC_GLOBAL, "request", request);
+  put_integer(w, NC_GLOBAL, "warmup", p->warmup);
+  if (w->code == NC_NOERR)
+    note(w, nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed), "seed");
+}
+
+static void begin_group(writer *w, const char *name)
+{
+  if (w->code == NC_NOERR) note(w, nc_def_grp(w->file, name, &w->group), name);
+  put_attributes(w);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+/* A name that netCDF takes: no '/', no control characters, no space at the end (User's Guide,
+ * "Permitted characters"). False where it would not fit. */
+static bool spell(const char *name, char spelt[NC_MAX_NAME + 1])
+{
+  size_t used = 0;
+  for (const char *c = name; *c; c++) {
+    const unsigned char byte = (unsigned char)*c;
+    const bool illegal = byte == '/' || byte < 0x20 || byte == 0x7f || (byte == ' ' && !c[1]);
+    if (used + 3 > NC_MAX_NAME) return false;
+    used += (size_t)snprintf(spelt + used, 4, illegal ? "%%%02X" : "%c", byte);
+  }
+  return used > 0;
+}
+
+/* A variable by its name or, where netCDF refuses that (taken, too long, begins with a sign), by
+ * the group's word and its number; the exact name is an attribute. */
+static int define_named(writer *w, const char *name, const char *word, size_t index, const axis *a)
+{
+  char spelt[NC_MAX_NAME + 1];
+  int variable = -1;
+  if (w->code != NC_NOERR) return variable;
+  const int dimension[] = {a[0].dimension, a[1].dimension};
+  int code = NC_EBADNAME;
+  if (spell(name, spelt)) code = nc_def_var(w->group, spelt, NC_DOUBLE, 2, dimension, &variable);
+  if (code == NC_EBADNAME || code == NC_ENAMEINUSE) {
+    snprintf(spelt, sizeof spelt, "%s_%zu", word, index);
+    code = nc_def_var(w->group, spelt, NC_DOUBLE, 2, dimension, &variable);
+  }
+  if (note(w, code, spelt)) put_word(w, variable, "long_name", name);
+  return variable;
+}
+
+/* One variable a name over (chain, draw): value[name][chain][draw]. */
+static void write_draws(writer *w, const char *word, const idm_labels *names, size_t chains,
+                        size_t draws, const double *value, const bool *opt_summarised)
+{
+  const axis a[] = {define_axis(w, "chain", chains, 0, NULL),
+                    define_axis(w, "draw", draws, 0, NULL)};
+  int *variable = idm_new(names->count, sizeof *variable);
+  if (!variable) note(w, NC_ENOMEM, word);
+  for (size_t i = 0; i < names->count && variable; i++) {
+    variable[i] = define_named(w, names->name[i], word, i, a);
+    if (opt_summarised) put_integer(w, variable[i], "summarised", opt_summarised[i]);
+  }
+  put_axis(w, &a[0]);
+  put_axis(w, &a[1]);
+  for (size_t i = 0; i < names->count && variable; i++)
+    put_doubles(w, variable[i], value + i * chains * draws);
+  free(variable);
+}
+
+static void write_posterior(writer *w)
+{
+  const idm_posterior *p = w->posterior;
+  begin_group(w, "posterior");
+  write_draws(w, "quantity", &p->quantity, p->chains, p->draws, p->value, p->summarised);
+  begin_group(w, "unconstrained_posterior");
+  write_draws(w, "coordinate", &p->coordinate, p->chains, p->draws, p->unconstrained, NULL);
+  if (!p->prior_draws) return;
+  begin_group(w, "prior");
+  write_draws(w, "quantity", &p->quantity, 1, p->prior_draws, p->prior, p->summarised);
+}
+
+/* --- statistics ----------------------------------------------------------------------------- */
+
+static double log_density(const idm_statistics *s)
+{
+  return s->log_density;
+}
+static double acceptance(const idm_statistics *s)
+{
+  return s->acceptance;
+}
+static double step_size(const idm_statistics *s)
+{
+  return s->step_size;
+}
+static double energy(const idm_statistics *s)
+{
+  return s->energy;
+}
+static double evaluations(const idm_statistics *s)
+{
+  return (double)s->evaluations;
+}
+static double tree_depth(const idm_statistics *s)
+{
+  return s->tree_depth;
+}
+static double diverging(const idm_statistics *s)
+{
+  return s->diverging;
+}
+
+/* Names as in ArviZ's schema. An optional one is left out where no draw has it. */
+static const struct statistic {
+  const char *name;
+  nc_type type;
+  double (*get)(const idm_statistics *s);
+  bool optional;
+} statistic_list[] = {
+    {"lp", NC_DOUBLE, log_density, false},     {"acceptance_rate", NC_DOUBLE, acceptance, false},
+    {"step_size", NC_DOUBLE, step_size, true}, {"tree_depth", NC_INT64, tree_depth, true},
+    {"n_steps", NC_INT64, evaluations, false}, {"energy", NC_DOUBLE, energy, true},
+    {"diverging", NC_BYTE, diverging, false},
+};
+enum { statistics = sizeof statistic_list / sizeof statistic_list[0] };
+
+static bool is_present(const idm_posterior *p, const struct statistic *statistic)
+{
+  if (!statistic->optional) return true;
+  const double none = statistic->type == NC_DOUBLE ? NAN : -1;
+  for (size_t i = 0; i < p->chains * p->draws; i++) {
+    const double value = statistic->get(&p->statistics[i]);
+    if (!isnan(value) && value != none) return true;
+  }
+  return false;
+}
+
+static void put_statistic(writer *w, int variable, const struct statistic *statistic)
+{
+  const size_t count = w->posterior->chains * w->posterior->draws;
+  double *value = idm_new(count, sizeof *value);
+  if (!value) note(w, NC_ENOMEM, statistic->name);
+  for (size_t i = 0; value && i < count; i++)
+    value[i] = statistic->get(&w->posterior->statistics[i]);
+  if (value) put_doubles(w, variable, value); /* integers are converted by netCDF */
+  free(value);
+}
+
+static void write_statistics(writer *w)
+{
+  const idm_posterior *p = w->posterior;
+  begin_group(w, "sample_stats");
+  const axis a[] = {define_axis(w, "chain", p->chains, 0, NULL),
+                    define_axis(w, "draw", p->draws, 0, NULL)};
+  const int dimension[] = {a[0].dimension, a[1].dimension};
+  int variable[statistics];
+  for (int i = 0; i < statistics; i++) {
+    variable[i] = -1;
+    if (!is_present(p, &statistic_list[i])) continue;
+    variable[i] = define_variable(w, statistic_list[i].name, statistic_list[i].type, 2, dimension);
+    /* How xarray marks a truth value, which netCDF has no type for. */
+    if (statistic_list[i].type == NC_BYTE) put_word(w, variable[i], "dtype", "bool");
+  }
+  put_axis(w, &a[0]);
+  put_axis(w, &a[1]);
+  for (int i = 0; i < statistics; i++)
+    if (variable[i] >= 0) put_statistic(w, variable[i], &statistic_list[i]);
+}
+
+/* --- log-likelihood ------------------------------------------------------------------------- */
+
+/* A chunk is at most this many numbers of one chain (512 KiB), and so is a write, unless there are
+ * more units than that. */
+enum { chunk_numbers = 1 << 16 };
+
+static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
+{
+  const idm_posterior *p = w->posterior;
+  const size_t units = p->unit.count;
+  for (size_t chain = 0; chain < p->chains; chain++)
+    for (size_t draw = 0; draw < p->draws && w->code == NC_NOERR; draw += chunk[1]) {
+      const size_t left = p->draws - draw;
+      const size_t start[] = {chain, draw, 0};
+      const size_t count[] = {1, chunk[1] < left ? chunk[1] : left, units};
+      const double *from = p->log_likelihood + (chain * p->draws + draw) * units;
+      note(w, nc_put_vara_double(w->group, variable, start, count, from), "choice");
+    }
+}
+
+static void write_log_likelihood(writer *w)
+{
+  const idm_posterior *p = w->posterior;
+  if (!p->log_likelihood || !p->unit.count) return;
+  begin_group(w, "log_likelihood");
+  const axis a[] = {
+      define_axis(w, "chain", p->chains, 0, NULL), define_axis(w, "draw", p->draws, 0, NULL),
+      define_axis(w, p->by_decision ? "decision" : "trajectory", p->unit.count, 0, &p->unit)};
+  const int dimension[] = {a[0].dimension, a[1].dimension, a[2].dimension};
+  const int variable = define_variable(w, "choice", NC_DOUBLE, 3, dimension);
+  size_t chunk[3] = {1, 1, p->unit.count < chunk_numbers ? p->unit.count : chunk_numbers};
+  chunk[1] = chunk_numbers / chunk[2] < p->draws ? chunk_numbers / chunk[2] : p->draws;
+  if (w->code == NC_NOERR)
+    note(w, nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
+  if (w->code == NC_NOERR) note(w, nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
+  for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
+  put_log_likelihood(w, variable, chunk);
+}
+
+/* --- evidence ------------------------------------------------------------------------------- */
+
+/* Meanings of codes as in the CF conventions (3.5, flags): words separated by blanks. Left out for
+ * very many labels; the coordinate of the same name in constant_data has them all. */
+static void put_flags(writer *w, int variable, const idm_labels *labels)
+{
+  enum { most = 1000 };
+  if (labels->count > most || w->code != NC_NOERR) return;
+  int code[most + 1] = {IDM_MISSING};
+  size_t size = sizeof "not_recorded";
+  for (size_t i = 0; i < labels->count; i++) size += 1 + strlen(labels->name[i]);
+  char *meanings = malloc(size);
+  if (!meanings) {
+    note(w, NC_ENOMEM, "flags");
+    return;
+  }
+  size_t used = (size_t)snprintf(meanings, size, "not_recorded");
+  for (size_t i = 0; i < labels->count; i++) {
+    code[i + 1] = (int)i;
+    meanings[used++] = ' ';
+    for (const char *c = labels->name[i]; *c; c++)
+      meanings[used++] = strchr(" \t\r\n", *c) ? '_' : *c;
+  }
+  meanings[used] = '\0';
+  note(w, nc_put_att_int(w->group, variable, "flag_values", NC_INT, labels->count + 1, code),
+       "flag_values");
+  put_word(w, variable, "flag_meanings", meanings);
+  free(meanings);
+}
+
+static void put_codes(writer *w, int variable, const int *codes)
+{
+  if (w->code == NC_NOERR) note(w, nc_put_var_int(w->group, variable, codes), "codes");
+}
+
+/* Trajectory of each row, then agent and variant of each trajectory. */
+static void put_indices(writer *w, int of_row, int of_trajectory, int opt_variant)
+{
+  const idm_data *d = w->opt_data;
+  int *index = idm_new(d->rows, sizeof *index); /* no trajectory is empty */
+  if (!index) {
+    note(w, NC_ENOMEM, "indices");
+    return;
+  }
+  for (size_t i = 0; i < d->trajectories; i++)
+    for (size_t row = d->first[i]; row < d->first[i + 1]; row++) index[row] = (int)i;
+  put_codes(w, of_row, index);
+  for (size_t i = 0; i < d->trajectories; i++) index[i] = (int)d->agent[i];
+  put_codes(w, of_trajectory, index);
+  for (size_t i = 0; i < d->trajectories; i++) index[i] = (int)d->variant[i];
+  if (opt_variant >= 0) put_codes(w, opt_variant, index);
+  free(index);
+}
+
+static const idm_labels *named(const idm_labels *labels, size_t count)
+{
+  return labels->count == count ? labels : NULL;
+}
+
+static size_t agents_of(const idm_data *data)
+{
+  size_t count = data->agent_name.count;
+  for (size_t i = 0; i < data->trajectories; i++)
+    if (data->agent[i] >= count) count = data->agent[i] + (size_t)1;
+  return count;
+}
+
+/* Row t of a trajectory is (u_t, x_{t+1}), as everywhere. */
+static void write_evidence(writer *w)
+{
+  const idm_data *d = w->opt_data;
+  if (!d || !d->rows) return;
+  begin_group(w, "observed_data");
+  const size_t agents = agents_of(d);
+  const axis a[] = {
+      define_axis(w, "row", d->rows, 0, NULL),
+      define_axis(w, "trajectory", d->trajectories, 1, named(&d->trajectory_name, d->trajectories)),
+      define_axis(w, "agent", agents, 1, named(&d->agent_name, agents))};
+  const int action = define_variable(w, "action", NC_INT, 1, &a[0].dimension);
+  put_flags(w, action, &w->problem->setting->actions);
+  const int observation = define_variable(w, "observation", NC_INT, 1, &a[0].dimension);
+  put_flags(w, observation, &w->problem->setting->observations);
+  put_word(w, observation, "long_name", "observation that followed the action");
+  const int of_row = define_variable(w, "trajectory_index", NC_INT, 1, &a[0].dimension);
+  const int of_trajectory = define_variable(w, "agent_index", NC_INT, 1, &a[1].dimension);
+  const int variant =
+      d->variants > 1 ? define_variable(w, "variant_index", NC_INT, 1, &a[1].dimension) : -1;
+  for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
+  put_codes(w, action, d->action);
+  put_codes(w, observation, d->observation);
+  put_indices(w, of_row, of_trajectory, variant);
+}
+
+/* --- constants ------------------------------------------------------------------------------ */
+
+typedef enum axis_id {
+  variant_axis,
+  model_axis,
+  action_axis,
+  state_axis,
+  next_axis,
+  seen_axis,
+  axes
+} axis_id;
+
+/* Blocks of theta that are clamped, at least in part, over the axes named; those of a variant are
+ * added in front. */
+static const struct constant {
+  idm_block_id id;
+  int rank;
+  axis_id axis[2];
+} constant_list[] = {
+    {IDM_UTILITY, 2, {action_axis, state_axis}},
+    {IDM_DISCOUNT, 0, {0}},
+    {IDM_ALPHA, 0, {0}},
+    {IDM_BETA, 0, {0}},
+    {IDM_ETA, 0, {0}},
+    {IDM_TEMPERATURE, 0, {0}},
+    {IDM_ACTION_PRIOR, 1, {action_axis}},
+    {IDM_MODEL_PRIOR, 1, {model_axis}},
+};
+enum { constants = sizeof constant_list / sizeof constant_list[0] };
+
+static bool is_constant(const idm_block *block)
+{
+  if (block->role == IDM_NORMATIVE) return block->size > 0;
+  for (size_t i = 0; block->coordinate && i < block->size; i++)
+    if (block->coordinate[i] < 0) return true;
+  return false;
+}
+
+static int define_constant(writer *w, const struct constant *constant, const axis *a)
+{
+  const idm_block *block = &w->problem->theta->block[constant->id];
+  if (!is_constant(block)) return -1;
+  int dimension[3];
+  int rank = 0;
+  if (block->variants > 1) dimension[rank++] = a[variant_axis].dimension;
+  for (int i = 0; i < constant->rank; i++) dimension[rank++] = a[constant->axis[i]].dimension;
+  return define_variable(w, idm_block_name(constant->id), NC_DOUBLE, rank, dimension);
+}
+
+/* NaN stands for the numbers of a block that were inferred. */
+static void put_constant(writer *w, int variable, const idm_block *block)
+{
+  if (block->role == IDM_NORMATIVE || !block->coordinate) {
+    put_doubles(w, variable, block->value);
+    return;
+  }
+  const size_t count = idm_times(block->variants, block->size);
+  double *held = idm_duplicate(block->value, count, sizeof *held);
+  if (!held) note(w, NC_ENOMEM, "constants");
+  for (size_t i = 0; held && i < count; i++)
+    if (block->coordinate[i % block->size] >= 0) held[i] = NAN;
+  if (held) put_doubles(w, variable, held);
+  free(held);
+}
+
+static int define_over(writer *w, bool known, const char *name, int rank, const axis *a,
+                       const axis_id *id)
+{
+  int dimension[3];
+  for (int i = 0; i < rank; i++) dimension[i] = a[id[i]].dimension;
+  return known ? define_variable(w, name, NC_DOUBLE, rank, dimension) : -1;
+}
+
+static void define_axes(writer *w, axis a[axes])
+{
+  const idm_setting *setting = w->problem->setting;
+  const idm_sizes n = idm_setting_sizes(setting);
+  const idm_theta *theta = w->problem->theta;
+  a[variant_axis] = define_axis(w, "variant", idm_theta_variants(theta), 0, NULL);
+  a[model_axis] = define_axis(w, "model", theta->models, 0, NULL);
+  a[action_axis] = define_axis(w, "action", n.actions, 0, &setting->actions);
+  a[state_axis] = define_axis(w, "state", n.states, 0, &setting->states);
+  a[next_axis] = define_axis(w, "next_state", n.states, 0, &setting->states);
+  a[seen_axis] = define_axis(w, "observation", n.observations, 0, &setting->observations);
+}
+
+/* The setting, and every number of theta that was given and not inferred. */
+static void write_constants(writer *w)
+{
+  const idm_setting *setting = w->problem->setting;
+  begin_group(w, "constant_data");
+  axis a[axes];
+  define_axes(w, a);
+  int variable[constants];
+  for (int i = 0; i < constants; i++) variable[i] = define_constant(w, &constant_list[i], a);
+  const int start = define_over(w, true, "start", 1, a, (const axis_id[]){state_axis});
+  const int transition = define_over(w, setting->transition, "transition", 3, a,
+                                     (const axis_id[]){action_axis, state_axis, next_axis});
+  const int emission = define_over(w, setting->emission, "emission", 3, a,
+                                   (const axis_id[]){action_axis, next_axis, seen_axis});
+  for (int i = 0; i < axes; i++) put_axis(w, &a[i]);
+  for (int i = 0; i < constants; i++)
+    if (variable[i] >= 0)
+      put_constant(w, variable[i], &w->problem->theta->block[constant_list[i].id]);
+  put_doubles(w, start, setting->start);
+  if (setting->transition) put_doubles(w, transition, setting->transition);
+  if (setting->emission) put_doubles(w, emission, setting->emission);
+}
+
+/* --- file ----------------------------------------------------------------------------------- */
+
+void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1])
+{
+  const size_t prefix = sizeof IDM_SEAL_PREFIX - 1;
+  memcpy(seal, IDM_SEAL_PREFIX, prefix);
+  SHA256Data(image, length, seal + prefix);
+  memcpy(seal + IDM_SEAL_LENGTH - 1, "\n", 2);
+}
+
+static void write_groups(writer *w)
+{
+  put_attributes(w); /* of the root */
+  write_posterior(w);
+  write_statistics(w);
+  write_log_likelihood(w);
+  write_evidence(w);
+  write_constants(w);
+}
+
+static idm_status fail(const writer *w, const char *path, idm_error *opt_error)
+{
+  if (w->code == NC_ENOMEM) return idm_fail_memory(opt_error);
+  return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': '%s': %s", path, w->what,
+                  nc_strerror(w->code));
+}
+
+/* All groups as bytes for the caller to free. */
+static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, idm_error *opt_error)
+{
+  *ret_image = (NC_memio){0};
+  const int mode = NC_NETCDF4 | NC_CLOBBER;
+  if (!note(w, nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
+    return fail(w, path, opt_error);
+  w->group = w->file;
+  /* Every number is written: nothing to fill beforehand. */
+  note(w, nc_set_fill(w->file, NC_NOFILL, NULL), "file");
+  write_groups(w);
+  const int code = nc_close_memio(w->file, ret_image);
+  if (w->code == NC_NOERR) note(w, code, "file");
+  return w->code == NC_NOERR ? IDM_OK : fail(w, path, opt_error);
+}
+
+static idm_status write_image(const NC_memio *image, const char *path, idm_error *opt_error)
+{
+  idm_file *file;
+  const idm_status status = idm_file_create(path, &file, opt_error);
+  if (status != IDM_OK) return status;
+  char seal[IDM_SEAL_LENGTH + 1];
+  idm_seal(image->memory, image->size, seal);
+  idm_file_write(file, image->memory, image->size);
+  idm_file_write(file, seal, IDM_SEAL_LENGTH);
+  return idm_file_commit(file, opt_error);
+}
+
+idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_problem *problem,
+                                      const idm_data *opt_data, const char *path,
+                                      idm_error *opt_error)
+{
+  if (!posterior->chains || !posterior->draws || !posterior->quantity.count)
+    return idm_fail(opt_error, IDM_USAGE, "cannot write '%s': the posterior holds no draws", path);
+  writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
+  NC_memio image;
+  idm_status status = make_image(&w, path, &image, opt_error);
+  if (status == IDM_OK) status = write_image(&image, path, opt_error);
+  free(image.memory);
+  return status;
+}

@@ -1,0 +1,199 @@
+/* summary.json: what a fit found, as one JSON object. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "idm/request.h"
+#include "io/json.h"
+
+static const size_t most_bytes = (size_t)1 << 28;
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static void set(json_t *object, const char *key, double value)
+{
+  json_object_set_new(object, key, idm_json_number(value));
+}
+
+static json_t *diagnosis(const idm_diagnosis *d)
+{
+  json_t *object = json_object();
+  set(object, "mean", d->mean);
+  set(object, "sd", d->sd);
+  set(object, "mcse_mean", d->mcse_mean);
+  set(object, "mcse_sd", d->mcse_sd);
+  set(object, "q5", d->q05);
+  set(object, "q50", d->q50);
+  set(object, "q95", d->q95);
+  set(object, "ess_bulk", d->ess_bulk);
+  set(object, "ess_tail", d->ess_tail);
+  set(object, "r_hat", d->rhat);
+  return object;
+}
+
+static json_t *texts(const idm_notes *notes)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; i < notes->count; i++)
+    json_array_append_new(array, json_string(notes->text[i]));
+  return array;
+}
+
+static json_t *pair(double first, double second)
+{
+  json_t *array = json_array();
+  json_array_append_new(array, idm_json_number(first));
+  json_array_append_new(array, idm_json_number(second));
+  return array;
+}
+
+static json_t *identification(const idm_posterior *p, const idm_assessment *a)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < a->parameters; i++) {
+    const idm_identification *id = &a->parameter[i];
+    json_t *one = json_object();
+    set(one, "contraction", id->contraction);
+    set(one, "maximum_likelihood", id->maximum);
+    json_object_set_new(one, "profile_interval", pair(id->low, id->high));
+    json_object_set_new(one, "limits", pair(id->limit[0], id->limit[1]));
+    json_object_set_new(one, "drop_at_limits", pair(id->gap[0], id->gap[1]));
+    json_t *by_prior = json_array();
+    for (int side = 0; side < 2; side++)
+      json_array_append_new(by_prior, json_boolean(id->proper[side]));
+    json_object_set_new(one, "prior_is_proper", by_prior);
+    json_object_set_new(one, "sentence", json_string(id->sentence));
+    json_object_set_new(object, p->quantity.name[id->quantity], one);
+  }
+  return object;
+}
+
+static json_t *by_quantity(const idm_posterior *p, const double *values)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (p->summarised[i]) set(object, p->quantity.name[i], values[i]);
+  return object;
+}
+
+static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < a->sensitivities; i++) {
+    const idm_sensitivity *s = &a->sensitivity[i];
+    json_t *one = json_object();
+    set(one, "value", s->value);
+    json_object_set_new(one, "mean_change_per_unit", by_quantity(p, s->slope));
+    json_object_set_new(object, s->name, one);
+  }
+  return object;
+}
+
+static void put_data_part(json_t *object, const idm_posterior *p, const idm_assessment *a)
+{
+  if (!a->identified) return;
+  set(object, "maximum_log_likelihood", a->log_likelihood);
+  json_object_set_new(object, "identification", identification(p, a));
+  json_t *ridge = json_object();
+  set(ridge, "least_eigenvalue", a->ridge);
+  json_object_set_new(ridge, "sentence",
+                      a->ridge_sentence ? json_string(a->ridge_sentence) : json_null());
+  json_object_set_new(object, "ridge", ridge);
+  json_object_set_new(object, "sensitivity", sensitivity(p, a));
+  if (!a->finer) return;
+  json_t *lattice = json_object();
+  json_object_set_new(lattice, "resolution", json_integer(a->resolution));
+  json_object_set_new(lattice, "finer", json_integer(a->finer));
+  set(lattice, "largest_change", a->finer_change);
+  json_object_set_new(lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
+  json_object_set_new(object, "discretisation", lattice);
+}
+
+static json_t *projection_object(const idm_projection *projection)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, "decisions", json_integer((json_int_t)projection->decisions));
+  set(object, "log_loss", projection->log_loss);
+  set(object, "brier", projection->brier);
+  json_object_set_new(object, "repeated", json_integer((json_int_t)projection->repeated));
+  set(object, "divergence", projection->divergence);
+  return object;
+}
+
+static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
+                              const idm_projection *opt_projection)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, "inverse", json_string(p->inverse));
+  json_object_set_new(object, "sampler", json_string(p->sampler));
+  json_object_set_new(object, "chains", json_integer((json_int_t)p->chains));
+  json_object_set_new(object, "draws", json_integer((json_int_t)p->draws));
+  json_object_set_new(object, "warmup", json_integer(p->warmup));
+  json_object_set_new(object, "seed", json_integer((json_int_t)p->seed));
+  json_t *quantities = json_object();
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (p->summarised[i])
+      json_object_set_new(quantities, p->quantity.name[i], diagnosis(&a->diagnosis[i]));
+  json_object_set_new(object, "posterior", quantities);
+  json_object_set_new(object, "divergences", json_integer(a->divergences));
+  set(object, "e_bfmi", a->ebfmi);
+  put_data_part(object, p, a);
+  if (opt_projection) json_object_set_new(object, "projection", projection_object(opt_projection));
+  json_t *verdict = json_object();
+  json_object_set_new(verdict, "trusted", json_boolean(a->trusted));
+  json_object_set_new(verdict, "failures", texts(&a->failures));
+  json_object_set_new(verdict, "remarks", texts(&a->remarks));
+  json_object_set_new(object, "verdict", verdict);
+  return object;
+}
+
+idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessment *assessment,
+                             const idm_projection *opt_projection, const char *path,
+                             idm_error *opt_error)
+{
+  json_t *object = summary_object(posterior, assessment, opt_projection);
+  char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(object);
+  if (!text) return idm_fail_memory(opt_error);
+  idm_file *file = NULL;
+  const idm_status status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) idm_file_printf(file, "%s\n", text);
+  free(text);
+  return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* Add the texts of a list that the notes do not hold yet; false where it is no list of texts. */
+static bool take_texts(const json_t *list, idm_notes *notes)
+{
+  if (!json_is_array(list)) return false;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char *text = json_string_value(json_array_get(list, i));
+    if (!text) return false;
+    bool known = false;
+    for (size_t j = 0; j < notes->count; j++) known = known || strcmp(notes->text[j], text) == 0;
+    if (!known) idm_notes_add(notes, "%s", text);
+  }
+  return true;
+}
+
+idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_error *opt_error)
+{
+  char *text = NULL;
+  size_t length = 0;
+  idm_status status = idm_file_read(path, most_bytes, &text, &length, opt_error);
+  if (status != IDM_OK) return status;
+  json_error_t where;
+  json_t *object = json_loadb(text, length, 0, &where);
+  free(text);
+  if (!object) return idm_fail_at(opt_error, path, where.line, where.column, "%s", where.text);
+  const json_t *verdict = json_object_get(object, "verdict");
+  if (!take_texts(json_object_get(verdict, "failures"), &assessment->failures) ||
+      !take_texts(json_object_get(verdict, "remarks"), &assessment->remarks))
+    status = idm_fail_at(opt_error, path, 0, 0,
+                         "has no verdict; expected lists of texts under verdict.failures and "
+                         "verdict.remarks");
+  json_decref(object);
+  assessment->trusted = assessment->failures.count == 0;
+  return status;
+}

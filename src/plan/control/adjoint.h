@@ -1,0 +1,108 @@
+/* The derivative of a lattice planner's policies in reverse: what its parts share. */
+#ifndef IDM_PLAN_ADJOINT_H
+#define IDM_PLAN_ADJOINT_H
+
+#include <math.h>
+
+#include "plan/control/control.h"
+
+/* Sums of the derivatives with respect to theta. */
+typedef struct adjoint_sums {
+  double discount;
+  double eta;
+  double inverse_alpha;
+  double inverse_beta;
+  double inverse_temperature;
+  double *utility;      /* [variant][action][state] */
+  double *action_prior; /* [action] */
+  double *model_prior;  /* [model] */
+} adjoint_sums;
+
+/* The models of one action at a belief off the lattice: K and how it moves. */
+typedef struct adjoint_look {
+  double *q;         /* [action] */
+  double *k;         /* [action][model] */
+  double *future;    /* [action][model]: the expected value that follows, undiscounted */
+  double *surprise;  /* [action][model] */
+  double *moved;     /* [action][model][state]: dK/dz */
+  size_t *entries;   /* [action][model] */
+  uint32_t *column;  /* [action][model][observations * states]: lattice points that K stands on */
+  double *value;     /* the same: their weights in `future` */
+  double *next;      /* [state] */
+  double *posterior; /* [state] */
+  double *gained;    /* [state]: dK/d next */
+  double *sigma;     /* [model] */
+  double *weights;   /* [action or model] */
+} adjoint_look;
+
+/* A cell of the lattice around a belief. */
+typedef struct adjoint_cell {
+  size_t count;
+  uint32_t *vertex; /* [state] */
+  uint32_t *step;   /* [state] */
+  double *weight;   /* [state] */
+  double *at;       /* [state]: a function at the vertices */
+  double *slope;    /* [state] */
+  double *locate;   /* [2 state] */
+  double *logs;     /* [state + 2 action] */
+} adjoint_cell;
+
+typedef struct adjoint {
+  control *c;
+  adjoint_sums sums;
+  double *belief; /* [state][padded]: the lattice's beliefs, state by state */
+  double *value;  /* [variant][layers + 1][padded]: derivative with respect to V */
+  /* Derivatives with respect to the tables of `evaluate: interpolate`; NULL elsewhere. */
+  double *decision;      /* [variant][layers][action][padded]: log pi of the vertex */
+  double *specification; /* [variant][layers][action][model][padded]: sigma */
+  bool *touched;         /* [variant][layers][slice]: the slice's tables were asked for */
+  /* Q and policies of one layer where the control keeps no tables; NULL elsewhere. */
+  double *own_quality;
+  double *own_decision;
+  double *own_specification;
+  double *lanes; /* scratch of a sweep */
+  adjoint_cell cell;
+  adjoint_look look;
+} adjoint;
+
+/* Whether a softmax at temperature T moves at all: at 0 it is locally constant. Below 1e-300 1/T
+ * overflows. */
+static inline bool adjoint_moves(double temperature)
+{
+  return fabs(temperature) >= 1e-300;
+}
+
+/* 1/T as a factor of what passes through a softmax; 0 where it does not move. */
+static inline double adjoint_inverse(double temperature)
+{
+  return adjoint_moves(temperature) ? 1 / temperature : 0;
+}
+
+/* --- adjoint_look.c ------------------------------------------------------------------------- */
+
+/* One belief by lookahead. */
+void idm_adjoint_look(adjoint *a, const idm_policy_slope *point);
+
+/* --- adjoint_sweep.c ------------------------------------------------------------------------ */
+
+/* One layer of one variant. */
+typedef struct adjoint_layer {
+  size_t variant;
+  const double *v;             /* [padded]: the values that follow */
+  const double *quality;       /* [action][padded] */
+  const double *decision;      /* the policy shown */
+  const double *specification; /* [action][model][padded] */
+  const double *opt_decision_slope;
+  const double *opt_specification_slope;
+  const bool *touched;      /* [slice]; with the slopes */
+  const double *opt_lambda; /* [padded]: derivative with respect to the layer's own values */
+} adjoint_layer;
+
+/* Numbers of scratch that a sweep needs. */
+size_t idm_adjoint_lanes(const control *c);
+/* What the tables' slopes alone ask of v, added to `to`. */
+void idm_adjoint_direct(adjoint *a, const adjoint_layer *layer, double *to);
+/* Add everything that the layer asks of theta, and where wanted of v. */
+void idm_adjoint_sweep(adjoint *a, const adjoint_layer *layer, double *opt_to);
+
+#endif

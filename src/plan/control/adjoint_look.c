@@ -1,0 +1,226 @@
+/* The derivative in reverse of one step of lookahead, at a belief off the lattice.
+ *
+ * K(z,u,m) is differentiated as it is computed: p(x) V(z') is linear in the joint p(s',x) within a
+ * cell of the lattice, so that its derivative is the cell's own slope. */
+#include <math.h>
+
+#include "belief/filter.h"
+#include "plan/control/adjoint.h"
+
+/* What one (action, model) is made of. */
+typedef struct world {
+  const double *transition; /* [s][s'] */
+  const double *emission;   /* [s'][x] */
+  const int *group;         /* [x] */
+  size_t at;                /* of K among [action][model] */
+} world;
+
+static world world_of(const control *c, size_t u, size_t m)
+{
+  const idm_sizes n = c->sizes;
+  const size_t at = m * n.actions + u;
+  return (world){.transition = c->transition + at * n.states * n.states,
+                 .emission = c->emission + at * n.states * n.observations,
+                 .group = c->group + at * n.observations,
+                 .at = u * c->models + m};
+}
+
+/* --- one group of observations -------------------------------------------------------------- */
+
+/* The value of the successor: entries of V, and gamma d(p V)/d next. */
+static void look_ahead(adjoint *a, const double *v, const world *w, size_t x, double p,
+                       double total)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const idm_sizes n = c->sizes;
+  adjoint_cell *cell = &a->cell;
+  cell->count = idm_lattice_cell(c->lattice, look->posterior, cell->vertex, cell->weight,
+                                 cell->step, cell->locate);
+  double value = 0;
+  size_t *entries = &look->entries[w->at];
+  const size_t first = w->at * n.observations * n.states;
+  for (size_t i = 0; i < cell->count; i++) {
+    cell->at[i] = v[cell->vertex[i]];
+    value += cell->weight[i] * cell->at[i];
+    if (!(cell->weight[i] > 0)) continue;
+    look->column[first + *entries] = cell->vertex[i];
+    look->value[first + *entries] = total * cell->weight[i];
+    ++*entries;
+  }
+  look->future[w->at] += total * value;
+  idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
+  for (size_t s = 0; s < n.states; s++) value -= cell->slope[s] * look->posterior[s];
+  const double factor = c->numbers.discount * total / p;
+  for (size_t s = 0; s < n.states; s++)
+    look->gained[s] += factor * w->emission[s * n.observations + x] * (value + cell->slope[s]);
+}
+
+/* -p (log p - log prior) for the probability of observation y, or of its whole group where they are
+ * merged; eta times its derivative goes into `gained`. */
+static double surprise_of(const adjoint *a, const world *w, double p, double log_prior, size_t y,
+                          bool merged)
+{
+  const idm_sizes n = a->c->sizes;
+  if (!(p > 0)) return 0;
+  const double off = log(p) - log_prior;
+  const double factor = -a->c->numbers.eta * (off + 1);
+  for (size_t t = y; t < (merged ? n.observations : y + 1); t++) {
+    if (w->group[t] != w->group[y]) continue;
+    for (size_t s = 0; s < n.states; s++)
+      a->look.gained[s] += factor * w->emission[s * n.observations + t];
+  }
+  return -p * off;
+}
+
+/* The Dirichlet prior moves with the posterior: eta total d log prior / d next. */
+static void prior_moves(adjoint *a, const world *w, size_t x, double p, double total)
+{
+  const control *c = a->c;
+  const idm_sizes n = c->sizes;
+  if (!c->belief_prior || c->numbers.eta == 0) return;
+  const double half_cell = 0.5 / c->lattice->resolution;
+  double *slope = a->cell.slope;
+  const double *q = a->look.posterior;
+  double mean = 0;
+  for (size_t s = 0; s < n.states; s++) {
+    slope[s] = (c->belief_prior[s] - 1) / (q[s] + half_cell);
+    mean += q[s] * slope[s];
+  }
+  const double factor = c->numbers.eta * total / p;
+  for (size_t s = 0; s < n.states; s++)
+    a->look.gained[s] += factor * w->emission[s * n.observations + x] * (slope[s] - mean);
+}
+
+static void look_group(adjoint *a, const double *v, const world *w, size_t x)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const idm_sizes n = c->sizes;
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  const double p =
+      idm_filter_correct(n.states, n.observations, w->emission, look->next, x, look->posterior);
+  if (!(p > 0)) return;
+  const double log_prior =
+      idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, look->posterior);
+  double total = 0;
+  for (size_t y = x; y < n.observations; y++) {
+    if (w->group[y] != (int)x) continue;
+    double each = 0;
+    for (size_t s = 0; s < n.states; s++)
+      each += look->next[s] * w->emission[s * n.observations + y];
+    total += each;
+    if (!merge) look->surprise[w->at] += surprise_of(a, w, each, log_prior, y, false);
+  }
+  if (merge) look->surprise[w->at] += surprise_of(a, w, total, log_prior, x, true);
+  prior_moves(a, w, x, p, total);
+  look_ahead(a, v, w, x, p, total);
+}
+
+/* --- one belief ----------------------------------------------------------------------------- */
+
+/* K of one (action, model) with its derivatives. */
+static void look_model(adjoint *a, const double *v, const double *z, size_t u, size_t m)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const idm_sizes n = c->sizes;
+  const world w = world_of(c, u, m);
+  idm_filter_predict(n.states, w.transition, z, look->next);
+  look->future[w.at] = look->surprise[w.at] = 0;
+  look->entries[w.at] = 0;
+  memset(look->gained, 0, n.states * sizeof *look->gained);
+  for (size_t x = 0; x < n.observations; x++)
+    if (w.group[x] == (int)x) look_group(a, v, &w, x);
+  look->k[w.at] = c->numbers.discount * look->future[w.at] + c->numbers.eta * look->surprise[w.at];
+  double *moved = look->moved + w.at * n.states;
+  for (size_t s = 0; s < n.states; s++) {
+    moved[s] = 0;
+    for (size_t t = 0; t < n.states; t++)
+      moved[s] += w.transition[s * n.states + t] * look->gained[t];
+  }
+}
+
+/* What a slope of K asks of gamma, eta, the values that follow and z. */
+static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size_t at, double slope)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const size_t width = c->sizes.observations * c->sizes.states;
+  if (slope == 0) return;
+  a->sums.discount += slope * look->future[at];
+  a->sums.eta += slope * look->surprise[at];
+  const double factor = c->numbers.discount * slope;
+  for (size_t e = 0; e < look->entries[at]; e++)
+    to[look->column[at * width + e]] += factor * look->value[at * width + e];
+  for (size_t s = 0; point->opt_belief_slope && s < c->sizes.states; s++)
+    point->opt_belief_slope[s] += slope * look->moved[at * c->sizes.states + s];
+}
+
+/* The models of one action, from the slope of its Q and of its sigma. */
+static void return_models(adjoint *a, const idm_policy_slope *point, double *to, size_t u,
+                          double q_slope, double future)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const double *prior = c->numbers.model_prior;
+  const double *k = look->k + u * c->models;
+  const double *asked = point->specification_slope + u * c->models;
+  const double inverse_beta = adjoint_inverse(c->numbers.beta);
+  double inverse;
+  idm_soft(c->numbers.beta, c->models, prior, k, look->sigma);
+  idm_soft_slope(c->numbers.beta, c->models, prior, k, future, look->sigma, &inverse,
+                 look->weights);
+  a->sums.inverse_beta += q_slope * inverse;
+  double mean = 0;
+  for (size_t m = 0; m < c->models; m++) mean += look->sigma[m] * asked[m];
+  for (size_t m = 0; m < c->models; m++) {
+    const double h = look->sigma[m] * (asked[m] - mean);
+    if (adjoint_moves(c->numbers.beta)) a->sums.inverse_beta += h * (k[m] - future);
+    a->sums.model_prior[m] += q_slope * look->weights[m] + (prior[m] > 0 ? h / prior[m] : 0);
+    return_k(a, point, to, u * c->models + m, q_slope * look->sigma[m] + h * inverse_beta);
+  }
+}
+
+/* One action, from the slope g of its logit. */
+static void return_action(adjoint *a, const idm_policy_slope *point, double *to, size_t u, double g)
+{
+  const control *c = a->c;
+  const size_t k = c->sizes.states;
+  const size_t row = (point->variant * c->sizes.actions + u) * k;
+  const double q_slope = g * adjoint_inverse(c->numbers.temperature);
+  if (adjoint_moves(c->numbers.temperature)) a->sums.inverse_temperature += g * a->look.q[u];
+  if (c->numbers.action_prior[u] > 0) a->sums.action_prior[u] += g / c->numbers.action_prior[u];
+  for (size_t s = 0; s < k; s++) {
+    a->sums.utility[row + s] += point->belief[s] * q_slope;
+    if (point->opt_belief_slope) point->opt_belief_slope[s] += c->utility[row + s] * q_slope;
+  }
+  if (c->setting->terminal[u]) {
+    for (size_t m = 0; m < c->models; m++)
+      a->sums.model_prior[m] += point->specification_slope[u * c->models + m];
+    return;
+  }
+  const double reward = idm_control_reward(c, point->variant, point->belief, u);
+  return_models(a, point, to, u, q_slope, a->look.q[u] - reward);
+}
+
+void idm_adjoint_look(adjoint *a, const idm_policy_slope *point)
+{
+  const control *c = a->c;
+  const size_t actions = c->sizes.actions;
+  const int left = control_left(c, point->steps);
+  const int follows = c->setting->horizon > 0 ? left - 1 : 1;
+  const double *v = control_layer(c, point->variant, follows);
+  double *to = a->value + (v - c->value);
+  double total = 0;
+  for (size_t u = 0; u < actions; u++) {
+    total += point->log_decision_slope[u];
+    a->look.q[u] = idm_control_reward(c, point->variant, point->belief, u);
+    if (c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) look_model(a, v, point->belief, u, m);
+    a->look.q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior,
+                             a->look.k + u * c->models, NULL);
+  }
+  for (size_t u = 0; u < actions; u++)
+    return_action(a, point, to, u, point->log_decision_slope[u] - total * point->decision[u]);
+}

@@ -1,0 +1,515 @@
+/* The operator B* on the lattice and its derivative gamma P (DESIGN, section 3). */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "plan/control/control.h"
+
+static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
+{
+  return &c->successors->block[u * c->models + m];
+}
+
+double idm_control_reward(const control *c, size_t variant, const double *z, size_t action)
+{
+  const size_t k = c->sizes.states;
+  const double *utility = c->utility + (variant * c->sizes.actions + action) * k;
+  double sum = 0;
+  double most = 0;
+  for (size_t s = 0; s < k; s++) {
+    sum += z[s] * utility[s];
+    most = z[s] > most ? z[s] : most;
+  }
+  return sum + (most > c->numbers.certainty_above ? c->numbers.certainty_award : 0);
+}
+
+void idm_control_rewards(control *c, size_t variant)
+{
+  const size_t k = c->sizes.states;
+  double *reward = c->rewards + variant * c->sizes.actions * c->padded;
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    for (size_t i = 0; i < c->lattice->points; i++)
+      reward[u * c->padded + i] = idm_control_reward(c, variant, c->lattice->belief + i * k, u);
+}
+
+void idm_control_select(control *c, size_t variant)
+{
+  c->reward = c->rewards + variant * c->sizes.actions * c->padded;
+}
+
+double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q)
+{
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    q[u] = c->reward[u * c->padded + point];
+    if (c->setting->terminal[u]) continue;
+    double *ku = k + u * c->models;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      ku[m] = c->numbers.discount * idm_successor_row(block, point, v) +
+              c->numbers.eta * block->surprise[block->rows == 1 ? 0 : point];
+    }
+    q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, ku, NULL);
+  }
+  return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, q, NULL);
+}
+
+/* --- forgetful actions: one number instead of one a belief ---------------------------------- */
+
+/* K and the soft value of the models for each forgetful action, at the head of the sweep.
+ * future[u]. */
+static void forgetful_futures(control *c, const double *v, double *future, double *k)
+{
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    future[u] = 0;
+    if (!c->forgetful[u] || c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      k[m] = c->numbers.discount * idm_successor_row(block, 0, v) +
+             c->numbers.eta * block->surprise[0];
+    }
+    future[u] = idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k,
+                         c->constant + u * c->models);
+  }
+}
+
+/* --- one slice ------------------------------------------------------------------------------ */
+
+/* Scratch of a slice: K and sigma [model], then Q and pi [action], each IDM_LANES wide. */
+typedef struct slice_scratch {
+  double *k;      /* [model] */
+  double *sigma;  /* [model] */
+  double *q;      /* [action] */
+  double *pi;     /* [action] */
+  double *future; /* [action] */
+  double *point;  /* [action][model]: K at one point */
+} slice_scratch;
+
+static slice_scratch scratch_of(control *c)
+{
+  slice_scratch s;
+  s.k = c->lanes;
+  s.sigma = s.k + c->models * IDM_LANES;
+  s.q = s.sigma + c->models * IDM_LANES;
+  s.pi = s.q + c->sizes.actions * IDM_LANES;
+  s.future = s.pi + c->sizes.actions * IDM_LANES;
+  s.point = s.future + c->sizes.actions;
+  return s;
+}
+
+/* K of one action's models over a slice. */
+IDM_INLINE void slice_futures(const control *c, const idm_successor_block *block, const double *v,
+                              size_t slice, double *restrict k)
+{
+  const double gamma = c->numbers.discount;
+  const double eta = c->numbers.eta;
+  for (size_t m = 0; m < c->models; m++, k += IDM_LANES) {
+    const bool one = block[m].rows == 1;
+    const double *restrict h = block[m].surprise + (one ? 0 : slice * IDM_LANES);
+    if (one) {
+      const double all = gamma * idm_successor_row(&block[m], 0, v) + eta * h[0];
+      for (int l = 0; l < IDM_LANES; l++) k[l] = all;
+    } else {
+      idm_successor_expect(&block[m], slice, v, k);
+      for (int l = 0; l < IDM_LANES; l++) k[l] = gamma * k[l] + eta * h[l];
+    }
+  }
+}
+
+/* Q of one action over a slice; sigma into out and, for the derivative, into control->mix. */
+IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u, slice_scratch s,
+                             const backup_output *out)
+{
+  const size_t at = slice * IDM_LANES;
+  const double *reward = c->reward + u * c->padded + at;
+  double *q = s.q + u * IDM_LANES;
+  if (c->setting->terminal[u] || c->forgetful[u]) {
+    for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + s.future[u];
+    const double *sigma =
+        c->setting->terminal[u] ? c->numbers.model_prior : c->constant + u * c->models;
+    for (size_t m = 0; out->specification && m < c->models; m++) {
+      const double all = sigma[m];
+      double *restrict row = out->specification + (u * c->models + m) * c->padded + at;
+      for (int l = 0; l < IDM_LANES; l++) row[l] = all;
+    }
+    return;
+  }
+  slice_futures(c, block_of(c, u, 0), v, slice, s.k);
+  double future[IDM_LANES];
+  const bool want = out->specification || out->mix;
+  idm_soft_block(c->numbers.beta, c->models, c->numbers.model_prior, s.k, future,
+                 want ? s.sigma : NULL);
+  for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + future[l];
+  for (size_t m = 0; want && m < c->models; m++) {
+    const size_t row = (u * c->models + m) * c->padded + at;
+    if (out->mix) memcpy(c->mix + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
+    if (out->specification)
+      memcpy(out->specification + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
+  }
+}
+
+/* Turn the sigma in control->mix into pi sigma; a forgetful action keeps pi alone, in its first
+ * row. */
+IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
+{
+  const size_t at = slice * IDM_LANES;
+  for (size_t u = 0; u < c->sizes.actions; u++, pi += IDM_LANES) {
+    if (c->setting->terminal[u]) continue;
+    double *restrict mix = c->mix + u * c->models * c->padded + at;
+    if (c->forgetful[u]) {
+      for (int l = 0; l < IDM_LANES; l++) mix[l] = pi[l];
+      continue;
+    }
+    for (size_t m = 0; m < c->models; m++, mix += c->padded)
+      for (int l = 0; l < IDM_LANES; l++) mix[l] *= pi[l];
+  }
+}
+
+/* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
+IDM_INLINE void slice_held(const control *c, size_t slice, const double *q, double *value,
+                           double *pi)
+{
+  const size_t at = slice * IDM_LANES;
+  for (int l = 0; l < IDM_LANES; l++) value[l] = -c->penalty[at + (size_t)l];
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    for (int l = 0; l < IDM_LANES; l++) {
+      const double p = c->held[u * c->padded + at + (size_t)l];
+      pi[u * IDM_LANES + (size_t)l] = p;
+      value[l] += p * q[u * IDM_LANES + (size_t)l];
+    }
+}
+
+/* Lanes of a slice that are points. */
+static size_t points_of(const control *c, size_t slice)
+{
+  const size_t left = c->lattice->points - slice * IDM_LANES;
+  return left < IDM_LANES ? left : IDM_LANES;
+}
+
+/* Lanes past the last point stay 0 everywhere, so that vectors can be handled whole. */
+static void clear_padding(control *c, size_t slice, double *value, bool mix)
+{
+  const size_t at = slice * IDM_LANES;
+  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) {
+    value[l] = 0;
+    for (size_t row = 0; mix && row < c->sizes.actions * c->models; row++)
+      c->mix[row * c->padded + at + l] = 0;
+  }
+}
+
+/* Extremes lane by lane; they are reduced once, at the end of the sweep. */
+typedef struct lane_extremes {
+  double lowest[IDM_LANES];
+  double highest[IDM_LANES];
+  double size[IDM_LANES];
+} lane_extremes;
+
+IDM_INLINE void note_extremes(const control *c, const double *restrict v, size_t slice,
+                              const double *restrict value, lane_extremes *restrict e)
+{
+  double d[IDM_LANES];
+  v += slice * IDM_LANES;
+  for (int l = 0; l < IDM_LANES; l++) d[l] = value[l] - v[l];
+  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) d[l] = d[0]; /* no point of its own */
+  for (int l = 0; l < IDM_LANES; l++) {
+    const double size = fabs(value[l]) <= DBL_MAX ? fabs(value[l]) : INFINITY; /* NaN too */
+    e->lowest[l] = d[l] < e->lowest[l] ? d[l] : e->lowest[l];
+    e->highest[l] = d[l] > e->highest[l] ? d[l] : e->highest[l];
+    e->size[l] = size > e->size[l] ? size : e->size[l];
+  }
+}
+
+static void reduce_extremes(const lane_extremes *e, backup_output *out)
+{
+  out->lowest = INFINITY;
+  out->highest = -INFINITY;
+  out->size = 0;
+  for (int l = 0; l < IDM_LANES; l++) {
+    out->lowest = e->lowest[l] < out->lowest ? e->lowest[l] : out->lowest;
+    out->highest = e->highest[l] > out->highest ? e->highest[l] : out->highest;
+    out->size = e->size[l] > out->size ? e->size[l] : out->size;
+  }
+}
+
+void idm_control_tables(const control *c, size_t variant, int layer, backup_output *out)
+{
+  if (!c->quality) return;
+  const size_t rows = ((size_t)c->layers * variant + (size_t)layer) * c->sizes.actions * c->padded;
+  out->quality = c->quality + rows;
+  out->decision = c->decision + rows;
+  out->specification = c->specification + rows * c->models;
+}
+
+/* Keep Q and the decision policy of a slice; pi is the optimal one where it was asked for. */
+static void slice_tables(const control *c, size_t slice, const double *q, double *pi, bool ready,
+                         const backup_output *out)
+{
+  const size_t at = slice * IDM_LANES;
+  const size_t bytes = IDM_LANES * sizeof *q;
+  double value[IDM_LANES];
+  if (!ready || c->own_temperature)
+    idm_soft_block(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, q, value, pi);
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    memcpy(out->quality + u * c->padded + at, q + u * IDM_LANES, bytes);
+    memcpy(out->decision + u * c->padded + at, pi + u * IDM_LANES, bytes);
+  }
+}
+
+IDM_CLONES
+void idm_control_backup(control *c, const double *v, bool hold, backup_output *out)
+{
+  const slice_scratch s = scratch_of(c);
+  lane_extremes extremes;
+  for (int l = 0; l < IDM_LANES; l++) {
+    extremes.lowest[l] = INFINITY;
+    extremes.highest[l] = -INFINITY;
+    extremes.size[l] = 0;
+  }
+  forgetful_futures(c, v, s.future, s.k);
+  const bool want = out->mix || out->quality;
+  for (size_t slice = 0; slice < c->successors->slices; slice++) {
+    const size_t at = slice * IDM_LANES;
+    for (size_t u = 0; u < c->sizes.actions; u++) slice_action(c, v, slice, u, s, out);
+    double value[IDM_LANES];
+    if (hold)
+      slice_held(c, slice, s.q, value, s.pi);
+    else
+      idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s.q, value,
+                     want ? s.pi : NULL);
+    if (out->mix) slice_mix(c, slice, s.pi);
+    clear_padding(c, slice, value, out->mix);
+    note_extremes(c, v, slice, value, &extremes);
+    if (out->value) memcpy(out->value + at, value, sizeof value);
+    if (out->quality) slice_tables(c, slice, s.q, s.pi, !hold, out);
+  }
+  reduce_extremes(&extremes, out);
+}
+
+void idm_control_hold(control *c, const double *v)
+{
+  const slice_scratch s = scratch_of(c);
+  const size_t actions = c->sizes.actions;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    idm_control_point(c, v, i, s.point, s.q);
+    idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
+    for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
+    /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
+    const double kl = idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q);
+    c->penalty[i] = kl > 0 && c->numbers.alpha != 0 ? c->numbers.alpha * kl : 0;
+  }
+}
+
+/* --- the derivative ------------------------------------------------------------------------- */
+
+/* For blocks that are one row: sum over the models that share a scalar product with x. */
+static double forgetful_product(const control *c, size_t u, const double *x)
+{
+  double sum = 0;
+  for (size_t m = 0; m < c->models; m++)
+    sum += c->constant[u * c->models + m] * idm_successor_row(block_of(c, u, m), 0, x);
+  return sum;
+}
+
+/* folded = mix * value for one block, entry by entry. */
+IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, size_t pairs,
+                           const double *restrict mix, double *restrict folded)
+{
+  const size_t stride = block->rows == 1 ? 0 : 2 * pairs;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    const double *restrict value = block->value + i * stride;
+    for (size_t j = 0; j < 2 * pairs; j++) folded[2 * i * c->folds + j] = mix[i] * value[j];
+  }
+}
+
+IDM_CLONES
+void idm_control_fold(control *c)
+{
+  if (!c->folds) return;
+  size_t at = 0; /* first fold of the block at hand */
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    if (c->forgetful[u] || c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) {
+      const idm_successor_block *block = block_of(c, u, m);
+      const double *mix = c->mix + (u * c->models + m) * c->padded;
+      if (block->pairs == 2) /* a binary test: the compiler unrolls it */
+        fold_block(c, block, 2, mix, c->folded + 2 * at);
+      else
+        fold_block(c, block, block->pairs, mix, c->folded + 2 * at);
+      at += block->pairs;
+    }
+  }
+}
+
+/* sum[l] = the folded products of one slice. */
+IDM_INLINE void fold_slice(const control *c, size_t folds, size_t slice, const double *x,
+                           double *restrict sum)
+{
+  const size_t lanes = points_of(c, slice);
+  const uint32_t *column = c->folded_column + slice * IDM_LANES * folds;
+  const double *value = c->folded + 2 * slice * IDM_LANES * folds;
+  for (size_t l = 0; l < lanes; l++, column += folds, value += 2 * folds) {
+    idm_pair part = {0, 0}, other = {0, 0}; /* two chains of additions, to hide their latency */
+    size_t j = 0;
+    for (; j + 2 <= folds; j += 2) {
+      part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
+      other += idm_load_pair(value + 2 * j + 2) * idm_load_pair(x + column[j + 1]);
+    }
+    if (j < folds) part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
+    part += other;
+    sum[l] = part[0] + part[1];
+  }
+}
+
+/* The same, unrolled by the compiler for a binary test under one, two or three models. */
+IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, double *restrict sum)
+{
+  if (c->folds == 6)
+    fold_slice(c, 6, slice, x, sum);
+  else if (c->folds == 4)
+    fold_slice(c, 4, slice, x, sum);
+  else if (c->folds == 2)
+    fold_slice(c, 2, slice, x, sum);
+  else
+    fold_slice(c, c->folds, slice, x, sum);
+}
+
+/* sum[l] += mix * (S x) over the models of one action and slice. */
+IDM_INLINE void slice_product(const control *c, size_t u, size_t slice, const double *x,
+                              double *restrict sum)
+{
+  const idm_successor_block *block = block_of(c, u, 0);
+  const double *restrict mix = c->mix + u * c->models * c->padded + slice * IDM_LANES;
+  for (size_t m = 0; m < c->models; m++, mix += c->padded) {
+    if (block[m].rows == 1) {
+      const double all = idm_successor_row(&block[m], 0, x);
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * all;
+    } else {
+      double expected[IDM_LANES];
+      idm_successor_expect(&block[m], slice, x, expected);
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * expected[l];
+    }
+  }
+}
+
+IDM_CLONES
+void idm_control_derivative(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  double *product = c->lanes;
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    product[u] = c->forgetful[u] && !c->setting->terminal[u] ? forgetful_product(c, u, x) : 0;
+  for (size_t slice = 0; slice < c->successors->slices; slice++) {
+    const size_t at = slice * IDM_LANES;
+    double sum[IDM_LANES] = {0};
+    if (c->folds) slice_folded(c, slice, x, sum);
+    for (size_t u = 0; u < c->sizes.actions; u++) {
+      if (c->setting->terminal[u]) continue;
+      if (!c->forgetful[u]) {
+        if (!c->folds) slice_product(c, u, slice, x, sum);
+        continue;
+      }
+      const double *mix = c->mix + u * c->models * c->padded + at;
+      for (int l = 0; l < IDM_LANES; l++) sum[l] += mix[l] * product[u];
+    }
+    for (size_t l = 0; l < IDM_LANES; l++) y[at + l] = x[at + l] - c->numbers.discount * sum[l];
+  }
+}
+
+/* --- the transposed derivative -------------------------------------------------------------- */
+
+/* to[column] += scale * value for the lanes of one slice. */
+IDM_INLINE void slice_scatter(const idm_successor_block *block, size_t slice, size_t lanes,
+                              const double *restrict scale, double *restrict to)
+{
+  const size_t first = slice * IDM_LANES;
+  if (block->pairs) {
+    for (size_t l = 0; l < lanes; l++) idm_successor_scatter(block, first + l, scale[l], to);
+    return;
+  }
+  const size_t end = block->offset[slice + 1];
+  for (size_t at = block->offset[slice]; at < end; at += IDM_LANES) {
+    const uint32_t *restrict column = block->column + at;
+    const double *restrict value = block->value + at;
+    double product[IDM_LANES];
+    for (int l = 0; l < IDM_LANES; l++) product[l] = scale[l] * value[l];
+    for (size_t l = 0; l < lanes; l++) to[column[l]] += product[l];
+  }
+}
+
+void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, const double *scale,
+                         double *to)
+{
+  const idm_successor_block *block = block_of(c, u, m);
+  if (block->rows > 1) {
+    slice_scatter(block, slice, points_of(c, slice), scale, to);
+    return;
+  }
+  double sum = 0;
+  for (size_t l = 0; l < points_of(c, slice); l++) sum += scale[l];
+  idm_successor_scatter(block, 0, sum, to);
+}
+
+/* y -= gamma F' x with the folded values. Rows that follow each other add to the same columns, and
+ * would wait for each other; so folds add to strands of their own, which are summed at the end. */
+IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *restrict x,
+                              double *restrict y)
+{
+  const size_t n = c->padded;
+  double *strand = c->strands;
+  const size_t strands = folds < CONTROL_STRANDS ? folds : CONTROL_STRANDS;
+  memset(strand, 0, strands * n * sizeof *strand);
+  const uint32_t *column = c->folded_column;
+  const double *value = c->folded;
+  for (size_t i = 0; i < c->lattice->points; i++, column += folds, value += 2 * folds) {
+    const double scale = x[i];
+    const idm_pair both = {scale, scale};
+    for (size_t j = 0; j < folds; j++) {
+      double *to = strand + (j % CONTROL_STRANDS) * n + column[j];
+      const idm_pair sum = idm_load_pair(to) + both * idm_load_pair(value + 2 * j);
+      memcpy(to, &sum, sizeof sum);
+    }
+  }
+  for (size_t j = 0; j < strands; j++, strand += n)
+    for (size_t i = 0; i < n; i++) y[i] -= c->numbers.discount * strand[i];
+}
+
+/* One action that does not forget, without folds. */
+static void scatter_action(const control *c, size_t u, const double *x, double *y)
+{
+  for (size_t m = 0; m < c->models; m++) {
+    const double *mix = c->mix + (u * c->models + m) * c->padded;
+    for (size_t slice = 0; slice < c->successors->slices; slice++) {
+      const size_t at = slice * IDM_LANES;
+      double scale[IDM_LANES];
+      for (size_t l = 0; l < IDM_LANES; l++)
+        scale[l] = -c->numbers.discount * mix[at + l] * x[at + l];
+      idm_control_scatter(c, u, m, slice, scale, y);
+    }
+  }
+}
+
+IDM_CLONES
+void idm_control_transposed(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  memcpy(y, x, c->padded * sizeof *y);
+  if (c->folds == 6) /* unrolled by the compiler, as in the derivative */
+    scatter_folds(c, 6, x, y);
+  else if (c->folds)
+    scatter_folds(c, c->folds, x, y);
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    if (c->setting->terminal[u]) continue;
+    if (!c->forgetful[u]) {
+      if (!c->folds) scatter_action(c, u, x, y);
+      continue;
+    }
+    const double *mix = c->mix + u * c->models * c->padded;
+    double lane[IDM_LANES] = {0};
+    for (size_t i = 0; i < c->padded; i += IDM_LANES)
+      for (size_t l = 0; l < IDM_LANES; l++) lane[l] += mix[i + l] * x[i + l];
+    double mass = 0;
+    for (int l = 0; l < IDM_LANES; l++) mass += lane[l];
+    for (size_t m = 0; m < c->models; m++)
+      idm_successor_scatter(block_of(c, u, m), 0,
+                            -c->numbers.discount * mass * c->constant[u * c->models + m], y);
+  }
+}

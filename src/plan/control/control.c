@@ -1,0 +1,383 @@
+/* The planners `bounded-rational` and `rational`: control on a lattice. */
+#include "plan/control/control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/krylov.h"
+#include "base/memory.h"
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+/* Bytes of everything but the successors, a lattice point. */
+static double bytes_a_point(const control *c)
+{
+  const double actions = (double)c->sizes.actions;
+  const double pairs = actions * (double)c->models;
+  const double layers = (double)c->variants * (c->layers + 1);
+  double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
+                   CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
+  numbers += (double)IDM_GMRES_WORK(c->basis) + 10; /* the forward recursion's own */
+  if (c->sizes.states == 2)                         /* folds */
+    numbers += 2.5 * pairs * (double)c->sizes.observations + CONTROL_STRANDS;
+  if (c->agent.evaluate == IDM_INTERPOLATE)
+    numbers += (double)c->variants * c->layers * (2 * actions + pairs);
+  return numbers * sizeof(double);
+}
+
+/* Refuse up front what would not fit, and say what would. */
+static idm_status check_memory(const control *c, const idm_successor_request *request,
+                               int resolution, idm_error *opt_error)
+{
+  const size_t k = c->sizes.states;
+  const bool corners = c->setting->fully_observed;
+  const double budget = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const size_t points = corners ? k : idm_lattice_count(k, resolution);
+  const double needed =
+      (double)points * bytes_a_point(c) + idm_successors_bytes(request, points, corners);
+  if (points < UINT32_MAX - 64 && needed <= budget) return IDM_OK;
+  int fits = 0;
+  for (int r = resolution - 1; r > 0 && !fits && !corners; r = r > 64 ? r - r / 32 : r - 1) {
+    const size_t fewer = idm_lattice_count(k, r);
+    if (fewer < UINT32_MAX - 64 &&
+        (double)fewer * bytes_a_point(c) + idm_successors_bytes(request, fewer, corners) <= budget)
+      fits = r;
+  }
+  char horizon[48] = "";
+  if (c->layers > 1) snprintf(horizon, sizeof horizon, " and a horizon of %d", c->layers);
+  char advice[64] = "no resolution fits";
+  if (fits) snprintf(advice, sizeof advice, "the largest resolution that fits is %d", fits);
+  return idm_fail(
+      opt_error, IDM_MEMORY,
+      "a lattice of resolution %d over %zu states%s has %.4g points and needs about %.3g "
+      "GiB of memory, more than the %.3g GiB this machine can give; %s",
+      resolution, k, horizon, points == SIZE_MAX ? INFINITY : (double)points, needed / 0x1p30,
+      budget / 0x1p30, advice);
+}
+
+/* --- building ------------------------------------------------------------------------------- */
+
+static idm_successor_request request_of(const control *c)
+{
+  return (idm_successor_request){.sizes = c->sizes,
+                                 .models = c->models,
+                                 .transition = c->transition,
+                                 .emission = c->emission,
+                                 .terminal = c->setting->terminal,
+                                 .belief_prior = c->belief_prior,
+                                 .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
+}
+
+static size_t transition_count(const control *c)
+{
+  return c->models * c->sizes.actions * c->sizes.states * c->sizes.states;
+}
+
+static size_t emission_count(const control *c)
+{
+  return c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
+}
+
+/* Columns of the folded derivative: those of every block that does not forget, side by side. */
+static idm_status lay_folds(control *c, idm_error *opt_error)
+{
+  if (c->sizes.states != 2 || c->lattice->corners) return IDM_OK;
+  size_t folds = 0;
+  for (size_t b = 0; b < c->sizes.actions * c->models; b++)
+    if (!c->forgetful[b / c->models]) folds += c->successors->block[b].pairs;
+  uint32_t *columns = idm_new(idm_times(c->padded, folds), sizeof *columns);
+  double *values = idm_new(idm_times(c->padded, 2 * folds), sizeof *values);
+  if (!columns || !values) {
+    free(columns);
+    free(values);
+    return idm_fail_memory(opt_error);
+  }
+  free(c->folded_column);
+  free(c->folded);
+  c->folds = folds;
+  c->folded_column = columns;
+  c->folded = values;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    uint32_t *column = columns + i * folds;
+    for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
+      const idm_successor_block *block = &c->successors->block[b];
+      if (c->forgetful[b / c->models] || !block->pairs) continue;
+      memcpy(column, block->column + (block->rows == 1 ? 0 : i) * block->pairs,
+             block->pairs * sizeof *column);
+      column += block->pairs;
+    }
+  }
+  return IDM_OK;
+}
+
+static double largest(const double *x, size_t count)
+{
+  double most = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
+/* Build the successor operator for the dynamics held in the control. */
+static idm_status build_successors(control *c, idm_error *opt_error)
+{
+  const idm_sizes n = c->sizes;
+  const idm_successor_request request = request_of(c);
+  idm_successors *fresh;
+  const idm_status status = idm_successors_create(c->lattice, &request, &fresh, opt_error);
+  if (status != IDM_OK) return status;
+  idm_successors_destroy(c->successors);
+  c->successors = fresh;
+  for (size_t u = 0; u < n.actions; u++) {
+    c->forgetful[u] = true;
+    for (size_t m = 0; m < c->models; m++) {
+      const size_t at = m * n.actions + u;
+      idm_observation_groups(n.states, n.observations, c->emission + at * n.states * n.observations,
+                             c->group + at * n.observations);
+      c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
+    }
+  }
+  c->largest_surprise = 0;
+  for (size_t b = 0; b < n.actions * c->models; b++)
+    c->largest_surprise =
+        fmax(c->largest_surprise, largest(fresh->block[b].surprise, fresh->block[b].rows));
+  const idm_status laid = lay_folds(c, opt_error);
+  c->built = laid == IDM_OK;
+  return laid;
+}
+
+static bool allocate_numbers(control *c, const idm_theta *theta)
+{
+  const idm_sizes n = c->sizes;
+  c->numbers.action_prior = idm_new(n.actions, sizeof(double));
+  c->numbers.model_prior = idm_new(c->models, sizeof(double));
+  c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), transition_count(c),
+                                sizeof(double));
+  c->emission =
+      idm_duplicate(idm_theta_values(theta, IDM_EMISSION, 0), emission_count(c), sizeof(double));
+  if (theta->block[IDM_BELIEF_PRIOR].size)
+    c->belief_prior =
+        idm_duplicate(idm_theta_values(theta, IDM_BELIEF_PRIOR, 0), n.states, sizeof(double));
+  c->group = idm_new(c->models * n.actions * n.observations, sizeof *c->group);
+  c->forgetful = idm_new(n.actions, sizeof *c->forgetful);
+  c->utility = idm_new(c->variants * n.actions * n.states, sizeof(double));
+  c->solved = idm_new(c->variants, sizeof *c->solved);
+  return c->numbers.action_prior && c->numbers.model_prior && c->transition && c->emission &&
+         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->forgetful &&
+         c->utility && c->solved;
+}
+
+static bool allocate_vectors(control *c)
+{
+  const idm_sizes n = c->sizes;
+  const size_t layers = c->variants * (size_t)(c->layers + 1);
+  const size_t tables = c->variants * (size_t)c->layers * n.actions;
+  c->padded = (c->lattice->points + IDM_LANES - 1) / IDM_LANES * IDM_LANES;
+  c->rewards = idm_new(idm_times(c->variants, n.actions * c->padded), sizeof(double));
+  c->value = idm_new(idm_times(layers, c->padded), sizeof(double));
+  c->mix = idm_new(n.actions * c->models * c->padded, sizeof(double));
+  c->constant = idm_new(n.actions * c->models, sizeof(double));
+  c->held = idm_new(n.actions * c->padded, sizeof(double));
+  c->strands = idm_new((n.states == 2 ? CONTROL_STRANDS : 0) * c->padded, sizeof(double));
+  c->penalty = idm_new(c->padded, sizeof(double));
+  c->vector = idm_new((CONTROL_VECTORS + IDM_GMRES_WORK(c->basis)) * c->padded, sizeof(double));
+  c->lanes = idm_new((2 * c->models + (2 + c->models) * n.actions + n.actions) * IDM_LANES,
+                     sizeof(double));
+  const bool interpolate = c->agent.evaluate == IDM_INTERPOLATE;
+  if (interpolate) {
+    c->quality = idm_new(idm_times(tables, c->padded), sizeof(double));
+    c->decision = idm_new(idm_times(tables, c->padded), sizeof(double));
+    c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
+  }
+  return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->strands &&
+         c->vector && c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
+}
+
+void idm_control_destroy(void *content)
+{
+  control *c = content;
+  if (!c) return;
+  idm_successors_destroy(c->successors);
+  idm_lattice_destroy(c->lattice);
+  void *const owned[] = {c->numbers.action_prior,
+                         c->numbers.model_prior,
+                         c->transition,
+                         c->emission,
+                         c->belief_prior,
+                         c->group,
+                         c->forgetful,
+                         c->utility,
+                         c->rewards,
+                         c->value,
+                         c->solved,
+                         c->anchor,
+                         c->quality,
+                         c->decision,
+                         c->specification,
+                         c->mix,
+                         c->folded_column,
+                         c->folded,
+                         c->constant,
+                         c->held,
+                         c->penalty,
+                         c->strands,
+                         c->vector,
+                         c->lanes};
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
+  free(c);
+}
+
+idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta,
+                              const idm_agent *agent, void **ret_content, idm_error *opt_error)
+{
+  *ret_content = NULL;
+  control *c = idm_new(1, sizeof *c);
+  if (!c) return idm_fail_memory(opt_error);
+  c->setting = setting;
+  c->agent = *agent;
+  /* At a corner the tables are exact, and cheaper than a lookahead over all states. */
+  if (setting->fully_observed) c->agent.evaluate = IDM_INTERPOLATE;
+  c->sizes = theta->sizes;
+  c->models = theta->models;
+  c->variants = idm_theta_variants(theta);
+  c->layers = setting->horizon > 0 ? setting->horizon : 1;
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    c->any_terminal = c->any_terminal || setting->terminal[u];
+
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+    if (id != IDM_UTILITY && theta->block[id].variants > 1) {
+      idm_control_destroy(c);
+      return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
+                      idm_block_name((idm_block_id)id));
+    }
+  const int resolution =
+      agent->resolution > 0 ? agent->resolution : idm_lattice_default(c->sizes.states);
+  /* Past some hundred thousand points the basis, not the operator, would be the memory. */
+  const size_t points =
+      setting->fully_observed ? c->sizes.states : idm_lattice_count(c->sizes.states, resolution);
+  c->basis = points > 200000 ? 8 : IDM_GMRES_BASIS;
+  idm_status status = allocate_numbers(c, theta) ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    const idm_successor_request request = request_of(c);
+    status = check_memory(c, &request, resolution, opt_error);
+  }
+  if (status == IDM_OK)
+    status = idm_lattice_create(c->sizes.states, resolution, setting->fully_observed, &c->lattice,
+                                opt_error);
+  if (status == IDM_OK && !allocate_vectors(c)) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = build_successors(c, opt_error);
+  if (status != IDM_OK) {
+    idm_control_destroy(c);
+    return status;
+  }
+  *ret_content = c;
+  return IDM_OK;
+}
+
+/* --- planning ------------------------------------------------------------------------------- */
+
+/* Take new dynamics in; the operator is rebuilt only when they changed. */
+static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
+{
+  const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
+  const double *emission = idm_theta_values(theta, IDM_EMISSION, 0);
+  const double *prior = idm_theta_values(theta, IDM_BELIEF_PRIOR, 0);
+  const size_t transition_bytes = transition_count(c) * sizeof *transition;
+  const size_t emission_bytes = emission_count(c) * sizeof *emission;
+  const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
+  if (c->built && memcmp(c->transition, transition, transition_bytes) == 0 &&
+      memcmp(c->emission, emission, emission_bytes) == 0 &&
+      (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
+    return IDM_OK;
+  c->built = false; /* until the operator is whole, so that a failure is not taken for a build */
+  memcpy(c->transition, transition, transition_bytes);
+  memcpy(c->emission, emission, emission_bytes);
+  if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
+  return build_successors(c, opt_error);
+}
+
+/* Take the utility of a variant in; rewards on the lattice follow only when it, or the award,
+ * changed. */
+static bool renew_utility(control *c, const idm_theta *theta, size_t variant)
+{
+  const size_t pairs = c->sizes.actions * c->sizes.states;
+  const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
+  double *own = c->utility + variant * pairs;
+  if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return false;
+  memcpy(own, utility, pairs * sizeof *own);
+  idm_control_rewards(c, variant);
+  return true;
+}
+
+idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                            idm_plan_report *report, idm_error *opt_error)
+{
+  control *c = content;
+  const idm_status status = renew_dynamics(c, theta, opt_error);
+  if (status != IDM_OK) return status;
+  control_numbers *numbers = &c->numbers;
+  numbers->alpha = idm_theta_scalar(theta, IDM_ALPHA);
+  numbers->beta = idm_theta_scalar(theta, IDM_BETA);
+  numbers->eta = idm_theta_scalar(theta, IDM_ETA);
+  numbers->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
+  numbers->temperature =
+      c->own_temperature ? idm_theta_scalar(theta, IDM_TEMPERATURE) : numbers->alpha;
+  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  c->rewarded = c->rewarded && certainty[0] == numbers->certainty_above &&
+                certainty[1] == numbers->certainty_award;
+  numbers->certainty_above = certainty[0];
+  numbers->certainty_award = certainty[1];
+  memcpy(numbers->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+         c->sizes.actions * sizeof(double));
+  memcpy(numbers->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
+         c->models * sizeof(double));
+  bool renewed = false;
+  for (size_t v = 0; v < c->variants; v++) renewed = renew_utility(c, theta, v) || renewed;
+  if (renewed) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
+  c->largest = c->largest_reward + fabs(numbers->eta) * c->largest_surprise;
+  c->rewarded = true;
+  return idm_control_solve(c, solver, report, opt_error);
+}
+
+idm_status idm_control_anchor(void *content, bool more, idm_error *opt_error)
+{
+  control *c = content;
+  if (c->setting->horizon > 0) return IDM_OK; /* backward induction starts from nothing */
+  for (size_t v = 0; v < c->variants; v++)
+    if (!c->solved[v])
+      return idm_fail(opt_error, IDM_USAGE, "nothing is planned yet that could be an anchor");
+  const size_t first = more ? c->anchors : 0;
+  const size_t one = idm_times(c->variants, c->padded);
+  double *anchor = idm_new(idm_times(first + 1, one), sizeof *anchor);
+  if (!anchor) return idm_fail_memory(opt_error);
+  if (first) memcpy(anchor, c->anchor, first * one * sizeof *anchor);
+  free(c->anchor);
+  c->anchor = anchor;
+  c->anchors = first + 1;
+  for (size_t v = 0; v < c->variants; v++)
+    memcpy(anchor + first * one + v * c->padded, control_layer(c, v, 1),
+           c->padded * sizeof *anchor);
+  return IDM_OK;
+}
+
+void idm_control_release(void *content)
+{
+  control *c = content;
+  free(c->anchor);
+  c->anchor = NULL;
+  c->anchors = 0;
+}
+
+idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
+                                          const idm_agent *agent, void **ret_content,
+                                          idm_error *opt_error)
+{
+  const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
+  if (status == IDM_OK) ((control *)*ret_content)->own_temperature = true;
+  return status;
+}
+
+size_t idm_control_points(const void *content)
+{
+  return ((const control *)content)->lattice->points;
+}

@@ -1,0 +1,214 @@
+/* Values and policies at any belief, from the values on the lattice. */
+#include <math.h>
+#include <string.h>
+
+#include "belief/filter.h"
+#include "plan/control/control.h"
+
+/* Scratch of an evaluation, cut from one array of numbers. */
+typedef struct evaluation {
+  double *q;         /* [action] */
+  double *log_pi;    /* [action] */
+  double *k;         /* [action][model] */
+  double *next;      /* [state] */
+  double *posterior; /* [state] */
+  double *weight;    /* [state] */
+  double *locate;    /* [2 state] */
+  uint32_t *vertex;  /* [state] */
+} evaluation;
+
+size_t idm_control_scratch(const void *content)
+{
+  const control *c = content;
+  const size_t k = c->sizes.states;
+  return c->sizes.actions * (2 + c->models) + 6 * k;
+}
+
+static evaluation evaluation_of(const control *c, double *scratch)
+{
+  const size_t k = c->sizes.states;
+  evaluation e;
+  e.q = scratch;
+  e.log_pi = e.q + c->sizes.actions;
+  e.k = e.log_pi + c->sizes.actions;
+  e.next = e.k + c->sizes.actions * c->models;
+  e.posterior = e.next + k;
+  e.weight = e.posterior + k;
+  e.locate = e.weight + k;
+  e.vertex = (uint32_t *)(void *)(e.locate + 2 * k);
+  return e;
+}
+
+static bool interpolates(const control *c)
+{
+  return c->quality != NULL;
+}
+
+/* V of the successors of z under (u, m) and the surprise: K(z,u,m), off the lattice. */
+static double lookahead_model(const control *c, const double *v, const double *z, size_t u,
+                              size_t m, const evaluation *e)
+{
+  const idm_sizes n = c->sizes;
+  const size_t at = m * n.actions + u;
+  const double *emission = c->emission + at * n.states * n.observations;
+  const int *group = c->group + at * n.observations;
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  idm_filter_predict(n.states, c->transition + at * n.states * n.states, z, e->next);
+  double future = 0;
+  double surprise = 0;
+  for (size_t x = 0; x < n.observations; x++) {
+    if (group[x] != (int)x) continue;
+    const double p_leader =
+        idm_filter_correct(n.states, n.observations, emission, e->next, x, e->posterior);
+    if (!(p_leader > 0)) continue;
+    const size_t count =
+        idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
+    double value = 0;
+    for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
+    const double log_prior =
+        c->numbers.eta == 0
+            ? 0
+            : idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, e->posterior);
+    double total = 0;
+    for (size_t y = x; y < n.observations; y++) {
+      if (group[y] != (int)x) continue;
+      double p = 0;
+      for (size_t s = 0; s < n.states; s++) p += e->next[s] * emission[s * n.observations + y];
+      total += p;
+      if (!merge && p > 0) surprise -= p * (log(p) - log_prior);
+    }
+    if (merge) surprise -= total * (log(total) - log_prior);
+    future += total * value;
+  }
+  return c->numbers.discount * future + c->numbers.eta * surprise;
+}
+
+/* One step of lookahead: Q and K at z from the values with one step less. */
+static void lookahead(const control *c, size_t variant, int left, const double *z,
+                      const evaluation *e)
+{
+  const double *v = control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
+  for (size_t u = 0; u < c->sizes.actions; u++) {
+    e->q[u] = idm_control_reward(c, variant, z, u);
+    if (c->setting->terminal[u]) continue;
+    double *k = e->k + u * c->models;
+    for (size_t m = 0; m < c->models; m++) k[m] = lookahead_model(c, v, z, u, m, e);
+    e->q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, NULL);
+  }
+}
+
+static void policy_by_lookahead(const control *c, size_t variant, int left, const double *z,
+                                double *decision, double *opt_specification, const evaluation *e)
+{
+  const size_t actions = c->sizes.actions;
+  lookahead(c, variant, left, z, e);
+  idm_soft(c->numbers.temperature, actions, c->numbers.action_prior, e->q, decision);
+  for (size_t u = 0; opt_specification && u < actions; u++) {
+    double *sigma = opt_specification + u * c->models;
+    if (c->setting->terminal[u])
+      memcpy(sigma, c->numbers.model_prior, c->models * sizeof *sigma);
+    else
+      idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, e->k + u * c->models, sigma);
+  }
+}
+
+/* out[r] = table[r] interpolated, for `rows` rows. */
+IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, size_t count,
+                            const evaluation *e, double *out)
+{
+  if (count == 2) { /* two states: the common case, unrolled */
+    const double *first = table + e->vertex[0];
+    const double *second = table + e->vertex[1];
+    const double w = e->weight[0];
+    const double v = e->weight[1];
+    for (size_t r = 0; r < rows; r++, first += c->padded, second += c->padded)
+      out[r] = w * *first + v * *second;
+    return;
+  }
+  for (size_t r = 0; r < rows; r++, table += c->padded) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += e->weight[i] * table[e->vertex[i]];
+    out[r] = sum;
+  }
+}
+
+/* pi and sigma linearly between the vertices of z's cell, as the paper does. */
+static void policy_by_tables(const control *c, size_t variant, int left, const double *z,
+                             double *decision, double *opt_specification, const evaluation *e)
+{
+  const size_t actions = c->sizes.actions;
+  const size_t row = control_row(c, variant, left);
+  const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
+  interpolate(c, c->decision + row, actions, count, e, decision);
+  if (opt_specification)
+    interpolate(c, c->specification + row * c->models, actions * c->models, count, e,
+                opt_specification);
+}
+
+void idm_control_policy(const void *content, size_t variant, int steps, const double *z,
+                        double *decision, double *opt_specification, double *scratch)
+{
+  const control *c = content;
+  const evaluation e = evaluation_of(c, scratch);
+  const int left = control_left(c, steps);
+  if (interpolates(c))
+    policy_by_tables(c, variant, left, z, decision, opt_specification, &e);
+  else
+    policy_by_lookahead(c, variant, left, z, decision, opt_specification, &e);
+}
+
+/* log(exp(a) + exp(b)) for a, b in [-inf, 0]. */
+static double log_add(double a, double b)
+{
+  const double high = a > b ? a : b;
+  const double low = a > b ? b : a;
+  return low == -INFINITY ? high : high + log1p(exp(low - high));
+}
+
+/* log of the interpolated pi, from Q at the vertices. */
+static void log_by_tables(const control *c, size_t variant, int left, const double *z,
+                          double *log_decision, const evaluation *e)
+{
+  const size_t actions = c->sizes.actions;
+  const double *quality = c->quality + control_row(c, variant, left);
+  const size_t count = idm_lattice_locate(c->lattice, z, e->vertex, e->weight, e->locate);
+  for (size_t u = 0; u < actions; u++) log_decision[u] = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t u = 0; u < actions; u++) e->q[u] = quality[u * c->padded + e->vertex[i]];
+    idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, e->log_pi);
+    for (size_t u = 0; u < actions; u++)
+      log_decision[u] = log_add(log_decision[u], log(e->weight[i]) + e->log_pi[u]);
+  }
+}
+
+void idm_control_log_policy(const void *content, size_t variant, int steps, const double *z,
+                            double *log_decision, double *scratch)
+{
+  const control *c = content;
+  const evaluation e = evaluation_of(c, scratch);
+  const int left = control_left(c, steps);
+  if (interpolates(c)) {
+    log_by_tables(c, variant, left, z, log_decision, &e);
+    return;
+  }
+  lookahead(c, variant, left, z, &e);
+  idm_soft_logs(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, e.q,
+                log_decision);
+}
+
+double idm_control_value(const void *content, size_t variant, int steps, const double *z,
+                         double *scratch)
+{
+  const control *c = content;
+  const evaluation e = evaluation_of(c, scratch);
+  const int left = control_left(c, steps);
+  if (!interpolates(c)) {
+    lookahead(c, variant, left, z, &e);
+    return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, e.q, NULL);
+  }
+  const double *v = control_layer(c, variant, left);
+  const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
+  double value = 0;
+  for (size_t i = 0; i < count; i++) value += e.weight[i] * v[e.vertex[i]];
+  return value;
+}

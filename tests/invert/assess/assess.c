@@ -1,0 +1,192 @@
+/* The verdict: what it makes of good draws, bad ones, single chains, divergences and points. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };
+
+/* --- made-up draws -------------------------------------------------------------------------- */
+
+/* Two quantities, the second not to be summarised, of independent normals: chain c is moved by
+ * shift * c. */
+static idm_posterior *make_posterior(size_t chains, double shift)
+{
+  idm_posterior *p = calloc(1, sizeof *p);
+  assert_non_null(p);
+  p->answer = IDM_POSTERIOR;
+  p->chains = chains;
+  p->draws = DRAWS;
+  support_names(&p->quantity, (const char *const[]){"inverse_beta", "beta"}, 2);
+  p->summarised = calloc(2, sizeof *p->summarised);
+  p->value = calloc(2 * ALL, sizeof *p->value);
+  p->statistics = calloc(ALL, sizeof *p->statistics);
+  assert_true(p->summarised && p->value && p->statistics);
+  p->summarised[0] = true;
+  idm_random random;
+  idm_random_init(&random, 21, 0);
+  const size_t all = chains * DRAWS;
+  for (size_t i = 0; i < all; i++) {
+    const size_t chain = i / DRAWS;
+    p->value[i] = idm_random_normal(&random) + shift * (double)chain;
+    /* Cauchy: without a mean, which is no reason to distrust the rest. */
+    p->value[all + i] =
+        idm_random_normal(&random) / idm_random_normal(&random) + 100 * (double)chain;
+    p->statistics[i].energy = NAN;
+  }
+  return p;
+}
+
+static idm_assessment *assess(const idm_posterior *p)
+{
+  idm_assessment *a;
+  check(idm_assess_draws(p, &a, &support_error));
+  assert_int_equal(a->trusted, a->failures.count == 0);
+  assert_false(a->identified);
+  return a;
+}
+
+static bool mentions(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
+static void test_good_draws(void **state)
+{
+  (void)state;
+  idm_posterior *p = make_posterior(CHAINS, 0);
+  idm_assessment *a = assess(p);
+  assert_true(a->trusted);
+  assert_int_equal(a->quantities, 2);
+  for (size_t i = 0; i < 2; i++) {
+    idm_diagnosis d;
+    check(idm_diagnose(p->value + i * ALL, CHAINS, DRAWS, DRAWS, 1, &d, &support_error));
+    assert_memory_equal(&d, &a->diagnosis[i], sizeof d);
+  }
+  assert_true(a->diagnosis[1].rhat > 1.01); /* not summarised: not judged */
+  assert_true(isnan(a->ebfmi) && a->divergences == 0 && a->ridge == 1);
+  idm_assessment_destroy(a);
+  idm_assessment_destroy(NULL);
+  idm_posterior_destroy(p);
+}
+
+static void test_bad_draws(void **state)
+{
+  (void)state;
+  idm_posterior *p = make_posterior(CHAINS, 0.5);
+  idm_assessment *a = assess(p);
+  assert_false(a->trusted);
+  assert_true(mentions(&a->failures, "the chains disagree about 1/beta"));
+  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
+  idm_assessment_destroy(a);
+  /* Draws that stay where they are for long: each value ten times over. */
+  idm_posterior_destroy(p);
+  p = make_posterior(CHAINS, 0);
+  for (size_t i = 0; i < ALL; i++) p->value[i] = p->value[i - i % 10];
+  a = assess(p);
+  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+static void test_one_chain(void **state)
+{
+  (void)state;
+  idm_posterior *p = make_posterior(1, 0);
+  idm_assessment *a = assess(p);
+  assert_false(a->trusted);
+  assert_true(mentions(&a->failures, "one chain alone"));
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+static void test_divergences_and_energy(void **state)
+{
+  (void)state;
+  idm_posterior *p = make_posterior(CHAINS, 0);
+  p->statistics[3].diverging = p->statistics[1700].diverging = true;
+  idm_random random;
+  idm_random_init(&random, 22, 0);
+  /* Energies of the last chain wander slowly: E-BFMI is the mean square of a step over the
+   * variance. */
+  double least = INFINITY;
+  for (size_t c = 0; c < CHAINS; c++) {
+    double energy[DRAWS], walk = 0;
+    for (size_t i = 0; i < DRAWS; i++) {
+      walk = 0.95 * walk + idm_random_normal(&random);
+      energy[i] = c + 1 < CHAINS ? idm_random_normal(&random) : walk;
+      p->statistics[c * DRAWS + i].energy = energy[i];
+    }
+    least = fmin(least, idm_ebfmi(energy, DRAWS));
+  }
+  idm_assessment *a = assess(p);
+  assert_int_equal(a->divergences, 2);
+  assert_true(mentions(&a->failures, "2 draws diverged"));
+  assert_near(a->ebfmi, least, 1e-12);
+  assert_true(a->ebfmi < 0.3);
+  assert_true(mentions(&a->remarks, "the energy mixes slowly"));
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+/* --- a fit ---------------------------------------------------------------------------------- */
+
+static void test_a_fit(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 60;
+  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_simulation simulation = {.trajectories = 60, .seed = 2};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.draws = settings.warmup = 200;
+  for (size_t i = 0; idm_inverse_at(i); i++) {
+    const idm_inverse *inverse = idm_inverse_at(i);
+    idm_posterior *p;
+    idm_assessment *a, *draws;
+    check(inverse->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_draws(p, &draws, &support_error));
+    assert_true(a->trusted && a->identified);
+    assert_int_equal(a->parameters, 1);
+    assert_true(a->parameter[0].low < a->parameter[0].maximum);
+    assert_true(a->parameter[0].high > a->parameter[0].maximum);
+    assert_true(mentions(&a->remarks, a->parameter[0].sentence));
+    assert_true(mentions(&a->remarks, "a lattice of resolution 120 instead of 60"));
+    if (inverse->answer == IDM_POSTERIOR)
+      assert_memory_equal(a->diagnosis, draws->diagnosis, 2 * sizeof *a->diagnosis);
+    idm_assessment_destroy(a);
+    idm_assessment_destroy(draws);
+    /* Draws of other numbers than those now free are refused. */
+    const char *const others[] = {"alpha", "{beta: {scale: log}}", "beta, eta"};
+    for (size_t k = 0; k < 3; k++) {
+      check(idm_problem_free(problem, others[k], &support_error));
+      assert_int_equal(idm_assess(problem, data, p, 1, &a, NULL), IDM_INPUT);
+      assert_null(a);
+    }
+    check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_good_draws), cmocka_unit_test(test_bad_draws),
+      cmocka_unit_test(test_one_chain),  cmocka_unit_test(test_divergences_and_energy),
+      cmocka_unit_test(test_a_fit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

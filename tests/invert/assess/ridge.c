@@ -1,0 +1,149 @@
+/* Ridges: found in draws that move together, and in DIAG when alpha, beta and eta are all free. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/inquiry.h"
+#include "support.h"
+
+/* --- made-up draws -------------------------------------------------------------------------- */
+
+enum { DRAWS = 400 };
+
+/* Draws of (log alpha, 1/beta) with unit variances times `sd` and the correlation given, exact: the
+ * second is made of the first and of a cosine at right angles to it. */
+static idm_posterior *make_draws(const fit *f, double correlation, const double *sd)
+{
+  idm_posterior *p;
+  check(
+      idm_posterior_create(f, &idm_inverse_bayes, "metropolis", 2, DRAWS / 2, &p, &support_error));
+  for (size_t i = 0; i < DRAWS; i++) {
+    const double angle = 2 * 3.14159265358979323846 * (double)i / DRAWS;
+    const double a = sqrt(2) * sin(angle), b = sqrt(2) * cos(angle);
+    const double y[2] = {1 + sd[0] * a,
+                         -3 + sd[1] * (correlation * a + sqrt(1 - correlation * correlation) * b)};
+    const idm_statistics none = {.energy = NAN};
+    idm_posterior_put(f, p, i / (DRAWS / 2), i % (DRAWS / 2), y, &none);
+  }
+  return p;
+}
+
+static void check_ridge(const fit *f, double correlation, const double *sd, const char *words)
+{
+  idm_assessment assessment = {.ridge = 1};
+  idm_posterior *p = make_draws(f, correlation, sd);
+  const inquiry q = {f, p, &assessment};
+  check(idm_identify_ridge(&q, &support_error));
+  assert_near(assessment.ridge, 1 - fabs(correlation), 1e-9);
+  if (!words)
+    assert_null(assessment.ridge_sentence);
+  else if (!assessment.ridge_sentence || !strstr(assessment.ridge_sentence, words))
+    fail_msg("'%s' is not in '%s'", words, assessment.ridge_sentence);
+  free(assessment.ridge_sentence);
+  idm_posterior_destroy(p);
+}
+
+static void test_made_up(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 5;
+  check(idm_problem_free(problem, "{alpha: {scale: log}, beta: {scale: inverse}}", &support_error));
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  fit f;
+  check(idm_fit_open(&f, problem, data, &settings, 1, &support_error));
+  const double sd[2] = {0.5, 20};
+  check_ridge(&f, 0, sd, NULL);
+  check_ridge(&f, 0.85, sd, NULL);
+  check_ridge(&f, -0.89, sd, NULL);
+  /* The long axis of two numbers is the diagonal: each moves by sd sqrt((1 + r) / 2). */
+  check_ridge(&f, 0.92, sd, "log alpha, 1/beta are not separately identified");
+  check_ridge(&f, 0.92, sd, "move log alpha by +0.49, 1/beta by +19.6 together");
+  check_ridge(&f, -0.92, sd, "move log alpha by +0.49, 1/beta by -19.6 together");
+  /* A number that does not move at all is correlated with nothing. */
+  const double still[2] = {0, 1};
+  idm_assessment assessment = {.ridge = 1};
+  idm_posterior *p = make_draws(&f, 0.99, still);
+  const inquiry q = {&f, p, &assessment};
+  check(idm_identify_ridge(&q, &support_error));
+  assert_near(assessment.ridge, 1, 1e-9);
+  assert_null(assessment.ridge_sentence);
+  idm_posterior_destroy(p);
+  idm_fit_close(&f);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- DIAG ----------------------------------------------------------------------------------- */
+
+static idm_assessment *ask(const idm_problem *from, const idm_data *data, const char *free_blocks)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent = from->agent;
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  settings.chains = 2;
+  settings.draws = 200;
+  settings.warmup = 200;
+  settings.keep = IDM_KEEP_NOTHING;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
+                                       &support_error));
+  check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
+  return assessment;
+}
+
+static void test_diag(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 30;
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_simulation simulation = {.trajectories = 1000, .seed = 1};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+
+  idm_assessment *all = ask(problem, data, "{alpha: , beta: {scale: inverse}, eta: }");
+  assert_true(all->ridge < 0.1);
+  assert_non_null(all->ridge_sentence);
+  assert_non_null(
+      strstr(all->ridge_sentence, "log alpha, 1/beta, eta are not separately identified"));
+  /* Less optimism, more adaptivity needed: the two move against each other. */
+  assert_non_null(strstr(all->ridge_sentence, "1/beta by -"));
+  assert_non_null(strstr(all->ridge_sentence, "eta by +"));
+  bool noted = false;
+  for (size_t i = 0; i < all->remarks.count; i++)
+    noted = noted || strcmp(all->remarks.text[i], all->ridge_sentence) == 0;
+  assert_true(noted);
+  idm_assessment_destroy(all);
+
+  idm_assessment *held = ask(problem, data, "{beta: {scale: inverse}, eta: }");
+  assert_true(held->ridge > 0.1 && held->ridge < 1);
+  assert_null(held->ridge_sentence);
+  idm_assessment_destroy(held);
+
+  idm_assessment *one = ask(problem, data, "{beta: {scale: inverse}}");
+  assert_true(one->ridge == 1);
+  assert_null(one->ridge_sentence);
+  idm_assessment_destroy(one);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_made_up),
+      cmocka_unit_test(test_diag),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

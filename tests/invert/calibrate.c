@@ -1,0 +1,238 @@
+/* Recovery and simulation-based calibration: small campaigns, resumed ones, and the statistic. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+/* --- fixtures ------------------------------------------------------------------------------- */
+
+static idm_problem *make_problem(const char *free_blocks)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 5;
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  return problem;
+}
+
+static const char one_number[] = "{beta: {scale: inverse, prior: {normal: [0.5, 0.5]}}}";
+
+static idm_calibration_settings make_settings(size_t replications, size_t trajectories)
+{
+  idm_calibration_settings settings;
+  idm_calibration_settings_default(&settings);
+  settings.replications = replications;
+  settings.trajectories = trajectories;
+  settings.seed = 5;
+  settings.threads = 2;
+  settings.fit.draws = 400;
+  settings.fit.warmup = 100;
+  return settings;
+}
+
+static idm_calibration *make(const idm_problem *problem, const idm_calibration_settings *settings)
+{
+  idm_calibration *c;
+  check(idm_calibration_create(problem, settings, &c, &support_error));
+  return c;
+}
+
+/* --- campaigns ------------------------------------------------------------------------------ */
+
+/* The truth lies in the middle 90 % in 11 of 12 fits on average; in fewer than 6 once in 20,000
+ * seeds (binomial). */
+static void test_recovery(void **state)
+{
+  (void)state;
+  enum { REPLICATIONS = 12 };
+  idm_problem *problem = make_problem(one_number);
+  const idm_calibration_settings settings = make_settings(REPLICATIONS, 20);
+  idm_calibration *c = make(problem, &settings);
+  assert_int_equal(c->quantity.count, 2);
+  assert_string_equal(c->quantity.name[0], "inverse_beta");
+  assert_string_equal(c->quantity.name[1], "log_likelihood");
+  check(idm_calibration_run(c, NULL, NULL, &support_error));
+  size_t covered = 0, count[10];
+  double truth = 0;
+  for (size_t i = 0; i < REPLICATIONS; i++) {
+    const idm_recovery *r = &c->recovery[i * 2], *likelihood = r + 1;
+    assert_true(c->done[i]);
+    assert_true(c->rhat[i] <= 1.01);
+    assert_true(c->draws[i] >= 400);
+    assert_true(r->rank >= 0 && r->rank <= IDM_RANKS);
+    assert_true(r->low < r->mean && r->mean < r->high && r->sd > 0);
+    assert_true(likelihood->rank >= 0 && likelihood->rank <= IDM_RANKS);
+    assert_true(isfinite(likelihood->truth) && isfinite(likelihood->mean));
+    covered += r->truth > r->low && r->truth < r->high;
+    truth += r->truth / REPLICATIONS;
+    /* Far above the truth in rank is far above it in value. */
+    if (r->rank == 0) assert_true(r->truth < r->mean);
+    if (r->rank == IDM_RANKS) assert_true(r->truth > r->mean);
+  }
+  assert_true(covered >= 6);
+  assert_true(fabs(truth - 0.5) < 4.5 * 0.5 / sqrt(REPLICATIONS));
+  size_t total = 0;
+  idm_calibration_uniformity(c, 0, 10, count);
+  for (size_t b = 0; b < 10; b++) total += count[b];
+  assert_int_equal(total, REPLICATIONS);
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
+static void same_results(const idm_calibration *a, const idm_calibration *b)
+{
+  for (size_t i = 0; i < a->settings.replications; i++) {
+    assert_true(a->done[i] && b->done[i]);
+    assert_true(a->rhat[i] == b->rhat[i]);
+    assert_int_equal(a->draws[i], b->draws[i]);
+    for (size_t q = 0; q < a->quantity.count; q++) {
+      const idm_recovery *x = &a->recovery[i * a->quantity.count + q];
+      const idm_recovery *y = &b->recovery[i * a->quantity.count + q];
+      assert_true(x->truth == y->truth && x->mean == y->mean);
+      assert_int_equal(x->rank, y->rank);
+    }
+  }
+}
+
+typedef struct watcher {
+  int calls;
+  bool stop;
+} watcher;
+
+static bool watch(void *context, const idm_calibration *calibration)
+{
+  (void)calibration;
+  watcher *w = context;
+  w->calls++;
+  return w->stop;
+}
+
+/* Threads change nothing; what is done is left alone; a stopped campaign goes on. */
+static void test_threads_and_resuming(void **state)
+{
+  (void)state;
+  idm_problem *problem = make_problem(one_number);
+  idm_calibration_settings settings = make_settings(4, 10);
+  idm_calibration *two = make(problem, &settings);
+  settings.threads = 1;
+  idm_calibration *one = make(problem, &settings), *resumed = make(problem, &settings);
+  check(idm_calibration_run(two, NULL, NULL, &support_error));
+  check(idm_calibration_run(one, NULL, NULL, &support_error));
+  same_results(one, two);
+
+  /* Results marked done are not computed again: a mark put there stays. */
+  for (size_t i = 0; i < 4; i += 2) {
+    memcpy(&resumed->recovery[2 * i], &one->recovery[2 * i], 2 * sizeof(idm_recovery));
+    resumed->rhat[i] = one->rhat[i];
+    resumed->draws[i] = one->draws[i];
+    resumed->done[i] = true;
+  }
+  resumed->recovery[0].rank = 77;
+  watcher w = {0};
+  check(idm_calibration_run(resumed, watch, &w, &support_error));
+  assert_true(w.calls >= 1);
+  assert_int_equal(resumed->recovery[0].rank, 77);
+  resumed->recovery[0].rank = one->recovery[0].rank;
+  same_results(one, resumed);
+
+  /* Stopped at once, then resumed. */
+  for (size_t i = 0; i < 4; i++) resumed->done[i] = false;
+  w = (watcher){.stop = true};
+  check(idm_calibration_run(resumed, watch, &w, &support_error));
+  check(idm_calibration_run(resumed, NULL, NULL, &support_error));
+  same_results(one, resumed);
+  idm_calibration_destroy(one);
+  idm_calibration_destroy(two);
+  idm_calibration_destroy(resumed);
+  idm_problem_destroy(problem);
+}
+
+/* --- the statistic -------------------------------------------------------------------------- */
+
+/* Ranks 0, 10, ..., with two bins: 7 of 10 below 50. Expected 5 each: (4 + 4) / 5 = 1.6. */
+static void test_uniformity_by_hand(void **state)
+{
+  (void)state;
+  idm_problem *problem = make_problem(one_number);
+  const idm_calibration_settings settings = make_settings(12, 20);
+  idm_calibration *c = make(problem, &settings);
+  const int ranks[12] = {0, 1, 9, 10, 20, 30, 49, 50, 98, 99, 60, 60};
+  size_t count[10];
+  for (size_t i = 0; i < 12; i++) {
+    c->recovery[2 * i].rank = ranks[i];
+    c->recovery[2 * i + 1].rank = 99;
+    c->done[i] = i < 10; /* the last two are not done and do not count */
+  }
+  assert_near(idm_calibration_uniformity(c, 0, 2, count), 1.6, 1e-12);
+  assert_int_equal(count[0], 7);
+  assert_int_equal(count[1], 3);
+  /* Ten bins, one expected in each: 3, 1, 1, 1, 1, 1, 0, 0, 0, 2 gives 4 + 0 x 5 + 3 + 1 = 8. */
+  assert_near(idm_calibration_uniformity(c, 0, 10, count), 8, 1e-12);
+  const size_t expected[10] = {3, 1, 1, 1, 1, 1, 0, 0, 0, 2};
+  assert_memory_equal(count, expected, sizeof expected);
+  assert_near(idm_calibration_uniformity(c, 1, 10, count), 90, 1e-12);
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
+static void test_errors(void **state)
+{
+  (void)state;
+  const idm_calibration_settings settings = make_settings(2, 10);
+  const char *const refused[] = {"{beta: {prior: flat}}", "[]", "temperature"};
+  const char *const words[] = {"a prior is flat", "nothing is free", "does not read it"};
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = make_problem(refused[i]);
+    idm_calibration *c = (idm_calibration *)problem;
+    idm_error error = {0};
+    assert_int_equal(idm_calibration_create(problem, &settings, &c, &error), IDM_INPUT);
+    assert_null(c);
+    assert_non_null(strstr(error.message, words[i]));
+    idm_problem_destroy(problem);
+  }
+  /* A fit that fails ends the campaign with its error. */
+  idm_problem *problem = make_problem(one_number);
+  idm_calibration *c = make(problem, &settings);
+  snprintf(c->settings.fit.sampler, sizeof c->settings.fit.sampler, "nobody");
+  idm_error error = {0};
+  assert_int_equal(idm_calibration_run(c, NULL, NULL, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "'nobody' is not known"));
+  assert_false(c->done[0]);
+  idm_calibration_destroy(c);
+  idm_calibration_destroy(NULL);
+  idm_problem_destroy(problem);
+}
+
+/* --- simulation-based calibration ----------------------------------------------------------- */
+
+/* Ranks of the truth are uniform if and only if prior, Jacobian, likelihood and sampler agree. The
+ * prior lives on (0, inf), so that the Jacobian counts, and the log is short, so that the prior
+ * does. p > 1e-3 for two quantities: a right program fails at one seed in 500. */
+static void test_calibrated(void **state)
+{
+  (void)state;
+  enum { REPLICATIONS = 60, BINS = 10 };
+  idm_problem *problem = make_problem("{alpha: {scale: identity, prior: {exponential: 1}}}");
+  const idm_calibration_settings settings = make_settings(REPLICATIONS, 3);
+  idm_calibration *c = make(problem, &settings);
+  check(idm_calibration_run(c, NULL, NULL, &support_error));
+  for (size_t q = 0; q < 2; q++) {
+    size_t count[BINS];
+    const double statistic = idm_calibration_uniformity(c, q, BINS, count);
+    const double p = idm_chi_square_tail(statistic, BINS - 1);
+    if (p < 1e-3) fail_msg("%s: chi-square %g, p = %g", c->quantity.name[q], statistic, p);
+  }
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_recovery),           cmocka_unit_test(test_threads_and_resuming),
+      cmocka_unit_test(test_uniformity_by_hand), cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_calibrated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

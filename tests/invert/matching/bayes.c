@@ -1,0 +1,248 @@
+/* The inverse planner `bayes`: chains that stop and go on to the bit, and draws that are many. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+/* --- fixtures ------------------------------------------------------------------------------- */
+
+static idm_problem *make_problem(int resolution)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = resolution;
+  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  return problem;
+}
+
+static idm_data *make_data(const idm_problem *problem, size_t trajectories)
+{
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_simulation simulation = {.trajectories = trajectories, .seed = 1};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  return data;
+}
+
+static idm_fit_settings make_settings(const char *sampler, long draws, long thin)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  snprintf(settings.sampler, sizeof settings.sampler, "%s", sampler);
+  settings.chains = 2;
+  settings.draws = draws;
+  settings.warmup = 30;
+  settings.thin = thin;
+  settings.threads = 2;
+  settings.keep = IDM_KEEP_NOTHING;
+  return settings;
+}
+
+/* Stops once a number of iterations is done, leaving a checkpoint. */
+typedef struct stopper {
+  long after; /* iterations of every chain */
+  bool stopped;
+  char *bytes;
+  size_t length;
+} stopper;
+
+static bool stop(void *context, const idm_chains *chains)
+{
+  stopper *s = context;
+  for (size_t i = 0; i < chains->settings.chains; i++)
+    if (chains->done[i] < s->after) return false;
+  if (s->stopped) return true;
+  s->stopped = true;
+  check(idm_chains_save(chains, 17, &s->bytes, &s->length, &support_error));
+  return true;
+}
+
+static void same_draws(const idm_posterior *a, const idm_posterior *b)
+{
+  const size_t all = a->chains * a->draws;
+  assert_int_equal(a->draws, b->draws);
+  assert_memory_equal(a->unconstrained, b->unconstrained,
+                      a->coordinate.count * all * sizeof(double));
+  assert_memory_equal(a->value, b->value, a->quantity.count * all * sizeof(double));
+  for (size_t i = 0; i < all; i++) {
+    assert_true(a->statistics[i].log_density == b->statistics[i].log_density);
+    assert_int_equal(a->statistics[i].evaluations, b->statistics[i].evaluations);
+  }
+}
+
+/* --- stopping ------------------------------------------------------------------------------- */
+
+/* A fit that is stopped and goes on gives the draws of one that was not, wherever it stopped. */
+static void check_checkpoint(const idm_problem *problem, const idm_data *data, const char *sampler,
+                             long after)
+{
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  const idm_fit_settings settings = make_settings(sampler, 40, 0);
+  idm_posterior *whole, *part = NULL, *rest;
+  check(bayes->fit(problem, data, &settings, NULL, &whole, NULL, &support_error));
+  assert_string_equal(whole->sampler, sampler);
+  stopper s = {.after = after};
+  const idm_fit_watch watch = {.monitor = stop, .context = &s, .label = 17};
+  const idm_status status = bayes->fit(problem, data, &settings, &watch, &part, NULL, NULL);
+  /* Stopped in the warm-up there is no draw to show. */
+  assert_int_equal(status, part ? IDM_OK : IDM_UNTRUSTED);
+  assert_true(s.stopped);
+  const idm_fit_watch again = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 17};
+  check(bayes->fit(problem, data, &settings, &again, &rest, NULL, &support_error));
+  same_draws(whole, rest);
+  idm_posterior_destroy(rest);
+  /* A checkpoint of another request is refused. */
+  const idm_fit_watch other = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 18};
+  assert_int_equal(bayes->fit(problem, data, &settings, &other, &rest, NULL, NULL), IDM_INPUT);
+  assert_null(rest);
+  idm_posterior_destroy(whole);
+  idm_posterior_destroy(part);
+  free(s.bytes);
+}
+
+static void test_checkpoints(void **state)
+{
+  (void)state;
+  const char *const samplers[] = {"metropolis", "nuts", "slice", "paper"};
+  idm_problem *problem = make_problem(15);
+  idm_data *data = make_data(problem, 40);
+  for (size_t i = 0; i < 4; i++) {
+    check_checkpoint(problem, data, samplers[i], 1);
+    check_checkpoint(problem, data, samplers[i], 31);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Draws that take long are stopped before the last, with a note; what was drawn is the same. */
+static void test_stopping_early(void **state)
+{
+  (void)state;
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  idm_problem *problem = make_problem(30);
+  idm_data *data = make_data(problem, 100);
+  idm_fit_settings settings = make_settings("metropolis", 100000, 100);
+  settings.warmup = 2;
+  idm_posterior *part, *whole;
+  idm_notes notes = {0};
+  stopper s = {.after = 4};
+  const idm_fit_watch watch = {.monitor = stop, .context = &s};
+  check(bayes->fit(problem, data, &settings, &watch, &part, &notes, &support_error));
+  assert_true(part->draws >= 2 && part->draws < 100000);
+  assert_int_equal(notes.count, 1);
+  char words[80];
+  snprintf(words, sizeof words, "stopped after %zu of 100000 draws", part->draws);
+  assert_non_null(strstr(notes.text[0], words));
+  settings.draws = 2;
+  check(bayes->fit(problem, data, &settings, NULL, &whole, NULL, &support_error));
+  for (size_t c = 0; c < 2; c++)
+    for (size_t i = 0; i < 2; i++)
+      assert_true(whole->value[c * 2 + i] == part->value[c * part->draws + i]);
+  idm_notes_clear(&notes);
+  free(s.bytes);
+  idm_posterior_destroy(part);
+  idm_posterior_destroy(whole);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- samplers ------------------------------------------------------------------------------- */
+
+static void test_choice_of_sampler(void **state)
+{
+  (void)state;
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  idm_problem *problem = make_problem(10);
+  idm_data *data = make_data(problem, 20);
+  idm_fit_settings settings = make_settings("", 10, 0);
+  idm_posterior *posterior;
+  idm_error error = {0};
+  check(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  assert_string_equal(posterior->sampler, "metropolis");
+  idm_posterior_destroy(posterior);
+  const struct {
+    const char *free_blocks, *sampler;
+  } cases[] = {
+      {"alpha, beta, eta, discount", "metropolis"},
+      {"{alpha: , beta: , eta: , discount: , utility: {entries: {wait: monitor}}}", "nuts"},
+  };
+  for (size_t i = 0; i < 2; i++) {
+    check(idm_problem_free(problem, cases[i].free_blocks, &support_error));
+    check(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+    assert_string_equal(posterior->sampler, cases[i].sampler);
+    idm_posterior_destroy(posterior);
+  }
+  snprintf(settings.sampler, sizeof settings.sampler, "gibbs");
+  assert_int_equal(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "'gibbs' is not known"));
+  assert_null(posterior);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Samplers agree on mean and sd within 4 Monte Carlo errors: 2 x 2 x 2 checks at 6e-5 each. */
+static void test_samplers_agree(void **state)
+{
+  (void)state;
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  const char *const samplers[] = {"metropolis", "nuts", "slice"};
+  idm_problem *problem = make_problem(10);
+  problem->agent.evaluate = IDM_LOOKAHEAD; /* smooth: nothing for one sampler to trip over */
+  idm_data *data = make_data(problem, 30);
+  idm_diagnosis first[2];
+  for (size_t i = 0; i < 3; i++) {
+    idm_fit_settings settings = make_settings(samplers[i], 300, 0);
+    settings.warmup = 200;
+    idm_posterior *p;
+    check(bayes->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+    for (size_t k = 0; k < 2; k++) {
+      idm_diagnosis d;
+      check(idm_diagnose(p->unconstrained + k * 600, 2, 300, 300, 1, &d, &support_error));
+      if (i == 0) first[k] = d;
+      const double mean_error = hypot(d.mcse_mean, first[k].mcse_mean);
+      const double sd_error = hypot(d.mcse_sd, first[k].mcse_sd);
+      assert_true(fabs(d.mean - first[k].mean) < 4 * mean_error);
+      assert_true(fabs(d.sd - first[k].sd) < 4 * sd_error);
+    }
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* The bar of DESIGN: 1,000 patients of the optimistic agent, alpha held, 4 chains of 1,000. */
+static void test_optimistic_agent(void **state)
+{
+  (void)state;
+  idm_problem *problem = make_problem(99);
+  idm_data *data = make_data(problem, 1000);
+  idm_fit_settings settings = make_settings("", 1000, 2);
+  settings.chains = 4;
+  settings.warmup = 300;
+  idm_posterior *p;
+  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  const double truth[3] = {1.25, 0.8, 0.3};
+  for (size_t k = 1; k < 3; k++) {
+    idm_diagnosis d;
+    check(idm_diagnose(p->value + k * 4000, 4, 1000, 1000, 1, &d, &support_error));
+    assert_true(d.rhat <= 1.01);
+    assert_true(d.ess_bulk > 1000 && d.ess_tail > 1000);
+    assert_true(fabs(d.mean - truth[k]) < 4 * d.sd);
+  }
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_checkpoints),       cmocka_unit_test(test_stopping_early),
+      cmocka_unit_test(test_choice_of_sampler), cmocka_unit_test(test_samplers_agree),
+      cmocka_unit_test(test_optimistic_agent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

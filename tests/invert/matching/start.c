@@ -1,0 +1,184 @@
+/* Where a chain starts: at a mode of its own finding, with the spread of the posterior there. */
+#include <math.h>
+#include <string.h>
+
+#include "invert/fit.h"
+#include "support.h"
+
+/* --- fixtures ------------------------------------------------------------------------------- */
+
+typedef struct bench {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  fit f;
+} bench;
+
+static void open_bench(bench *b, idm_problem *problem, idm_data *data, size_t chains)
+{
+  b->problem = problem;
+  b->data = data;
+  idm_fit_settings_default(&b->settings);
+  b->settings.threads = 1;
+  check(idm_fit_open(&b->f, problem, data, &b->settings, chains, &support_error));
+}
+
+static void close_bench(bench *b)
+{
+  idm_fit_close(&b->f);
+  idm_data_destroy(b->data);
+  idm_problem_destroy(b->problem);
+}
+
+static void open_diag(bench *b, const char *free_blocks, size_t chains)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  problem->agent.evaluate = IDM_LOOKAHEAD;
+  problem->agent.tolerance = 1e-12;
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_simulation simulation = {.trajectories = 100, .seed = 2};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  open_bench(b, problem, data, chains);
+}
+
+static start *find(const bench *b, size_t chain)
+{
+  start *s;
+  check(idm_start_create(idm_parameters_dimension(b->f.parameters), &s, &support_error));
+  check(idm_start_find(&b->f, chain, s, &support_error));
+  return s;
+}
+
+static double density(const bench *b, size_t chain, const double *y)
+{
+  const idm_target target = idm_matching_target(b->f.matching[chain]);
+  double value;
+  check(target.evaluate(target.context, y, &value, NULL, &support_error));
+  return value;
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+static void test_mode_and_spread(void **state)
+{
+  (void)state;
+  bench b;
+  open_diag(&b, "alpha", 1);
+  start *s = find(&b, 0);
+  assert_true(s->definite);
+  assert_true(s->log_density == density(&b, 0, s->mode));
+  /* The curvature by plain second differences, as wide as the posterior. */
+  const double sd = sqrt(s->covariance[0]), above = s->mode[0] + 0.5 * sd,
+               below = s->mode[0] - 0.5 * sd;
+  const double curvature =
+      (density(&b, 0, &above) + density(&b, 0, &below) - 2 * s->log_density) / (0.25 * sd * sd);
+  assert_near(-1 / curvature / s->covariance[0], 1, 0.02);
+  assert_true(density(&b, 0, &above) < s->log_density && density(&b, 0, &below) < s->log_density);
+  /* Steps of a hundredth of an sd up or down gain nothing that counts. */
+  for (int k = -5; k <= 5; k++) {
+    const double y = s->mode[0] + 0.01 * k * sd;
+    assert_true(density(&b, 0, &y) < s->log_density + 1e-5);
+  }
+  idm_start_destroy(s);
+  close_bench(&b);
+}
+
+static void test_scattered_and_repeatable(void **state)
+{
+  (void)state;
+  bench b;
+  open_diag(&b, "{beta: {scale: inverse}, eta: }", 4);
+  start *s[4];
+  for (size_t i = 0; i < 4; i++) {
+    s[i] = find(&b, i);
+    const double reached = density(&b, i, s[i]->x);
+    assert_true(reached < s[i]->log_density);
+    assert_true(reached > s[i]->log_density - 40);
+    for (size_t j = 0; j < i; j++) {
+      /* One mode, several points to start from. */
+      for (size_t k = 0; k < 2; k++) {
+        const double sd = sqrt(s[j]->covariance[3 * k]);
+        assert_true(fabs(s[i]->mode[k] - s[j]->mode[k]) < 0.1 * sd);
+        assert_true(fabs(s[i]->x[k] - s[j]->x[k]) > 1e-3 * sd);
+      }
+    }
+    assert_true(s[i]->covariance[1] == s[i]->covariance[2]);
+  }
+  /* A fresh bench finds the same bits. */
+  bench again;
+  open_diag(&again, "{beta: {scale: inverse}, eta: }", 4);
+  start *same = find(&again, 2);
+  assert_memory_equal(same->x, s[2]->x, 2 * sizeof(double));
+  assert_memory_equal(same->mode, s[2]->mode, 2 * sizeof(double));
+  assert_memory_equal(same->covariance, s[2]->covariance, 4 * sizeof(double));
+  idm_start_destroy(same);
+  close_bench(&again);
+  for (size_t i = 0; i < 4; i++) idm_start_destroy(s[i]);
+  close_bench(&b);
+}
+
+/* A log without a decision says nothing: the posterior is the prior. */
+static void open_silent(bench *b, const char *free_blocks)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 10;
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  open_bench(b, problem, support_data(problem, "trajectory,action,observation\n1,,\n"), 2);
+}
+
+static void test_no_data(void **state)
+{
+  (void)state;
+  bench b;
+  open_silent(&b, "{beta: {scale: inverse, prior: {normal: [2, 3]}}}");
+  start *s = find(&b, 1);
+  assert_true(s->definite);
+  assert_near(s->mode[0], 2, 1e-4);
+  assert_near(s->covariance[0], 9, 1e-4);
+  idm_start_destroy(s);
+  close_bench(&b);
+  /* Flat everywhere: there is no mode, and the spread is a guess. */
+  open_silent(&b, "{beta: {scale: inverse, prior: flat}}");
+  s = find(&b, 1);
+  assert_false(s->definite);
+  assert_near(s->covariance[0], 1, 0);
+  assert_true(isfinite(s->x[0]));
+  idm_start_destroy(s);
+  close_bench(&b);
+}
+
+/* The best action only, and a log of another one. */
+static void test_no_start_explains(void **state)
+{
+  (void)state;
+  bench b;
+  idm_problem *problem = support_diag(0, INFINITY, 0);
+  problem->agent.resolution = 10;
+  check(idm_problem_free(problem, "discount", &support_error));
+  open_bench(&b, problem,
+             support_data(problem, "trajectory,action,observation\n1,declare_healthy,negative\n"),
+             1);
+  start *s;
+  idm_error error = {0};
+  check(idm_start_create(1, &s, &support_error));
+  assert_int_equal(idm_start_find(&b.f, 0, s, &error), IDM_NUMERICAL);
+  assert_non_null(strstr(error.message, "no starting point explains the data"));
+  idm_start_destroy(s);
+  close_bench(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_mode_and_spread),
+      cmocka_unit_test(test_scattered_and_repeatable),
+      cmocka_unit_test(test_no_data),
+      cmocka_unit_test(test_no_start_explains),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,653 @@
+/* The free part of theta as a vector: values there and back, names, priors with their Jacobians,
+ * gradients and draws, against plain formulas and finite differences. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { MOST = 32 };
+
+/* --- problems ------------------------------------------------------------------------------- */
+
+static idm_problem *diag(const char *free_blocks)
+{
+  idm_problem *problem = support_diag(0.5, 3, 0.25);
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  return problem;
+}
+
+static idm_parameters *parameters_of(const idm_problem *problem)
+{
+  idm_parameters *parameters;
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  assert_true(idm_parameters_dimension(parameters) <= MOST);
+  return parameters;
+}
+
+/* A block that frees one number. */
+typedef struct single {
+  const char *planner;
+  const char *free_blocks;
+  idm_block_id block;
+  double value;
+  double y;             /* where it stands */
+  const char *quantity; /* the one to summarise */
+} single;
+
+static const single singles[] = {
+    {"bounded-rational", "{alpha: {scale: identity}}", IDM_ALPHA, -2.5, -2.5, "alpha"},
+    {"bounded-rational", "{alpha: {scale: log}}", IDM_ALPHA, 0.5, -0.69314718055994531, "alpha"},
+    {"bounded-rational", "{beta: {scale: inverse}}", IDM_BETA, -4, -0.25, "inverse_beta"},
+    {"bounded-rational", "{beta: {scale: inverse}}", IDM_BETA, INFINITY, 0, "inverse_beta"},
+    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, -2, -1.0986122886681098, "eta"},
+    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, 2, 1.0986122886681098, "eta"},
+    {"bounded-rational", "discount", IDM_DISCOUNT, 0.9, 2.1972245773362196, "discount"},
+    {"bounded-rational", "{discount: {prior: {uniform: [0.5, 1]}}}", IDM_DISCOUNT, 0.6,
+     -1.3862943611198906, "discount"},
+    {"bounded-rational", "{alpha: {scale: identity, prior: {uniform: [-1, 3]}}}", IDM_ALPHA, 0,
+     -1.0986122886681098, "alpha"},
+    {"bounded-rational", "{alpha: {scale: identity, prior: {exponential: 2}}}", IDM_ALPHA, 3,
+     1.0986122886681098, "alpha"},
+    {"boltzmann-exploratory", "{temperature: {scale: log}}", IDM_TEMPERATURE, 2,
+     0.69314718055994531, "temperature"},
+    {"boltzmann-exploratory", "{temperature: {scale: inverse}}", IDM_TEMPERATURE, 0.5,
+     0.69314718055994531, "inverse_temperature"},
+    {"boltzmann-exploratory", "{temperature: {scale: signed-log}}", IDM_TEMPERATURE, 1,
+     -0.36651292058166432, "temperature"},
+    {"boltzmann-exploratory", "temperature", IDM_TEMPERATURE, 2, 0.69314718055994531,
+     "temperature"},
+};
+
+static idm_problem *problem_of(const single *s)
+{
+  idm_problem *problem = diag(s->free_blocks);
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", s->planner);
+  return problem;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+static void check_single(const single *s)
+{
+  idm_problem *problem = problem_of(s);
+  idm_parameters *parameters = parameters_of(problem);
+  double y = NAN, reported[2] = {NAN, NAN};
+  assert_int_equal(idm_parameters_dimension(parameters), 1);
+  idm_theta_set_scalar(problem->theta, s->block, s->value);
+  idm_parameters_get(parameters, problem->theta, &y);
+  assert_near(y, s->y, 1e-14);
+  idm_theta_set_scalar(problem->theta, s->block, 77);
+  idm_parameters_set(parameters, &y, problem->theta);
+  assert_near(idm_theta_scalar(problem->theta, s->block), s->value, 1e-14);
+
+  const idm_labels *names = idm_parameters_quantities(parameters);
+  const bool inverse = strncmp(s->quantity, "inverse_", 8) == 0;
+  idm_parameters_report(parameters, &y, reported);
+  assert_int_equal(names->count, inverse ? 2 : 1);
+  assert_string_equal(names->name[names->count - 1], s->quantity);
+  assert_string_equal(names->name[0], idm_block_name(s->block));
+  assert_string_equal(idm_parameters_coordinates(parameters)->name[0], idm_block_name(s->block));
+  assert_near(reported[0], s->value, 1e-14);
+  assert_int_equal(idm_parameters_summarised(parameters, 0), !inverse);
+  if (inverse) {
+    assert_near(reported[1], 1 / s->value, 1e-14);
+    assert_true(idm_parameters_summarised(parameters, 1));
+  }
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+static void test_scales_and_supports(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++) check_single(&singles[i]);
+}
+
+/* A value that its support leaves out becomes the nearest one inside, and stays finite. */
+static void test_outside_its_support(void **state)
+{
+  (void)state;
+  const struct {
+    const char *free_blocks;
+    idm_block_id block;
+    double value, nearest;
+  } cases[] = {
+      {"discount", IDM_DISCOUNT, 1, 0.999},
+      {"discount", IDM_DISCOUNT, 0, 0.001},
+      {"{discount: {prior: {uniform: [0.5, 0.9]}}}", IDM_DISCOUNT, 0.95, 0.8996},
+      {"{alpha: {scale: log}}", IDM_ALPHA, INFINITY, 1096.6331584284585},
+      {"{alpha: {scale: log}}", IDM_ALPHA, 0, 9.1188196555451624e-4},
+      {"{alpha: {scale: identity}}", IDM_ALPHA, INFINITY, 1000},
+      {"{alpha: {scale: identity}}", IDM_ALPHA, -INFINITY, -1000},
+      {"{alpha: {scale: inverse}}", IDM_ALPHA, 0, 1e-3},
+      {"{alpha: {scale: inverse}}", IDM_ALPHA, -0.0, -1e-3},
+      {"{alpha: {scale: identity, prior: {halfnormal: 2}}}", IDM_ALPHA, -3, 1e-3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_problem *problem = diag(cases[i].free_blocks);
+    idm_parameters *parameters = parameters_of(problem);
+    double y = NAN;
+    idm_theta_set_scalar(problem->theta, cases[i].block, cases[i].value);
+    idm_parameters_get(parameters, problem->theta, &y);
+    assert_true(isfinite(y));
+    idm_parameters_set(parameters, &y, problem->theta);
+    assert_near(idm_theta_scalar(problem->theta, cases[i].block) / cases[i].nearest, 1, 1e-12);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void test_simplex(void **state)
+{
+  (void)state;
+  idm_problem *problem = diag("[action_prior, model_prior]");
+  idm_parameters *parameters = parameters_of(problem);
+  const double actions[3] = {0.2, 0.5, 0.3}, models[3] = {0.7, 0.1, 0.2};
+  double y[4], reported[6];
+  assert_int_equal(idm_parameters_dimension(parameters), 4);
+  memcpy(problem->theta->block[IDM_ACTION_PRIOR].value, actions, sizeof actions);
+  memcpy(problem->theta->block[IDM_MODEL_PRIOR].value, models, sizeof models);
+  idm_parameters_get(parameters, problem->theta, y);
+  memset(problem->theta->block[IDM_ACTION_PRIOR].value, 0, sizeof actions);
+  idm_parameters_set(parameters, y, problem->theta);
+  idm_parameters_report(parameters, y, reported);
+  for (size_t i = 0; i < 3; i++) {
+    assert_near(problem->theta->block[IDM_ACTION_PRIOR].value[i], actions[i], 1e-15);
+    assert_near(reported[i], actions[i], 1e-15);
+    assert_near(reported[3 + i], models[i], 1e-15);
+  }
+  const char *const quantities[] = {"action_prior[declare_healthy]",
+                                    "action_prior[declare_diseased]",
+                                    "action_prior[monitor]",
+                                    "model_prior[1]",
+                                    "model_prior[2]",
+                                    "model_prior[3]"};
+  for (size_t i = 0; i < 6; i++) {
+    assert_string_equal(idm_parameters_quantities(parameters)->name[i], quantities[i]);
+    assert_true(idm_parameters_summarised(parameters, i));
+  }
+  for (size_t i = 0; i < 4; i++)
+    assert_string_equal(idm_parameters_coordinates(parameters)->name[i],
+                        quantities[i < 2 ? i : i + 1]);
+  /* An outcome without weight has no logit; the start is then the middle. */
+  problem->theta->block[IDM_MODEL_PRIOR].value[0] = 0;
+  problem->theta->block[IDM_MODEL_PRIOR].value[1] = 0;
+  problem->theta->block[IDM_MODEL_PRIOR].value[2] = 1;
+  idm_parameters_get(parameters, problem->theta, y);
+  for (size_t i = 0; i < 4; i++) assert_true(isfinite(y[i]));
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+/* --- entries of the utility ----------------------------------------------------------------- */
+
+/* DIAG with other free entries, through the file. */
+static idm_problem *diag_with_free(const char *line)
+{
+  char text[4096];
+  size_t i = 0;
+  while (strcmp(idm_example_name(i), "diag") != 0) i++;
+  const char *example = idm_example_text(i), *end = strstr(example, "\nfree:");
+  assert_non_null(end);
+  const int length =
+      snprintf(text, sizeof text, "%.*s\nfree: %s\n", (int)(end - example), example, line);
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, (size_t)length, "test.yaml", &problem, NULL, &support_error));
+  return problem;
+}
+
+/* Set y = 100, 101, ...; expect the utility and the names given. */
+static void check_entries(const char *line, const double *utility, const char *const *names,
+                          size_t count)
+{
+  idm_problem *problem = diag_with_free(line);
+  idm_parameters *parameters = parameters_of(problem);
+  double y[MOST], back[MOST], reported[MOST];
+  assert_int_equal(idm_parameters_dimension(parameters), count);
+  for (size_t i = 0; i < count; i++) y[i] = 100 + (double)i;
+  idm_parameters_set(parameters, y, problem->theta);
+  for (size_t i = 0; i < 6; i++)
+    assert_near(problem->theta->block[IDM_UTILITY].value[i], utility[i], 0);
+  idm_parameters_get(parameters, problem->theta, back);
+  idm_parameters_report(parameters, y, reported);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(back[i] == y[i] && reported[i] == y[i]);
+    assert_string_equal(idm_parameters_quantities(parameters)->name[i], names[i]);
+    assert_string_equal(idm_parameters_coordinates(parameters)->name[i], names[i]);
+  }
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+static void test_entries(void **state)
+{
+  (void)state;
+  check_entries("{utility: {entries: [declare_healthy.healthy, declare_diseased], "
+                "prior: {normal: [0, 50]}}}",
+                (double[]){100, -36, 101, 102, -1, -1},
+                (const char *const[]){"utility[declare_healthy,healthy]",
+                                      "utility[declare_diseased,healthy]",
+                                      "utility[declare_diseased,diseased]"},
+                3);
+  check_entries("{utility: {entries: {correct: [declare_healthy.healthy, "
+                "declare_diseased.diseased], incorrect: [declare_healthy.diseased, "
+                "declare_diseased.healthy]}}}",
+                (double[]){100, 101, 101, 100, -1, -1},
+                (const char *const[]){"utility[correct]", "utility[incorrect]"}, 2);
+  check_entries("{utility: {reference: monitor}}", (double[]){100, 101, 102, 103, -1, -1},
+                (const char *const[]){
+                    "utility[declare_healthy,healthy]", "utility[declare_healthy,diseased]",
+                    "utility[declare_diseased,healthy]", "utility[declare_diseased,diseased]"},
+                4);
+  check_entries("[utility]", (double[]){100, 101, 102, 103, 104, 105},
+                (const char *const[]){
+                    "utility[declare_healthy,healthy]", "utility[declare_healthy,diseased]",
+                    "utility[declare_diseased,healthy]", "utility[declare_diseased,diseased]",
+                    "utility[monitor,healthy]", "utility[monitor,diseased]"},
+                6);
+}
+
+/* A free entry is the same in every variant; the others keep their own. */
+static void test_variants(void **state)
+{
+  (void)state;
+  idm_problem *problem = diag("{utility: {entries: {right: [declare_healthy.healthy, "
+                              "declare_diseased.diseased]}}}");
+  check(idm_theta_resize(problem->theta, IDM_UTILITY, 6, 2, &support_error));
+  for (size_t i = 0; i < 12; i++) problem->theta->block[IDM_UTILITY].value[i] = (double)i;
+  idm_parameters *parameters = parameters_of(problem);
+  const double y = 50, expected[12] = {50, 1, 2, 50, 4, 5, 50, 7, 8, 50, 10, 11};
+  idm_parameters_set(parameters, &y, problem->theta);
+  for (size_t i = 0; i < 12; i++)
+    assert_near(problem->theta->block[IDM_UTILITY].value[i], expected[i], 0);
+  /* The slope of a tied entry is summed over its places and the variants. */
+  double gradient = 5;
+  idm_theta *slope;
+  check(idm_theta_copy(problem->theta, &slope, &support_error));
+  for (size_t i = 0; i < 12; i++) slope->block[IDM_UTILITY].value[i] = pow(2, (double)i);
+  idm_parameters_pull(parameters, &y, slope, &gradient);
+  assert_near(gradient, 5 + 1 + 8 + 64 + 512, 1e-14);
+  idm_theta_destroy(slope);
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+/* Weights of a rule are named by action, then constant or state. */
+static void test_weights(void **state)
+{
+  (void)state;
+  idm_problem *problem = diag("alpha");
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "decision-rule");
+  check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
+  check(idm_problem_free(problem, "weights", &support_error));
+  idm_parameters *parameters = parameters_of(problem);
+  assert_int_equal(idm_parameters_dimension(parameters), 9);
+  assert_string_equal(idm_parameters_quantities(parameters)->name[3],
+                      "weights[declare_diseased,constant]");
+  assert_string_equal(idm_parameters_quantities(parameters)->name[8], "weights[monitor,diseased]");
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+/* --- priors --------------------------------------------------------------------------------- */
+
+typedef struct prior_case {
+  const char *free_blocks;
+  double mass; /* what the density of y integrates to */
+  double mean; /* of c */
+  double sd;
+} prior_case;
+
+/* A prior wider than the support is cut, not scaled: normal(0.9, 0.2) leaves out 31 % above 1. */
+static const prior_case priors[] = {
+    {"{alpha: {scale: log, prior: {normal: [0.3, 1.5]}}}", 1, 0.3, 1.5},
+    {"{beta: {scale: inverse, prior: {normal: [-0.2, 0.7]}}}", 1, -0.2, 0.7},
+    {"{eta: {scale: signed-log, prior: {normal: [1, 2]}}}", 1, 1, 2},
+    {"{alpha: {scale: identity, prior: {lognormal: [0.2, 0.5]}}}", 1, 1.3840306459807514,
+     0.73760659694340867},
+    {"{alpha: {scale: identity, prior: {halfnormal: 2}}}", 1, 1.5957691216057308,
+     1.2056204460136142},
+    {"{alpha: {scale: identity, prior: {exponential: 4}}}", 1, 0.25, 0.25},
+    {"{alpha: {scale: identity, prior: {gamma: [3, 2]}}}", 1, 1.5, 0.8660254037844386},
+    {"{alpha: {scale: identity, prior: {uniform: [-1, 2]}}}", 1, 0.5, 0.8660254037844386},
+    {"{discount: {prior: {beta: [3, 2]}}}", 1, 0.6, 0.2},
+    {"{discount: {prior: {uniform: [0.2, 0.8]}}}", 1, 0.5, 0.17320508075688773},
+    {"{discount: {prior: flat}}", 1, 0.5, 0.28867513459481287},
+    {"{discount: {prior: {normal: [0.9, 0.2]}}}", 0.69145906437480404, NAN, NAN},
+};
+enum { PRIORS = sizeof priors / sizeof priors[0] };
+
+/* Trapezoids over y: densities fall off fast enough for |y| < 60 to hold all of them. */
+static void test_densities_integrate_to_one(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < PRIORS; i++) {
+    idm_problem *problem = diag(priors[i].free_blocks);
+    idm_parameters *parameters = parameters_of(problem);
+    const double step = 0.01;
+    double sum = 0;
+    for (int k = -6000; k <= 6000; k++) {
+      const double y = k * step;
+      sum += exp(idm_parameters_log_prior(parameters, &y, NULL)) * step;
+    }
+    assert_near(sum, priors[i].mass, 1e-6);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void test_dirichlet_integrates_to_one(void **state)
+{
+  (void)state;
+  const char *const cases[] = {"{model_prior: {prior: {dirichlet: [2, 3, 1.5]}}}",
+                               "{model_prior: {prior: flat}}"};
+  /* A flat prior is the density 1 on the simplex, whose area is 1/2. */
+  const double mass[] = {1, 0.5};
+  for (size_t i = 0; i < 2; i++) {
+    idm_problem *problem = diag(cases[i]);
+    idm_parameters *parameters = parameters_of(problem);
+    const double step = 0.2;
+    double sum = 0;
+    for (int j = -100; j <= 100; j++)
+      for (int k = -100; k <= 100; k++) {
+        const double y[2] = {j * step, k * step};
+        sum += exp(idm_parameters_log_prior(parameters, y, NULL)) * step * step;
+      }
+    assert_near(sum, mass[i], 1e-6);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Everything that can be free at once, in a mixture of scales. */
+static const char everything[] =
+    "{alpha: {scale: log, prior: {normal: [0.5, 1.5]}}, "
+    "beta: {scale: inverse, prior: {normal: [0.1, 2]}}, "
+    "eta: {scale: signed-log, prior: {normal: [-0.5, 1]}}, "
+    "discount: {prior: {beta: [4, 2]}}, "
+    "utility: {entries: {correct: [declare_healthy.healthy, declare_diseased.diseased], "
+    "wait: monitor}, scale: signed-log, prior: {normal: [1, 3]}}, "
+    "action_prior: {prior: {dirichlet: [2, 1, 3]}}, model_prior: {prior: {dirichlet: [1, 2, 4]}}}";
+enum { EVERYTHING = 10 };
+
+static double log_normal(double x, double mean, double sd)
+{
+  const double z = (x - mean) / sd;
+  return -0.5 * z * z - log(sd) - 0.91893853320467274;
+}
+
+/* A scalar's density is its prior's at c times |dc/dy|: the sum over all, with slopes by
+ * differences. */
+static void test_log_prior_is_a_sum(void **state)
+{
+  (void)state;
+  idm_problem *problem = diag("{beta: {scale: inverse, prior: {normal: [0.1, 2]}}, "
+                              "eta: {scale: signed-log, prior: {normal: [-0.5, 1]}}, "
+                              "discount: {prior: {beta: [4, 2]}}}");
+  idm_parameters *parameters = parameters_of(problem);
+  idm_random random;
+  idm_random_init(&random, 5, 0);
+  for (int k = 0; k < 20; k++) {
+    double y[3], above[4], below[4];
+    for (size_t i = 0; i < 3; i++) y[i] = idm_random_normal(&random);
+    /* Blocks are in the order of the list: discount, beta, eta. */
+    const double h = 1e-5, at = y[0], c = 1 / (1 + exp(-at));
+    y[0] = at + h;
+    idm_parameters_report(parameters, y, above);
+    y[0] = at - h;
+    idm_parameters_report(parameters, y, below);
+    y[0] = at;
+    const double slope = (above[0] - below[0]) / (2 * h);
+    const double expected = log(20 * c * c * c * (1 - c)) + log(slope) + log_normal(y[1], 0.1, 2) +
+                            log_normal(y[2], -0.5, 1);
+    assert_near(idm_parameters_log_prior(parameters, y, NULL), expected, 1e-8);
+  }
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+static void test_gradient_of_the_prior(void **state)
+{
+  (void)state;
+  idm_problem *problem = diag(everything);
+  idm_parameters *parameters = parameters_of(problem);
+  idm_random random;
+  idm_random_init(&random, 6, 0);
+  assert_int_equal(idm_parameters_dimension(parameters), EVERYTHING);
+  for (int k = 0; k < 20; k++) {
+    double y[EVERYTHING], gradient[EVERYTHING];
+    for (size_t i = 0; i < EVERYTHING; i++) y[i] = 1.5 * idm_random_normal(&random);
+    const double here = idm_parameters_log_prior(parameters, y, gradient);
+    assert_true(here == idm_parameters_log_prior(parameters, y, NULL));
+    for (size_t i = 0; i < EVERYTHING; i++) {
+      const double h = 1e-5, at = y[i];
+      y[i] = at + h;
+      const double above = idm_parameters_log_prior(parameters, y, NULL);
+      y[i] = at - h;
+      const double below = idm_parameters_log_prior(parameters, y, NULL);
+      y[i] = at;
+      assert_near(gradient[i], (above - below) / (2 * h), 1e-8);
+    }
+  }
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+/* --- pulling slopes back -------------------------------------------------------------------- */
+
+/* A function of theta that is linear in the numbers, and in the inverses of temperatures. */
+static double linear(const idm_theta *theta, const idm_theta *weight)
+{
+  double sum = 0;
+  for (int b = 0; b < IDM_BLOCK_COUNT; b++) {
+    const idm_block *block = &theta->block[b];
+    const bool inverse = b == IDM_ALPHA || b == IDM_BETA || b == IDM_TEMPERATURE;
+    if (block->role != IDM_DESCRIPTIVE) continue;
+    for (size_t i = 0; i < block->size; i++)
+      sum += weight->block[b].value[i] * (inverse ? 1 / block->value[i] : block->value[i]);
+  }
+  return sum;
+}
+
+static void check_pull(const char *planner, const char *free_blocks)
+{
+  idm_problem *problem = diag(free_blocks);
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", planner);
+  idm_parameters *parameters = parameters_of(problem);
+  const size_t d = idm_parameters_dimension(parameters);
+  idm_theta *weight;
+  idm_random random;
+  idm_random_init(&random, 7, 0);
+  check(idm_theta_copy(problem->theta, &weight, &support_error));
+  for (int b = 0; b < IDM_BLOCK_COUNT; b++)
+    for (size_t i = 0; i < weight->block[b].size; i++)
+      weight->block[b].value[i] = idm_random_normal(&random);
+  for (int k = 0; k < 10; k++) {
+    double y[MOST], gradient[MOST] = {0};
+    for (size_t i = 0; i < d; i++) y[i] = idm_random_normal(&random);
+    idm_parameters_pull(parameters, y, weight, gradient);
+    for (size_t i = 0; i < d; i++) {
+      const double at = y[i], h = 1e-5 * fmin(1, fabs(at));
+      y[i] = at + h;
+      idm_parameters_set(parameters, y, problem->theta);
+      const double above = linear(problem->theta, weight);
+      y[i] = at - h;
+      idm_parameters_set(parameters, y, problem->theta);
+      const double below = linear(problem->theta, weight);
+      y[i] = at;
+      assert_near(gradient[i], (above - below) / (2 * h), 1e-7);
+    }
+  }
+  idm_theta_destroy(weight);
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+static void test_pull(void **state)
+{
+  (void)state;
+  const char *const scales[] = {"identity", "log", "inverse", "signed-log"};
+  char text[200];
+  check_pull("bounded-rational", everything);
+  for (size_t i = 0; i < 4; i++)
+    for (size_t j = 0; j < 4; j++) {
+      snprintf(text, sizeof text,
+               "{alpha: {scale: %s}, beta: {scale: %s}, eta: {scale: %s}, discount: {prior: "
+               "{uniform: [0.2, 0.9]}}}",
+               scales[i], scales[j], scales[(i + j) % 4]);
+      check_pull("bounded-rational", text);
+    }
+  for (size_t i = 0; i < 4; i++) {
+    snprintf(text, sizeof text, "{temperature: {scale: %s}, utility: {scale: identity}}",
+             scales[i]);
+    check_pull("boltzmann-exploratory", text);
+  }
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+enum { DRAWS = 20000 };
+
+/* Mean within 4.5 standard errors, and the variance within 4.5 of its own (the fourth moment from
+ * the draws): 2 x 11 checks at 7e-6 each, a false alarm once in 7,000 seeds. */
+static void check_moments(const double *x, double mean, double sd)
+{
+  double sum = 0, square = 0, fourth = 0;
+  for (size_t i = 0; i < DRAWS; i++) sum += x[i] / DRAWS;
+  for (size_t i = 0; i < DRAWS; i++) {
+    const double d = x[i] - mean;
+    square += d * d / DRAWS;
+    fourth += d * d * d * d / DRAWS;
+  }
+  assert_true(fabs(sum - mean) < 4.5 * sd / sqrt(DRAWS));
+  assert_true(fabs(square - sd * sd) < 4.5 * sqrt((fourth - square * square) / DRAWS));
+}
+
+/* c, by undoing what `report` does to it. */
+static double coordinate_of(idm_scale scale, double value)
+{
+  return idm_scale_to(scale, value);
+}
+
+static void test_draws(void **state)
+{
+  (void)state;
+  static double x[DRAWS];
+  const idm_block_id blocks[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
+  for (size_t i = 0; i < PRIORS; i++) {
+    idm_problem *problem = diag(priors[i].free_blocks);
+    idm_parameters *parameters = parameters_of(problem);
+    idm_scale scale = IDM_SCALE_IDENTITY;
+    for (size_t b = 0; b < 4; b++)
+      if (problem->theta->block[blocks[b]].role == IDM_DESCRIPTIVE)
+        scale = problem->theta->block[blocks[b]].scale;
+    assert_true(idm_parameters_proper(parameters));
+    idm_random random;
+    idm_random_init(&random, 11, i);
+    for (size_t k = 0; k < DRAWS; k++) {
+      double y, reported[2];
+      idm_parameters_draw(parameters, &random, &y);
+      idm_parameters_report(parameters, &y, reported);
+      x[k] = coordinate_of(scale, reported[0]);
+      assert_true(isfinite(y) && isfinite(x[k]));
+      if (strstr(priors[i].free_blocks, "discount")) assert_true(x[k] > 0 && x[k] < 1);
+    }
+    if (!isnan(priors[i].mean)) check_moments(x, priors[i].mean, priors[i].sd);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Dirichlet(a): means a_i / A, variances m (1 - m) / (A + 1). */
+static void test_draws_of_a_simplex(void **state)
+{
+  (void)state;
+  static double x[3][DRAWS];
+  idm_problem *problem = diag("{model_prior: {prior: {dirichlet: [2, 3, 5]}}}");
+  idm_parameters *parameters = parameters_of(problem);
+  idm_random random;
+  idm_random_init(&random, 12, 0);
+  for (size_t k = 0; k < DRAWS; k++) {
+    double y[2], p[3];
+    idm_parameters_draw(parameters, &random, y);
+    idm_parameters_report(parameters, y, p);
+    for (size_t i = 0; i < 3; i++) x[i][k] = p[i];
+  }
+  const double mean[] = {0.2, 0.3, 0.5};
+  for (size_t i = 0; i < 3; i++) check_moments(x[i], mean[i], sqrt(mean[i] * (1 - mean[i]) / 11));
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
+static void test_proper(void **state)
+{
+  (void)state;
+  const struct {
+    const char *free_blocks;
+    bool proper;
+  } cases[] = {
+      {"alpha, beta", true},
+      {"{alpha: {prior: flat}}", false},
+      {"{alpha: , beta: {prior: flat}}", false},
+      {"{discount: {prior: flat}}", true},
+      {"{model_prior: {prior: flat}}", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_problem *problem = diag(cases[i].free_blocks);
+    idm_parameters *parameters = parameters_of(problem);
+    assert_int_equal(idm_parameters_proper(parameters), cases[i].proper);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* --- errors --------------------------------------------------------------------------------- */
+
+static void refused(idm_problem *problem, const char *words)
+{
+  idm_parameters *parameters = (idm_parameters *)problem;
+  idm_error error = {0};
+  assert_int_equal(idm_parameters_create(problem, &parameters, &error), IDM_INPUT);
+  assert_null(parameters);
+  if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
+  idm_problem_destroy(problem);
+}
+
+static void test_errors(void **state)
+{
+  (void)state;
+  refused(diag("[]"), "nothing is free");
+  refused(diag("temperature"), "does not read it");
+  idm_problem *problem = diag("alpha");
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "rational");
+  refused(problem, "does not read it");
+  problem = diag("alpha");
+  snprintf(problem->agent.planner, sizeof problem->agent.planner, "nobody");
+  refused(problem, "planner 'nobody' is not known");
+  refused(diag("{model_prior: {prior: {normal: [0, 1]}}}"), "expected dirichlet or flat");
+  refused(diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its weight where");
+  refused(diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its weight where");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scales_and_supports),
+      cmocka_unit_test(test_outside_its_support),
+      cmocka_unit_test(test_simplex),
+      cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_variants),
+      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_densities_integrate_to_one),
+      cmocka_unit_test(test_dirichlet_integrates_to_one),
+      cmocka_unit_test(test_log_prior_is_a_sum),
+      cmocka_unit_test(test_gradient_of_the_prior),
+      cmocka_unit_test(test_pull),
+      cmocka_unit_test(test_draws),
+      cmocka_unit_test(test_draws_of_a_simplex),
+      cmocka_unit_test(test_proper),
+      cmocka_unit_test(test_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* summary.json: one JSON object, verdicts that are read back once, hostile files. */
+#include <jansson.h>
+
+#include "io/run/run_support.h"
+
+/* --- support -------------------------------------------------------------------------------- */
+
+static const char *const names[] = {"inverse_beta", "beta", "utility[a/b,\xc3\xa9]"};
+
+/* An assessment of three quantities with every part filled in. */
+static idm_assessment *made_up_assessment(void)
+{
+  idm_assessment *a = calloc(1, sizeof *a);
+  assert_non_null(a);
+  a->quantities = 3;
+  a->diagnosis = calloc(3, sizeof *a->diagnosis);
+  a->parameter = calloc(2, sizeof *a->parameter);
+  a->sensitivity = calloc(1, sizeof *a->sensitivity);
+  a->finer_shift = calloc(3, sizeof *a->finer_shift);
+  assert_true(a->diagnosis && a->parameter && a->sensitivity && a->finer_shift);
+  for (size_t i = 0; i < 3; i++)
+    a->diagnosis[i] = (idm_diagnosis){0.1 + (double)i, 2, 3, 4, 5, 6, 7, 8, 9, 1.0 / 3};
+  a->diagnosis[0].rhat = NAN;
+  a->divergences = 4;
+  a->ebfmi = NAN;
+  a->identified = true;
+  a->log_likelihood = -INFINITY;
+  a->parameters = 2;
+  a->parameter[0] = (idm_identification){.quantity = 0,
+                                         .contraction = NAN,
+                                         .maximum = 0.25,
+                                         .low = -INFINITY,
+                                         .high = INFINITY,
+                                         .limit = {0, INFINITY},
+                                         .gap = {1.5, 0},
+                                         .proper = {true, false},
+                                         .sentence = "a \"sentence\"\n"};
+  a->parameter[1] = (idm_identification){.quantity = 2, .contraction = 0.5};
+  a->ridge = 0.125;
+  a->ridge_sentence = strdup("a ridge");
+  a->resolution = 9;
+  a->finer = 18;
+  a->finer_change = 0.5;
+  a->finer_shift[2] = -0.0625;
+  a->sensitivities = 1;
+  strcpy(a->sensitivity[0].name, "discount");
+  a->sensitivity[0].value = 0.95;
+  a->sensitivity[0].slope = calloc(3, sizeof(double));
+  assert_non_null(a->sensitivity[0].slope);
+  a->sensitivity[0].slope[0] = 1e-300;
+  idm_notes_add(&a->failures, "one failure");
+  idm_notes_add(&a->failures, "another");
+  idm_notes_add(&a->remarks, "a remark");
+  return a;
+}
+
+static json_t *load(const folder *f)
+{
+  json_error_t where;
+  json_t *object = json_load_file(f->file, 0, &where);
+  if (!object) fail_msg("%d:%d: %s", where.line, where.column, where.text);
+  return object;
+}
+
+/* The member at a path of keys; fails where there is none. */
+static const json_t *at(const json_t *object, const char *const *keys)
+{
+  for (; *keys; keys++) {
+    object = json_object_get(object, *keys);
+    if (!object) fail_msg("there is no '%s'", *keys);
+  }
+  return object;
+}
+#define AT(object, ...) at(object, (const char *const[]){__VA_ARGS__, NULL})
+
+static void same_number(const json_t *found, double expected)
+{
+  assert_true(json_is_real(found));
+  assert_true(json_real_value(found) == expected);
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static void test_every_part(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(2, 5, names, 3, false);
+  idm_assessment *a = made_up_assessment();
+  const idm_projection projection = {10, 0.75, INFINITY, 0, NAN};
+  check(idm_summary_write(p, a, &projection, f->file, &support_error));
+  assert_int_equal(entries(f, 0), 1);
+  json_t *j = load(f);
+  assert_string_equal(json_string_value(AT(j, "inverse")), "bayes");
+  assert_string_equal(json_string_value(AT(j, "sampler")), "nuts");
+  assert_int_equal(json_integer_value(AT(j, "chains")), 2);
+  assert_int_equal(json_integer_value(AT(j, "draws")), 5);
+  assert_int_equal(json_integer_value(AT(j, "warmup")), 500);
+  /* Quantities that are not to be summarised stay out. */
+  assert_int_equal(json_object_size(AT(j, "posterior")), 2);
+  same_number(AT(j, "posterior", names[0], "mean"), 0.1);
+  same_number(AT(j, "posterior", names[2], "mean"), 2.1);
+  same_number(AT(j, "posterior", names[2], "r_hat"), 1.0 / 3);
+  static const char *const members[] = {"sd",  "mcse_mean", "mcse_sd",  "q5",
+                                        "q50", "q95",       "ess_bulk", "ess_tail"};
+  for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+    same_number(AT(j, "posterior", names[0], members[i]), (double)i + 2);
+  /* NaN is null, infinities are texts. */
+  assert_true(json_is_null(AT(j, "posterior", names[0], "r_hat")));
+  assert_true(json_is_null(AT(j, "e_bfmi")));
+  assert_string_equal(json_string_value(AT(j, "maximum_log_likelihood")), "-inf");
+  const json_t *interval = AT(j, "identification", names[0], "profile_interval");
+  assert_string_equal(json_string_value(json_array_get(interval, 0)), "-inf");
+  assert_string_equal(json_string_value(json_array_get(interval, 1)), "inf");
+  assert_true(json_is_null(AT(j, "identification", names[0], "contraction")));
+  same_number(AT(j, "identification", names[2], "contraction"), 0.5);
+  const json_t *bounded = AT(j, "identification", names[0], "prior_is_proper");
+  assert_true(json_is_true(json_array_get(bounded, 0)));
+  assert_true(json_is_false(json_array_get(bounded, 1)));
+  assert_string_equal(json_string_value(AT(j, "identification", names[0], "sentence")),
+                      "a \"sentence\"\n");
+  assert_string_equal(json_string_value(AT(j, "ridge", "sentence")), "a ridge");
+  same_number(AT(j, "sensitivity", "discount", "mean_change_per_unit", names[0]), 1e-300);
+  assert_int_equal(json_integer_value(AT(j, "discretisation", "finer")), 18);
+  same_number(AT(j, "discretisation", "shift_in_sd", names[2]), -0.0625);
+  assert_string_equal(json_string_value(AT(j, "projection", "brier")), "inf");
+  assert_true(json_is_null(AT(j, "projection", "divergence")));
+  assert_int_equal(json_integer_value(AT(j, "divergences")), 4);
+  assert_true(json_is_false(AT(j, "verdict", "trusted")));
+  assert_int_equal(json_array_size(AT(j, "verdict", "failures")), 2);
+  json_decref(j);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+/* Without a look at the data there is nothing to say of it. */
+static void test_draws_only(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(2, 50, names, 3, true);
+  idm_assessment *a;
+  check(idm_assess_draws(p, &a, &support_error));
+  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  json_t *j = load(f);
+  static const char *const absent[] = {"identification", "ridge",      "sensitivity",
+                                       "discretisation", "projection", "maximum_log_likelihood"};
+  for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++)
+    assert_null(json_object_get(j, absent[i]));
+  assert_int_equal(json_object_size(AT(j, "posterior")), 2);
+  json_decref(j);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+static void test_cannot_write(void **state)
+{
+  (void)state;
+  idm_posterior *p = made_up(1, 5, names, 3, true);
+  idm_assessment *a = made_up_assessment();
+  assert_int_equal(idm_summary_write(p, a, NULL, "no/such/summary.json", &support_error),
+                   IDM_SYSTEM);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static void test_read_adds_what_is_new(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(1, 5, names, 3, true);
+  idm_assessment *a = made_up_assessment();
+  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  idm_assessment *own = calloc(1, sizeof *own);
+  assert_non_null(own);
+  own->trusted = true;
+  idm_notes_add(&own->failures, "another");
+  idm_notes_add(&own->remarks, "of my own");
+  for (int again = 0; again < 2; again++) {
+    check(idm_summary_read(f->file, own, &support_error));
+    assert_int_equal(own->failures.count, 2);
+    assert_int_equal(own->remarks.count, 2);
+    assert_string_equal(own->failures.text[0], "another");
+    assert_string_equal(own->failures.text[1], "one failure");
+    assert_string_equal(own->remarks.text[1], "a remark");
+    assert_false(own->trusted);
+  }
+  idm_assessment_destroy(own);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+static void put_text(const folder *f, const char *text, size_t length)
+{
+  FILE *stream = fopen(f->file, "wb");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(text, 1, length, stream), length);
+  assert_int_equal(fclose(stream), 0);
+}
+
+static void expect_refusal(const folder *f, const char *text, size_t length)
+{
+  idm_assessment *a = calloc(1, sizeof *a);
+  idm_error error = {0};
+  assert_non_null(a);
+  put_text(f, text, length);
+  if (idm_summary_read(f->file, a, &error) != IDM_INPUT) fail_msg("accepted: %.80s", text);
+  assert_string_equal(error.file, f->file);
+  assert_true(error.message[0]);
+  assert_int_equal(idm_summary_read(f->file, a, NULL), IDM_INPUT);
+  idm_assessment_destroy(a);
+}
+
+static void test_hostile_files(void **state)
+{
+  static const char *const texts[] = {
+      "",
+      "{",
+      "null",
+      "[]",
+      "3",
+      "\"verdict\"",
+      "{}",
+      "{\"verdict\": 1}",
+      "{\"verdict\": []}",
+      "{\"verdict\": {}}",
+      "{\"verdict\": {\"failures\": []}}",
+      "{\"verdict\": {\"remarks\": []}}",
+      "{\"verdict\": {\"failures\": {}, \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [1], \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [\"x\", null], \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [], \"remarks\": \"none\"}}",
+      "{\"verdict\": {\"failures\": [], \"remarks\": [[]]}}",
+      "{\"verdict\": {\"failures\": [\"a\\u0000b\"], \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [], \"remarks\": []}} more",
+      "{\"verdict\": {\"failures\": [\"\xff\"], \"remarks\": []}}",
+      "\xef\xbb\xbf{}",
+      "not JSON",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    expect_refusal(*state, texts[i], strlen(texts[i]));
+  expect_refusal(*state, "{}\0{}", 5);
+  /* Deep, and long. */
+  enum { LONG = 1 << 20 };
+  char *text = malloc(LONG);
+  assert_non_null(text);
+  memset(text, '[', LONG);
+  expect_refusal(*state, text, LONG);
+  memset(text, ' ', LONG);
+  expect_refusal(*state, text, LONG);
+  free(text);
+}
+
+/* A place in the file where the parser knows one. */
+static void test_place(void **state)
+{
+  const folder *f = *state;
+  static const char text[] = "{\n \"verdict\": oops\n}\n";
+  idm_assessment a = {0};
+  idm_error error = {0};
+  put_text(f, text, strlen(text));
+  assert_int_equal(idm_summary_read(f->file, &a, &error), IDM_INPUT);
+  assert_int_equal(error.line, 2);
+  assert_true(error.column > 0);
+  assert_int_equal(idm_summary_read("no/such.json", &a, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "cannot open 'no/such.json'"));
+}
+
+/* Every truncation of a real summary is refused or, where only the end of the line is lost, read.
+ */
+static void test_truncations(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(1, 5, names, 3, true);
+  idm_assessment *a = made_up_assessment();
+  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  char *text;
+  size_t length;
+  check(idm_file_read(f->file, 1 << 20, &text, &length, &support_error));
+  for (size_t cut = 0; cut + 1 < length; cut += 7) expect_refusal(f, text, cut);
+  free(text);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      IN_FOLDER(test_every_part),    IN_FOLDER(test_draws_only),
+      IN_FOLDER(test_cannot_write),  IN_FOLDER(test_read_adds_what_is_new),
+      IN_FOLDER(test_hostile_files), IN_FOLDER(test_place),
+      IN_FOLDER(test_truncations),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* Weighted sets of beliefs: growing, and merging equal beliefs whatever their order. */
+#include "plan/believer/belief_set.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static belief_set started(size_t states)
+{
+  belief_set set;
+  check(idm_belief_set_init(&set, states, 3, 6, &support_error));
+  assert_int_equal(set.count, 0);
+  return set;
+}
+
+static void add(belief_set *set, double weight, const double *belief)
+{
+  check(idm_belief_set_add(set, weight, belief, &support_error));
+}
+
+/* Index of the belief within the tolerance of z; fails unless exactly one is. */
+static size_t find(const belief_set *set, const double *z)
+{
+  size_t found = SIZE_MAX;
+  for (size_t i = 0; i < set->count; i++) {
+    double far = 0;
+    for (size_t s = 0; s < set->states; s++)
+      far = fmax(far, fabs(set->belief[i * set->states + s] - z[s]));
+    if (far > 1e-12) continue;
+    assert_true(found == SIZE_MAX);
+    found = i;
+  }
+  assert_true(found != SIZE_MAX);
+  return found;
+}
+
+static void beliefs_are_copied_in_order(void **state)
+{
+  (void)state;
+  belief_set set = started(3);
+  for (int i = 0; i < 1000; i++) {
+    double z[3] = {i / 1000.0, 1 - i / 1000.0, 0};
+    add(&set, i, z);
+    z[0] = NAN; /* the set has its own copy */
+  }
+  assert_int_equal(set.count, 1000);
+  assert_true(set.capacity >= 1000);
+  for (size_t i = 0; i < 1000; i++) {
+    assert_true(set.weight[i] == (double)i);
+    assert_true(set.belief[3 * i] == (double)i / 1000.0 && set.belief[3 * i + 2] == 0);
+    /* Room for the policies grew along. */
+    for (int u = 0; u < 3; u++) set.decision[3 * i + (size_t)u] = 1;
+    for (int j = 0; j < 6; j++) set.specification[6 * i + (size_t)j] = 1;
+  }
+  idm_belief_set_free(&set);
+}
+
+static void equal_beliefs_merge_and_weights_sum_to_one(void **state)
+{
+  (void)state;
+  belief_set set = started(2);
+  add(&set, 1, (double[]){0.3, 0.7});
+  add(&set, 2, (double[]){0.9, 0.1});
+  add(&set, 3, (double[]){0.3 + 5e-13, 0.7 - 5e-13});
+  add(&set, 4, (double[]){0.3 + 1e-10, 0.7 - 1e-10}); /* another belief */
+  assert_true(idm_belief_set_tidy(&set));
+  assert_int_equal(set.count, 3);
+  assert_near(set.weight[find(&set, (double[]){0.3, 0.7})], 0.4, 1e-15);
+  assert_near(set.weight[find(&set, (double[]){0.9, 0.1})], 0.2, 1e-15);
+  assert_near(set.weight[find(&set, (double[]){0.3 + 1e-10, 0.7 - 1e-10})], 0.4, 1e-15);
+  /* Tidy once more: nothing left to do. */
+  assert_true(idm_belief_set_tidy(&set));
+  assert_int_equal(set.count, 3);
+  /* And the set can be added to. */
+  add(&set, 1, (double[]){0.9, 0.1});
+  assert_true(idm_belief_set_tidy(&set));
+  assert_int_equal(set.count, 3);
+  assert_near(set.weight[find(&set, (double[]){0.9, 0.1})], 0.6, 1e-15);
+  idm_belief_set_free(&set);
+}
+
+/* A difference in any coordinate keeps beliefs apart, the last one too. */
+static void every_coordinate_counts(void **state)
+{
+  (void)state;
+  belief_set set = started(4);
+  add(&set, 1, (double[]){0.25, 0.25, 0.25, 0.25});
+  add(&set, 1, (double[]){0.25, 0.25, 0.2, 0.3});
+  add(&set, 1, (double[]){0.25, 0.2, 0.25, 0.3});
+  add(&set, 1, (double[]){0.2, 0.25, 0.25, 0.3});
+  add(&set, 1, (double[]){0.25, 0.25, 0.2, 0.3});
+  assert_true(idm_belief_set_tidy(&set));
+  assert_int_equal(set.count, 4);
+  assert_near(set.weight[find(&set, (double[]){0.25, 0.25, 0.2, 0.3})], 0.4, 1e-15);
+  idm_belief_set_free(&set);
+}
+
+static void weights_that_sum_to_zero_are_told(void **state)
+{
+  (void)state;
+  belief_set set = started(2);
+  assert_false(idm_belief_set_tidy(&set)); /* empty */
+  add(&set, 0, (double[]){0.3, 0.7});
+  assert_false(idm_belief_set_tidy(&set));
+  add(&set, 0, (double[]){0.3, 0.7});
+  add(&set, 0, (double[]){0.6, 0.4});
+  assert_false(idm_belief_set_tidy(&set));
+  add(&set, NAN, (double[]){0.8, 0.2});
+  assert_false(idm_belief_set_tidy(&set));
+  set.count = 0; /* used again */
+  add(&set, 0, (double[]){0.3, 0.7});
+  add(&set, 1e-300, (double[]){0.6, 0.4});
+  assert_true(idm_belief_set_tidy(&set));
+  assert_near(set.weight[find(&set, (double[]){0.6, 0.4})], 1, 0);
+  idm_belief_set_free(&set);
+}
+
+/* --- at random, against a plain quadratic merge --------------------------------------------- */
+
+enum { DISTINCT = 700, DRAWN = 6000 };
+
+typedef struct sample {
+  double weight;
+  double belief[4];
+} sample;
+
+/* Beliefs with repeats, some off by rounding. Coordinates come from few values, so that many share
+ * their first ones. */
+static void draw(idm_random *random, size_t states, size_t first, sample *samples)
+{
+  double base[DISTINCT][4];
+  for (size_t i = 0; i < DISTINCT; i++) {
+    double left = 1;
+    for (size_t s = 0; s + 1 < states; s++) {
+      base[i][s] = first ? floor((double)first * idm_random_uniform(random)) / (double)first * left
+                         : left * idm_random_uniform(random);
+      left -= base[i][s];
+    }
+    base[i][states - 1] = left;
+  }
+  for (size_t j = 0; j < DRAWN; j++) {
+    const size_t i = (size_t)(DISTINCT * idm_random_uniform(random));
+    samples[j].weight = idm_random_uniform(random) < 0.1 ? 0 : idm_random_uniform(random);
+    for (size_t s = 0; s < states; s++)
+      samples[j].belief[s] = base[i][s] + 2e-13 * (idm_random_uniform(random) - 0.5);
+  }
+}
+
+static bool equal(const double *a, const double *b, size_t states)
+{
+  for (size_t s = 0; s < states; s++)
+    if (fabs(a[s] - b[s]) > 1e-12) return false;
+  return true;
+}
+
+/* Merge in place; returns how many are left. Weights are scaled to sum to 1. */
+static size_t plain_merge(sample *samples, size_t count, size_t states)
+{
+  size_t kept = 0;
+  double total = 0;
+  for (size_t j = 0; j < count; j++) {
+    size_t i = 0;
+    while (i < kept && !equal(samples[i].belief, samples[j].belief, states)) i++;
+    total += samples[j].weight;
+    if (i < kept)
+      samples[i].weight += samples[j].weight;
+    else
+      samples[kept++] = samples[j];
+  }
+  for (size_t i = 0; i < kept; i++) samples[i].weight /= total;
+  return kept;
+}
+
+static void shuffle(idm_random *random, sample *samples, size_t count)
+{
+  for (size_t j = count; j-- > 1;) {
+    const size_t i = (size_t)((double)(j + 1) * idm_random_uniform(random));
+    const sample one = samples[i];
+    samples[i] = samples[j];
+    samples[j] = one;
+  }
+}
+
+static void thousands_of_beliefs_merge_as_they_should(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 71, 0);
+  sample *samples = calloc(DRAWN, sizeof *samples), *merged = calloc(DRAWN, sizeof *merged);
+  assert_true(samples && merged);
+  for (int round = 0; round < 12; round++) {
+    const size_t states = 2 + (size_t)round % 3;
+    draw(&random, states, round < 6 ? 0 : 5, samples);
+    memcpy(merged, samples, DRAWN * sizeof *merged);
+    const size_t count = plain_merge(merged, DRAWN, states);
+    /* The order of arrival must not matter. */
+    for (int order = 0; order < 3; order++) {
+      belief_set set = started(states);
+      for (size_t j = 0; j < DRAWN; j++) add(&set, samples[j].weight, samples[j].belief);
+      assert_true(idm_belief_set_tidy(&set));
+      assert_int_equal(set.count, count);
+      double total = 0;
+      for (size_t i = 0; i < count; i++) {
+        assert_near(set.weight[find(&set, merged[i].belief)], merged[i].weight, 1e-14);
+        total += set.weight[i];
+      }
+      assert_near(total, 1, 1e-12);
+      idm_belief_set_free(&set);
+      shuffle(&random, samples, DRAWN);
+    }
+  }
+  free(samples);
+  free(merged);
+}
+
+/* First coordinates a fraction of the tolerance apart, in a chain: equality within a tolerance is
+ * not transitive, and a sort that took it for an order would leave identical beliefs apart. */
+static void chains_of_near_beliefs_leave_no_twins(void **state)
+{
+  (void)state;
+  const double near[3][3] = {{.3, .10, .6}, {.3 + .7e-12, .05, .65}, {.3 + 1.4e-12, .01, .69}};
+  idm_random random;
+  idm_random_init(&random, 71, 0);
+  for (int n = 0; n < 500; n++) {
+    belief_set set;
+    check(idm_belief_set_init(&set, 3, 1, 1, &support_error));
+    for (int i = 0; i < 12; i++)
+      check(idm_belief_set_add(&set, 1, near[(int)(3 * idm_random_uniform(&random))],
+                               &support_error));
+    assert_true(idm_belief_set_tidy(&set));
+    assert_true(set.count <= 3);
+    for (size_t i = 0; i < set.count; i++)
+      for (size_t j = 0; j < i; j++)
+        assert_memory_not_equal(set.belief + 3 * i, set.belief + 3 * j, 3 * sizeof(double));
+    idm_belief_set_free(&set);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(beliefs_are_copied_in_order),
+      cmocka_unit_test(equal_beliefs_merge_and_weights_sum_to_one),
+      cmocka_unit_test(every_coordinate_counts),
+      cmocka_unit_test(weights_that_sum_to_zero_are_told),
+      cmocka_unit_test(thousands_of_beliefs_merge_as_they_should),
+      cmocka_unit_test(chains_of_near_beliefs_leave_no_twins),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

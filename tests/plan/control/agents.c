@@ -1,0 +1,176 @@
+/* Clamps of the paper's agents: each sets what the table says, and nothing else. */
+#include "plan/control/agents.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+typedef idm_status (*clamp_function)(const idm_setting *setting, idm_theta *theta,
+                                     idm_error *opt_error);
+
+/* A row of the table; NAN: the parameter's own number stays. */
+typedef struct agent_row {
+  const char *name;
+  clamp_function clamp;
+  double alpha, beta, eta;
+  bool uniform;     /* action prior */
+  bool environment; /* Dirac model prior: every model is the environment's */
+} agent_row;
+
+static const agent_row rows[] = {
+    {"rational", idm_clamp_rational, 0, INFINITY, 0, false, false},
+    {"random", idm_clamp_random, INFINITY, INFINITY, 0, true, true},
+    {"optimal", idm_clamp_optimal, 0, INFINITY, 0, true, true},
+    {"minimum information", idm_clamp_minimum_information, 1, INFINITY, 1, false, true},
+    {"maximum entropy", idm_clamp_maximum_entropy, NAN, INFINITY, 0, true, true},
+    {"regularised", idm_clamp_regularised, NAN, INFINITY, 0, false, true},
+    {"robust", idm_clamp_robust, 0, NAN, 0, true, false},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* Every block full of numbers of its own; the environment is none of the models. */
+static idm_problem *drawn(idm_random *random)
+{
+  const support_shape shape = {3, 4, 2, 2, 5};
+  idm_problem *problem = support_problem(shape, random), *other = support_problem(shape, random);
+  const idm_sizes n = idm_setting_sizes(problem->setting);
+  memcpy(problem->setting->transition, other->setting->transition,
+         n.actions * n.states * n.states * sizeof(double));
+  memcpy(problem->setting->emission, other->setting->emission,
+         n.actions * n.states * n.observations * sizeof(double));
+  idm_problem_destroy(other);
+  idm_theta *theta = problem->theta;
+  check(idm_theta_resize(theta, IDM_WEIGHTS, n.actions * (n.states + 1), 1, &support_error));
+  check(idm_theta_resize(theta, IDM_BELIEF_PRIOR, n.states, 1, &support_error));
+  const idm_block_id fill[] = {IDM_WEIGHTS, IDM_BELIEF_PRIOR, IDM_CERTAINTY, IDM_TEMPERATURE,
+                               IDM_DISCOUNT};
+  for (size_t b = 0; b < sizeof fill / sizeof fill[0]; b++)
+    for (size_t i = 0; i < theta->block[fill[b]].size; i++)
+      theta->block[fill[b]].value[i] = idm_random_uniform(random);
+  support_set(problem, 0.7, -1.5, 0.25);
+  theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
+  theta->block[IDM_ALPHA].scale = IDM_SCALE_LOG;
+  return problem;
+}
+
+/* What the clamp should have made of `before`. */
+static void expect(const agent_row *row, const idm_setting *setting, idm_theta *before)
+{
+  const double limits[] = {row->alpha, row->beta, row->eta};
+  const idm_block_id ids[] = {IDM_ALPHA, IDM_BETA, IDM_ETA};
+  for (size_t i = 0; i < 3; i++)
+    if (!isnan(limits[i])) idm_theta_set_scalar(before, ids[i], limits[i]);
+  for (size_t u = 0; row->uniform && u < before->sizes.actions; u++)
+    before->block[IDM_ACTION_PRIOR].value[u] = 1.0 / (double)before->sizes.actions;
+  for (size_t m = 0; row->environment && m < before->models; m++) {
+    const size_t transition = before->block[IDM_TRANSITION].size / before->models;
+    const size_t emission = before->block[IDM_EMISSION].size / before->models;
+    memcpy(before->block[IDM_TRANSITION].value + m * transition, setting->transition,
+           transition * sizeof(double));
+    memcpy(before->block[IDM_EMISSION].value + m * emission, setting->emission,
+           emission * sizeof(double));
+  }
+}
+
+static void same_theta(const char *name, const idm_theta *a, const idm_theta *b)
+{
+  assert_int_equal(a->models, b->models);
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++) {
+    const idm_block *x = &a->block[id], *y = &b->block[id];
+    assert_int_equal(x->size, y->size);
+    assert_int_equal(x->variants, y->variants);
+    assert_int_equal(x->role, y->role);
+    assert_int_equal(x->scale, y->scale);
+    for (size_t i = 0; i < x->size * x->variants; i++)
+      if (x->value[i] != y->value[i] || signbit(x->value[i]) != signbit(y->value[i])) {
+        print_error("%s: %s[%zu] is %g, not %g\n", name, idm_block_name((idm_block_id)id), i,
+                    x->value[i], y->value[i]);
+        fail();
+      }
+  }
+}
+
+static void each_agent_is_its_row_of_the_table(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 51, 0);
+  for (size_t i = 0; i < ROWS; i++) {
+    idm_problem *problem = drawn(&random);
+    idm_theta *expected;
+    check(idm_theta_copy(problem->theta, &expected, &support_error));
+    expect(&rows[i], problem->setting, expected);
+    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    same_theta(rows[i].name, problem->theta, expected);
+    /* Clamped twice is clamped once. */
+    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    same_theta(rows[i].name, problem->theta, expected);
+    idm_theta_destroy(expected);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void refuses(clamp_function clamp, const idm_problem *problem, const char *words)
+{
+  idm_error error = {0};
+  assert_int_equal(clamp(problem->setting, problem->theta, &error), IDM_INPUT);
+  if (!strstr(error.message, words)) print_error("'%s' lacks '%s'\n", error.message, words);
+  assert_non_null(strstr(error.message, words));
+  assert_int_equal(clamp(problem->setting, problem->theta, NULL), IDM_INPUT);
+}
+
+static void numbers_that_no_such_agent_has_are_refused(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 52, 0);
+  idm_problem *problem = drawn(&random);
+  const double alphas[] = {0.0, -0.0, -1, INFINITY, -INFINITY, NAN};
+  const double betas[] = {0.0, -0.0, 1, INFINITY, -INFINITY, NAN};
+  for (size_t i = 0; i < 6; i++) {
+    support_set(problem, alphas[i], -1, 0);
+    refuses(idm_clamp_maximum_entropy, problem, "positive, finite alpha");
+    refuses(idm_clamp_regularised, problem, "positive, finite alpha");
+    support_set(problem, 1, betas[i], 0);
+    refuses(idm_clamp_robust, problem, "negative, finite beta");
+  }
+  /* The others set these numbers themselves and take any. */
+  for (size_t i = 0; i < ROWS; i++) {
+    support_set(problem, isnan(rows[i].alpha) ? 2 : NAN, isnan(rows[i].beta) ? -2 : NAN, NAN);
+    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+  }
+  idm_problem_destroy(problem);
+}
+
+static void an_unknown_environment_cannot_be_known(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 53, 0);
+  for (int missing = 0; missing < 2; missing++) {
+    idm_problem *problem = drawn(&random);
+    double **gone = missing ? &problem->setting->transition : &problem->setting->emission;
+    double *kept = *gone;
+    *gone = NULL;
+    for (size_t i = 0; i < ROWS; i++) {
+      support_set(problem, 0.7, -1.5, 0.25);
+      if (rows[i].environment)
+        refuses(rows[i].clamp, problem, "dynamics are not given");
+      else
+        check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    }
+    *gone = kept;
+    idm_problem_destroy(problem);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_agent_is_its_row_of_the_table),
+      cmocka_unit_test(numbers_that_no_such_agent_has_are_refused),
+      cmocka_unit_test(an_unknown_environment_cannot_be_known),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

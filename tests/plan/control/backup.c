@@ -1,0 +1,336 @@
+/* The operator B* and its derivative, against the same written out plainly. */
+#include "plan/control/plain.h"
+
+static const double temperatures[] = {0.0, -0.0, INFINITY, -INFINITY, 0.3,  -0.3,
+                                      2,   -2,   1e-8,     -1e-8,     1e12, -1e12};
+enum { TEMPERATURES = sizeof temperatures / sizeof temperatures[0] };
+
+/* Two states take every path of the folded derivative; 32 points leave no padding. */
+static const support_shape shapes[] = {{2, 3, 2, 3, 37}, {2, 2, 2, 2, 31}, {2, 2, 2, 1, 40},
+                                       {2, 3, 3, 1, 20}, {2, 3, 3, 3, 33}, {2, 1, 1, 1, 10},
+                                       {3, 3, 2, 2, 9},  {3, 2, 3, 3, 7},  {3, 1, 2, 1, 6},
+                                       {4, 3, 2, 2, 5},  {4, 2, 4, 3, 4},  {4, 4, 1, 1, 3}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0], FEATURES = 6 };
+
+/* A random problem with one of the features that the operator treats apart. */
+static idm_problem *featured(support_shape shape, int feature, idm_random *random)
+{
+  idm_problem *problem = support_problem(shape, random);
+  const size_t last = shape.actions - 1;
+  if (feature == 1 || feature == 4)
+    for (size_t m = 0; m < shape.models; m++) plain_forget(problem, 0, m);
+  if (feature == 2 || feature == 4)
+    problem->setting->terminal[last] = problem->setting->ends[last] = true;
+  if (feature == 3) plain_forget(problem, 0, 0); /* under the first model alone */
+  if (feature == 3 || feature == 5) plain_blur(problem, last);
+  if (feature == 5) {
+    problem->agent.surprise = IDM_SURPRISE_OBSERVATION;
+    check(idm_theta_resize(problem->theta, IDM_BELIEF_PRIOR, shape.states, 1, &support_error));
+    for (size_t s = 0; s < shape.states; s++)
+      problem->theta->block[IDM_BELIEF_PRIOR].value[s] = 0.5 + 2 * idm_random_uniform(random);
+    problem->theta->block[IDM_CERTAINTY].value[0] = 0.6137;
+    problem->theta->block[IDM_CERTAINTY].value[1] = 1.5;
+  }
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.7 + 0.25 * idm_random_uniform(random));
+  idm_theta_set_scalar(problem->theta, IDM_ETA, support_signed(random, 0.05, 1));
+  return problem;
+}
+
+/* Other multipliers for operator and problem alike; the values are not solved again. */
+static void set(idm_problem *problem, control *c, double alpha, double beta)
+{
+  support_set(problem, alpha, beta, c->numbers.eta);
+  c->numbers.alpha = c->numbers.temperature = alpha;
+  c->numbers.beta = beta;
+}
+
+static double *numbers(size_t count)
+{
+  double *fresh = calloc(count, sizeof *fresh);
+  assert_non_null(fresh);
+  return fresh;
+}
+
+static void draw(idm_random *random, const control *c, double low, double high, double *v)
+{
+  for (size_t i = 0; i < c->lattice->points; i++)
+    v[i] = low + (high - low) * idm_random_uniform(random);
+}
+
+/* Vectors of a test, in one allocation. */
+typedef struct vectors {
+  double *v, *w, *x, *y, *bv, *bw;
+} vectors;
+
+static vectors vectors_of(const control *c)
+{
+  double *first = numbers(6 * c->padded);
+  const size_t n = c->padded;
+  return (vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n, first + 5 * n};
+}
+
+/* Run a check on every shape with every feature; pairs of temperatures are cycled through. */
+typedef void (*check_function)(idm_problem *problem, control *c, vectors *w, idm_random *random);
+
+static void everywhere(uint64_t seed, int pairs, check_function function)
+{
+  idm_random random;
+  idm_random_init(&random, seed, 0);
+  int turn = 0;
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int feature = 0; feature < FEATURES; feature++) {
+      idm_problem *problem = featured(shapes[shape], feature, &random);
+      support_set(problem, 0.5, 0.5, idm_theta_scalar(problem->theta, IDM_ETA));
+      control *c = plain_content(problem);
+      vectors w = vectors_of(c);
+      for (int i = 0; i < pairs; i++, turn++) {
+        set(problem, c, temperatures[turn % TEMPERATURES],
+            temperatures[turn / TEMPERATURES % TEMPERATURES]);
+        draw(&random, c, -5, 5, w.v);
+        function(problem, c, &w, &random);
+      }
+      free(w.v);
+      idm_control_destroy(c);
+      idm_problem_destroy(problem);
+    }
+  assert_true(turn >= TEMPERATURES * TEMPERATURES);
+}
+
+static void apply(control *c, const double *v, double *out)
+{
+  idm_control_backup(c, v, false, &(backup_output){.value = out});
+}
+
+/* --- against the plain operator ------------------------------------------------------------- */
+
+static void check_padding(const control *c, const double *value)
+{
+  for (size_t i = c->lattice->points; i < c->padded; i++) {
+    assert_true(value[i] == 0);
+    for (size_t row = 0; row < c->sizes.actions * c->models; row++)
+      assert_true(c->mix[row * c->padded + i] == 0);
+  }
+}
+
+static void check_plain(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  (void)random;
+  const size_t actions = c->sizes.actions, models = c->models, n = c->padded;
+  double *quality = numbers(actions * n), *decision = numbers(actions * n);
+  double *specification = numbers(actions * models * n);
+  backup_output out = {.value = w->bv,
+                       .quality = quality,
+                       .decision = decision,
+                       .specification = specification,
+                       .mix = true};
+  idm_control_backup(c, w->v, false, &out);
+  const double pi_loose = 1e-12 + 1e-13 / fmax(1e-8, fabs(c->numbers.alpha));
+  const double sigma_loose = 1e-12 + 1e-13 / fmax(1e-8, fabs(c->numbers.beta));
+  double lowest = INFINITY, highest = -INFINITY, size = 0;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    const plain_result p =
+        plain_backup(problem, c->lattice, 0, w->v, c->lattice->belief + i * c->sizes.states);
+    assert_near(w->bv[i], p.value, 2e-12);
+    double k[PLAIN_MOST * PLAIN_MOST], q[PLAIN_MOST];
+    assert_near(idm_control_point(c, w->v, i, k, q), p.value, 2e-12);
+    for (size_t u = 0; u < actions; u++) {
+      assert_near(q[u], p.q[u], 2e-12);
+      assert_near(quality[u * n + i], p.q[u], 2e-12);
+      assert_near(decision[u * n + i], p.pi[u], pi_loose);
+      for (size_t m = 0; m < models; m++)
+        assert_near(specification[(u * models + m) * n + i], p.sigma[u * models + m], sigma_loose);
+    }
+    lowest = fmin(lowest, p.value - w->v[i]);
+    highest = fmax(highest, p.value - w->v[i]);
+    size = fmax(size, fabs(p.value));
+  }
+  assert_near(out.lowest, lowest, 1e-11);
+  assert_near(out.highest, highest, 1e-11);
+  assert_near(out.size, size, 1e-11);
+  check_padding(c, w->bv);
+  free(quality);
+  free(decision);
+  free(specification);
+}
+
+static void the_backup_is_the_plain_operator(void **state)
+{
+  (void)state;
+  everywhere(31, 24, check_plain);
+}
+
+/* --- what every B* is ----------------------------------------------------------------------- */
+
+static void check_order(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  (void)problem;
+  const size_t points = c->lattice->points;
+  const double gamma = c->numbers.discount;
+  apply(c, w->v, w->bv);
+  /* Monotone: raise some points, leave others. */
+  for (size_t i = 0; i < points; i++)
+    w->w[i] = w->v[i] + fmax(0, 4 * idm_random_uniform(random) - 2);
+  apply(c, w->w, w->bw);
+  for (size_t i = 0; i < points; i++) assert_true(w->bw[i] >= w->bv[i] - 1e-11);
+  /* A contraction. */
+  draw(random, c, -8, 8, w->w);
+  apply(c, w->w, w->bw);
+  double before = 0, after = 0;
+  for (size_t i = 0; i < points; i++) {
+    before = fmax(before, fabs(w->v[i] - w->w[i]));
+    after = fmax(after, fabs(w->bv[i] - w->bw[i]));
+  }
+  assert_true(after <= gamma * before + 1e-11);
+  /* Shifts pass through, or no more than pass through where some actions end it all. */
+  const double shift = 3 * idm_random_uniform(random);
+  for (size_t i = 0; i < points; i++) w->w[i] = w->v[i] + shift;
+  apply(c, w->w, w->bw);
+  for (size_t i = 0; i < points; i++) {
+    const double more = w->bw[i] - w->bv[i];
+    if (c->any_terminal)
+      assert_true(more >= -1e-11 && more <= gamma * shift + 1e-11);
+    else
+      assert_near(more, gamma * shift, 1e-11);
+  }
+}
+
+static void the_backup_is_monotone_and_contracts(void **state)
+{
+  (void)state;
+  everywhere(32, 30, check_order);
+}
+
+/* --- the derivative ------------------------------------------------------------------------- */
+
+/* x - y, y from the derivative at v, against central differences of the backup. */
+static void check_differences(control *c, vectors *w, bool hold)
+{
+  const double h = 1e-5;
+  backup_output out = {.value = w->bv, .mix = true};
+  idm_control_backup(c, w->v, hold, &out);
+  check_padding(c, w->bv);
+  idm_control_fold(c);
+  idm_control_derivative(c, w->x, w->y);
+  backup_output side = {.value = w->bv};
+  for (size_t i = 0; i < c->padded; i++) w->w[i] = w->v[i] + h * w->x[i];
+  idm_control_backup(c, w->w, hold, &side);
+  for (size_t i = 0; i < c->padded; i++) w->w[i] = w->v[i] - h * w->x[i];
+  side.value = w->bw;
+  idm_control_backup(c, w->w, hold, &side);
+  for (size_t i = 0; i < c->lattice->points; i++)
+    assert_near(w->x[i] - w->y[i], (w->bv[i] - w->bw[i]) / (2 * h), 1e-7);
+  for (size_t i = c->lattice->points; i < c->padded; i++) assert_true(w->y[i] == 0);
+}
+
+static void check_derivative(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  (void)problem;
+  draw(random, c, -1, 1, w->x);
+  check_differences(c, w, false);
+  idm_control_hold(c, w->v);
+  draw(random, c, -5, 5, w->v);
+  check_differences(c, w, true);
+}
+
+static void the_derivative_is_that_of_the_backup(void **state)
+{
+  (void)state;
+  everywhere(33, 24, check_derivative);
+}
+
+static void check_transposed(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  (void)problem;
+  idm_control_backup(c, w->v, false, &(backup_output){.mix = true});
+  idm_control_fold(c);
+  draw(random, c, -1, 1, w->x);
+  draw(random, c, -1, 1, w->y);
+  idm_control_derivative(c, w->x, w->bv);
+  idm_control_transposed(c, w->y, w->bw);
+  double left = 0, right = 0;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    left += w->y[i] * w->bv[i];
+    right += w->bw[i] * w->x[i];
+  }
+  assert_near(left, right, 1e-12);
+  for (size_t i = c->lattice->points; i < c->padded; i++) assert_true(w->bw[i] == 0);
+}
+
+static void the_transposed_product_is_the_transpose(void **state)
+{
+  (void)state;
+  everywhere(34, 12, check_transposed);
+}
+
+/* --- a policy held still -------------------------------------------------------------------- */
+
+/* Held at v and applied at w: sum pi_v Q_w - alpha KL(pi_v || pi~), where alpha KL = sum pi_v Q_v -
+ * V by definition of V. */
+static void check_held(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  draw(random, c, -5, 5, w->w);
+  idm_control_hold(c, w->v);
+  idm_control_backup(c, w->w, true, &(backup_output){.value = w->bw});
+  idm_control_backup(c, w->v, true, &(backup_output){.value = w->bv});
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    const double *z = c->lattice->belief + i * c->sizes.states;
+    const plain_result v = plain_backup(problem, c->lattice, 0, w->v, z);
+    const plain_result other = plain_backup(problem, c->lattice, 0, w->w, z);
+    double expected = v.value;
+    for (size_t u = 0; u < c->sizes.actions; u++) expected += v.pi[u] * (other.q[u] - v.q[u]);
+    const double loose = 1e-11 + 1e-12 / fmax(1e-8, fabs(c->numbers.alpha));
+    assert_near(w->bw[i], expected, loose);
+    assert_near(w->bv[i], v.value, loose);
+    /* No other policy does better than the optimal one (or worse, where alpha is negative). */
+    const double gain = (other.value - w->bw[i]) * (signbit(c->numbers.alpha) ? -1 : 1);
+    if (!isinf(c->numbers.alpha)) assert_true(gain >= -loose * 10);
+  }
+  check_padding(c, w->bw);
+}
+
+static void a_held_policy_pays_its_divergence(void **state)
+{
+  (void)state;
+  everywhere(35, 12, check_held);
+}
+
+/* --- a state that is seen ------------------------------------------------------------------- */
+
+static void corners_follow_the_same_formulas(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 36, 0);
+  for (size_t k = 2; k <= 4; k++) {
+    idm_problem *problem = featured((support_shape){k, 3, k, 2, 9}, (int)k, &random);
+    double *emission = problem->theta->block[IDM_EMISSION].value;
+    for (size_t i = 0; i < problem->theta->block[IDM_EMISSION].size; i++)
+      emission[i] = i / k % k == i % k;
+    problem->setting->fully_observed = true;
+    control *c = plain_content(problem);
+    assert_int_equal(c->lattice->points, k);
+    vectors w = vectors_of(c);
+    for (int i = 0; i < TEMPERATURES * TEMPERATURES; i++) {
+      set(problem, c, temperatures[i % TEMPERATURES], temperatures[i / TEMPERATURES]);
+      draw(&random, c, -5, 5, w.v);
+      check_plain(problem, c, &w, &random);
+      check_derivative(problem, c, &w, &random);
+    }
+    free(w.v);
+    idm_control_destroy(c);
+    idm_problem_destroy(problem);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_backup_is_the_plain_operator),
+      cmocka_unit_test(the_backup_is_monotone_and_contracts),
+      cmocka_unit_test(the_derivative_is_that_of_the_backup),
+      cmocka_unit_test(the_transposed_product_is_the_transpose),
+      cmocka_unit_test(a_held_policy_pays_its_divergence),
+      cmocka_unit_test(corners_follow_the_same_formulas),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

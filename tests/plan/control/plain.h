@@ -1,0 +1,182 @@
+/* Bounded rational control written out plainly from DESIGN, section 3, to test the planner against:
+ * one belief at a time, in long double, with nothing folded, sliced or kept. */
+#ifndef IDM_TESTS_PLAIN_CONTROL_H
+#define IDM_TESTS_PLAIN_CONTROL_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/control/control.h"
+#include "support.h"
+
+/* No problem of these tests has more of anything than this. */
+enum { PLAIN_MOST = 8 };
+
+/* T log sum_j w_j exp(x_j/T) and its weights, for every T and limit. */
+static inline double plain_soft(double t, size_t count, const double *w, const double *x, double *p)
+{
+  long double best = signbit(t) ? INFINITY : -INFINITY;
+  long double mean = 0;
+  for (size_t j = 0; j < count; j++) {
+    if (!(w[j] > 0)) continue;
+    best = signbit(t) ? fminl(best, x[j]) : fmaxl(best, x[j]);
+    mean += (long double)w[j] * x[j];
+  }
+  long double excess = 0, total = 0;
+  long double share[PLAIN_MOST];
+  for (size_t j = 0; j < count; j++) {
+    const long double y = (x[j] - best) / t;
+    const long double same = (double)best == x[j] ? w[j] : 0; /* the limit 0 */
+    share[j] = isinf(t) ? w[j] : t == 0 ? same : w[j] > 0 ? w[j] * expl(y) : 0;
+    if (!(w[j] > 0)) share[j] = 0;
+    if (w[j] > 0 && t != 0 && !isinf(t)) excess += w[j] * expm1l(y);
+    total += share[j];
+  }
+  for (size_t j = 0; p && j < count; j++) p[j] = (double)(share[j] / total);
+  if (isinf(t)) return (double)mean;
+  return (double)(t == 0 ? best : best + t * log1pl(excess));
+}
+
+/* log of the Dirichlet prior of successor beliefs; 0 where there is none. */
+static inline double plain_log_prior(const idm_problem *problem, const double *z)
+{
+  const idm_block *block = &problem->theta->block[IDM_BELIEF_PRIOR];
+  const size_t k = problem->theta->sizes.states;
+  const double r = problem->agent.resolution;
+  double sum = 0, total = 0;
+  for (size_t s = 0; s < block->size; s++) {
+    const double y = (z[s] + 1 / (2 * r)) / (1 + (double)k / (2 * r));
+    sum += (block->value[s] - 1) * log(y) - lgamma(block->value[s]);
+    total += block->value[s];
+  }
+  return block->size ? sum + lgamma(total) : 0;
+}
+
+/* Whether two observations lead to the same belief wherever they are made. */
+static inline bool plain_same(const double *emission, idm_sizes n, size_t x, size_t y)
+{
+  for (size_t s = 0; s < n.states; s++)
+    for (size_t t = 0; t < n.states; t++) {
+      const double a = emission[s * n.observations + x] * emission[t * n.observations + y];
+      const double b = emission[t * n.observations + x] * emission[s * n.observations + y];
+      if (fabs(a - b) > 1e-13) return false;
+    }
+  return true;
+}
+
+/* K(z, u, m) from next values v on the lattice. */
+static inline double plain_k(const idm_problem *problem, const idm_lattice *lattice,
+                             const double *v, const double *z, size_t u, size_t m)
+{
+  const idm_sizes n = problem->theta->sizes;
+  const size_t at = m * n.actions + u;
+  const double *tau = problem->theta->block[IDM_TRANSITION].value + at * n.states * n.states;
+  const double *omega = problem->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
+  double p[PLAIN_MOST], posterior[PLAIN_MOST][PLAIN_MOST];
+  for (size_t x = 0; x < n.observations; x++) {
+    p[x] = 0;
+    for (size_t t = 0; t < n.states; t++) {
+      posterior[x][t] = 0;
+      for (size_t s = 0; s < n.states; s++)
+        posterior[x][t] += z[s] * tau[s * n.states + t] * omega[t * n.observations + x];
+      p[x] += posterior[x][t];
+    }
+    for (size_t t = 0; t < n.states && p[x] > 0; t++) posterior[x][t] /= p[x];
+  }
+  double future = 0, surprise = 0;
+  bool counted[PLAIN_MOST] = {false};
+  for (size_t x = 0; x < n.observations; x++) {
+    if (!(p[x] > 0)) continue;
+    uint32_t vertex[PLAIN_MOST];
+    double weight[PLAIN_MOST], scratch[2 * PLAIN_MOST];
+    const size_t count = idm_lattice_locate(lattice, posterior[x], vertex, weight, scratch);
+    for (size_t i = 0; i < count; i++) future += p[x] * weight[i] * v[vertex[i]];
+    double together = counted[x] ? 0 : p[x];
+    for (size_t y = x + 1; y < n.observations; y++) {
+      if (problem->agent.surprise != IDM_SURPRISE_BELIEF || counted[x] || counted[y]) continue;
+      if (!(p[y] > 0) || !plain_same(omega, n, x, y)) continue;
+      together += p[y];
+      counted[y] = true;
+    }
+    if (together > 0)
+      surprise -= together * (log(together) - plain_log_prior(problem, posterior[x]));
+  }
+  return idm_theta_scalar(problem->theta, IDM_DISCOUNT) * future +
+         idm_theta_scalar(problem->theta, IDM_ETA) * surprise;
+}
+
+/* What one application of B* gives at a belief. */
+typedef struct plain_result {
+  double value;
+  double q[PLAIN_MOST];
+  double pi[PLAIN_MOST];
+  double sigma[PLAIN_MOST * PLAIN_MOST]; /* [action][model] */
+} plain_result;
+
+/* Rewards, K, Q, pi, sigma and V at z, from next values v, for a variant of the utility. */
+static inline plain_result plain_backup(const idm_problem *problem, const idm_lattice *lattice,
+                                        size_t variant, const double *v, const double *z)
+{
+  const idm_theta *theta = problem->theta;
+  const idm_sizes n = theta->sizes;
+  const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
+  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  const double *prior = idm_theta_values(theta, IDM_MODEL_PRIOR, 0);
+  plain_result out;
+  double most = 0;
+  for (size_t s = 0; s < n.states; s++) most = fmax(most, z[s]);
+  for (size_t u = 0; u < n.actions; u++) {
+    out.q[u] = most > certainty[0] ? certainty[1] : 0;
+    for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] * utility[u * n.states + s];
+    double k[PLAIN_MOST] = {0};
+    for (size_t m = 0; m < theta->models && !problem->setting->terminal[u]; m++)
+      k[m] = plain_k(problem, lattice, v, z, u, m);
+    out.q[u] += plain_soft(idm_theta_scalar(theta, IDM_BETA), theta->models, prior, k,
+                           out.sigma + u * theta->models);
+    if (problem->setting->terminal[u])
+      memcpy(out.sigma + u * theta->models, prior, theta->models * sizeof *prior);
+  }
+  out.value = plain_soft(idm_theta_scalar(theta, IDM_ALPHA), n.actions,
+                         idm_theta_values(theta, IDM_ACTION_PRIOR, 0), out.q, out.pi);
+  return out;
+}
+
+/* Content of the planner `bounded-rational` for a problem, planned tightly. */
+static inline control *plain_content(const idm_problem *problem)
+{
+  const idm_solver solver = {.method = IDM_NEWTON, .tolerance = 1e-11, .limit = 200};
+  idm_plan_report report;
+  void *content;
+  check(idm_control_create(problem->setting, problem->theta, &problem->agent, &content,
+                           &support_error));
+  check(idm_control_plan(content, problem->theta, &solver, &report, &support_error));
+  assert_true(report.bound <= 1e-9);
+  return content;
+}
+
+/* Make every row of an action's transition that of state 0, under one model: it resets the state.
+ */
+static inline void plain_forget(idm_problem *problem, size_t action, size_t model)
+{
+  const idm_sizes n = problem->theta->sizes;
+  double *tau = problem->theta->block[IDM_TRANSITION].value +
+                (model * n.actions + action) * n.states * n.states;
+  for (size_t s = 1; s < n.states; s++) memcpy(tau + s * n.states, tau, n.states * sizeof *tau);
+}
+
+/* Make the first two observations of an action proportional, under every model. */
+static inline void plain_blur(idm_problem *problem, size_t action)
+{
+  const idm_sizes n = problem->theta->sizes;
+  for (size_t m = 0; m < problem->theta->models && n.observations > 1; m++)
+    for (size_t s = 0; s < n.states; s++) {
+      double *row = problem->theta->block[IDM_EMISSION].value +
+                    ((m * n.actions + action) * n.states + s) * n.observations;
+      const double both = row[0] + row[1];
+      row[0] = 0.25 * both;
+      row[1] = 0.75 * both;
+    }
+}
+
+#endif

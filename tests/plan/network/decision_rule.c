@@ -1,0 +1,171 @@
+/* Decision rules: softmax of linear scores, by hand. */
+#include "plan/network/decision_rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static const double guard = -12345.5;
+
+static idm_problem *ruled(const double *weights, const double *prior)
+{
+  idm_random random;
+  idm_random_init(&random, 61, 0);
+  idm_problem *problem = support_problem((support_shape){2, 3, 2, 2, 5}, &random);
+  check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
+  memcpy(problem->theta->block[IDM_WEIGHTS].value, weights, 9 * sizeof *weights);
+  if (prior) memcpy(problem->theta->block[IDM_ACTION_PRIOR].value, prior, 3 * sizeof *prior);
+  return problem;
+}
+
+static void *content_of(const idm_problem *problem)
+{
+  void *content;
+  idm_plan_report report;
+  check(
+      idm_rule_create(problem->setting, problem->theta, &problem->agent, &content, &support_error));
+  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+  assert_int_equal(report.stop, IDM_STOP_UNPLANNED);
+  assert_int_equal(report.iterations, 0);
+  assert_true(isnan(report.bound)); /* there is no value to bound */
+  return content;
+}
+
+/* pi and log pi at (1 - p, p). */
+static void ask(const void *content, double p, double *pi, double *sigma, double *log_pi)
+{
+  const double z[2] = {1 - p, p};
+  const size_t count = idm_rule_scratch(content);
+  double *scratch = malloc((count + 1) * sizeof *scratch);
+  assert_non_null(scratch);
+  scratch[count] = guard;
+  idm_rule_policy(content, 0, 0, z, pi, sigma, scratch);
+  idm_rule_log_policy(content, 0, 0, z, log_pi, scratch);
+  double later[3]; /* neither variant nor time matters */
+  idm_rule_policy(content, 1, 9, z, later, NULL, scratch);
+  assert_memory_equal(later, pi, sizeof later);
+  assert_true(scratch[count] == guard);
+  free(scratch);
+}
+
+static void scores_are_linear_in_the_belief(void **state)
+{
+  (void)state;
+  const double weights[9] = {0.5, 1, -1, -0.5, -1, 2, 0, 0.3, 0.3};
+  const double prior[3] = {0.2, 0.3, 0.5};
+  idm_problem *problem = ruled(weights, prior);
+  void *content = content_of(problem);
+  for (double p = 0; p <= 1; p += 0.125) {
+    double pi[3], sigma[6], log_pi[3];
+    ask(content, p, pi, sigma, log_pi);
+    const double a = 0.2 * exp(0.5 + (1 - p) - p);
+    const double b = 0.3 * exp(-0.5 - (1 - p) + 2 * p);
+    const double c = 0.5 * exp(0.3);
+    const double by_hand[3] = {a / (a + b + c), b / (a + b + c), c / (a + b + c)};
+    for (int u = 0; u < 3; u++) {
+      assert_near(pi[u], by_hand[u], 1e-14);
+      assert_near(log_pi[u], log(by_hand[u]), 1e-14);
+      /* No model is favoured: sigma is its prior. */
+      for (int m = 0; m < 2; m++)
+        assert_true(sigma[2 * u + m] == problem->theta->block[IDM_MODEL_PRIOR].value[m]);
+    }
+  }
+  idm_rule_destroy(content);
+  idm_problem_destroy(problem);
+}
+
+/* Numbers are copied in by planning: later changes of theta count only when planned for. */
+static void planning_takes_the_numbers_in(void **state)
+{
+  (void)state;
+  const double weights[9] = {0};
+  idm_problem *problem = ruled(weights, (double[]){0.25, 0.25, 0.5});
+  void *content = content_of(problem);
+  double pi[3], log_pi[3];
+  idm_plan_report report;
+  problem->theta->block[IDM_WEIGHTS].value[3] = log(2); /* constant of action 1 */
+  ask(content, 0.5, pi, NULL, log_pi);
+  assert_near(pi[1], 0.25, 1e-15);
+  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+  ask(content, 0.5, pi, NULL, log_pi);
+  assert_near(pi[0], 0.2, 1e-15);
+  assert_near(pi[1], 0.4, 1e-15);
+  assert_near(pi[2], 0.4, 1e-15);
+  memcpy(problem->theta->block[IDM_ACTION_PRIOR].value, (double[]){0.5, 0.5, 0},
+         3 * sizeof(double));
+  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+  ask(content, 0.5, pi, NULL, log_pi);
+  assert_near(pi[0], 1.0 / 3, 1e-15);
+  assert_true(pi[2] == 0 && log_pi[2] == -INFINITY);
+  idm_rule_destroy(content);
+  idm_problem_destroy(problem);
+}
+
+/* A prior of 0 beats any score, finite logs elsewhere. */
+static void a_prior_of_zero_excludes_an_action(void **state)
+{
+  (void)state;
+  const double weights[9] = {1e6, 0, 0, 1, 0, 0, 0, 0, 0};
+  idm_problem *problem = ruled(weights, (double[]){0, 0.5, 0.5});
+  void *content = content_of(problem);
+  double pi[3], log_pi[3];
+  ask(content, 0.3, pi, NULL, log_pi);
+  assert_true(pi[0] == 0 && log_pi[0] == -INFINITY);
+  assert_near(pi[1], 1 / (1 + exp(-1)), 1e-14);
+  assert_near(log_pi[2], -log1p(exp(1)), 1e-14);
+  idm_rule_destroy(content);
+  idm_problem_destroy(problem);
+}
+
+static void huge_scores_neither_overflow_nor_lose_their_logs(void **state)
+{
+  (void)state;
+  const double weights[9] = {0, 1e5, -1e5, 1e3, 0, 0, -2e5, 0, 0};
+  idm_problem *problem = ruled(weights, (double[]){0.25, 0.25, 0.5});
+  void *content = content_of(problem);
+  double pi[3], log_pi[3];
+  ask(content, 0, pi, NULL, log_pi); /* scores 1e5, 1e3, -2e5 */
+  assert_near(pi[0], 1, 0);
+  assert_true(pi[1] == 0 && pi[2] == 0);
+  assert_near(log_pi[0], 0, 1e-15);
+  assert_near(log_pi[1], 1e3 - 1e5, 1e-14);
+  assert_near(log_pi[2], log(2) - 3e5, 1e-14);
+  ask(content, 1, pi, NULL, log_pi); /* scores -1e5, 1e3, -2e5 */
+  assert_near(pi[1], 1, 0);
+  assert_near(log_pi[0], -1e5 - 1e3, 1e-14);
+  idm_rule_destroy(content);
+  idm_problem_destroy(problem);
+}
+
+static void weights_are_needed(void **state)
+{
+  (void)state;
+  const double weights[9] = {0};
+  idm_problem *problem = ruled(weights, NULL);
+  for (size_t size = 0; size <= 12; size += 4) { /* none, too few, too many */
+    check(idm_theta_resize(problem->theta, IDM_WEIGHTS, size, 1, &support_error));
+    void *content = &problem;
+    idm_error error = {0};
+    assert_int_equal(
+        idm_rule_create(problem->setting, problem->theta, &problem->agent, &content, &error),
+        IDM_INPUT);
+    assert_null(content);
+    assert_non_null(strstr(error.message, "agent.weights"));
+  }
+  idm_rule_destroy(NULL);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(scores_are_linear_in_the_belief),
+      cmocka_unit_test(planning_takes_the_numbers_in),
+      cmocka_unit_test(a_prior_of_zero_excludes_an_action),
+      cmocka_unit_test(huge_scores_neither_overflow_nor_lose_their_logs),
+      cmocka_unit_test(weights_are_needed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
