@@ -1,0 +1,205 @@
+/* Fields of a settings struct by descriptor. */
+#include "idm/key.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+const idm_key *idm_key_find(const idm_key *keys, const char *name)
+{
+  for (; keys->name; keys++)
+    if (strcmp(keys->name, name) == 0) return keys;
+  return NULL;
+}
+
+static void *field_of(const idm_key *key, void *fields)
+{
+  return (char *)fields + key->offset;
+}
+
+static const void *const_field_of(const idm_key *key, const void *fields)
+{
+  return (const char *)fields + key->offset;
+}
+
+double idm_key_number(const idm_key *key, const void *fields)
+{
+  const void *field = const_field_of(key, fields);
+  switch (key->kind) {
+  case IDM_KEY_NUMBER:
+    return *(const double *)field;
+  case IDM_KEY_INT:
+  case IDM_KEY_WORD:
+    return *(const int *)field;
+  case IDM_KEY_LONG:
+    return (double)*(const long *)field;
+  case IDM_KEY_SIZE:
+    return (double)*(const size_t *)field;
+  case IDM_KEY_SEED:
+    return (double)*(const uint64_t *)field;
+  case IDM_KEY_FLAG:
+    return *(const bool *)field;
+  default:
+    return NAN;
+  }
+}
+
+void idm_key_set_number(const idm_key *key, void *fields, double value)
+{
+  void *field = field_of(key, fields);
+  switch (key->kind) {
+  case IDM_KEY_NUMBER:
+    *(double *)field = value;
+    break;
+  case IDM_KEY_INT:
+  case IDM_KEY_WORD:
+    *(int *)field = (int)value;
+    break;
+  case IDM_KEY_LONG:
+    *(long *)field = (long)value;
+    break;
+  case IDM_KEY_SIZE:
+    *(size_t *)field = (size_t)value;
+    break;
+  case IDM_KEY_SEED:
+    *(uint64_t *)field = (uint64_t)value;
+    break;
+  case IDM_KEY_FLAG:
+    *(bool *)field = value != 0;
+    break;
+  default:
+    break;
+  }
+}
+
+const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
+{
+  size_t used = 0;
+  switch (key->kind) {
+  case IDM_KEY_NUMBER:
+    snprintf(buffer, size,
+             key->least == -INFINITY ? "a finite number"
+             : key->above            ? "a finite number above %g"
+                                     : "a finite number of at least %g",
+             key->least);
+    break;
+  case IDM_KEY_SEED:
+    snprintf(buffer, size, "a whole number below 2^64");
+    break;
+  case IDM_KEY_FLAG:
+    snprintf(buffer, size, "true or false");
+    break;
+  case IDM_KEY_WORD:
+    for (size_t i = 0; key->words[i] && used < size; i++)
+      used += (size_t)snprintf(buffer + used, size - used, "%s%s",
+                               !i                  ? ""
+                               : key->words[i + 1] ? ", "
+                                                   : " or ",
+                               key->words[i]);
+    break;
+  case IDM_KEY_TEXT:
+    snprintf(buffer, size, "a text of fewer than %.0f bytes", key->most);
+    break;
+  default:
+    snprintf(buffer, size, "a whole number from %.0f to %.0f", key->least, key->most);
+  }
+  return buffer;
+}
+
+static idm_status refuse(const idm_key *key, const char *text, idm_error *opt_error)
+{
+  char expected[160];
+  return idm_fail(opt_error, IDM_USAGE, "%s is '%.80s'; expected %s", key->name, text,
+                  idm_key_expected(key, expected, sizeof expected));
+}
+
+static bool set_word(const idm_key *key, void *fields, const char *text)
+{
+  static const char *const truth[] = {"false", "true", NULL};
+  const char *const *words = key->kind == IDM_KEY_FLAG ? truth : key->words;
+  for (size_t i = 0; words[i]; i++)
+    if (strcmp(words[i], text) == 0) {
+      idm_key_set_number(key, fields, (double)i);
+      return true;
+    }
+  return false;
+}
+
+/* A seed has 64 bits: more than a double holds. */
+static bool set_seed(const idm_key *key, void *fields, const char *text)
+{
+  errno = 0;
+  const unsigned long long value = strtoull(text, NULL, 10);
+  if (!text[0] || text[strspn(text, "0123456789")] || errno) return false;
+  *(uint64_t *)field_of(key, fields) = value;
+  return true;
+}
+
+static bool set_number(const idm_key *key, void *fields, const char *text)
+{
+  char *end;
+  const double value = strtod(text, &end);
+  const bool whole = key->kind == IDM_KEY_NUMBER || value == floor(value);
+  if (!text[0] || *end || strpbrk(text, "xX") || !isfinite(value) || !whole) return false;
+  if (value < key->least || value > key->most || (key->above && value == key->least)) return false;
+  idm_key_set_number(key, fields, value);
+  return true;
+}
+
+idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
+                            idm_error *opt_error)
+{
+  bool set;
+  switch (key->kind) {
+  case IDM_KEY_TEXT:
+    set = strlen(text) < (size_t)key->most;
+    if (set) memcpy(field_of(key, fields), text, strlen(text) + 1);
+    break;
+  case IDM_KEY_FLAG:
+  case IDM_KEY_WORD:
+    set = set_word(key, fields, text);
+    break;
+  case IDM_KEY_SEED:
+    set = set_seed(key, fields, text);
+    break;
+  default:
+    set = set_number(key, fields, text);
+  }
+  return set ? IDM_OK : refuse(key, text, opt_error);
+}
+
+const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, size_t size)
+{
+  const void *field = const_field_of(key, fields);
+  buffer[0] = '\0';
+  switch (key->kind) {
+  case IDM_KEY_TEXT:
+    snprintf(buffer, size, "%s", (const char *)field);
+    break;
+  case IDM_KEY_WORD:
+    snprintf(buffer, size, "%s", key->words[*(const int *)field]);
+    break;
+  case IDM_KEY_FLAG:
+    snprintf(buffer, size, "%s", *(const bool *)field ? "true" : "false");
+    break;
+  case IDM_KEY_SEED:
+    snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+    break;
+  default:
+    if (!isnan(idm_key_number(key, fields)))
+      idm_number_text(idm_key_number(key, fields), buffer, size);
+  }
+  return buffer;
+}
+
+bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance)
+{
+  if (key->kind == IDM_KEY_TEXT) return strcmp(const_field_of(key, a), const_field_of(key, b)) == 0;
+  if (key->kind == IDM_KEY_SEED)
+    return *(const uint64_t *)const_field_of(key, a) == *(const uint64_t *)const_field_of(key, b);
+  return idm_number_same(idm_key_number(key, a), idm_key_number(key, b), tolerance);
+}

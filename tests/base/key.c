@@ -1,0 +1,111 @@
+/* Keys: every kind of field read from text, written back, compared and refused. */
+#include "idm/key.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "support.h"
+
+typedef struct fields {
+  double number;
+  int whole;
+  long length;
+  size_t count;
+  uint64_t seed;
+  bool flag;
+  int word;
+  char text[8];
+} fields;
+
+static const char *const words[] = {"low", "high", NULL};
+
+static const idm_key keys[] = {
+    {.name = "number",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(fields, number),
+     .above = true,
+     .most = INFINITY},
+    {.name = "whole",
+     .kind = IDM_KEY_INT,
+     .offset = offsetof(fields, whole),
+     .least = 1,
+     .most = 9},
+    {.name = "length", .kind = IDM_KEY_LONG, .offset = offsetof(fields, length), .most = 1e9},
+    {.name = "count", .kind = IDM_KEY_SIZE, .offset = offsetof(fields, count), .most = 1e9},
+    {.name = "seed", .kind = IDM_KEY_SEED, .offset = offsetof(fields, seed)},
+    {.name = "flag", .kind = IDM_KEY_FLAG, .offset = offsetof(fields, flag)},
+    {.name = "word", .kind = IDM_KEY_WORD, .offset = offsetof(fields, word), .words = words},
+    {.name = "text", .kind = IDM_KEY_TEXT, .offset = offsetof(fields, text), .most = 8},
+    {.name = NULL},
+};
+
+/* What a person writes comes back as written. */
+static void test_round_trip(void **state)
+{
+  (void)state;
+  static const char *const said[][2] = {{"number", "0.1"},
+                                        {"whole", "9"},
+                                        {"length", "1000000000"},
+                                        {"count", "0"},
+                                        {"seed", "18446744073709551615"},
+                                        {"flag", "true"},
+                                        {"word", "high"},
+                                        {"text", "seven.."}};
+  fields a = {0};
+  fields b = {0};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    const idm_key *key = idm_key_find(keys, said[i][0]);
+    char buffer[64];
+    check(idm_key_set_text(key, &a, said[i][1], &support_error));
+    assert_string_equal(idm_key_text(key, &a, buffer, sizeof buffer), said[i][1]);
+    if (strcmp(said[i][1], "0") != 0) assert_false(idm_key_same(key, &a, &b, 0));
+    check(idm_key_set_text(key, &b, buffer, &support_error));
+    assert_true(idm_key_same(key, &a, &b, 0));
+  }
+  assert_null(idm_key_find(keys, "nothing"));
+}
+
+/* What is refused leaves the field alone and says what was expected. */
+static void test_refusals(void **state)
+{
+  (void)state;
+  static const char *const said[][3] = {{"number", "0", "above 0"},
+                                        {"number", "inf", "finite"},
+                                        {"number", "0x1", "finite"},
+                                        {"number", "", "finite"},
+                                        {"whole", "10", "from 1 to 9"},
+                                        {"whole", "1.5", "whole number"},
+                                        {"seed", "-1", "below 2^64"},
+                                        {"seed", "18446744073709551616", "below 2^64"},
+                                        {"flag", "yes", "true or false"},
+                                        {"word", "middle", "low or high"},
+                                        {"text", "eight...", "fewer than 8 bytes"}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    fields a = {0};
+    const fields before = a;
+    idm_error error = {0};
+    assert_int_equal(idm_key_set_text(idm_key_find(keys, said[i][0]), &a, said[i][1], &error),
+                     IDM_USAGE);
+    assert_non_null(strstr(error.message, said[i][2]));
+    assert_memory_equal(&a, &before, sizeof a);
+  }
+}
+
+/* A capacity that is not asked for has no text. */
+static void test_unset(void **state)
+{
+  (void)state;
+  char buffer[16];
+  const fields a = {.number = NAN};
+  assert_string_equal(idm_key_text(&keys[0], &a, buffer, sizeof buffer), "");
+  assert_true(idm_key_same(&keys[0], &a, &a, 0));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
+                                     cmocka_unit_test(test_refusals), cmocka_unit_test(test_unset)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
