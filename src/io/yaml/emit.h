@@ -1,0 +1,59 @@
+/* Writing YAML: a thin layer over libyaml's emitter. Lines never wrap. */
+#ifndef IDM_IO_YAML_EMIT_H
+#define IDM_IO_YAML_EMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <yaml.h>
+
+#include "idm/io.h"
+
+/* One document on its way into a file. The first failure is kept and comes out at the end: what is
+ * emitted after it goes nowhere, so that nothing in between needs a check. */
+typedef struct idm_emitter {
+  yaml_emitter_t yaml;
+  idm_file *file;
+  idm_error error; /* the first failure, which may be one of the caller's; IDM_OK until then */
+} idm_emitter;
+
+typedef enum idm_emit_style { IDM_EMIT_BLOCK, IDM_EMIT_FLOW } idm_emit_style;
+
+/* Begin a file that appears whole or not at all: one document, a block mapping. "-" is standard
+ * output. */
+void idm_emit_begin(idm_emitter *emitter, const char *path);
+/* End the document and commit the file, or abandon it where anything failed. Every begin needs its
+ * end. */
+idm_status idm_emit_end(idm_emitter *emitter, idm_error *opt_error);
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+/* opt_key is the node's key in a mapping, NULL in a list. What stands inside a flow
+ * is flow, whatever its style. */
+void idm_emit_mapping(idm_emitter *emitter, const char *opt_key, idm_emit_style style);
+void idm_emit_mapping_end(idm_emitter *emitter);
+void idm_emit_list(idm_emitter *emitter, const char *opt_key, idm_emit_style style);
+void idm_emit_list_end(idm_emitter *emitter);
+
+/* A text, as keys are: quoted unless every reader takes it for this text. IDM_INPUT unless it is
+ * UTF-8. */
+void idm_emit_text(idm_emitter *emitter, const char *opt_key, const char *text);
+/* A word of our own, never quoted. */
+void idm_emit_word(idm_emitter *emitter, const char *opt_key, const char *word);
+/* The shortest decimal that reads back as the same number. */
+void idm_emit_number(idm_emitter *emitter, const char *opt_key, double value);
+void idm_emit_whole(idm_emitter *emitter, const char *opt_key, uint64_t value);
+void idm_emit_boolean(idm_emitter *emitter, const char *opt_key, bool value);
+/* Lists in flow style. */
+void idm_emit_texts(idm_emitter *emitter, const char *opt_key, const char *const *text,
+                    size_t count);
+void idm_emit_numbers(idm_emitter *emitter, const char *opt_key, const double *value, size_t count);
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+/* One text, or a list of texts in flow style, as it stands in a line: for files with comments,
+ * which libyaml does not write. */
+idm_status idm_emit_text_piece(const char *text, char **ret_piece, idm_error *opt_error);
+idm_status idm_emit_texts_piece(const char *const *text, size_t count, char **ret_piece,
+                                idm_error *opt_error);
+
+#endif
