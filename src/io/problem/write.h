@@ -4,11 +4,11 @@
 
 #include "idm/io.h"
 #include "io/problem/parse.h"
+#include "io/yaml/emit.h"
 
-/* Write a problem into a file that goes on. */
-idm_status idm_problem_put_yaml(idm_file *file, const idm_problem *problem, idm_error *opt_error);
-/* A text, quoted where it has to be. */
-void idm_yaml_put_text(idm_file *file, const char *text);
+/* Write a problem's keys into a block mapping that goes on. What has no form in YAML is a failure
+ * of the emitter's. */
+void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem);
 
 /* Whether the word `identity` stands for a matrix bit for bit. */
 bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns);

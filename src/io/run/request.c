@@ -23,45 +23,36 @@ void idm_request_default(idm_request *request)
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-static void put_line(idm_file *file, const char *key, const char *text)
-{
-  idm_file_printf(file, "  %s: ", key);
-  idm_yaml_put_text(file, text);
-  idm_file_printf(file, "\n");
-}
-
-static void put_request(idm_file *file, const idm_request *r)
+static void put_request(idm_emitter *out, const idm_request *r)
 {
   const idm_fit_settings *s = &r->settings;
-  idm_file_printf(file, "fit:\n");
-  put_line(file, "idm", idm_version());
-  put_line(file, "inverse", r->inverse);
-  if (s->sampler[0]) put_line(file, "sampler", s->sampler);
-  idm_file_printf(file, "  chains: %zu\n  draws: %ld\n  warmup: %ld\n  thin: %ld\n", s->chains,
-                  s->draws, s->warmup, s->thin);
-  idm_file_printf(file, "  seed: %llu\n", (unsigned long long)s->seed);
-  idm_file_printf(file, "  log_likelihood: %s\n  prior_draws: %zu\n", keep_names[s->keep],
-                  s->prior_draws);
-  idm_file_printf(file, "  stan: %s\n", r->stan ? "true" : "false");
-  put_line(file, "problem", r->problem);
-  if (r->problem_hash[0]) put_line(file, "problem_sha256", r->problem_hash);
-  put_line(file, "data", r->data);
-  put_line(file, "data_sha256", r->data_hash);
+  idm_emit_mapping(out, "fit", IDM_EMIT_BLOCK);
+  idm_emit_text(out, "idm", idm_version());
+  idm_emit_text(out, "inverse", r->inverse);
+  if (s->sampler[0]) idm_emit_text(out, "sampler", s->sampler);
+  idm_emit_whole(out, "chains", s->chains);
+  idm_emit_whole(out, "draws", (uint64_t)s->draws);
+  idm_emit_whole(out, "warmup", (uint64_t)s->warmup);
+  idm_emit_whole(out, "thin", (uint64_t)s->thin);
+  idm_emit_whole(out, "seed", s->seed);
+  idm_emit_word(out, "log_likelihood", keep_names[s->keep]);
+  idm_emit_whole(out, "prior_draws", s->prior_draws);
+  idm_emit_boolean(out, "stan", r->stan);
+  idm_emit_text(out, "problem", r->problem);
+  if (r->problem_hash[0]) idm_emit_text(out, "problem_sha256", r->problem_hash);
+  idm_emit_text(out, "data", r->data);
+  idm_emit_text(out, "data_sha256", r->data_hash);
+  idm_emit_mapping_end(out);
 }
 
 idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
                              const char *path, idm_error *opt_error)
 {
-  idm_file *file = NULL;
-  idm_status status = idm_file_create(path, &file, opt_error);
-  if (status != IDM_OK) return status;
-  status = idm_problem_put_yaml(file, problem, opt_error);
-  if (status != IDM_OK) {
-    idm_file_abandon(file);
-    return status;
-  }
-  put_request(file, request);
-  return idm_file_commit(file, opt_error);
+  idm_emitter out;
+  idm_emit_begin(&out, path);
+  idm_problem_put_yaml(&out, problem);
+  put_request(&out, request);
+  return idm_emit_end(&out, opt_error);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
