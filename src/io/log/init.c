@@ -1,124 +1,91 @@
 /* A first problem file from a table: labels found, blanks to fill. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "io/log/survey.h"
+#include "io/yaml/emit.h"
 
-#include "base/utf8.h"
-
-/* --- yaml ----------------------------------------------------------------------------------- */
-
-/* Words that some reader of YAML takes for a truth value, a null or a number. */
-static bool is_reserved(const char *text)
-{
-  static const char *const words[] = {"y",     "n",    "yes", "no",  "on",       "off",    "true",
-                                      "false", "null", "inf", "nan", "identity", "uniform"};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    if (idm_same_word(text, words[i])) return true;
-  return false;
-}
-
-static bool is_plain(const char *text)
-{
-  const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-  if (!strchr(letters, text[0]) || is_reserved(text)) return false;
-  return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-")] ==
-         '\0';
-}
-
-/* Characters that YAML lets stand as they are between double quotes. */
-static bool is_printable(unsigned long code)
-{
-  if (code < 0x80) return code >= 0x20 && code < 0x7f && code != '"' && code != '\\';
-  return code >= 0xa0 && code != 0x2028 && code != 0x2029 && code != 0xfeff && code != 0xfffe &&
-         code != 0xffff;
-}
-
-static void put_scalar(idm_file *file, const char *text)
-{
-  if (text[0] && is_plain(text)) {
-    idm_file_printf(file, "%s", text);
-    return;
-  }
-  idm_file_printf(file, "\"");
-  for (size_t left = strlen(text); left;) {
-    unsigned long code = 0;
-    const size_t bytes = idm_utf8_decode(text, left, &code);
-    if (!bytes) break;
-    if (is_printable(code))
-      idm_file_write(file, text, bytes);
-    else
-      idm_file_printf(file, "\\u%04lX", code);
-    text += bytes;
-    left -= bytes;
-  }
-  idm_file_printf(file, "\"");
-}
-
-static void put_list(idm_file *file, const char *const *text, size_t count)
-{
-  idm_file_printf(file, "[");
-  for (size_t i = 0; i < count; i++) {
-    if (i) idm_file_printf(file, ", ");
-    put_scalar(file, text[i]);
-  }
-  idm_file_printf(file, "]");
-}
-
-/* --- file ----------------------------------------------------------------------------------- */
+/* The file, and what went wrong on the way: it is then abandoned. */
+typedef struct sketch {
+  idm_file *file;
+  idm_error error;
+} sketch;
 
 static const char *const no_actions[] = {"action_a", "action_b"};
 static const char *const no_observations[] = {"nothing"};
 
-/* The name of the table without its folder and its ending. */
-static void put_name(idm_file *file, const char *path)
+static void put(sketch *out, const char *words)
 {
-  const char *slash = strrchr(path, '/');
-  const char *name = strcmp(path, "-") == 0 ? "data" : slash ? slash + 1 : path;
-  const char *dot = strrchr(name, '.');
-  const size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-  idm_file_printf(file, "name: \"");
-  for (size_t i = 0; i < length; i++) {
-    const char c = name[i];
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    idm_file_write(file, kept || c == '-' ? &c : "_", 1);
-  }
-  idm_file_printf(file, "\"\n");
+  idm_file_write(out->file, words, strlen(words));
 }
 
-static void put_spaces(idm_file *file, const idm_survey *s)
+static void put_text(sketch *out, const char *text)
 {
-  idm_file_printf(
-      file,
+  char *piece;
+  if (idm_emit_text_piece(text, &piece, &out->error) == IDM_OK) put(out, piece);
+  free(piece);
+}
+
+static void put_list(sketch *out, const char *const *text, size_t count)
+{
+  char *piece;
+  if (idm_emit_texts_piece(text, count, &piece, &out->error) == IDM_OK) put(out, piece);
+  free(piece);
+}
+
+/* The name of the table without its folder and its ending. */
+static void put_name(sketch *out, const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  const char *file = strcmp(path, "-") == 0 ? "data" : slash ? slash + 1 : path;
+  const char *dot = strrchr(file, '.');
+  char *name = idm_text_copy(file, dot && dot > file ? (size_t)(dot - file) : strlen(file));
+  if (!name) {
+    (void)idm_fail_memory(&out->error);
+    return;
+  }
+  for (char *c = name; *c; c++) {
+    const bool kept = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                      (*c >= '0' && *c <= '9') || *c == '-';
+    if (!kept) *c = '_';
+  }
+  put(out, "name: ");
+  put_text(out, name);
+  put(out, "\n");
+  free(name);
+}
+
+static void put_spaces(sketch *out, const idm_survey *s)
+{
+  put(out,
       "\n# FILL IN: what the agent cannot see and tries to find out, and its names. These two are "
       "placeholders.\n"
       "states: [state_a, state_b]\n\n");
-  if (!s->actions.count)
-    idm_file_printf(file, "# FILL IN: what can be done. No column of actions was found.\n");
-  idm_file_printf(file, "actions: ");
+  if (!s->actions.count) put(out, "# FILL IN: what can be done. No column of actions was found.\n");
+  put(out, "actions: ");
   if (s->actions.count)
-    put_list(file, (const char *const *)s->actions.sorted, s->actions.count);
+    put_list(out, (const char *const *)s->actions.sorted, s->actions.count);
   else
-    put_list(file, no_actions, 2);
-  idm_file_printf(file, "\n");
+    put_list(out, no_actions, 2);
+  put(out, "\n");
   if (!s->observations.count)
-    idm_file_printf(file,
-                    "\n# FILL IN: what can be seen after an action. No column of observations was "
-                    "found.\n");
-  idm_file_printf(file, "observations: ");
+    put(out, "\n# FILL IN: what can be seen after an action. No column of observations was "
+             "found.\n");
+  put(out, "observations: ");
   if (s->observations.count)
-    put_list(file, (const char *const *)s->observations.sorted, s->observations.count);
+    put_list(out, (const char *const *)s->observations.sorted, s->observations.count);
   else
-    put_list(file, no_observations, 1);
-  idm_file_printf(file, "\n");
+    put_list(out, no_observations, 1);
+  put(out, "\n");
 }
 
-static void put_episode(idm_file *file, const idm_survey *s)
+static void put_episode(sketch *out, const idm_survey *s)
 {
   const char *endings[idm_label_limit];
   const size_t count = idm_survey_endings(s, endings);
-  idm_file_printf(
-      file,
+  put(out,
       "\n# FILL IN: what the agent believes before its first action, one number a state.\n"
       "start: [0.5, 0.5]\n"
       "\n# FILL IN: how much the next step counts beside this one, from 0 to below 1.\n"
@@ -128,78 +95,79 @@ static void put_episode(idm_file *file, const idm_survey *s)
       "# Where such an action also ends the decision problem itself, say 'terminal' in place of "
       "'ends'.\n"
       "ends: ");
-  put_list(file, endings, count);
-  idm_file_printf(file, "\n");
+  put_list(out, endings, count);
+  put(out, "\n");
 }
 
-static void put_dynamics(idm_file *file, const idm_survey *s)
+static void put_dynamics(sketch *out, const idm_survey *s)
 {
   const char *const *actions =
       s->actions.count ? (const char *const *)s->actions.sorted : no_actions;
   const size_t count = s->actions.count ? s->actions.count : 2;
-  idm_file_printf(
-      file, "\n# FILL IN: how an action moves the state: a matrix an action, rows the state acted "
-            "from, columns the\n"
-            "# state after; 'identity' where nothing moves. \"*\" is every action not named.\n"
-            "transition: {\"*\": uniform}\n"
-            "\n# FILL IN: what is seen after an action: a matrix an action, rows the state after "
-            "it, columns the\n"
-            "# observations in the order above; each row sums to 1.\n"
-            "observation: {\"*\": uniform}\n"
-            "\n# FILL IN: what an action is worth: one number, or a list with one a state.\n"
-            "utility:\n");
+  put(out, "\n# FILL IN: how an action moves the state: a matrix an action, rows the state acted "
+           "from, columns the\n"
+           "# state after; 'identity' where nothing moves. \"*\" is every action not named.\n"
+           "transition: {\"*\": uniform}\n"
+           "\n# FILL IN: what is seen after an action: a matrix an action, rows the state after "
+           "it, columns the\n"
+           "# observations in the order above; each row sums to 1.\n"
+           "observation: {\"*\": uniform}\n"
+           "\n# FILL IN: what an action is worth: one number, or a list with one a state.\n"
+           "utility:\n");
   for (size_t i = 0; i < count; i++) {
-    idm_file_printf(file, "  ");
-    put_scalar(file, actions[i]);
-    idm_file_printf(file, ": 0\n");
+    put(out, "  ");
+    put_text(out, actions[i]);
+    put(out, ": 0\n");
   }
 }
 
-static void put_columns(idm_file *file, const idm_survey *s)
+static void put_columns(sketch *out, const idm_survey *s)
 {
-  idm_file_printf(file, "\n# Which column is what; a list joins several columns.\n");
+  put(out, "\n# Which column is what; a list joins several columns.\n");
   const bool grouped =
       s->header.role[IDM_ROLE_AGENT].count || s->header.role[IDM_ROLE_TRAJECTORY].count;
   if (!grouped)
-    idm_file_printf(file,
-                    "# FILL IN: no column says which rows belong together: add 'agent: COLUMN' or "
-                    "'trajectory: COLUMN'.\n");
+    put(out, "# FILL IN: no column says which rows belong together: add 'agent: COLUMN' or "
+             "'trajectory: COLUMN'.\n");
   size_t found = 0;
   for (size_t r = 0; r < idm_survey_role_count; r++)
     found += s->header.role[idm_survey_roles[r].id].count;
-  idm_file_printf(file, found ? "data:\n" : "# data: {trajectory: COLUMN}\n");
+  put(out, found ? "data:\n" : "# data: {trajectory: COLUMN}\n");
   for (size_t r = 0; r < idm_survey_role_count; r++) {
     const idm_log_role *role = &s->header.role[idm_survey_roles[r].id];
     if (!role->count) continue;
-    idm_file_printf(file, "  %s: %s", idm_survey_roles[r].key, role->count > 1 ? "[" : "");
-    for (size_t i = 0; i < role->count; i++) {
-      if (i) idm_file_printf(file, ", ");
-      put_scalar(file, s->header.name.name[role->column[i]]);
-    }
-    idm_file_printf(file, role->count > 1 ? "]\n" : "\n");
+    put(out, "  ");
+    put(out, idm_survey_roles[r].key);
+    put(out, ": ");
+    /* One column of its names, or of a trajectory up to four. */
+    const char *names[sizeof idm_survey_roles[r].names / sizeof idm_survey_roles[r].names[0]];
+    for (size_t i = 0; i < role->count; i++) names[i] = s->header.name.name[role->column[i]];
+    if (role->count > 1)
+      put_list(out, names, role->count);
+    else
+      put_text(out, names[0]);
+    put(out, "\n");
   }
 }
 
-static void put_problem(idm_file *file, const idm_survey *s, const char *path)
+static void put_problem(sketch *out, const idm_survey *s, const char *path)
 {
-  idm_file_printf(
-      file, "# A first problem file. The labels are those of the table; every comment that begins "
-            "with\n"
-            "# \"FILL IN:\" marks what a table cannot tell, and what stands under it holds the "
-            "place.\n");
-  put_name(file, path);
-  put_spaces(file, s);
-  put_episode(file, s);
-  put_dynamics(file, s);
-  idm_file_printf(
-      file,
+  put(out, "# A first problem file. The labels are those of the table; every comment that begins "
+           "with\n"
+           "# \"FILL IN:\" marks what a table cannot tell, and what stands under it holds the "
+           "place.\n");
+  put_name(out, path);
+  put_spaces(out, s);
+  put_episode(out, s);
+  put_dynamics(out, s);
+  put(out,
       "\n# FILL IN: the agent to begin with. alpha: how freely it departs from the best action; "
       "beta: its trust\n"
       "# in its models (inf: neutral); eta: its dislike of surprise.\n"
       "agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0}\n"
       "\n# FILL IN: what a fit learns, and what is believed of it beforehand.\n"
       "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n");
-  put_columns(file, s);
+  put_columns(out, s);
 }
 
 static void add_notes(const idm_survey *s, idm_notes *opt_notes)
@@ -238,6 +206,19 @@ static void add_notes(const idm_survey *s, idm_notes *opt_notes)
                   "no column looks like the trajectory; each agent's rows are one trajectory");
 }
 
+static idm_status write_problem(const idm_survey *s, const char *data_path,
+                                const char *problem_path, idm_error *opt_error)
+{
+  sketch out = {0};
+  const idm_status status = idm_file_create(problem_path, &out.file, opt_error);
+  if (status != IDM_OK) return status;
+  put_problem(&out, s, data_path);
+  if (out.error.status == IDM_OK) return idm_file_commit(out.file, opt_error);
+  idm_file_abandon(out.file);
+  if (opt_error) *opt_error = out.error;
+  return out.error.status;
+}
+
 idm_status idm_init_write(const char *data_path, const char *problem_path, idm_notes *opt_notes,
                           idm_error *opt_error)
 {
@@ -247,14 +228,9 @@ idm_status idm_init_write(const char *data_path, const char *problem_path, idm_n
     return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", data_path, strerror(errno));
   idm_survey s = {.file = standard ? "standard input" : data_path};
   idm_csv *csv;
-  idm_file *file = NULL;
   idm_status status = idm_csv_open_stream(stream, s.file, &csv, opt_error);
   if (status == IDM_OK) status = idm_survey_take(&s, csv, opt_error);
-  if (status == IDM_OK) status = idm_file_create(problem_path, &file, opt_error);
-  if (status == IDM_OK) {
-    put_problem(file, &s, data_path);
-    status = idm_file_commit(file, opt_error);
-  }
+  if (status == IDM_OK) status = write_problem(&s, data_path, problem_path, opt_error);
   if (status == IDM_OK) add_notes(&s, opt_notes);
   idm_csv_close(csv);
   idm_survey_clear(&s);

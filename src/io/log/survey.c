@@ -38,7 +38,8 @@ static char lower(char c)
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-bool idm_same_word(const char *a, const char *b)
+/* In any case (ASCII). */
+static bool same_word(const char *a, const char *b)
 {
   while (*a && lower(*a) == lower(*b)) {
     a++;
@@ -53,7 +54,7 @@ static idm_status add_column(idm_survey *s, idm_log_role_id id, const char *name
 {
   idm_log_role *role = &s->header.role[id];
   for (size_t i = 0; i < s->header.name.count; i++) {
-    if (!idm_same_word(s->header.name.name[i], name)) continue;
+    if (!same_word(s->header.name.name[i], name)) continue;
     size_t *column = realloc(role->column, (role->count + 1) * sizeof *column);
     if (!column) return idm_fail_memory(opt_error);
     role->column = column;

@@ -55,7 +55,5 @@ idm_status idm_survey_take(idm_survey *survey, idm_csv *csv, idm_error *opt_erro
 void idm_survey_clear(idm_survey *survey);
 /* Actions that stand on last rows only, in sorted order; returns how many. */
 size_t idm_survey_endings(const idm_survey *survey, const char *ret_action[idm_label_limit]);
-/* Whether two words are the same in any case (ASCII). */
-bool idm_same_word(const char *a, const char *b);
 
 #endif
