@@ -444,7 +444,7 @@ static void test_failures(void **state)
     idm_emit_begin(&out, missing);
     idm_emit_text(&out, i % 2 ? "key" : broken[i], broken[i]);
     idm_emit_number(&out, "more", 1);
-    expect_failure(&out, IDM_INPUT, "not UTF-8");
+    expect_failure(&out, IDM_INPUT, "?' is not UTF-8 text");
   }
   idm_emit_begin(&out, missing);
   (void)idm_fail_memory(&out.error);
