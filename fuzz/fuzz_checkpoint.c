@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/infer.h"
+#include "idm/chains.h"
+#include "idm/samplers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

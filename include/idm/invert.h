@@ -4,7 +4,9 @@
 #define IDM_INVERT_H
 
 #include "idm/behavior.h"
-#include "idm/infer.h"
+#include "idm/chains.h"
+#include "idm/diagnostics.h"
+#include "idm/sampler.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,6 +2,8 @@
  * the schedule.
  *
  * Contents: making · running · checkpoints */
+#include "idm/chains.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +11,6 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "idm/infer.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 

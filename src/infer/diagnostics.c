@@ -1,7 +1,7 @@
 /* Diagnostics of chains after Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
  * "Rank-normalization, folding, and localization: an improved R-hat". Numbers agree with ArviZ
  * 0.23.4; tests/golden_arviz holds its answers. */
-#include "infer/diagnostics.h"
+#include "idm/diagnostics.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "idm/infer.h"
 #include "infer/distribution.h"
+#include "infer/ess.h"
 
 /* --- quantiles ------------------------------------------------------------------------------ */
 

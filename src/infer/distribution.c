@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "idm/infer.h"
+#include "idm/distribution.h"
 
 /* --- log-gamma ------------------------------------------------------------------------------ */
 

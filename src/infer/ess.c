@@ -3,14 +3,14 @@
  *
  * Where the papers leave freedom (which terms of the last pair count, the bound on the size) this
  * does as ArviZ 0.23. */
+#include "infer/ess.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/status.h"
-#include "infer/diagnostics.h"
 
 struct idm_ess {
   size_t chains;

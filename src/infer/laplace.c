@@ -1,5 +1,7 @@
 /* Laplace's approximation: minus the Hessian at a mode, by differences wide enough to look over
  * kinks and rounding, and its inverse. */
+#include "idm/laplace.h"
+
 #include <math.h>
 #include <string.h>
 

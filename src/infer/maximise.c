@@ -1,5 +1,7 @@
 /* Climbing to a mode: L-BFGS (Nocedal 1980) with the weak Wolfe search of Lewis and Overton (2013),
  * which asks no smoothness along the line and so survives kinks and ends of the support. */
+#include "idm/maximise.h"
+
 #include <math.h>
 #include <string.h>
 

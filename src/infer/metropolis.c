@@ -2,6 +2,8 @@
  * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
  * shape: the first make almost independent draws where the target is nearly normal, the second
  * keep the chain moving where it is not. */
+#include "infer/metropolis.h"
+
 #include <math.h>
 #include <string.h>
 

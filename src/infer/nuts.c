@@ -3,6 +3,8 @@
  * the turn also looked for between half trajectories, as Stan does since 2.21.
  *
  * Contents: state; phase space; branches; trajectory; step size; warm-up; the step. */
+#include "infer/nuts.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* "paper": the fixed random walk of the paper's experiments. Nothing adapts. */
+#include "infer/paper.h"
+
 #include <math.h>
 #include <string.h>
 

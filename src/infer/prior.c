@@ -1,9 +1,10 @@
 /* Priors of one number, and the Dirichlet. */
+#include "idm/prior.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
-#include "idm/infer.h"
 #include "infer/distribution.h"
 
 static const double log_two_pi = 1.83787706640934548356;

@@ -1,4 +1,4 @@
-/* Registry of samplers, default settings, and what the samplers share. */
+/* Default settings, and what the samplers share. It knows none of them: see samplers.c. */
 #include "infer/sampler.h"
 
 #include <math.h>
@@ -6,26 +6,7 @@
 
 #include "base/dense.h"
 
-/* --- registry ------------------------------------------------------------------------------- */
-
-static const idm_sampler *const samplers[] = {
-    &idm_sampler_metropolis,
-    &idm_sampler_nuts,
-    &idm_sampler_slice,
-    &idm_sampler_paper,
-};
-
-const idm_sampler *idm_sampler_at(size_t index)
-{
-  return index < sizeof samplers / sizeof samplers[0] ? samplers[index] : NULL;
-}
-
-const idm_sampler *idm_sampler_find(const char *name)
-{
-  for (size_t i = 0; idm_sampler_at(i); i++)
-    if (strcmp(idm_sampler_at(i)->name, name) == 0) return idm_sampler_at(i);
-  return NULL;
-}
+/* --- settings ------------------------------------------------------------------------------- */
 
 void idm_sampler_settings_default(idm_sampler_settings *settings)
 {

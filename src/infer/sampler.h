@@ -6,12 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "idm/infer.h"
-
-extern const idm_sampler idm_sampler_metropolis;
-extern const idm_sampler idm_sampler_nuts;
-extern const idm_sampler idm_sampler_slice;
-extern const idm_sampler idm_sampler_paper;
+#include "idm/sampler.h"
 
 /* The next `count` numbers of a state; NULL where opt_state is (to find how many there are). */
 double *idm_state_take(double *opt_state, size_t *used, size_t count);

@@ -1,6 +1,8 @@
 /* "slice": univariate slice sampling with stepping out and shrinkage (Neal 2003, sections 4 and 5)
  * along the columns of the covariance's Cholesky factor: in the coordinates in which the target is
  * white, these are the axes. No step size to get wrong; several evaluations a step. */
+#include "infer/slice.h"
+
 #include <math.h>
 #include <string.h>
 

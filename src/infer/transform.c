@@ -1,7 +1,8 @@
 /* Coordinates: scales of values, and constrained numbers and distributions as functions of R^n. */
+#include "idm/transform.h"
+
 #include <math.h>
 
-#include "idm/infer.h"
 #include "infer/distribution.h"
 
 /* --- scales --------------------------------------------------------------------------------- */

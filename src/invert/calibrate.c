@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "idm/diagnostics.h"
 #include "invert/parameters.h"
 
 /* What a fit must reach, as in the verdict. */

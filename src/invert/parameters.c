@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "idm/prior.h"
+#include "idm/transform.h"
 
 /* --- items ---------------------------------------------------------------------------------- */
 

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "idm/infer.h"
+#include "idm/diagnostics.h"
+#include "idm/random.h"
 #include "support.h"
 
 enum { MOST_DRAWS = 1000, MOST_LINE = 200 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "idm/infer.h"
+#include "idm/distribution.h"
 #include "infer/distribution.h"
 #include "support.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "idm/random.h"
-#include "infer/diagnostics.h"
+#include "infer/ess.h"
 #include "support.h"
 
 enum { MOST = 4000 };

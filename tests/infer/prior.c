@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#include "idm/infer.h"
+#include "idm/distribution.h"
+#include "idm/prior.h"
+#include "idm/random.h"
 #include "support.h"
 
 #define PRIOR(name, ...)                                                                           \

@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "base/dense.h"
-#include "idm/infer.h"
+#include "idm/random.h"
+#include "idm/transform.h"
 #include "support.h"
 
 /* --- scales --------------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "idm/diagnostics.h"
+#include "idm/transform.h"
 #include "setting/freedom.h"
 
 /* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS; 1.92 is half the 95 % quantile of

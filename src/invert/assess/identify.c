@@ -6,6 +6,10 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/laplace.h"
+#include "idm/maximise.h"
+#include "idm/prior.h"
+#include "idm/transform.h"
 #include "invert/assess/inquiry.h"
 #include "setting/freedom.h"
 

@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "idm/chains.h"
+#include "idm/samplers.h"
 #include "invert/fit.h"
 
 /* Starting points of all chains, found side by side. */

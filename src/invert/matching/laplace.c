@@ -4,6 +4,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/laplace.h"
 #include "invert/fit.h"
 
 /* Below this share of effective weight the approximation is not the posterior. */

@@ -5,6 +5,9 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/laplace.h"
+#include "idm/maximise.h"
+#include "idm/prior.h"
 #include "invert/fit.h"
 #include "setting/freedom.h"
 

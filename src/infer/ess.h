@@ -1,6 +1,6 @@
-/* Parts of the diagnostics: effective sample size of chains already split. */
-#ifndef IDM_INFER_DIAGNOSTICS_H
-#define IDM_INFER_DIAGNOSTICS_H
+/* Effective sample size of chains already split, and exact moments of draws. */
+#ifndef IDM_INFER_ESS_H
+#define IDM_INFER_ESS_H
 
 #include <stddef.h>
 
