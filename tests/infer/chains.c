@@ -1,10 +1,13 @@
 /* Several chains: the same draws whatever the threads, checkpoints that change nothing, and
  * checkpoints that are refused. */
+#include "idm/chains.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <time.h>
 
+#include "idm/samplers.h"
 #include "infer/sampler_support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
@@ -31,6 +34,12 @@ static idm_status slow_evaluate(void *context, const double *x, double *log_dens
   while (t->nanoseconds && nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
   return normal_evaluate(&t->normal, x, log_density, opt_gradient, opt_error);
+}
+
+/* Where any sampler will do. */
+static const idm_sampler *any_sampler(void)
+{
+  return idm_sampler_at(0);
 }
 
 static idm_chains_settings usual_settings(const idm_sampler *sampler, int threads)
@@ -142,11 +151,45 @@ static void test_threads_change_nothing(void **state)
   }
 }
 
+/* A sampler whose draws are its guess and noise; its state is one number longer than that of
+ * any_sampler, and left alone. */
+static size_t guess_numbers(size_t dimension)
+{
+  return any_sampler()->numbers(dimension) + 1;
+}
+
+static idm_status guess_start(double *state, const idm_sampler_settings *settings,
+                              const idm_target *target, const double *x, idm_random *random,
+                              idm_error *opt_error)
+{
+  (void)settings, (void)x, (void)random, (void)opt_error;
+  memset(state, 0, guess_numbers(target->dimension) * sizeof *state);
+  return IDM_OK;
+}
+
+static idm_status guess_step(double *state, const idm_sampler_settings *settings,
+                             const idm_target *target, long iteration, idm_random *random,
+                             double *x, idm_statistics *statistics, idm_error *opt_error)
+{
+  (void)state, (void)iteration, (void)opt_error;
+  const size_t n = target->dimension;
+  for (size_t i = 0; i < n; i++) {
+    x[i] = settings->centre ? settings->centre[i] : 0;
+    x[i] += (settings->covariance ? sqrt(settings->covariance[i * n + i]) : 1) *
+            idm_random_normal(random);
+  }
+  *statistics = (idm_statistics){0};
+  return IDM_OK;
+}
+
+static const idm_sampler guess_sampler = {
+    .name = "guess", .numbers = guess_numbers, .start = guess_start, .step = guess_step};
+
 /* A guess is a chain's own: it changes the draws of the chain that has it, and of no other. */
 static void test_guesses(void **state)
 {
   (void)state;
-  const idm_chains_settings settings = usual_settings(idm_sampler_find("metropolis"), 1);
+  const idm_chains_settings settings = usual_settings(&guess_sampler, 1);
   job with, without;
   open_job(&with, &settings);
   start_job(&with);
@@ -275,7 +318,7 @@ static void expect_refusal(const char *bytes, size_t length, uint64_t label, con
   char *copy = malloc(length ? length : 1);
   assert_non_null(copy);
   memcpy(copy, bytes, length);
-  open_small(&j, idm_sampler_find("metropolis"));
+  open_small(&j, any_sampler());
   assert_int_equal(idm_chains_load(j.chains, label, copy, length, &error), IDM_INPUT);
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
   assert_int_equal(error.status, IDM_INPUT);
@@ -288,7 +331,7 @@ static char *small_checkpoint(size_t *length)
 {
   job j;
   char *bytes;
-  open_small(&j, idm_sampler_find("metropolis"));
+  open_small(&j, any_sampler());
   run_job(&j);
   check(idm_chains_save(j.chains, LABEL, &bytes, length, &support_error));
   check(idm_chains_load(j.chains, LABEL, bytes, *length, &support_error));
@@ -382,18 +425,18 @@ static void test_other_shapes(void **state)
   (void)state;
   size_t length;
   char *bytes = small_checkpoint(&length);
-  static const struct {
-    const char *sampler;
+  const idm_sampler *const same = any_sampler();
+  const struct {
+    const idm_sampler *sampler;
     size_t chains;
     size_t dimension;
     long draws;
     long warmup;
     uint64_t seed;
-  } others[] = {{"metropolis", 1, 2, 5, 3, 5}, {"metropolis", 2, 1, 5, 3, 5},
-                {"metropolis", 2, 2, 6, 3, 5}, {"metropolis", 2, 2, 5, 2, 5},
-                {"metropolis", 2, 2, 5, 3, 6}, {"nuts", 2, 2, 5, 3, 5}};
+  } others[] = {{same, 1, 2, 5, 3, 5}, {same, 2, 1, 5, 3, 5}, {same, 2, 2, 6, 3, 5},
+                {same, 2, 2, 5, 2, 5}, {same, 2, 2, 5, 3, 6}, {&guess_sampler, 2, 2, 5, 3, 5}};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-    idm_chains_settings settings = usual_settings(idm_sampler_find(others[i].sampler), 1);
+    idm_chains_settings settings = usual_settings(others[i].sampler, 1);
     settings.chains = others[i].chains;
     settings.draws = others[i].draws;
     settings.seed = others[i].seed;
@@ -419,7 +462,7 @@ static bool stop_at_once(void *context, const idm_chains *chains)
 static void test_monitor_stops(void **state)
 {
   (void)state;
-  const idm_chains_settings settings = usual_settings(idm_sampler_find("metropolis"), 2);
+  const idm_chains_settings settings = usual_settings(any_sampler(), 2);
   job whole, stopped;
   open_job(&whole, &settings);
   start_job(&whole);
@@ -471,21 +514,23 @@ static void test_errors_are_passed_on(void **state)
 static void test_start_needs_a_density(void **state)
 {
   (void)state;
-  idm_chains_settings settings = usual_settings(idm_sampler_find("slice"), 1);
-  const idm_target half = {1, true, NULL, half_evaluate};
-  idm_chains *chains;
-  idm_error error = {0};
-  check(idm_chains_create(&settings, 1, &chains, &support_error));
-  assert_int_not_equal(idm_chains_start(chains, 0, &half, (double[]){-1}, NULL, NULL, &error),
-                       IDM_OK);
-  assert_true(error.message[0]);
-  idm_chains_destroy(chains);
+  for (size_t k = 0; idm_sampler_at(k); k++) {
+    const idm_chains_settings settings = usual_settings(idm_sampler_at(k), 1);
+    const idm_target half = {1, true, NULL, half_evaluate};
+    idm_chains *chains;
+    idm_error error = {0};
+    check(idm_chains_create(&settings, 1, &chains, &support_error));
+    assert_int_not_equal(idm_chains_start(chains, 0, &half, (double[]){-1}, NULL, NULL, &error),
+                         IDM_OK);
+    assert_true(error.message[0]);
+    idm_chains_destroy(chains);
+  }
 }
 
 static void test_common(void **state)
 {
   (void)state;
-  const idm_chains_settings settings = usual_settings(idm_sampler_find("metropolis"), 1);
+  const idm_chains_settings settings = usual_settings(any_sampler(), 1);
   job j;
   open_job(&j, &settings);
   assert_int_equal(idm_chains_common(j.chains), 0);
@@ -505,7 +550,7 @@ static void test_create_refuses(void **state)
   (void)state;
   idm_chains *chains = (idm_chains *)&chains;
   for (int wrong = 0; wrong < 4; wrong++) {
-    idm_chains_settings settings = usual_settings(idm_sampler_find("metropolis"), 1);
+    idm_chains_settings settings = usual_settings(any_sampler(), 1);
     if (wrong == 0) settings.chains = 0;
     if (wrong == 1) settings.draws = 0;
     if (wrong == 2) settings.kernel.warmup = -1;

@@ -1,5 +1,7 @@
 /* Laplace's approximation: exact on normals of any scale, close on curved targets, wide enough for
  * kinks, honest where there is no mode. */
+#include "idm/laplace.h"
+
 #include "infer/sampler_support.h"
 
 /* --- normals -------------------------------------------------------------------------------- */

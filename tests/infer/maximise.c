@@ -1,4 +1,6 @@
 /* Climbing: known modes, bad scales, edges, kinks, noise, and never worse than the start. */
+#include "idm/maximise.h"
+
 #include "infer/sampler_support.h"
 
 /* Climb from x; returns the log density reached, and checks that it is the target's at x. */

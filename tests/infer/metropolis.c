@@ -1,5 +1,7 @@
 /* The adaptive Metropolis sampler beyond the conformance suite: what an evaluation is worth, and
- * targets on which its fitted proposal is wrong. Five standard errors, as in test_sampler.c. */
+ * targets on which its fitted proposal is wrong. Five standard errors, as in samplers.c. */
+#include "infer/metropolis.h"
+
 #include "infer/sampler_support.h"
 
 static idm_sampler_settings defaults(void)
@@ -41,7 +43,7 @@ static void test_worth_of_an_evaluation(void **state)
       settings.centre = guessed ? pair.mean : NULL;
       settings.covariance = guessed ? covariance : NULL;
       chain c;
-      chain_start(&c, "metropolis", &settings, normal_as_target(&pair), x, 9);
+      chain_start(&c, &idm_sampler_metropolis, &settings, normal_as_target(&pair), x, 9);
       /* With four evaluations a draw, a quarter is the most there is. */
       assert_true(worth(&c, 16000 / thin) > (thin == 1 ? 0.4 : 0.2));
       chain_stop(&c);
@@ -60,7 +62,7 @@ static void test_guess_without_warm_up(void **state)
   settings.centre = pair.mean;
   settings.covariance = covariance;
   chain c;
-  chain_start(&c, "metropolis", &settings, normal_as_target(&pair), x, 10);
+  chain_start(&c, &idm_sampler_metropolis, &settings, normal_as_target(&pair), x, 10);
   assert_true(worth(&c, 16000) > 0.3);
   chain_stop(&c);
 }
@@ -97,7 +99,7 @@ static void compare_mean(idm_target target, const idm_sampler_settings *settings
   const double x[2] = {0.2, 0.1};
   double error;
   chain c;
-  chain_start(&c, "metropolis", settings, target, x, 21);
+  chain_start(&c, &idm_sampler_metropolis, settings, target, x, 21);
   chain_warm_up(&c);
   for (size_t k = 0; k < DRAWS; k++) {
     chain_step(&c);
@@ -179,7 +181,8 @@ static void test_poor_proposal_is_given_up(void **state)
   const double x[2] = {3, 0};
   double acceptance = 0;
   chain c;
-  chain_start(&c, "metropolis", &settings, (idm_target){2, false, NULL, ring_evaluate}, x, 8);
+  chain_start(&c, &idm_sampler_metropolis, &settings, (idm_target){2, false, NULL, ring_evaluate},
+              x, 8);
   chain_warm_up(&c);
   for (long k = 0; k < 1000; k++) {
     chain_step(&c);
@@ -190,6 +193,45 @@ static void test_poor_proposal_is_given_up(void **state)
   assert_true(acceptance > 0.25 && acceptance < 0.45);
 }
 
+static void test_wide(void **state)
+{
+  (void)state;
+  check_wide(&idm_sampler_metropolis);
+}
+
+/* The density, the position and two vectors of scratch. */
+static void test_frozen_after_warm_up(void **state)
+{
+  (void)state;
+  assert_true(count_moving(&idm_sampler_metropolis) <= 1 + 3 * 2);
+}
+
+static void test_bad_guess(void **state)
+{
+  (void)state;
+  check_bad_guess(&idm_sampler_metropolis);
+}
+
+/* A step is an evaluation; two steps a draw unless told. */
+static void test_evaluations(void **state)
+{
+  (void)state;
+  const double x[2] = {0};
+  for (long thin = 0; thin < 4; thin++) {
+    normal_target pair = {.n = 2, .sd = {1, 1}};
+    idm_sampler_settings settings = defaults();
+    settings.warmup = 30;
+    settings.thin = thin;
+    chain c;
+    chain_start(&c, &idm_sampler_metropolis, &settings, normal_as_target(&pair), x, 6);
+    for (long step = 0; step < 60; step++) {
+      chain_step(&c);
+      assert_int_equal(c.statistics.evaluations, thin ? thin : 2);
+    }
+    chain_stop(&c);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -198,6 +240,10 @@ int main(void)
       cmocka_unit_test(test_targets_unlike_the_proposal),
       cmocka_unit_test(test_wrong_guess),
       cmocka_unit_test(test_poor_proposal_is_given_up),
+      cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_frozen_after_warm_up),
+      cmocka_unit_test(test_bad_guess),
+      cmocka_unit_test(test_evaluations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

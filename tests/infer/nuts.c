@@ -1,5 +1,7 @@
 /* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes.
- * Five standard errors, as in test_sampler.c. */
+ * Five standard errors, as in samplers.c. */
+#include "infer/nuts.h"
+
 #include "infer/sampler_support.h"
 
 enum { DRAWS = 3000 };
@@ -33,7 +35,7 @@ static void run_normal(size_t n, double aim)
   idm_sampler_settings settings = defaults();
   settings.acceptance = aim;
   chain c;
-  chain_start(&c, "nuts", &settings, normal_as_target(&t), x, 17);
+  chain_start(&c, &idm_sampler_nuts, &settings, normal_as_target(&t), x, 17);
   chain_warm_up(&c);
   double acceptance = 0;
   for (size_t k = 0; k < DRAWS; k++) {
@@ -89,7 +91,8 @@ static void test_funnel_diverges(void **state)
   long diverging = 0;
   for (uint64_t seed = 1; seed <= 4; seed++) {
     chain c;
-    chain_start(&c, "nuts", &settings, (idm_target){9, true, NULL, funnel_evaluate}, x, seed);
+    chain_start(&c, &idm_sampler_nuts, &settings, (idm_target){9, true, NULL, funnel_evaluate}, x,
+                seed);
     chain_warm_up(&c);
     for (long k = 0; k < 1000; k++) {
       chain_step(&c);
@@ -112,7 +115,7 @@ static void test_depth(void **state)
     settings.depth = depth;
     int deepest = 0;
     chain c;
-    chain_start(&c, "nuts", &settings, normal_as_target(&pair), x, 13);
+    chain_start(&c, &idm_sampler_nuts, &settings, normal_as_target(&pair), x, 13);
     for (long k = 0; k < 200; k++) {
       chain_step(&c);
       assert_true(c.statistics.tree_depth >= 0 && c.statistics.tree_depth <= depth);
@@ -249,7 +252,8 @@ static void test_same_as_plain(void **state)
   settings.warmup = 0;
   leaf at = {.x = {0.3, 0.8}};
   chain c;
-  chain_start(&c, "nuts", &settings, (idm_target){2, true, &target, skewed_evaluate}, at.x, 23);
+  chain_start(&c, &idm_sampler_nuts, &settings, (idm_target){2, true, &target, skewed_evaluate},
+              at.x, 23);
   for (size_t k = 0; k < 400; k++) {
     const double steps[] = {0.05, 0.3, 1, 1.9};
     const double step = c.state[0] = steps[k % 4]; /* the first number is the step size */
@@ -292,7 +296,7 @@ static void test_guess_is_used(void **state)
     settings.warmup = 0;
     settings.covariance = guessed ? covariance : NULL;
     chain c;
-    chain_start(&c, "nuts", &settings, normal_as_target(&pair), x, 13);
+    chain_start(&c, &idm_sampler_nuts, &settings, normal_as_target(&pair), x, 13);
     for (long k = 0; k < 300; k++) {
       chain_step(&c);
       evaluations[guessed] += c.statistics.evaluations;
@@ -306,7 +310,7 @@ static void test_refusals(void **state)
 {
   (void)state;
   normal_target single = {.n = 1, .sd = {1}};
-  const idm_sampler *nuts = idm_sampler_find("nuts");
+  const idm_sampler *nuts = &idm_sampler_nuts;
   double *numbers = malloc(nuts->numbers(1) * sizeof *numbers);
   assert_non_null(numbers);
   const double x[1] = {0};
@@ -315,6 +319,7 @@ static void test_refusals(void **state)
   idm_sampler_settings settings = defaults();
   idm_target target = normal_as_target(&single);
   target.gradient = false;
+  assert_true(nuts->gradient);
   assert_int_equal(nuts->start(numbers, &settings, &target, x, &random, &support_error), IDM_USAGE);
   target.gradient = true;
   const int depths[] = {0, -3, 17, 16, 1};
@@ -326,12 +331,38 @@ static void test_refusals(void **state)
   free(numbers);
 }
 
+static void test_wide(void **state)
+{
+  (void)state;
+  check_wide(&idm_sampler_nuts);
+}
+
+/* Step size with its averages, metric with its factor, and the moments gathered stay. */
+static void test_frozen_after_warm_up(void **state)
+{
+  (void)state;
+  const size_t n = 2, learnt = 5 + 2 * n * n + 1 + n + n * n;
+  assert_true(count_moving(&idm_sampler_nuts) <= idm_sampler_nuts.numbers(n) - learnt);
+}
+
+static void test_bad_guess(void **state)
+{
+  (void)state;
+  check_bad_guess(&idm_sampler_nuts);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_many_dimensions), cmocka_unit_test(test_funnel_diverges),
-      cmocka_unit_test(test_depth),           cmocka_unit_test(test_guess_is_used),
-      cmocka_unit_test(test_same_as_plain),   cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_many_dimensions),
+      cmocka_unit_test(test_funnel_diverges),
+      cmocka_unit_test(test_depth),
+      cmocka_unit_test(test_guess_is_used),
+      cmocka_unit_test(test_same_as_plain),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_frozen_after_warm_up),
+      cmocka_unit_test(test_bad_guess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* The fixed random walk against a plain one on the same random numbers. */
+#include "infer/paper.h"
+
 #include "infer/sampler_support.h"
 
 /* Ten steps of x + sd * normal, accepted where log(uniform) < difference. */
@@ -26,7 +28,7 @@ static void test_same_as_plain(void **state)
     idm_random_init(&random, 31, 0);
     settings.thin = thin;
     chain c;
-    chain_start(&c, "paper", &settings, normal_as_target(&pair), x, 31);
+    chain_start(&c, &idm_sampler_paper, &settings, normal_as_target(&pair), x, 31);
     for (long k = 0; k < 300; k++) {
       chain_step(&c);
       plain_draw(&pair, 0.7, thin ? thin : 10, &random, x);
@@ -55,7 +57,7 @@ static void test_acceptance(void **state)
   const double x[1] = {0};
   double error;
   chain c;
-  chain_start(&c, "paper", &settings, normal_as_target(&single), x, 12);
+  chain_start(&c, &idm_sampler_paper, &settings, normal_as_target(&single), x, 12);
   for (size_t k = 0; k < DRAWS; k++) {
     chain_step(&c);
     acceptance[k] = c.statistics.acceptance;
@@ -80,9 +82,16 @@ static void test_bad_step(void **state)
     double numbers[8];
     settings.step = bad[i];
     assert_int_equal(
-        idm_sampler_find("paper")->start(numbers, &settings, &target, x, &random, &support_error),
+        idm_sampler_paper.start(numbers, &settings, &target, x, &random, &support_error),
         IDM_USAGE);
   }
+}
+
+/* The density, the position and the candidate. */
+static void test_frozen_after_warm_up(void **state)
+{
+  (void)state;
+  assert_true(count_moving(&idm_sampler_paper) <= 1 + 2 * 2);
 }
 
 int main(void)
@@ -91,6 +100,7 @@ int main(void)
       cmocka_unit_test(test_same_as_plain),
       cmocka_unit_test(test_acceptance),
       cmocka_unit_test(test_bad_step),
+      cmocka_unit_test(test_frozen_after_warm_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

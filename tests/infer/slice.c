@@ -1,5 +1,7 @@
 /* The slice sampler beyond the conformance suite: widths found, bounds on stepping out, modes
- * apart. Five standard errors, as in test_sampler.c; chi-squares at 1e-3. */
+ * apart. Five standard errors, as in samplers.c; chi-squares at 1e-3. */
+#include "infer/slice.h"
+
 #include "infer/sampler_support.h"
 
 static idm_sampler_settings defaults(void)
@@ -20,7 +22,7 @@ static void test_widths_are_found(void **state)
     const double x[2] = {0};
     long evaluations = 0;
     chain c;
-    chain_start(&c, "slice", &settings, normal_as_target(&pair), x, 3);
+    chain_start(&c, &idm_sampler_slice, &settings, normal_as_target(&pair), x, 3);
     chain_warm_up(&c);
     for (long i = 0; i < 1000; i++) {
       chain_step(&c);
@@ -40,7 +42,7 @@ static void test_any_width_is_right(void **state)
   (void)state;
   enum { CHAINS = 8000, CELLS = 10 };
   const double sds[] = {200, 0.01};
-  const idm_sampler *sampler = idm_sampler_find("slice");
+  const idm_sampler *sampler = &idm_sampler_slice;
   idm_sampler_settings settings = defaults();
   settings.warmup = 0;
   for (size_t k = 0; k < 2; k++) {
@@ -90,7 +92,8 @@ static void test_modes_within_a_width(void **state)
   settings.warmup = 0;
   settings.covariance = covariance;
   chain c;
-  chain_start(&c, "slice", &settings, (idm_target){1, false, NULL, modes_evaluate}, x, 5);
+  chain_start(&c, &idm_sampler_slice, &settings, (idm_target){1, false, NULL, modes_evaluate}, x,
+              5);
   for (size_t k = 0; k < DRAWS; k++) {
     chain_step(&c);
     right[k] = c.x[0] > 5;
@@ -101,12 +104,31 @@ static void test_modes_within_a_width(void **state)
   assert_true(error < 0.05);
 }
 
+static void test_wide(void **state)
+{
+  (void)state;
+  check_wide(&idm_sampler_slice);
+}
+
+/* The density, the position and the candidate. */
+static void test_frozen_after_warm_up(void **state)
+{
+  (void)state;
+  assert_true(count_moving(&idm_sampler_slice) <= 1 + 2 * 2);
+}
+
+static void test_bad_guess(void **state)
+{
+  (void)state;
+  check_bad_guess(&idm_sampler_slice);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths_are_found),
-      cmocka_unit_test(test_any_width_is_right),
-      cmocka_unit_test(test_modes_within_a_width),
+      cmocka_unit_test(test_widths_are_found),     cmocka_unit_test(test_any_width_is_right),
+      cmocka_unit_test(test_modes_within_a_width), cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_frozen_after_warm_up), cmocka_unit_test(test_bad_guess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,12 +106,11 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
 static void test_checkpoints(void **state)
 {
   (void)state;
-  const char *const samplers[] = {"metropolis", "nuts", "slice", "paper"};
   idm_problem *problem = make_problem(15);
   idm_data *data = make_data(problem, 40);
-  for (size_t i = 0; i < 4; i++) {
-    check_checkpoint(problem, data, samplers[i], 1);
-    check_checkpoint(problem, data, samplers[i], 31);
+  for (size_t i = 0; idm_sampler_at(i); i++) {
+    check_checkpoint(problem, data, idm_sampler_at(i)->name, 1);
+    check_checkpoint(problem, data, idm_sampler_at(i)->name, 31);
   }
   idm_data_destroy(data);
   idm_problem_destroy(problem);
