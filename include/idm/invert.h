@@ -6,6 +6,7 @@
 #include "idm/behavior.h"
 #include "idm/chains.h"
 #include "idm/diagnostics.h"
+#include "idm/key.h"
 #include "idm/sampler.h"
 
 #ifdef __cplusplus
@@ -127,6 +128,8 @@ typedef struct idm_fit_settings {
   size_t prior_draws;
 } idm_fit_settings;
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
+/* Its fields; `threads`, which changes no draw, is none of them. */
+IDM_API const idm_key *idm_fit_keys(void);
 
 /* Someone who watches a fit. All may be NULL. */
 typedef struct idm_fit_watch {

@@ -24,25 +24,37 @@ typedef struct idm_request {
 } idm_request;
 
 IDM_API void idm_request_default(idm_request *request);
+/* Its fields, those of the settings among them. */
+IDM_API const idm_key *idm_request_keys(void);
+/* Say where problem and log lie, and what is in them. */
+IDM_API idm_status idm_request_locate(idm_request *request, const char *problem, const char *data,
+                                      idm_error *opt_error);
+/* Whether it can be begun with: names that are known (else IDM_USAGE), something free (else
+ * IDM_INPUT). */
+IDM_API idm_status idm_request_check(const idm_problem *problem, const idm_request *request,
+                                     idm_error *opt_error);
+
 /* config.yaml: the complete problem, then a section `fit` with the rest. A problem file itself. */
 IDM_API idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
                                      const char *path, idm_error *opt_error);
-/* Read both back. A problem file without the section leaves the defaults. */
+/* Read both back, from one reading of the file. A problem file without the section, or one of
+ * another format, leaves the defaults. */
 IDM_API idm_status idm_request_read(const char *path, idm_problem **ret_problem,
                                     idm_request *request, idm_notes *opt_notes,
                                     idm_error *opt_error);
 
-/* What tells one request from another: a number for everything in config.yaml that draws depend on,
- * not for where its inputs lie. */
-IDM_API idm_status idm_request_label(const char *path, uint64_t *ret_label, idm_error *opt_error);
+/* What tells one request from another: 64 bits for the problem as it was read and the settings that
+ * draws depend on. Where its inputs lie, and how config.yaml is written, is no part of it. */
+IDM_API uint64_t idm_request_label(const idm_problem *problem, const idm_request *request);
 
 /* summary.json: diagnostics, what the data say, distance and verdict. "-": standard output. */
 IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
                                      const idm_assessment *assessment,
                                      const idm_projection *opt_projection, const char *path,
                                      idm_error *opt_error);
-/* Take the verdict of a summary into an assessment of the draws: failures and remarks that are not
- * there yet. */
+/* Take the verdict of a summary into an assessment of the draws: its failures and remarks stand in
+ * place of the assessment's own (its failures only where it has some), and the answer is trusted
+ * where both trust it. */
 IDM_API idm_status idm_summary_read(const char *path, idm_assessment *assessment,
                                     idm_error *opt_error);
 

@@ -68,6 +68,8 @@ const cli_command *cli_find(const char *name);
 /* --- common.c: what several commands do */
 /* Read a problem, apply --set, check it. */
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem);
+/* Apply --set to a problem as it was read, and check it. */
+idm_status cli_override(cli_call *call, idm_problem *problem);
 /* The same with data: reads it and binds utilities by column. */
 idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,
                          idm_data **ret_data);
@@ -88,8 +90,6 @@ bool cli_is_run(const char *path);
 /* Path of a file of a run, for the caller to free; NULL where memory is short. */
 char *cli_run_path(const char *run, const char *file);
 bool cli_has_file(const char *run, const char *file);
-/* 64 bits of config.yaml that tell requests apart; where its inputs lie is no part of it. */
-idm_status cli_label_run(cli_call *call, const char *run, uint64_t *ret_label);
 /* The problem, the request and the posterior of a run; what is not wanted is NULL. Problem and
  * posterior must belong together. */
 idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_problem,

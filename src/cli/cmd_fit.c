@@ -90,10 +90,8 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   if (strcmp(path, "-") == 0 || (call->arguments > 1 && strcmp(call->argument[1], "-") == 0))
     return idm_fail(&call->error, IDM_USAGE,
                     "a run names its problem and its log; expected files, not standard input");
-  idm_problem *whole = NULL;
-  idm_status status = idm_request_read(path, &whole, r, NULL, &call->error);
-  idm_problem_destroy(whole);
-  if (status == IDM_OK) status = cli_read_problem(call, path, ret_problem);
+  idm_status status = idm_request_read(path, ret_problem, r, &call->notes, &call->error);
+  if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
   snprintf(r->problem, sizeof r->problem, "%s", path);
   if (strncmp(path, "example:", 8) != 0)
@@ -345,7 +343,7 @@ static void make_absolute(char *path, size_t size)
   free(absolute);
 }
 
-/* Write config.yaml, or read the one of a run that goes on; its bytes name the request. */
+/* Write config.yaml, unless the run goes on, and name the request. */
 static idm_status settle_config(cli_call *call, const char *run, const idm_problem *problem,
                                 const idm_request *r, uint64_t *label)
 {
@@ -360,7 +358,8 @@ static idm_status settle_config(cli_call *call, const char *run, const idm_probl
                   : idm_fail_memory(&call->error);
     free(path);
   }
-  return status == IDM_OK ? cli_label_run(call, run, label) : status;
+  *label = idm_request_label(problem, r);
+  return status;
 }
 
 /* The checkpoint of a run that goes on; none is a beginning from the start. */

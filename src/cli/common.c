@@ -5,26 +5,28 @@
 
 #include "cli/cli.h"
 
-idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)
+idm_status cli_override(cli_call *call, idm_problem *problem)
 {
-  idm_problem *problem;
-  *ret_problem = NULL;
-  idm_status status = idm_problem_read(path, &problem, &call->notes, &call->error);
-  if (status != IDM_OK) return status;
-  status = idm_problem_validate(problem, &call->error);
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
+  idm_status status = idm_problem_validate(problem, &call->error);
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
   /* The file was sound: what is wrong now came from the command line. */
   if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
     status = IDM_USAGE;
+  return status;
+}
+
+idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)
+{
+  idm_status status = idm_problem_read(path, ret_problem, &call->notes, &call->error);
+  if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) {
-    idm_problem_destroy(problem);
-    return status;
+    idm_problem_destroy(*ret_problem);
+    *ret_problem = NULL;
   }
-  *ret_problem = problem;
-  return IDM_OK;
+  return status;
 }
 
 idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,

@@ -29,15 +29,6 @@ bool cli_has_file(const char *run, const char *file)
   return there;
 }
 
-idm_status cli_label_run(cli_call *call, const char *run, uint64_t *ret_label)
-{
-  char *path = cli_run_path(run, "config.yaml");
-  const idm_status status =
-      path ? idm_request_label(path, ret_label, &call->error) : idm_fail_memory(&call->error);
-  free(path);
-  return status;
-}
-
 static idm_status read_config(cli_call *call, const char *run, idm_problem **ret_problem,
                               idm_request *request)
 {
@@ -64,12 +55,11 @@ static bool is_unfinished(const char *run)
 
 /* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
  */
-static idm_status check_label(cli_call *call, const char *run, const idm_posterior *posterior)
+static idm_status check_label(cli_call *call, const char *run, const idm_problem *problem,
+                              const idm_request *request, const idm_posterior *posterior)
 {
-  uint64_t label = 0;
-  if (!posterior->request) return IDM_OK;
-  const idm_status status = cli_label_run(call, run, &label);
-  if (status != IDM_OK || label == posterior->request) return status;
+  if (!posterior->request || idm_request_label(problem, request) == posterior->request)
+    return IDM_OK;
   return idm_fail(
       &call->error, IDM_INPUT,
       "'%s/run.nc' and '%s/config.yaml' do not belong together: config.yaml was changed "
@@ -97,7 +87,8 @@ idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_probl
   status = path ? idm_posterior_read_netcdf(path, opt_posterior, &call->error)
                 : idm_fail_memory(&call->error);
   free(path);
-  if (status == IDM_OK && opt_problem) status = check_label(call, run, *opt_posterior);
+  if (status == IDM_OK && opt_problem)
+    status = check_label(call, run, *opt_problem, &request, *opt_posterior);
   if (status != IDM_OK) {
     idm_posterior_destroy(*opt_posterior);
     *opt_posterior = NULL;

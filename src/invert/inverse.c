@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "invert/fit.h"
 
 static const idm_inverse *const inverses[] = {&idm_inverse_bayes, &idm_inverse_map,
@@ -18,17 +17,6 @@ const idm_inverse *idm_inverse_find(const char *name)
   for (size_t i = 0; idm_inverse_at(i); i++)
     if (strcmp(inverses[i]->name, name) == 0) return inverses[i];
   return NULL;
-}
-
-void idm_fit_settings_default(idm_fit_settings *settings)
-{
-  *settings = (idm_fit_settings){.chains = 4,
-                                 .draws = 1000,
-                                 .warmup = 1000,
-                                 .seed = 1,
-                                 .threads = idm_processors(),
-                                 .keep = IDM_KEEP_TRAJECTORY,
-                                 .prior_draws = 1000};
 }
 
 void idm_fit_close(fit *f)

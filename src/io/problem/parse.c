@@ -79,9 +79,10 @@ static idm_status validate(const idm_yaml_reader *reader)
   return status;
 }
 
-idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *file,
-                                  idm_problem **ret_problem, idm_notes *opt_notes,
-                                  idm_error *opt_error)
+idm_status idm_problem_parse_sections(const char *text, size_t length, const char *file,
+                                      idm_yaml_section opt_section, void *context,
+                                      idm_problem **ret_problem, idm_notes *opt_notes,
+                                      idm_error *opt_error)
 {
   *ret_problem = NULL;
   idm_yaml_tree *tree = NULL;
@@ -91,6 +92,7 @@ idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *f
       .tree = tree, .root = idm_yaml_root(tree), .opt_notes = opt_notes, .opt_error = opt_error};
   status = read_problem(&reader);
   if (status == IDM_OK) status = validate(&reader);
+  if (status == IDM_OK && opt_section) status = opt_section(context, tree);
   if (status == IDM_OK)
     *ret_problem = reader.problem;
   else
@@ -99,4 +101,12 @@ idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *f
   idm_names_destroy(&reader.actions);
   idm_yaml_destroy(tree);
   return status;
+}
+
+idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *file,
+                                  idm_problem **ret_problem, idm_notes *opt_notes,
+                                  idm_error *opt_error)
+{
+  return idm_problem_parse_sections(text, length, file, NULL, NULL, ret_problem, opt_notes,
+                                    opt_error);
 }

@@ -48,6 +48,23 @@ typedef struct idm_yaml_references {
   idm_yaml_reference *item;
 } idm_yaml_references;
 
+/* --- whole files ---------------------------------------------------------------------------- */
+
+/* Reads what stands beside the problem in the same document, once the problem is read. */
+typedef idm_status (*idm_yaml_section)(void *context, const idm_yaml_tree *tree);
+
+/* idm_problem_parse_yaml and idm_problem_read with such a reader; files of another format have no
+ * sections. */
+idm_status idm_problem_parse_sections(const char *text, size_t length, const char *file,
+                                      idm_yaml_section opt_section, void *context,
+                                      idm_problem **ret_problem, idm_notes *opt_notes,
+                                      idm_error *opt_error);
+idm_status idm_problem_read_sections(const char *path, idm_yaml_section opt_section, void *context,
+                                     idm_problem **ret_problem, idm_notes *opt_notes,
+                                     idm_error *opt_error);
+/* The name of a built-in example where the path is one ("example:NAME"), else NULL. */
+const char *idm_problem_example(const char *path);
+
 /* --- spaces: names and sizes ---------------------------------------------------------------- */
 
 /* Count states, actions and observations; fills sizes, factors, fully_observed. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/io.h"
+#include "io/problem/parse.h"
 
 /* Files of this many bytes are more than anyone writes by hand or by script. */
 static const size_t size_limit = (size_t)128 << 20;
@@ -37,20 +37,33 @@ static idm_status read_example(const char *path, const char *name, idm_problem *
                   known);
 }
 
-idm_status idm_problem_read(const char *path, idm_problem **ret_problem, idm_notes *opt_notes,
-                            idm_error *opt_error)
+const char *idm_problem_example(const char *path)
 {
   static const char prefix[] = "example:";
+  return strncmp(path, prefix, sizeof prefix - 1) == 0 ? path + sizeof prefix - 1 : NULL;
+}
+
+idm_status idm_problem_read_sections(const char *path, idm_yaml_section opt_section, void *context,
+                                     idm_problem **ret_problem, idm_notes *opt_notes,
+                                     idm_error *opt_error)
+{
   *ret_problem = NULL;
-  if (strncmp(path, prefix, sizeof prefix - 1) == 0)
-    return read_example(path, path + sizeof prefix - 1, ret_problem, opt_notes, opt_error);
+  const char *example = idm_problem_example(path);
+  if (example) return read_example(path, example, ret_problem, opt_notes, opt_error);
   char *text = NULL;
   size_t length = 0;
   idm_status status = idm_file_read(path, size_limit, &text, &length, opt_error);
   if (status != IDM_OK) return status;
   status = ends_in_pomdp(path)
                ? idm_problem_parse_pomdp(text, length, path, ret_problem, opt_notes, opt_error)
-               : idm_problem_parse_yaml(text, length, path, ret_problem, opt_notes, opt_error);
+               : idm_problem_parse_sections(text, length, path, opt_section, context, ret_problem,
+                                            opt_notes, opt_error);
   free(text);
   return status;
+}
+
+idm_status idm_problem_read(const char *path, idm_problem **ret_problem, idm_notes *opt_notes,
+                            idm_error *opt_error)
+{
+  return idm_problem_read_sections(path, NULL, NULL, ret_problem, opt_notes, opt_error);
 }

@@ -163,18 +163,19 @@ idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessmen
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* Add the texts of a list that the notes do not hold yet; false where it is no list of texts. */
-static bool take_texts(const json_t *list, idm_notes *notes)
+/* Whether a list is one of texts. */
+static bool are_texts(const json_t *list)
 {
-  if (!json_is_array(list)) return false;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const char *text = json_string_value(json_array_get(list, i));
-    if (!text) return false;
-    bool known = false;
-    for (size_t j = 0; j < notes->count; j++) known = known || strcmp(notes->text[j], text) == 0;
-    if (!known) idm_notes_add(notes, "%s", text);
-  }
-  return true;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (!json_is_string(json_array_get(list, i))) return false;
+  return json_is_array(list);
+}
+
+static void take_texts(const json_t *list, idm_notes *notes)
+{
+  idm_notes_clear(notes);
+  for (size_t i = 0; i < json_array_size(list); i++)
+    idm_notes_add(notes, "%s", json_string_value(json_array_get(list, i)));
 }
 
 idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_error *opt_error)
@@ -188,12 +189,19 @@ idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_er
   free(text);
   if (!object) return idm_fail_at(opt_error, path, where.line, where.column, "%s", where.text);
   const json_t *verdict = json_object_get(object, "verdict");
-  if (!take_texts(json_object_get(verdict, "failures"), &assessment->failures) ||
-      !take_texts(json_object_get(verdict, "remarks"), &assessment->remarks))
+  const json_t *trusted = json_object_get(verdict, "trusted");
+  const json_t *failures = json_object_get(verdict, "failures");
+  const json_t *remarks = json_object_get(verdict, "remarks");
+  if (!json_is_boolean(trusted) || !are_texts(failures) || !are_texts(remarks)) {
     status = idm_fail_at(opt_error, path, 0, 0,
-                         "has no verdict; expected lists of texts under verdict.failures and "
-                         "verdict.remarks");
+                         "has no verdict; expected trusted, and lists of texts under "
+                         "verdict.failures and verdict.remarks");
+  } else {
+    /* The draws were judged before they were written: what they fail in is among these. */
+    if (json_array_size(failures)) take_texts(failures, &assessment->failures);
+    take_texts(remarks, &assessment->remarks);
+    assessment->trusted = assessment->trusted && json_is_true(trusted);
+  }
   json_decref(object);
-  assessment->trusted = assessment->failures.count == 0;
   return status;
 }

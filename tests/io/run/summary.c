@@ -164,26 +164,40 @@ static void test_cannot_write(void **state)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static void test_read_adds_what_is_new(void **state)
+/* The file's words stand in place of those of the draws; both must trust. */
+static void test_read_takes_the_verdict(void **state)
 {
   const folder *f = *state;
   idm_posterior *p = made_up(1, 5, names, 3, true);
   idm_assessment *a = made_up_assessment();
+  for (int trusted = 0; trusted < 4; trusted++) {
+    a->trusted = trusted & 1;
+    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    idm_assessment *own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    own->trusted = trusted & 2;
+    idm_notes_add(&own->failures, "another");
+    idm_notes_add(&own->remarks, "of my own");
+    for (int again = 0; again < 2; again++) {
+      check(idm_summary_read(f->file, own, &support_error));
+      assert_int_equal(own->failures.count, 2);
+      assert_int_equal(own->remarks.count, 1);
+      assert_string_equal(own->failures.text[0], "one failure");
+      assert_string_equal(own->failures.text[1], "another");
+      assert_string_equal(own->remarks.text[0], "a remark");
+      assert_int_equal(own->trusted, trusted == 3);
+    }
+    idm_assessment_destroy(own);
+  }
+  /* A file without failures does not hide those of the draws. */
+  idm_notes_clear(&a->failures);
   check(idm_summary_write(p, a, NULL, f->file, &support_error));
   idm_assessment *own = calloc(1, sizeof *own);
   assert_non_null(own);
-  own->trusted = true;
-  idm_notes_add(&own->failures, "another");
-  idm_notes_add(&own->remarks, "of my own");
-  for (int again = 0; again < 2; again++) {
-    check(idm_summary_read(f->file, own, &support_error));
-    assert_int_equal(own->failures.count, 2);
-    assert_int_equal(own->remarks.count, 2);
-    assert_string_equal(own->failures.text[0], "another");
-    assert_string_equal(own->failures.text[1], "one failure");
-    assert_string_equal(own->remarks.text[1], "a remark");
-    assert_false(own->trusted);
-  }
+  idm_notes_add(&own->failures, "of my own");
+  check(idm_summary_read(f->file, own, &support_error));
+  assert_int_equal(own->failures.count, 1);
+  assert_false(own->trusted);
   idm_assessment_destroy(own);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
@@ -223,16 +237,18 @@ static void test_hostile_files(void **state)
       "{\"verdict\": 1}",
       "{\"verdict\": []}",
       "{\"verdict\": {}}",
-      "{\"verdict\": {\"failures\": []}}",
-      "{\"verdict\": {\"remarks\": []}}",
-      "{\"verdict\": {\"failures\": {}, \"remarks\": []}}",
-      "{\"verdict\": {\"failures\": [1], \"remarks\": []}}",
-      "{\"verdict\": {\"failures\": [\"x\", null], \"remarks\": []}}",
-      "{\"verdict\": {\"failures\": [], \"remarks\": \"none\"}}",
-      "{\"verdict\": {\"failures\": [], \"remarks\": [[]]}}",
-      "{\"verdict\": {\"failures\": [\"a\\u0000b\"], \"remarks\": []}}",
-      "{\"verdict\": {\"failures\": [], \"remarks\": []}} more",
-      "{\"verdict\": {\"failures\": [\"\xff\"], \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": 1, \"failures\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": {}, \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [1], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"x\", null], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": \"none\"}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": [[]]}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"a\\u0000b\"], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": []}} more",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"\xff\"], \"remarks\": []}}",
       "\xef\xbb\xbf{}",
       "not JSON",
   };
@@ -287,7 +303,7 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_every_part),    IN_FOLDER(test_draws_only),
-      IN_FOLDER(test_cannot_write),  IN_FOLDER(test_read_adds_what_is_new),
+      IN_FOLDER(test_cannot_write),  IN_FOLDER(test_read_takes_the_verdict),
       IN_FOLDER(test_hostile_files), IN_FOLDER(test_place),
       IN_FOLDER(test_truncations),
   };

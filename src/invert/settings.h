@@ -1,0 +1,38 @@
+/* The settings of a fit as keys, for every struct that holds them. */
+#ifndef IDM_INVERT_SETTINGS_H
+#define IDM_INVERT_SETTINGS_H
+
+#include "idm/invert.h"
+
+/* What idm_keep is called. */
+extern const char *const idm_keep_words[];
+
+/* One key. `base` is where the settings lie in their struct. */
+#define IDM_FIT_KEY(base, field, named, type, low, high, called, words_of_it)                      \
+  {                                                                                                \
+    .name = named, .kind = type, .offset = (base) + offsetof(idm_fit_settings, field),             \
+    .least = low, .most = high, .value = called, .help = words_of_it                               \
+  }
+
+/* clang-format off */
+#define IDM_FIT_KEYS(base)                                                                         \
+  IDM_FIT_KEY(base, sampler, "sampler", IDM_KEY_TEXT, 0, sizeof((idm_fit_settings *)0)->sampler,   \
+              "NAME", "metropolis, nuts, slice, or paper (default: metropolis up to 4 free "       \
+              "numbers, else nuts)"),                                                              \
+  IDM_FIT_KEY(base, chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains"),                       \
+  IDM_FIT_KEY(base, draws, "draws", IDM_KEY_LONG, 1, 1e9, "N", "draws kept of each chain"),        \
+  IDM_FIT_KEY(base, warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N",                                   \
+              "draws that adapt the sampler first"),                                               \
+  IDM_FIT_KEY(base, thin, "thin", IDM_KEY_LONG, 0, 1e6, "N",                                       \
+              "steps a draw (0: the sampler's own)"),                                              \
+  IDM_FIT_KEY(base, seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed; chain i uses stream i"),      \
+  {                                                                                                \
+    .name = "log_likelihood", .kind = IDM_KEY_WORD,                                                \
+    .offset = (base) + offsetof(idm_fit_settings, keep), .words = idm_keep_words,                  \
+    .value = "UNIT",                                                                               \
+    .help = "log-likelihoods to keep in run.nc: by trajectory, by decision, or none"               \
+  },                                                                                               \
+  IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,142 @@
+/* Labels of problems and settings: a checksum over what they mean, not over their text. */
+#include "io/run/label.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checksum.h"
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+/* Least significant byte first, so that a run may move between machines. */
+static uint64_t add_whole(uint64_t label, uint64_t value)
+{
+  char bytes[8];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)(value >> (8 * i) & 0xff);
+  return idm_checksum(label, bytes, sizeof bytes);
+}
+
+/* By its bits, with one NaN. */
+static uint64_t add_number(uint64_t label, double value)
+{
+  uint64_t bits = 0;
+  if (isnan(value)) return add_whole(label, UINT64_MAX);
+  memcpy(&bits, &value, sizeof bits);
+  return add_whole(label, bits);
+}
+
+static uint64_t add_numbers(uint64_t label, const double *opt_values, size_t count)
+{
+  label = add_whole(label, opt_values ? count : UINT64_MAX);
+  for (size_t i = 0; opt_values && i < count; i++) label = add_number(label, opt_values[i]);
+  return label;
+}
+
+/* With its end, so that "ab", "c" is not "a", "bc". */
+static uint64_t add_text(uint64_t label, const char *text)
+{
+  return idm_checksum(label, text, strlen(text) + 1);
+}
+
+static uint64_t add_labels(uint64_t label, const idm_labels *labels)
+{
+  label = add_whole(label, labels->count);
+  for (size_t i = 0; i < labels->count; i++) label = add_text(label, labels->name[i]);
+  return label;
+}
+
+/* --- problems ------------------------------------------------------------------------------- */
+
+static uint64_t add_setting(uint64_t label, const idm_setting *s)
+{
+  const idm_sizes n = idm_setting_sizes(s);
+  label = add_labels(label, &s->states);
+  label = add_labels(label, &s->actions);
+  label = add_labels(label, &s->observations);
+  label = add_numbers(label, s->transition, n.actions * n.states * n.states);
+  label = add_numbers(label, s->emission, n.actions * n.states * n.observations);
+  label = add_numbers(label, s->start, n.states);
+  for (size_t u = 0; u < n.actions; u++)
+    label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
+  label = add_whole(label, (uint64_t)s->horizon);
+  return add_whole(label, s->fully_observed);
+}
+
+/* What makes a block free. */
+static uint64_t add_freedom(uint64_t label, const idm_block *block)
+{
+  label = add_whole(label, block->role == IDM_DESCRIPTIVE);
+  if (block->role != IDM_DESCRIPTIVE) return label;
+  label = add_whole(label, block->scale);
+  label = add_whole(label, block->prior.kind);
+  label = add_numbers(label, block->prior.argument, block->prior.count);
+  for (size_t i = 0; block->coordinate && i < block->size; i++)
+    label = add_whole(label, (uint64_t)block->coordinate[i]);
+  return add_labels(label, &block->coordinate_name);
+}
+
+static uint64_t entry_label(size_t entry, double value)
+{
+  return add_number(add_whole(IDM_CHECKSUM_START, entry), value);
+}
+
+/* Numbers that the problem itself gives, and columns in place of those that a log does. Entries are
+ * joined by exclusive or: the order of the sources means nothing, and a number is taken out as it
+ * was put in. */
+static uint64_t add_utility(uint64_t label, const idm_problem *problem)
+{
+  const idm_block *block = &problem->theta->block[IDM_UTILITY];
+  const size_t states = problem->setting->states.count;
+  uint64_t all = 0;
+  for (size_t i = 0; i < block->size; i++) all ^= entry_label(i, block->value[i]);
+  for (size_t i = 0; i < problem->utility_sources; i++) {
+    const idm_utility_source *source = &problem->utility_source[i];
+    const size_t entry = source->action * states + source->state;
+    all ^= entry_label(entry, block->value[entry]);
+    all ^=
+        add_text(entry_label(entry, source->scale), problem->columns.utility.name[source->column]);
+  }
+  return add_freedom(add_whole(label, all), block);
+}
+
+static uint64_t add_agent(uint64_t label, const idm_agent *agent)
+{
+  const double capacities[] = {agent->tolerance, agent->decision_capacity,
+                               agent->specification_capacity, agent->recognition_capacity};
+  label = add_text(label, agent->planner);
+  label = add_whole(label, (uint64_t)agent->resolution);
+  label = add_whole(label, agent->evaluate);
+  label = add_whole(label, agent->surprise);
+  label = add_whole(label, agent->recognition);
+  return add_numbers(label, capacities, sizeof capacities / sizeof capacities[0]);
+}
+
+uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
+{
+  const idm_columns *c = &problem->columns;
+  const idm_labels *const roles[] = {&c->agent,  &c->trajectory,  &c->time,
+                                     &c->action, &c->observation, &c->available};
+  label = add_setting(label, problem->setting);
+  label = add_whole(label, problem->theta->models);
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+    const idm_block *block = &problem->theta->block[i];
+    if (i != IDM_UTILITY) label = add_freedom(add_numbers(label, block->value, block->size), block);
+  }
+  label = add_utility(label, problem);
+  label = add_agent(label, &problem->agent);
+  for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) label = add_labels(label, roles[i]);
+  return label;
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *fields)
+{
+  char text[2048];
+  for (; keys->name; keys++) {
+    if (keys->place) continue;
+    label = add_text(label, keys->name);
+    label = add_text(label, idm_key_text(keys, fields, text, sizeof text));
+  }
+  return label;
+}
