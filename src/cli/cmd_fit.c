@@ -16,27 +16,6 @@ static const double checkpoint_seconds = 3;
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* The scheme of the paper: logarithms of the multipliers, flat priors, one chain, every tenth of
- * 10,000 steps after 1,000. */
-static void ask_for_paper(cli_call *call, idm_problem *problem, idm_fit_settings *s)
-{
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    idm_block *block = &problem->theta->block[i];
-    if (block->role != IDM_DESCRIPTIVE) continue;
-    free(block->prior.argument);
-    block->prior = (idm_prior){.kind = IDM_PRIOR_FLAT};
-    block->usual_prior = false;
-    if (i == IDM_ALPHA || i == IDM_BETA || i == IDM_ETA) block->scale = IDM_SCALE_LOG;
-  }
-  if (!cli_given(call, "chains")) s->chains = 1;
-  if (!cli_given(call, "warmup")) s->warmup = 100;
-  if (!cli_given(call, "draws")) s->draws = 1000;
-  if (!cli_given(call, "thin")) s->thin = 10;
-  idm_notes_add(&call->notes, "--sampler paper: a fixed random walk of step 0.1 with flat priors "
-                              "(on the logarithms of alpha, beta, eta), as in the paper; one chain "
-                              "of 100 + 1000 draws of 10 steps unless asked otherwise");
-}
-
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
 {
   idm_fit_settings *s = &r->settings;
@@ -44,6 +23,9 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     snprintf(r->inverse, sizeof r->inverse, "%s", cli_text(call, "inverse"));
   if (cli_given(call, "sampler"))
     snprintf(s->sampler, sizeof s->sampler, "%s", cli_text(call, "sampler"));
+  const idm_sampler *sampler = idm_sampler_find(s->sampler);
+  const bool plain = sampler && sampler->plain;
+  if (plain && cli_given(call, "sampler")) idm_fit_settings_plain(s);
   if (cli_given(call, "chains")) s->chains = (size_t)cli_integer(call, "chains");
   if (cli_given(call, "draws")) s->draws = cli_integer(call, "draws");
   if (cli_given(call, "warmup")) s->warmup = cli_integer(call, "warmup");
@@ -65,18 +47,16 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     const idm_status status = idm_problem_free(problem, free_blocks, &call->error);
     if (status != IDM_OK) return status;
   }
-  if (!idm_inverse_find(r->inverse))
-    return idm_fail(&call->error, IDM_USAGE,
-                    "the inverse planner '%s' is not known; see `idm list inverses`", r->inverse);
-  if (s->sampler[0] && !idm_sampler_find(s->sampler))
-    return idm_fail(&call->error, IDM_USAGE,
-                    "the sampler '%s' is not known; expected metropolis, nuts, slice or paper",
-                    s->sampler);
-  if (strcmp(s->sampler, "paper") == 0) ask_for_paper(call, problem, s);
+  if (plain) {
+    idm_problem_flatten(problem);
+    idm_notes_add(&call->notes,
+                  "--sampler %s: a fixed random walk of step 0.1 with flat priors (on the "
+                  "logarithms of alpha, beta, eta), as in the paper; one chain of 100 + 1000 draws "
+                  "of 10 steps unless asked otherwise",
+                  sampler->name);
+  }
   /* Before anything is written: is there something to infer? */
-  idm_parameters *parameters = NULL;
-  const idm_status status = idm_parameters_create(problem, &parameters, &call->error);
-  idm_parameters_destroy(parameters);
+  const idm_status status = idm_request_check(problem, r, &call->error);
   /* The file was sound: what is wrong now came from the command line. */
   return status == IDM_INPUT && free_blocks ? IDM_USAGE : status;
 }
@@ -93,15 +73,9 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   idm_status status = idm_request_read(path, ret_problem, r, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
-  snprintf(r->problem, sizeof r->problem, "%s", path);
-  if (strncmp(path, "example:", 8) != 0)
-    status = idm_file_hash(path, r->problem_hash, &call->error);
-  else
-    r->problem_hash[0] = '\0';
-  if (call->arguments > 1) snprintf(r->data, sizeof r->data, "%s", call->argument[1]);
-  if (status == IDM_OK && !r->data[0])
-    status = idm_fail(&call->error, IDM_USAGE, "usage: idm fit PROBLEM DATA -o RUN");
-  if (status == IDM_OK) status = idm_file_hash(r->data, r->data_hash, &call->error);
+  const char *data = call->arguments > 1 ? call->argument[1] : r->data;
+  if (!data[0]) return idm_fail(&call->error, IDM_USAGE, "usage: idm fit PROBLEM DATA -o RUN");
+  status = idm_request_locate(r, path, data, &call->error);
   if (status == IDM_OK) status = take_options(call, *ret_problem, r);
   return status;
 }
@@ -156,12 +130,12 @@ typedef struct fitting {
   idm_error error;
 } fitting;
 
-static idm_status write_checkpoint(fitting *f, const idm_chains *chains)
+static idm_status write_checkpoint(fitting *f, const idm_work *work)
 {
   char *bytes = NULL;
   size_t length = 0;
   idm_file *file = NULL;
-  idm_status status = idm_chains_save(chains, f->label, &bytes, &length, &f->error);
+  idm_status status = idm_work_save(work, &bytes, &length, &f->error);
   if (status == IDM_OK) status = idm_file_create(f->checkpoint, &file, &f->error);
   if (status == IDM_OK) {
     idm_file_write(file, bytes, length);
@@ -170,47 +144,6 @@ static idm_status write_checkpoint(fitting *f, const idm_chains *chains)
   free(bytes);
   f->saved = cli_seconds();
   return status;
-}
-
-/* The least bulk effective sample size over the coordinates, of the draws so far: chains may be at
- * different places, so each is asked alone. */
-static double worst_ess(const idm_chains *c)
-{
-  double worst = INFINITY;
-  for (size_t i = 0; i < c->dimension; i++) {
-    double sum = 0;
-    for (size_t k = 0; k < c->settings.chains; k++) {
-      const long draws = c->done[k] - c->settings.kernel.warmup;
-      const double *x = c->draw + k * (size_t)c->settings.draws * c->dimension + i;
-      idm_diagnosis d;
-      if (draws >= 8 && idm_diagnose(x, 1, (size_t)draws, 0, c->dimension, &d, NULL) == IDM_OK &&
-          d.ess_bulk > 0)
-        sum += d.ess_bulk;
-    }
-    worst = fmin(worst, sum);
-  }
-  return worst;
-}
-
-static void show(fitting *f, const idm_chains *c)
-{
-  const long whole = c->settings.kernel.warmup + c->settings.draws;
-  double done = 0;
-  double acceptance = 0;
-  double counted = 0;
-  for (size_t i = 0; i < c->settings.chains; i++) {
-    done += (double)c->done[i] / (double)whole / (double)c->settings.chains;
-    const long draws = c->done[i] - c->settings.kernel.warmup;
-    if (draws < 1) continue;
-    acceptance += c->statistics[i * (size_t)c->settings.draws + (size_t)draws - 1].acceptance;
-    counted++;
-  }
-  char words[96] = "warming up";
-  if (counted > 0) {
-    const double ess = worst_ess(c);
-    snprintf(words, sizeof words, "acceptance %.2f, ESS %.0f", acceptance / counted, ess);
-  }
-  cli_progress_show(&f->progress, done, words);
 }
 
 /* Whoever interrupts wants to see at once that it was noticed. */
@@ -222,16 +155,17 @@ static void tell_interrupt(fitting *f)
   fprintf(stderr, "idm: interrupted; saving the draws made so far\n");
 }
 
-static bool watch(void *context, const idm_chains *chains)
+static bool watch(void *context, const idm_work *work)
 {
   fitting *f = context;
+  char words[96];
   const bool stop = cli_interrupted();
   if (stop)
     tell_interrupt(f);
   else if (f->progress.terminal && cli_seconds() - f->progress.shown > 0.5)
-    show(f, chains);
+    cli_progress_show(&f->progress, work->done, idm_work_words(work, words, sizeof words));
   if (f->status == IDM_OK && (stop || cli_seconds() - f->saved > checkpoint_seconds))
-    f->status = write_checkpoint(f, chains);
+    f->status = write_checkpoint(f, work);
   return stop || f->status != IDM_OK;
 }
 
@@ -375,14 +309,6 @@ static idm_status load_checkpoint(cli_call *call, const char *path, idm_fit_watc
   return status;
 }
 
-/* Chains know that a checkpoint is not theirs, and not which file it is. */
-static void name_checkpoint(cli_call *call, const fitting *f, idm_status status)
-{
-  static const char words[] = "the checkpoint ";
-  if (status == IDM_INPUT && strncmp(call->error.message, words, sizeof words - 1) == 0)
-    snprintf(call->error.file, sizeof call->error.file, "%.255s", f->checkpoint);
-}
-
 static bool is_partial(const idm_posterior *opt_posterior, const idm_request *r)
 {
   return opt_posterior && opt_posterior->answer == IDM_POSTERIOR &&
@@ -412,14 +338,14 @@ static idm_status fit_data(cli_call *call, const char *run, const idm_problem *p
   idm_assessment *assessment = NULL;
   idm_projection projection;
   char *bytes = NULL;
-  idm_fit_watch watcher = {.monitor = watch, .context = f, .label = f->label};
+  idm_fit_watch watcher = {
+      .progress = watch, .context = f, .checkpoint_file = f->checkpoint, .label = f->label};
   idm_status status = load_checkpoint(call, f->checkpoint, &watcher, &bytes);
   if (status == IDM_OK)
     status = idm_project(problem, data, idm_inverse_find(r->inverse), &r->settings, &watcher,
                          &posterior, &projection, &call->notes, &call->error);
   free(bytes);
   cli_progress_end(&f->progress);
-  name_checkpoint(call, f, status);
   const bool stopped = cli_interrupted() && (status == IDM_UNTRUSTED || is_partial(posterior, r));
   if (stopped) tell_interrupt(f);
   if (f->status != IDM_OK) {

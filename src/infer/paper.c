@@ -89,6 +89,7 @@ const idm_sampler idm_sampler_paper = {
     .name = "paper",
     .summary = "random walk with a fixed step, every tenth kept, as in the paper",
     .gradient = false,
+    .plain = true,
     .numbers = numbers,
     .start = start,
     .step = step,

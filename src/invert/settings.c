@@ -1,7 +1,8 @@
-/* The settings of a fit: defaults and keys. */
+/* The settings of a fit: defaults, keys, the paper's scheme; and work under way. */
 #include "invert/settings.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/parallel.h"
 
@@ -22,4 +23,40 @@ void idm_fit_settings_default(idm_fit_settings *settings)
                                  .threads = idm_processors(),
                                  .keep = IDM_KEEP_TRAJECTORY,
                                  .prior_draws = 1000};
+}
+
+void idm_fit_settings_plain(idm_fit_settings *settings)
+{
+  settings->chains = 1;
+  settings->warmup = 100;
+  settings->draws = 1000;
+  settings->thin = 10;
+}
+
+void idm_problem_flatten(idm_problem *problem)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+    idm_block *block = &problem->theta->block[i];
+    if (block->role != IDM_DESCRIPTIVE) continue;
+    free(block->prior.argument);
+    block->prior = (idm_prior){.kind = IDM_PRIOR_FLAT};
+    block->usual_prior = false;
+    if (i == IDM_ALPHA || i == IDM_BETA || i == IDM_ETA) block->scale = IDM_SCALE_LOG;
+  }
+}
+
+const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
+{
+  buffer[0] = '\0';
+  if (work->describe) work->describe(work->content, buffer, size);
+  return buffer;
+}
+
+idm_status idm_work_save(const idm_work *work, char **ret_bytes, size_t *ret_length,
+                         idm_error *opt_error)
+{
+  *ret_bytes = NULL;
+  *ret_length = 0;
+  if (work->save) return work->save(work->content, ret_bytes, ret_length, opt_error);
+  return idm_fail(opt_error, IDM_USAGE, "work of this kind has no checkpoint");
 }

@@ -1,4 +1,6 @@
-/* The inverse planner `bayes`: the posterior of the free numbers, by Markov chains. */
+/* The inverse planner `bayes`: the posterior of the free numbers, by Markov chains.
+ *
+ * Contents: beginning · work under way · sampling · the answer */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,10 +10,12 @@
 #include "idm/samplers.h"
 #include "invert/fit.h"
 
+/* --- beginning ------------------------------------------------------------------------------ */
+
 /* Starting points of all chains, found side by side. */
 typedef struct beginning {
   const fit *f;
-  bool plain;         /* the paper's scheme: no mode is known */
+  bool plain;         /* no mode is known */
   start **start;      /* [chain] */
   idm_status *status; /* [chain] */
   idm_error *error;   /* [chain] */
@@ -65,6 +69,86 @@ static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_e
   return status;
 }
 
+/* --- work under way ------------------------------------------------------------------------- */
+
+/* Chains that somebody watches. */
+typedef struct watched {
+  const idm_fit_watch *watch;
+  const idm_chains *chains;
+} watched;
+
+static long draws_of(const idm_chains *c, size_t chain)
+{
+  return c->done[chain] - c->settings.kernel.warmup;
+}
+
+/* The least bulk effective sample size over the coordinates, of the draws so far: chains may be at
+ * different places, so each is asked alone. */
+static double worst_ess(const idm_chains *c)
+{
+  double worst = INFINITY;
+  for (size_t i = 0; i < c->dimension; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < c->settings.chains; k++) {
+      const long draws = draws_of(c, k);
+      const double *x = c->draw + k * (size_t)c->settings.draws * c->dimension + i;
+      idm_diagnosis d;
+      if (draws >= 8 && idm_diagnose(x, 1, (size_t)draws, 0, c->dimension, &d, NULL) == IDM_OK &&
+          d.ess_bulk > 0)
+        sum += d.ess_bulk;
+    }
+    worst = fmin(worst, sum);
+  }
+  return worst;
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const idm_chains *c = ((const watched *)content)->chains;
+  double acceptance = 0;
+  double counted = 0;
+  for (size_t i = 0; i < c->settings.chains; i++) {
+    const long draws = draws_of(c, i);
+    if (draws < 1) continue;
+    acceptance += c->statistics[i * (size_t)c->settings.draws + (size_t)draws - 1].acceptance;
+    counted++;
+  }
+  if (counted > 0)
+    snprintf(buffer, size, "acceptance %.2f, ESS %.0f", acceptance / counted, worst_ess(c));
+  else
+    snprintf(buffer, size, "warming up");
+}
+
+static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
+                       idm_error *opt_error)
+{
+  const watched *w = content;
+  return idm_chains_save(w->chains, w->watch->label, ret_bytes, ret_length, opt_error);
+}
+
+static bool monitor(void *context, const idm_chains *c)
+{
+  const idm_fit_watch *watch = context;
+  const watched content = {watch, c};
+  idm_work work = {.content = &content, .describe = describe, .save = save};
+  const double whole = (double)(c->settings.kernel.warmup + c->settings.draws);
+  for (size_t i = 0; i < c->settings.chains; i++)
+    work.done += (double)c->done[i] / whole / (double)c->settings.chains;
+  return watch->progress(watch->context, &work);
+}
+
+static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error *opt_error)
+{
+  const idm_status status =
+      idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error);
+  /* Chains know that a checkpoint is not theirs, and not which file it is. */
+  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
+    snprintf(opt_error->file, sizeof opt_error->file, "%.255s", watch->checkpoint_file);
+  return status;
+}
+
+/* --- sampling ------------------------------------------------------------------------------- */
+
 static idm_status choose_sampler(const fit *f, const idm_sampler **ret_sampler,
                                  idm_error *opt_error)
 {
@@ -110,18 +194,19 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   if (status == IDM_OK)
     status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);
   if (status == IDM_OK) {
-    status = begin(f, strcmp(sampler->name, "paper") == 0, &b, opt_error);
+    status = begin(f, sampler->plain, &b, opt_error);
     if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
     end_beginning(&b);
   }
-  if (status == IDM_OK && watch->checkpoint)
-    status = idm_chains_load(*ret_chains, watch->label, watch->checkpoint, watch->checkpoint_length,
-                             opt_error);
+  if (status == IDM_OK && watch->checkpoint) status = load(*ret_chains, watch, opt_error);
+  idm_fit_watch own = *watch; /* a context that may be written to */
   if (status == IDM_OK)
-    status = idm_chains_run(*ret_chains, target, watch->monitor, watch->context, opt_error);
+    status = idm_chains_run(*ret_chains, target, watch->progress ? monitor : NULL, &own, opt_error);
   free(target);
   return status;
 }
+
+/* --- the answer ----------------------------------------------------------------------------- */
 
 /* Draws that every chain has, as an answer. */
 static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior **ret_posterior,

@@ -41,22 +41,24 @@ static idm_fit_settings make_settings(const char *sampler, long draws, long thin
   return settings;
 }
 
-/* Stops once a number of iterations is done, leaving a checkpoint. */
+/* Stops once a share of the work is done, leaving a checkpoint. */
 typedef struct stopper {
-  long after; /* iterations of every chain */
+  double after;
   bool stopped;
   char *bytes;
   size_t length;
+  char words[96];
 } stopper;
 
-static bool stop(void *context, const idm_chains *chains)
+static bool stop(void *context, const idm_work *work)
 {
   stopper *s = context;
-  for (size_t i = 0; i < chains->settings.chains; i++)
-    if (chains->done[i] < s->after) return false;
+  assert_true(work->done >= 0 && work->done <= 1);
+  if (work->done < s->after) return false;
   if (s->stopped) return true;
   s->stopped = true;
-  check(idm_chains_save(chains, 17, &s->bytes, &s->length, &support_error));
+  idm_work_words(work, s->words, sizeof s->words);
+  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
   return true;
 }
 
@@ -77,7 +79,7 @@ static void same_draws(const idm_posterior *a, const idm_posterior *b)
 
 /* A fit that is stopped and goes on gives the draws of one that was not, wherever it stopped. */
 static void check_checkpoint(const idm_problem *problem, const idm_data *data, const char *sampler,
-                             long after)
+                             double after)
 {
   const idm_inverse *bayes = idm_inverse_find("bayes");
   const idm_fit_settings settings = make_settings(sampler, 40, 0);
@@ -85,7 +87,7 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
   check(bayes->fit(problem, data, &settings, NULL, &whole, NULL, &support_error));
   assert_string_equal(whole->sampler, sampler);
   stopper s = {.after = after};
-  const idm_fit_watch watch = {.monitor = stop, .context = &s, .label = 17};
+  const idm_fit_watch watch = {.progress = stop, .context = &s, .label = 17};
   const idm_status status = bayes->fit(problem, data, &settings, &watch, &part, NULL, NULL);
   /* Stopped in the warm-up there is no draw to show. */
   assert_int_equal(status, part ? IDM_OK : IDM_UNTRUSTED);
@@ -95,9 +97,15 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
   same_draws(whole, rest);
   idm_posterior_destroy(rest);
   /* A checkpoint of another request is refused. */
-  const idm_fit_watch other = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 18};
+  const idm_fit_watch other = {.checkpoint = s.bytes,
+                               .checkpoint_length = s.length,
+                               .checkpoint_file = "folder/checkpoint",
+                               .label = 18};
+  idm_error error = {0};
   assert_int_equal(bayes->fit(problem, data, &settings, &other, &rest, NULL, NULL), IDM_INPUT);
+  assert_int_equal(bayes->fit(problem, data, &settings, &other, &rest, NULL, &error), IDM_INPUT);
   assert_null(rest);
+  assert_string_equal(error.file, "folder/checkpoint");
   idm_posterior_destroy(whole);
   idm_posterior_destroy(part);
   free(s.bytes);
@@ -109,8 +117,8 @@ static void test_checkpoints(void **state)
   idm_problem *problem = make_problem(15);
   idm_data *data = make_data(problem, 40);
   for (size_t i = 0; idm_sampler_at(i); i++) {
-    check_checkpoint(problem, data, idm_sampler_at(i)->name, 1);
-    check_checkpoint(problem, data, idm_sampler_at(i)->name, 31);
+    check_checkpoint(problem, data, idm_sampler_at(i)->name, 1.0 / 70);
+    check_checkpoint(problem, data, idm_sampler_at(i)->name, 31.0 / 70);
   }
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -127,11 +135,12 @@ static void test_stopping_early(void **state)
   settings.warmup = 2;
   idm_posterior *part, *whole;
   idm_notes notes = {0};
-  stopper s = {.after = 4};
-  const idm_fit_watch watch = {.monitor = stop, .context = &s};
+  stopper s = {.after = 1e-3};
+  const idm_fit_watch watch = {.progress = stop, .context = &s};
   check(bayes->fit(problem, data, &settings, &watch, &part, &notes, &support_error));
   assert_true(part->draws >= 2 && part->draws < 100000);
   assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(s.words, "acceptance "));
   char words[80];
   snprintf(words, sizeof words, "stopped after %zu of 100000 draws", part->draws);
   assert_non_null(strstr(notes.text[0], words));

@@ -1,0 +1,71 @@
+/* Settings of a fit: keys and defaults, the paper's scheme, and work that has nothing to say. */
+#include <string.h>
+
+#include "support.h"
+
+/* Every default is legal, reads back, and `threads` is no key. */
+static void test_keys(void **state)
+{
+  (void)state;
+  idm_fit_settings usual, read;
+  idm_fit_settings_default(&usual);
+  memset(&read, 0, sizeof read);
+  size_t count = 0;
+  for (const idm_key *key = idm_fit_keys(); key->name; key++, count++) {
+    char text[64];
+    check(
+        idm_key_set_text(key, &read, idm_key_text(key, &usual, text, sizeof text), &support_error));
+    assert_true(idm_key_same(key, &usual, &read, 0));
+    assert_false(key->place);
+    assert_true(key->help && key->value);
+  }
+  assert_int_equal(count, 8);
+  assert_null(idm_key_find(idm_fit_keys(), "threads"));
+  assert_int_equal(read.keep, IDM_KEEP_TRAJECTORY);
+}
+
+static void test_plain(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  idm_fit_settings_plain(&settings);
+  assert_int_equal(settings.chains, 1);
+  assert_int_equal(settings.thin * settings.draws, 10000);
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  check(idm_problem_free(problem, "{beta: , utility: {entries: [monitor]}}", &support_error));
+  idm_problem_flatten(problem);
+  const idm_theta *theta = problem->theta;
+  assert_int_equal(theta->block[IDM_BETA].scale, IDM_SCALE_LOG);
+  assert_int_equal(theta->block[IDM_BETA].prior.kind, IDM_PRIOR_FLAT);
+  assert_int_equal(theta->block[IDM_UTILITY].scale, IDM_SCALE_IDENTITY);
+  assert_int_equal(theta->block[IDM_UTILITY].prior.kind, IDM_PRIOR_FLAT);
+  assert_int_equal(theta->block[IDM_ALPHA].role, IDM_NORMATIVE);
+  check(idm_problem_validate(problem, &support_error));
+  idm_problem_destroy(problem);
+  size_t plain = 0;
+  for (size_t i = 0; idm_sampler_at(i); i++) plain += idm_sampler_at(i)->plain;
+  assert_int_equal(plain, 1);
+}
+
+static void test_silent_work(void **state)
+{
+  (void)state;
+  const idm_work work = {.done = 0.5};
+  char words[8] = "before", *bytes = words;
+  size_t length = 1;
+  assert_string_equal(idm_work_words(&work, words, sizeof words), "");
+  assert_int_equal(idm_work_save(&work, &bytes, &length, NULL), IDM_USAGE);
+  assert_null(bytes);
+  assert_int_equal(length, 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_plain),
+      cmocka_unit_test(test_silent_work),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
