@@ -4,6 +4,8 @@
 
 #include "idm/behavior.h"
 #include "idm/chains.h"
+#include "idm/calibrate.h"
+#include "idm/campaign.h"
 #include "idm/data.h"
 #include "idm/diagnostics.h"
 #include "idm/distribution.h"
@@ -11,6 +13,7 @@
 #include "idm/io.h"
 #include "idm/laplace.h"
 #include "idm/maximise.h"
+#include "idm/key.h"
 #include "idm/planner.h"
 #include "idm/prior.h"
 #include "idm/problem.h"

@@ -227,60 +227,6 @@ IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
                                idm_projection *projection, idm_notes *opt_notes,
                                idm_error *opt_error);
 
-/* --- calibration ---------------------------------------------------------------------------- */
-
-/* Is the question answerable? Draw the free numbers from the prior, simulate a log, fit it, see
- * where the truth lies; many times over. */
-typedef struct idm_calibration_settings {
-  size_t replications;
-  size_t trajectories; /* of each simulated log */
-  int steps;           /* most steps a trajectory; 0: the horizon, or 1000 */
-  uint64_t seed;
-  int threads;
-  idm_fit_settings fit; /* chains, draws, warm-up and sampler of each fit */
-} idm_calibration_settings;
-IDM_API void idm_calibration_settings_default(idm_calibration_settings *settings);
-
-/* Draws that the truth is ranked among. */
-enum { IDM_RANKS = 99 };
-
-/* One quantity of one replication. */
-typedef struct idm_recovery {
-  double truth;
-  double mean;
-  double sd;
-  double low;  /* 5 % */
-  double high; /* 95 % */
-  int rank;    /* draws below the truth, of IDM_RANKS spread evenly: 0 .. IDM_RANKS */
-} idm_recovery;
-
-typedef struct idm_calibration {
-  const idm_problem *problem; /* borrowed */
-  idm_calibration_settings settings;
-  idm_labels quantity;    /* those summarised, and the log-likelihood last */
-  idm_recovery *recovery; /* [replication][quantity] */
-  bool *done;             /* [replication] */
-  double *rhat;           /* [replication]: the largest */
-  long *draws;            /* [replication]: of each chain, after any extension */
-} idm_calibration;
-
-/* Fails with IDM_INPUT where a prior is improper: there is nothing to draw from. */
-IDM_API idm_status idm_calibration_create(const idm_problem *problem,
-                                          const idm_calibration_settings *settings,
-                                          idm_calibration **ret_calibration, idm_error *opt_error);
-IDM_API void idm_calibration_destroy(idm_calibration *calibration);
-/* Do what is not done. A fit whose R-hat or effective sample size is poor is run again, twice as
- * long, until it is not (at most 64 times as long). The watch is called on this thread; true stops
- * after the fits under way. */
-IDM_API idm_status idm_calibration_run(idm_calibration *calibration,
-                                       bool (*opt_watch)(void *context,
-                                                         const idm_calibration *calibration),
-                                       void *context, idm_error *opt_error);
-/* Chi-square statistic of a quantity's ranks over `bins` equal bins (which must divide IDM_RANKS +
- * 1), with their counts. */
-IDM_API double idm_calibration_uniformity(const idm_calibration *calibration, size_t quantity,
-                                          size_t bins, size_t *count);
-
 /* --- assessment ----------------------------------------------------------------------------- */
 
 /* What the data say of one free number. The profile log-likelihood maximises over the others. */

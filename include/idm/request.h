@@ -29,6 +29,10 @@ IDM_API const idm_key *idm_request_keys(void);
 /* Say where problem and log lie, and what is in them. */
 IDM_API idm_status idm_request_locate(idm_request *request, const char *problem, const char *data,
                                       idm_error *opt_error);
+/* The log of a request that goes on, where it was or at another path: IDM_INPUT where its contents
+ * are not those that the request began with. */
+IDM_API idm_status idm_request_relocate(idm_request *request, const char *opt_data,
+                                        idm_error *opt_error);
 /* Whether it can be begun with: names that are known (else IDM_USAGE), something free (else
  * IDM_INPUT). */
 IDM_API idm_status idm_request_check(const idm_problem *problem, const idm_request *request,

@@ -1,15 +1,57 @@
-/* A run: the folder that `idm fit` leaves behind.
+/* A run: the folder that `idm fit` leaves behind, from its first file to its last.
  *
  * netCDF and HDF5 are not safe to use from several threads: no two calls of the netCDF functions
  * below may run at the same time, whatever the files. */
 #ifndef IDM_RUN_H
 #define IDM_RUN_H
 
-#include "idm/invert.h"
+#include "idm/request.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- the life of a run ---------------------------------------------------------------------- */
+
+typedef enum idm_run_mode {
+  IDM_RUN_NEW,      /* a folder that holds no run */
+  IDM_RUN_RESUME,   /* go on with the run that is there */
+  IDM_RUN_OVERWRITE /* in place of the run that may be there */
+} idm_run_mode;
+
+/* What a fit found. Zero-initialise. */
+typedef struct idm_run {
+  idm_posterior *posterior; /* NULL where it was stopped before the first draw */
+  idm_assessment *assessment;
+  idm_projection projection;
+  bool stopped; /* before it was done */
+} idm_run;
+IDM_API void idm_run_clear(idm_run *run);
+
+/* Whether a path may be a run: a folder; and whether nothing is left to be done in it. */
+IDM_API bool idm_run_is(const char *path);
+IDM_API bool idm_run_complete(const char *run);
+
+/* Fit into a folder: config.yaml, run.nc, summary.json, chain-N.csv where asked for, and until it
+ * is done a checkpoint every few seconds. The problem is bound to the data. To resume, problem and
+ * request are those of idm_run_read, and the draws are bit for bit those of a run that was never
+ * stopped. Where opt_progress stops it, what is there is written, `stopped` is set and the status
+ * is IDM_UNTRUSTED. A fit that fails leaves nothing behind, unless there is a checkpoint or it was
+ * resumed. */
+IDM_API idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem *problem,
+                               const idm_data *data, const idm_request *request,
+                               idm_progress opt_progress, void *context, idm_run *run,
+                               idm_notes *opt_notes, idm_error *opt_error);
+/* The problem, the posterior of a run, or both, which must belong together; what is not wanted is
+ * NULL. The request comes with the problem. */
+IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
+                                idm_request *opt_request, idm_posterior **opt_posterior,
+                                idm_notes *opt_notes, idm_error *opt_error);
+/* Diagnostics of its draws, computed anew, and the verdict of its summary. */
+IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
+                                  idm_assessment **ret_assessment, idm_error *opt_error);
+
+/* --- its files ------------------------------------------------------------------------------ */
 
 /* Write a posterior as netCDF-4 in the layout of ArviZ's InferenceData: groups posterior,
  * unconstrained_posterior, sample_stats, log_likelihood (variable `choice`), prior, observed_data,

@@ -1,7 +1,7 @@
 /* Recovery and simulation-based calibration: fits to logs whose truth is known (Talts et al. 2018,
  * with the ranks of the log-likelihood of Modrak et al. 2023).
  *
- * Contents: making · one replication · all of them · uniformity */
+ * Contents: settings · making · one replication · all of them */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "idm/diagnostics.h"
+#include "idm/calibrate.h"
 #include "invert/parameters.h"
 
 /* What a fit must reach, as in the verdict. */
@@ -19,17 +20,48 @@ enum { most_extensions = 6 };
 /* Streams of a replication: its truth, and its fit's seed. */
 static const uint64_t truth_stream = (uint64_t)3 << 32;
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- settings ------------------------------------------------------------------------------- */
+
+#define KEY(field, named, type, low, high, called, words_of_it)                                    \
+  .name = (named), .kind = (type), .offset = offsetof(idm_calibration_settings, field),            \
+  .least = (low), .most = (double)(high), .value = (called), .help = (words_of_it)
+
+const idm_key *idm_calibration_keys(void)
+{
+  static const idm_key keys[] = {
+      {KEY(trajectories, "number", IDM_KEY_SIZE, 1, 1e9, "N",
+           "trajectories of each simulated log")},
+      {KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
+           "most steps a trajectory (0: the horizon, or 1000)")},
+      /* A longer campaign begins as a shorter one does. */
+      {KEY(replications, "replications", IDM_KEY_SIZE, 1, 1e6, "N", "simulated logs"),
+       .place = true},
+      {KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
+      {KEY(inverse, "inverse", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->inverse,
+           "NAME", "inverse planner whose answer is a posterior: bayes or laplace")},
+      {KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
+      /* The truth is ranked among IDM_RANKS of them. */
+      {KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",
+           "draws of each chain, before extensions")},
+      {KEY(fit.warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N", "warm-up of each chain")},
+      {KEY(fit.sampler, "sampler", IDM_KEY_TEXT, 0, sizeof((idm_fit_settings *)0)->sampler, "NAME",
+           "metropolis, nuts or slice")},
+      {0}};
+  return keys;
+}
 
 void idm_calibration_settings_default(idm_calibration_settings *settings)
 {
   *settings = (idm_calibration_settings){
       .replications = 100, .trajectories = 100, .seed = 1, .threads = idm_processors()};
+  snprintf(settings->inverse, sizeof settings->inverse, "%s", idm_inverse_at(0)->name);
   idm_fit_settings_default(&settings->fit);
   settings->fit.chains = 2;
   settings->fit.draws = 500;
   settings->fit.warmup = 300;
 }
+
+/* --- making --------------------------------------------------------------------------------- */
 
 void idm_calibration_destroy(idm_calibration *c)
 {
@@ -58,6 +90,40 @@ static idm_status name_quantities(idm_calibration *c, const idm_parameters *p, i
   return status;
 }
 
+/* Whether there are agents to draw, and intervals to look into. */
+static idm_status check_request(const idm_calibration_settings *settings,
+                                const idm_parameters *parameters, idm_error *opt_error)
+{
+  const idm_inverse *inverse = idm_inverse_find(settings->inverse);
+  if (!inverse)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the inverse planner '%s' is not known; see `idm list inverses`",
+                    settings->inverse);
+  if (inverse->answer != IDM_POSTERIOR)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the answer of the inverse planner '%s' is a point; expected one whose answer "
+                    "is a posterior, which the truth can be looked for in",
+                    settings->inverse);
+  if (!idm_parameters_proper(parameters))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "a prior is flat: there is nothing to draw from; give every free block a "
+                    "proper prior");
+  return IDM_OK;
+}
+
+static idm_status make_room(idm_calibration *c, const idm_parameters *parameters,
+                            idm_error *opt_error)
+{
+  const size_t n = c->settings.replications;
+  const idm_status status = name_quantities(c, parameters, opt_error);
+  if (status != IDM_OK) return status;
+  c->recovery = idm_new(idm_times(n, c->quantity.count), sizeof *c->recovery);
+  c->done = idm_new(n, sizeof *c->done);
+  c->rhat = idm_new(n, sizeof *c->rhat);
+  c->draws = idm_new(n, sizeof *c->draws);
+  return c->recovery && c->done && c->rhat && c->draws ? IDM_OK : idm_fail_memory(opt_error);
+}
+
 idm_status idm_calibration_create(const idm_problem *problem,
                                   const idm_calibration_settings *settings,
                                   idm_calibration **ret_calibration, idm_error *opt_error)
@@ -65,26 +131,16 @@ idm_status idm_calibration_create(const idm_problem *problem,
   *ret_calibration = NULL;
   idm_parameters *parameters = NULL;
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
-  if (status == IDM_OK && !idm_parameters_proper(parameters))
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "a prior is flat: there is nothing to draw from; give every free block a "
-                      "proper prior");
+  if (status == IDM_OK) status = check_request(settings, parameters, opt_error);
   idm_calibration *c = status == IDM_OK ? idm_new(1, sizeof *c) : NULL;
   if (status == IDM_OK && !c) status = idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    const size_t n = settings->replications;
     c->problem = problem;
     c->settings = *settings;
     c->settings.fit.threads = 1;
     c->settings.fit.keep = IDM_KEEP_NOTHING;
     c->settings.fit.prior_draws = 0;
-    status = name_quantities(c, parameters, opt_error);
-    c->recovery = idm_new(idm_times(n, c->quantity.count), sizeof *c->recovery);
-    c->done = idm_new(n, sizeof *c->done);
-    c->rhat = idm_new(n, sizeof *c->rhat);
-    c->draws = idm_new(n, sizeof *c->draws);
-    if (status == IDM_OK && (!c->recovery || !c->done || !c->rhat || !c->draws))
-      status = idm_fail_memory(opt_error);
+    status = make_room(c, parameters, opt_error);
   }
   idm_parameters_destroy(parameters);
   if (status != IDM_OK) {
@@ -146,12 +202,13 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
 static idm_status fit_log(const replication *r, size_t index, idm_posterior **ret_posterior,
                           double *rhat, idm_error *opt_error)
 {
+  const idm_inverse *inverse = idm_inverse_find(r->c->settings.inverse);
   idm_fit_settings settings = r->c->settings.fit;
   settings.seed = r->c->settings.seed + index + 1;
   for (int extension = 0;; extension++) {
     idm_assessment *assessment = NULL;
-    idm_status status = idm_inverse_find("bayes")->fit(r->c->problem, r->data, &settings, NULL,
-                                                       ret_posterior, NULL, opt_error);
+    idm_status status =
+        inverse->fit(r->c->problem, r->data, &settings, NULL, ret_posterior, NULL, opt_error);
     if (status == IDM_OK) status = idm_assess_draws(*ret_posterior, &assessment, opt_error);
     if (status != IDM_OK) return status;
     *rhat = 0;
@@ -308,26 +365,4 @@ idm_status idm_calibration_run(idm_calibration *calibration,
   }
   if (status == IDM_OK && opt_watch) opt_watch(context, calibration);
   return status;
-}
-
-/* --- uniformity ----------------------------------------------------------------------------- */
-
-double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
-                                  size_t *count)
-{
-  size_t total = 0;
-  for (size_t b = 0; b < bins; b++) count[b] = 0;
-  for (size_t i = 0; i < c->settings.replications; i++) {
-    if (!c->done[i]) continue;
-    const int rank = c->recovery[i * c->quantity.count + quantity].rank;
-    count[(size_t)rank * bins / (IDM_RANKS + 1)]++;
-    total++;
-  }
-  const double expected = (double)total / (double)bins;
-  double sum = 0;
-  for (size_t b = 0; b < bins; b++) {
-    const double d = (double)count[b] - expected;
-    sum += d * d / expected;
-  }
-  return sum;
 }

@@ -1,4 +1,4 @@
-/* Recovery and simulation-based calibration: small campaigns, resumed ones, and the statistic. */
+/* Recovery and simulation-based calibration: small campaigns, and resumed ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,34 +148,6 @@ static void test_threads_and_resuming(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- the statistic -------------------------------------------------------------------------- */
-
-/* Ranks 0, 10, ..., with two bins: 7 of 10 below 50. Expected 5 each: (4 + 4) / 5 = 1.6. */
-static void test_uniformity_by_hand(void **state)
-{
-  (void)state;
-  idm_problem *problem = make_problem(one_number);
-  const idm_calibration_settings settings = make_settings(12, 20);
-  idm_calibration *c = make(problem, &settings);
-  const int ranks[12] = {0, 1, 9, 10, 20, 30, 49, 50, 98, 99, 60, 60};
-  size_t count[10];
-  for (size_t i = 0; i < 12; i++) {
-    c->recovery[2 * i].rank = ranks[i];
-    c->recovery[2 * i + 1].rank = 99;
-    c->done[i] = i < 10; /* the last two are not done and do not count */
-  }
-  assert_near(idm_calibration_uniformity(c, 0, 2, count), 1.6, 1e-12);
-  assert_int_equal(count[0], 7);
-  assert_int_equal(count[1], 3);
-  /* Ten bins, one expected in each: 3, 1, 1, 1, 1, 1, 0, 0, 0, 2 gives 4 + 0 x 5 + 3 + 1 = 8. */
-  assert_near(idm_calibration_uniformity(c, 0, 10, count), 8, 1e-12);
-  const size_t expected[10] = {3, 1, 1, 1, 1, 1, 0, 0, 0, 2};
-  assert_memory_equal(count, expected, sizeof expected);
-  assert_near(idm_calibration_uniformity(c, 1, 10, count), 90, 1e-12);
-  idm_calibration_destroy(c);
-  idm_problem_destroy(problem);
-}
-
 static void test_errors(void **state)
 {
   (void)state;
@@ -191,8 +163,20 @@ static void test_errors(void **state)
     assert_non_null(strstr(error.message, words[i]));
     idm_problem_destroy(problem);
   }
-  /* A fit that fails ends the campaign with its error. */
+  /* Only a posterior has room for the truth. */
+  static const char *const strangers[] = {"map", "nobody"};
+  static const char *const why[] = {"is a point", "is not known"};
   idm_problem *problem = make_problem(one_number);
+  for (size_t i = 0; i < 2; i++) {
+    idm_calibration_settings other = settings;
+    idm_calibration *c;
+    idm_error error = {0};
+    snprintf(other.inverse, sizeof other.inverse, "%s", strangers[i]);
+    assert_int_equal(idm_calibration_create(problem, &other, &c, &error), IDM_USAGE);
+    assert_null(c);
+    assert_non_null(strstr(error.message, why[i]));
+  }
+  /* A fit that fails ends the campaign with its error. */
   idm_calibration *c = make(problem, &settings);
   snprintf(c->settings.fit.sampler, sizeof c->settings.fit.sampler, "nobody");
   idm_error error = {0};
@@ -202,6 +186,42 @@ static void test_errors(void **state)
   idm_calibration_destroy(c);
   idm_calibration_destroy(NULL);
   idm_problem_destroy(problem);
+}
+
+/* Any inverse planner whose answer is a posterior will do. */
+static void test_other_inverse(void **state)
+{
+  (void)state;
+  idm_problem *problem = make_problem(one_number);
+  idm_calibration_settings settings = make_settings(2, 10);
+  idm_calibration *bayes = make(problem, &settings), *laplace;
+  snprintf(settings.inverse, sizeof settings.inverse, "laplace");
+  laplace = make(problem, &settings);
+  check(idm_calibration_run(bayes, NULL, NULL, &support_error));
+  check(idm_calibration_run(laplace, NULL, NULL, &support_error));
+  for (size_t i = 0; i < 2; i++) {
+    assert_true(laplace->recovery[2 * i].truth == bayes->recovery[2 * i].truth);
+    assert_true(laplace->recovery[2 * i].mean != bayes->recovery[2 * i].mean);
+  }
+  idm_calibration_destroy(laplace);
+  idm_calibration_destroy(bayes);
+  idm_problem_destroy(problem);
+}
+
+/* Defaults are legal values of the keys; the length of a campaign is no part of what it asks. */
+static void test_keys(void **state)
+{
+  (void)state;
+  idm_calibration_settings usual, read;
+  idm_calibration_settings_default(&usual);
+  memset(&read, 0, sizeof read);
+  for (const idm_key *key = idm_calibration_keys(); key->name; key++) {
+    char text[64];
+    check(
+        idm_key_set_text(key, &read, idm_key_text(key, &usual, text, sizeof text), &support_error));
+    assert_true(idm_key_same(key, &usual, &read, 0));
+    assert_int_equal(key->place, strcmp(key->name, "replications") == 0);
+  }
 }
 
 /* --- simulation-based calibration ----------------------------------------------------------- */
@@ -230,9 +250,9 @@ static void test_calibrated(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_recovery),           cmocka_unit_test(test_threads_and_resuming),
-      cmocka_unit_test(test_uniformity_by_hand), cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_calibrated),
+      cmocka_unit_test(test_recovery), cmocka_unit_test(test_threads_and_resuming),
+      cmocka_unit_test(test_errors),   cmocka_unit_test(test_other_inverse),
+      cmocka_unit_test(test_keys),     cmocka_unit_test(test_calibrated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,20 @@ idm_status idm_request_locate(idm_request *r, const char *problem, const char *d
   return status == IDM_OK ? idm_file_hash(data, r->data_hash, opt_error) : status;
 }
 
+idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error *opt_error)
+{
+  const char *path = opt_data ? opt_data : r->data;
+  char hash[IDM_HASH];
+  const idm_status status = idm_file_hash(path, hash, opt_error);
+  if (status != IDM_OK) return status;
+  if (strcmp(hash, r->data_hash) != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' is not the log that the run began with: its SHA-256 differs from that "
+                    "in config.yaml",
+                    path);
+  return keep_path(r->data, sizeof r->data, path, opt_error);
+}
+
 idm_status idm_request_check(const idm_problem *problem, const idm_request *r, idm_error *opt_error)
 {
   const char *sampler = r->settings.sampler;

@@ -30,22 +30,6 @@ static json_t *diagnosis(const idm_diagnosis *d)
   return object;
 }
 
-static json_t *texts(const idm_notes *notes)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; i < notes->count; i++)
-    json_array_append_new(array, json_string(notes->text[i]));
-  return array;
-}
-
-static json_t *pair(double first, double second)
-{
-  json_t *array = json_array();
-  json_array_append_new(array, idm_json_number(first));
-  json_array_append_new(array, idm_json_number(second));
-  return array;
-}
-
 static json_t *identification(const idm_posterior *p, const idm_assessment *a)
 {
   json_t *object = json_object();
@@ -54,9 +38,10 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
     json_t *one = json_object();
     set(one, "contraction", id->contraction);
     set(one, "maximum_likelihood", id->maximum);
-    json_object_set_new(one, "profile_interval", pair(id->low, id->high));
-    json_object_set_new(one, "limits", pair(id->limit[0], id->limit[1]));
-    json_object_set_new(one, "drop_at_limits", pair(id->gap[0], id->gap[1]));
+    json_object_set_new(one, "profile_interval",
+                        idm_json_numbers((const double[]){id->low, id->high}, 2));
+    json_object_set_new(one, "limits", idm_json_numbers(id->limit, 2));
+    json_object_set_new(one, "drop_at_limits", idm_json_numbers(id->gap, 2));
     json_t *by_prior = json_array();
     for (int side = 0; side < 2; side++)
       json_array_append_new(by_prior, json_boolean(id->proper[side]));
@@ -140,8 +125,8 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (opt_projection) json_object_set_new(object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
   json_object_set_new(verdict, "trusted", json_boolean(a->trusted));
-  json_object_set_new(verdict, "failures", texts(&a->failures));
-  json_object_set_new(verdict, "remarks", texts(&a->remarks));
+  json_object_set_new(verdict, "failures", idm_json_texts(&a->failures));
+  json_object_set_new(verdict, "remarks", idm_json_texts(&a->remarks));
   json_object_set_new(object, "verdict", verdict);
   return object;
 }

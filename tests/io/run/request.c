@@ -203,81 +203,6 @@ static void test_no_section(void **state)
   }
 }
 
-/* --- the label ------------------------------------------------------------------------------ */
-
-static uint64_t label_of(const char *path)
-{
-  idm_problem *problem;
-  idm_request request;
-  check(idm_request_read(path, &problem, &request, NULL, &support_error));
-  const uint64_t label = idm_request_label(problem, &request);
-  idm_problem_destroy(problem);
-  return label;
-}
-
-/* The same request in another hand, and one number of it changed. */
-static void test_label_of_a_text(void **state)
-{
-  static const struct {
-    const char *text;
-    bool same;
-  } cases[] = {
-      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
-       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 7}\n",
-       true},
-      {"# another hand\nfit:\n  draws: 7.0\n  chains: 4\n  data: \"elsewhere.csv\"\n  stan: true\n"
-       "free: [alpha]\nutility:\n  v: [1.0, 2e0]\n  u: [0, 0]\nobservation: {'*': [[1], [1]]}\n"
-       "transition: {u: [[1, 0], [0, 1]], v: identity}\ndiscount: .5\nobservations: [x]\n"
-       "actions: [u, v]\nstates:\n  - a\n  - b\n",
-       true},
-      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
-       "observation: uniform\nutility: {u: 0, v: [2, 1]}\nfree: {alpha: }\nfit: {draws: 7}\n",
-       false},
-      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
-       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {eta: }\nfit: {draws: 7}\n",
-       false},
-      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
-       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 8}\n",
-       false},
-      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
-       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 7}\n"
-       "agent: {evaluate: interpolate}\ndata: {action: move}\n",
-       false},
-  };
-  uint64_t first = 0;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    FILE *stream = fopen(config(*state), "wb");
-    assert_non_null(stream);
-    fputs(cases[i].text, stream);
-    assert_int_equal(fclose(stream), 0);
-    const uint64_t label = label_of(config(*state));
-    if (i == 0) first = label;
-    if ((label == first) != cases[i].same) fail_msg("case %zu", i);
-  }
-}
-
-/* Every key counts, but for the places; what a log gives the problem does not. */
-static void test_label_of_keys(void **state)
-{
-  static const double pay[] = {1, 70, 10, 0, 2, 40, -0.0, -5};
-  (void)state;
-  idm_problem *problem;
-  const idm_request usual = odd_request();
-  check(idm_problem_read("../examples/beads.yaml", &problem, NULL, &support_error));
-  const uint64_t label = idm_request_label(problem, &usual);
-  for (const idm_key *key = idm_request_keys(); key->name; key++) {
-    idm_request other = usual;
-    if (key->kind == IDM_KEY_TEXT)
-      check(idm_key_set_text(key, &other, "x", &support_error));
-    else
-      idm_key_set_number(key, &other, key->kind == IDM_KEY_FLAG ? 0 : 1);
-    if ((idm_request_label(problem, &other) == label) != key->place) fail_msg("%s", key->name);
-  }
-  check(idm_problem_bind(problem, 2, pay, &support_error));
-  assert_true(idm_request_label(problem, &usual) == label);
-  idm_problem_destroy(problem);
-}
-
 /* --- refusals ------------------------------------------------------------------------------- */
 
 static const char plain_problem[] = "states: [a, b]\nactions: [u]\nobservations: [x]\n"
@@ -385,12 +310,10 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_defaults),        IN_FOLDER(test_every_example),
-      IN_FOLDER(test_seeds),           IN_FOLDER(test_limits),
-      IN_FOLDER(test_freedom),         IN_FOLDER(test_columns),
-      IN_FOLDER(test_no_section),      IN_FOLDER(test_bad_sections),
-      IN_FOLDER(test_long_texts),      IN_FOLDER(test_missing),
-      IN_FOLDER(test_label_of_a_text), cmocka_unit_test(test_label_of_keys),
+      IN_FOLDER(test_defaults),   IN_FOLDER(test_every_example), IN_FOLDER(test_seeds),
+      IN_FOLDER(test_limits),     IN_FOLDER(test_freedom),       IN_FOLDER(test_columns),
+      IN_FOLDER(test_no_section), IN_FOLDER(test_bad_sections),  IN_FOLDER(test_long_texts),
+      IN_FOLDER(test_missing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

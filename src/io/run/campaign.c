@@ -1,0 +1,208 @@
+/* A campaign of replications, kept in a folder.
+ *
+ * Contents: lines · saving and loading · running */
+#include "idm/campaign.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "io/json.h"
+#include "io/run/folder.h"
+#include "io/run/label.h"
+
+/* Seconds between writes of the replications. */
+static const double save_seconds = 5;
+static const size_t most_bytes = (size_t)1 << 30;
+
+typedef struct campaign {
+  idm_calibration *c;
+  idm_progress progress; /* or NULL */
+  void *context;
+  const char *folder;  /* NULL: nothing is kept */
+  char path[IDM_PATH]; /* of the replications */
+  char label[20];
+  double saved;
+  size_t written; /* replications in the file */
+  idm_status status;
+  idm_error error;
+} campaign;
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+/* One replication as a line: index, R-hat, draws, then six numbers a quantity. */
+static char *replication_line(const idm_calibration *c, size_t i)
+{
+  json_t *line = json_object();
+  json_object_set_new(line, "replication", json_integer((json_int_t)i));
+  json_object_set_new(line, "r_hat", idm_json_number(c->rhat[i]));
+  json_object_set_new(line, "draws", json_integer(c->draws[i]));
+  for (size_t q = 0; q < c->quantity.count; q++) {
+    const idm_recovery *r = &c->recovery[i * c->quantity.count + q];
+    const double numbers[] = {r->truth, r->mean, r->sd, r->low, r->high, (double)r->rank};
+    json_object_set_new(line, c->quantity.name[q], idm_json_numbers(numbers, 6));
+  }
+  char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  json_decref(line);
+  return text;
+}
+
+/* A line back into the calibration; false where it is not one of ours. */
+static bool take_line(const json_t *line, idm_calibration *c)
+{
+  const json_t *index = json_object_get(line, "replication");
+  if (!json_is_integer(index)) return false;
+  const json_int_t i = json_integer_value(index);
+  if (i < 0 || (size_t)i >= c->settings.replications) return true; /* of a longer campaign */
+  c->rhat[i] = json_number_value(json_object_get(line, "r_hat"));
+  c->draws[i] = (long)json_integer_value(json_object_get(line, "draws"));
+  for (size_t q = 0; q < c->quantity.count; q++) {
+    idm_recovery *r = &c->recovery[(size_t)i * c->quantity.count + q];
+    const json_t *numbers = json_object_get(line, c->quantity.name[q]);
+    double rank;
+    double *const to[] = {&r->truth, &r->mean, &r->sd, &r->low, &r->high, &rank};
+    for (size_t k = 0; k < 6; k++)
+      if (!idm_json_read_number(json_array_get(numbers, k), to[k])) return false;
+    if (!(rank >= 0 && rank <= IDM_RANKS)) return false;
+    r->rank = (int)rank;
+  }
+  c->done[i] = true;
+  return true;
+}
+
+/* --- saving and loading --------------------------------------------------------------------- */
+
+static idm_status save(campaign *work, idm_error *opt_error)
+{
+  const idm_calibration *c = work->c;
+  const size_t done = idm_calibration_done(c);
+  idm_file *file = NULL;
+  work->saved = idm_seconds();
+  if (!work->folder || done == work->written) return IDM_OK;
+  idm_status status = idm_file_create(work->path, &file, opt_error);
+  if (status == IDM_OK) idm_file_printf(file, "{\"request\": \"%s\"}\n", work->label);
+  for (size_t i = 0; i < c->settings.replications && status == IDM_OK; i++) {
+    if (!c->done[i]) continue;
+    char *text = replication_line(c, i);
+    if (text)
+      idm_file_printf(file, "%s\n", text);
+    else
+      status = idm_fail_memory(opt_error);
+    free(text);
+  }
+  if (status != IDM_OK) {
+    idm_file_abandon(file);
+    return status;
+  }
+  work->written = done;
+  return idm_file_commit(file, opt_error);
+}
+
+/* What is wrong with a line; the first names the request. */
+static const char *read_line(const campaign *work, const char *line, size_t size, long number)
+{
+  const char *wrong = NULL;
+  json_t *object = json_loadb(line, size, 0, NULL);
+  const char *request = json_string_value(json_object_get(object, "request"));
+  if (number == 1 && (!request || strcmp(request, work->label) != 0))
+    wrong = "belongs to another request; take another folder";
+  else if (number > 1 && !take_line(object, work->c))
+    wrong = "is no line of results";
+  json_decref(object);
+  return wrong;
+}
+
+/* Take in what an earlier call of the same request has done. */
+static idm_status load(campaign *work, idm_error *opt_error)
+{
+  if (!idm_folder_has(work->folder, IDM_FILE_REPLICATIONS)) return IDM_OK;
+  char *text = NULL;
+  size_t length = 0;
+  idm_status status = idm_file_read(work->path, most_bytes, &text, &length, opt_error);
+  long number = 0;
+  for (const char *line = text, *next; status == IDM_OK && *line; line = next) {
+    const size_t size = strcspn(line, "\n");
+    const char *wrong = read_line(work, line, size, ++number);
+    if (wrong) status = idm_fail_at(opt_error, work->path, number, 0, "%s", wrong);
+    next = line + size + (line[size] != '\0');
+  }
+  free(text);
+  work->written = idm_calibration_done(work->c);
+  return status;
+}
+
+/* What was asked for, for people: the results know it by its label. */
+static idm_status write_config(const campaign *work, idm_error *opt_error)
+{
+  const idm_calibration_settings *s = &work->c->settings;
+  idm_request request;
+  char path[IDM_PATH];
+  idm_request_default(&request);
+  request.settings = s->fit;
+  request.settings.seed = s->seed;
+  snprintf(request.inverse, sizeof request.inverse, "%s", s->inverse);
+  snprintf(request.data, sizeof request.data, "simulated: %zu trajectories of at most %d steps",
+           s->trajectories, s->steps);
+  idm_folder_path(work->folder, IDM_FILE_CONFIG, path);
+  return idm_request_write(work->c->problem, &request, path, opt_error);
+}
+
+static idm_status open_folder(campaign *work, const char *folder, idm_error *opt_error)
+{
+  const idm_calibration *c = work->c;
+  bool made;
+  work->folder = folder;
+  idm_folder_path(folder, IDM_FILE_REPLICATIONS, work->path);
+  snprintf(work->label, sizeof work->label, "%016" PRIx64,
+           idm_label_fields(idm_label_problem(IDM_CHECKSUM_START, c->problem),
+                            idm_calibration_keys(), &c->settings));
+  if (idm_folder_has(folder, IDM_FILE_POSTERIOR))
+    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder", folder);
+  idm_status status = idm_folder_make(folder, &made, opt_error);
+  if (status == IDM_OK) status = load(work, opt_error);
+  /* The request takes its place once the results in the folder are known to be its own. */
+  return status == IDM_OK ? write_config(work, opt_error) : status;
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const idm_calibration *c = content;
+  snprintf(buffer, size, "%zu of %zu fits", idm_calibration_done(c), c->settings.replications);
+}
+
+static bool watch(void *context, const idm_calibration *c)
+{
+  campaign *work = context;
+  const size_t done = idm_calibration_done(c);
+  const idm_work shown = {
+      .done = (double)done / (double)c->settings.replications, .content = c, .describe = describe};
+  const bool stop = work->progress && work->progress(work->context, &shown);
+  if (work->status == IDM_OK &&
+      (stop || idm_seconds() - work->saved > save_seconds || done == c->settings.replications))
+    work->status = save(work, &work->error);
+  return stop || work->status != IDM_OK;
+}
+
+idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder,
+                            idm_progress opt_progress, void *context, idm_error *opt_error)
+{
+  campaign work = {
+      .c = calibration, .progress = opt_progress, .context = context, .saved = idm_seconds()};
+  idm_status status = opt_folder ? open_folder(&work, opt_folder, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = idm_calibration_run(calibration, watch, &work, opt_error);
+  if (status == IDM_OK && work.status != IDM_OK) {
+    status = work.status;
+    if (opt_error) *opt_error = work.error;
+  }
+  const size_t done = idm_calibration_done(calibration);
+  if (status == IDM_OK && done < calibration->settings.replications)
+    status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted after %zu of %zu fits%s", done,
+                      calibration->settings.replications,
+                      opt_folder ? "; the same command goes on" : "");
+  return status;
+}

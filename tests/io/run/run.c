@@ -1,0 +1,283 @@
+/* The life of a run by the public functions alone: fitted, stopped, gone on with, read, refused. */
+#include <sys/stat.h>
+
+#include "io/run/run_support.h"
+
+/* --- support -------------------------------------------------------------------------------- */
+
+/* What a host program has: a problem, a log in a file, a request. */
+typedef struct host {
+  const folder *f;
+  idm_problem *problem;
+  idm_data *data;
+  idm_request request;
+  char log[96];
+} host;
+
+static const char *in(const host *h, const char *name)
+{
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+  snprintf(path, sizeof paths[0], "%s/%s", h->f->path, name);
+  return path;
+}
+
+static host open_host(const folder *f, long draws, long thin)
+{
+  host h = {.f = f, .problem = support_diag(0.5, 1.25, 0.3)};
+  h.problem->agent.resolution = 15;
+  check(idm_problem_free(h.problem, "beta", &support_error));
+  idm_workspace *workspace = support_plan(h.problem, NULL);
+  const idm_simulation simulation = {.trajectories = 40, .seed = 1};
+  check(idm_simulate(h.problem->setting, idm_workspace_behavior(workspace), &simulation, &h.data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
+  check(idm_data_write_csv(h.data, h.problem->setting, h.log, &support_error));
+  idm_data_destroy(h.data);
+  check(idm_data_read_csv(h.log, h.problem, NULL, &h.data, NULL, &support_error));
+  idm_request_default(&h.request);
+  h.request.settings.chains = 2;
+  h.request.settings.draws = draws;
+  h.request.settings.warmup = 30;
+  h.request.settings.thin = thin;
+  h.request.settings.threads = 2;
+  h.request.settings.keep = IDM_KEEP_NOTHING;
+  check(idm_request_locate(&h.request, "example:diag", h.log, &support_error));
+  return h;
+}
+
+/* Remove a folder of the test's folder with what is in it. */
+static void remove_run(const host *h, const char *name)
+{
+  folder inner = {0};
+  snprintf(inner.path, sizeof inner.path, "%.40s/%.20s", h->f->path, name);
+  entries(&inner, 1);
+  assert_int_equal(rmdir(inner.path), 0);
+}
+
+static void close_host(host *h)
+{
+  idm_data_destroy(h->data);
+  idm_problem_destroy(h->problem);
+}
+
+static bool has(const char *run, const char *file)
+{
+  char path[256];
+  struct stat info;
+  snprintf(path, sizeof path, "%s/%s", run, file);
+  return stat(path, &info) == 0;
+}
+
+static void same_file(const char *a, const char *b, const char *file)
+{
+  char path[256], *x, *y;
+  size_t n, m;
+  snprintf(path, sizeof path, "%s/%s", a, file);
+  check(idm_file_read(path, 1 << 26, &x, &n, &support_error));
+  snprintf(path, sizeof path, "%s/%s", b, file);
+  check(idm_file_read(path, 1 << 26, &y, &m, &support_error));
+  assert_int_equal(n, m);
+  assert_memory_equal(x, y, n);
+  free(x);
+  free(y);
+}
+
+/* Stops once a share of the work is done. */
+typedef struct stopper {
+  double after;
+  int calls;
+  bool stopped;
+} stopper;
+
+static bool stop(void *context, const idm_work *work)
+{
+  stopper *s = context;
+  s->calls++;
+  s->stopped = s->stopped || (work->done >= s->after && work->done < 1);
+  return s->stopped;
+}
+
+static idm_status fit(const host *h, const char *run, idm_run_mode mode, stopper *opt_stopper,
+                      idm_run *found, idm_error *error)
+{
+  return idm_run_fit(run, mode, h->problem, h->data, &h->request, opt_stopper ? stop : NULL,
+                     opt_stopper, found, NULL, error);
+}
+
+/* --- fitting -------------------------------------------------------------------------------- */
+
+static void test_fit_and_read(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *run = in(&h, "run");
+  idm_run found;
+  stopper s = {.after = 2};
+  h.request.stan = true;
+  check(fit(&h, run, IDM_RUN_NEW, &s, &found, &support_error));
+  assert_false(found.stopped);
+  assert_true(s.calls > 0);
+  assert_int_equal(found.posterior->draws, 60);
+  assert_true(found.assessment->identified && found.projection.decisions > 0);
+  static const char *const files[] = {"config.yaml", "run.nc", "summary.json", "chain-1.csv",
+                                      "chain-2.csv"};
+  for (size_t i = 0; i < 5; i++) assert_true(has(run, files[i]));
+  assert_true(idm_run_is(run) && idm_run_complete(run));
+
+  idm_problem *problem;
+  idm_request request;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  char difference[400];
+  check(idm_run_read(run, &problem, &request, &posterior, NULL, &support_error));
+  assert_true(idm_problem_compare(problem, h.problem, 0, difference, sizeof difference));
+  assert_true(posterior->request == idm_request_label(h.problem, &h.request));
+  assert_memory_equal(posterior->value, found.posterior->value, 120 * sizeof(double));
+  for (const idm_key *key = idm_request_keys(); key->name; key++)
+    assert_true(idm_key_same(key, &request, &h.request, 0));
+  check(idm_run_assess(run, posterior, &assessment, &support_error));
+  assert_int_equal(assessment->trusted, found.assessment->trusted);
+  assert_int_equal(assessment->failures.count, found.assessment->failures.count);
+  assert_int_equal(assessment->remarks.count, found.assessment->remarks.count);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
+  idm_run_clear(&found);
+
+  /* A second run needs leave, and leaves nothing of the first. */
+  idm_error error = {0};
+  assert_int_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_USAGE);
+  assert_true(has(run, "chain-1.csv"));
+  h.request.stan = false;
+  check(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, &support_error));
+  assert_false(has(run, "chain-1.csv"));
+  idm_run_clear(&found);
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
+/* Stopped once or twice and gone on with, a run has the bytes of one that never was. */
+static void test_stop_and_resume(void **state)
+{
+  host h = open_host(*state, 1500, 20);
+  const char *whole = in(&h, "whole"), *part = in(&h, "part");
+  static const double shares[] = {0, 0.3};
+  idm_run found;
+  check(fit(&h, whole, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  for (size_t i = 0; i < 2; i++) {
+    idm_error error = {0};
+    stopper s = {.after = shares[i]};
+    const idm_status status = fit(&h, part, i ? IDM_RUN_RESUME : IDM_RUN_NEW, &s, &found, &error);
+    assert_int_equal(status, s.stopped ? IDM_UNTRUSTED : IDM_OK);
+    assert_int_equal(found.stopped, s.stopped);
+    assert_int_equal(has(part, "checkpoint"), s.stopped);
+    assert_int_equal(has(part, "run.nc"), found.posterior != NULL);
+    if (s.stopped) assert_non_null(strstr(error.message, "goes on"));
+    if (s.stopped && found.assessment) assert_false(found.assessment->trusted);
+    idm_run_clear(&found);
+  }
+  idm_problem *problem;
+  check(idm_run_read(part, &problem, &h.request, NULL, NULL, &support_error));
+  check(idm_request_relocate(&h.request, NULL, &support_error));
+  idm_problem_destroy(h.problem);
+  h.problem = problem;
+  check(fit(&h, part, IDM_RUN_RESUME, NULL, &found, &support_error));
+  assert_true(idm_run_complete(part));
+  same_file(whole, part, "run.nc");
+  same_file(whole, part, "summary.json");
+  same_file(whole, part, "config.yaml");
+  idm_run_clear(&found);
+  remove_run(&h, "whole");
+  remove_run(&h, "part");
+  close_host(&h);
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+static void test_failures_leave_nothing(void **state)
+{
+  host h = open_host(*state, 20, 0);
+  const char *run = in(&h, "run");
+  idm_error error = {0};
+  idm_run found;
+  const idm_request good = h.request;
+  snprintf(h.request.inverse, sizeof h.request.inverse, "nobody");
+  assert_int_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_USAGE);
+  h.request = good;
+  snprintf(h.request.settings.sampler, sizeof h.request.settings.sampler, "nobody");
+  assert_int_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_USAGE);
+  assert_false(idm_run_is(run));
+  h.request = good;
+  assert_int_equal(fit(&h, run, IDM_RUN_RESUME, NULL, &found, &error), IDM_USAGE);
+  /* A fit that fails once the folder is made: draws beyond any memory. */
+  h.request.settings.draws = 1000000000;
+  h.request.settings.chains = 1000;
+  assert_int_not_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_OK);
+  assert_false(idm_run_is(run));
+  close_host(&h);
+}
+
+static void put(const char *run, const char *file, const char *text)
+{
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", run, file);
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  fputs(text, stream);
+  assert_int_equal(fclose(stream), 0);
+}
+
+static void test_parts_that_do_not_fit(void **state)
+{
+  host h = open_host(*state, 20, 0);
+  const char *run = in(&h, "run");
+  idm_error error = {0};
+  idm_run found;
+  idm_problem *problem;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  /* Another discount beside the draws: each can be read, not both. */
+  char config[128];
+  snprintf(config, sizeof config, "%s/config.yaml", run);
+  support_assign(h.problem, "discount=0.5");
+  check(idm_request_write(h.problem, &h.request, config, &support_error));
+  assert_int_equal(idm_run_read(run, &problem, NULL, &posterior, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "do not belong together"));
+  assert_true(!problem && !posterior);
+  check(idm_run_read(run, &problem, NULL, NULL, NULL, &support_error));
+  check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
+  put(run, "summary.json", "{}");
+  assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
+  assert_null(assessment);
+  /* A checkpoint of something else is refused by its name; the log, by its contents. */
+  put(run, "checkpoint", "garbage");
+  assert_false(idm_run_complete(run));
+  assert_int_equal(fit(&h, run, IDM_RUN_RESUME, NULL, &found, &error), IDM_INPUT);
+  assert_non_null(strstr(error.file, "run/checkpoint"));
+  assert_int_equal(idm_request_relocate(&h.request, config, &error), IDM_INPUT);
+  assert_int_equal(idm_request_relocate(&h.request, "no/such.csv", &error), IDM_INPUT);
+  assert_string_equal(h.request.data, h.log);
+  assert_int_equal(idm_run_read(h.log, NULL, NULL, &posterior, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "is no run"));
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      IN_FOLDER(test_fit_and_read),
+      IN_FOLDER(test_stop_and_resume),
+      IN_FOLDER(test_failures_leave_nothing),
+      IN_FOLDER(test_parts_that_do_not_fit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
