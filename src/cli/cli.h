@@ -8,9 +8,10 @@
 #include "idm/idm.h"
 #include "io/json.h"
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_LIST } cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_LIST, CLI_KEY } cli_kind;
 
-/* One option. A list may be given several times. */
+/* One option. A list may be given several times. A key is a field of the command's settings: all
+ * but its name follows from the key of that name ('_' for '-'). */
 typedef struct cli_option {
   const char *name;
   char letter; /* 0: none */
@@ -20,11 +21,18 @@ typedef struct cli_option {
   double low;           /* legal range of an integer */
   double high;
   const char *help;
+  bool problem; /* changes the problem */
 } cli_option;
 
 enum { CLI_MOST_OPTIONS = 24, CLI_MOST_ARGUMENTS = 4 };
 
 typedef struct cli_call cli_call;
+
+/* Settings that options are fields of. */
+typedef union cli_settings {
+  idm_request request;
+  idm_calibration_settings calibration;
+} cli_settings;
 
 typedef struct cli_command {
   const char *name;
@@ -35,6 +43,8 @@ typedef struct cli_command {
   const char *description;
   const cli_option *options; /* ends with a NULL name */
   idm_status (*run)(cli_call *call);
+  const idm_key *(*keys)(void); /* of its settings; NULL where it has none */
+  void (*defaults)(cli_settings *settings);
 } cli_command;
 
 /* A parsed call. */
@@ -44,6 +54,7 @@ struct cli_call {
   const char *argument[CLI_MOST_ARGUMENTS];
   size_t counts[CLI_MOST_OPTIONS];       /* how often each option was given */
   const char **values[CLI_MOST_OPTIONS]; /* [option][occurrence] */
+  cli_settings settings;                 /* defaults, and options over them */
   idm_notes notes;
   idm_error error;
 };
@@ -51,6 +62,10 @@ struct cli_call {
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* --- options.c */
+/* Option i of a command, complete; false past the last. */
+bool cli_option_at(const cli_command *command, size_t index, cli_option *option);
+/* The key of an option; NULL where it is none. */
+const idm_key *cli_key(const cli_command *command, const cli_option *option);
 idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words);
 void cli_call_free(cli_call *call);
 bool cli_given(const cli_call *call, const char *option);
@@ -58,6 +73,8 @@ bool cli_given(const cli_call *call, const char *option);
 const char *cli_text(const cli_call *call, const char *option);
 long cli_integer(const cli_call *call, const char *option);
 size_t cli_list(const cli_call *call, const char *option, const char *const **ret_values);
+/* Put the keys that were given into settings that came from elsewhere. */
+void cli_take_keys(const cli_call *call, void *fields);
 
 /* --- help.c */
 void cli_print_help(FILE *out, const cli_command *command);
@@ -80,59 +97,74 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
                     idm_plan_report *report);
 /* --json owns standard output: refuse it as the target of a file. */
 idm_status cli_check_target(cli_call *call, const char *path);
-json_t *cli_numbers(const double *values, size_t count);
+/* {"name": ..., "summary": ...}. */
+json_t *cli_entry(const char *name, const char *opt_summary);
+/* Say that a file was written, and what of it is to be known. */
+idm_status cli_report_file(cli_call *call, const char *path);
 /* Print one JSON object, full precision, and free it. */
 idm_status cli_print_json(cli_call *call, json_t *object);
 
-/* --- run.c: what commands do with a run */
-/* Whether a path is a run: a folder. */
-bool cli_is_run(const char *path);
-/* Path of a file of a run, for the caller to free; NULL where memory is short. */
-char *cli_run_path(const char *run, const char *file);
-bool cli_has_file(const char *run, const char *file);
-/* The problem, the request and the posterior of a run; what is not wanted is NULL. Problem and
- * posterior must belong together. */
-idm_status cli_read_run(cli_call *call, const char *run, idm_problem **opt_problem,
-                        idm_request *opt_request, idm_posterior **opt_posterior);
+/* --- posterior.c: what a run found */
+/* The posterior of the run that is the first argument, with its verdict. */
+idm_status cli_read_verdict(cli_call *call, idm_posterior **ret_posterior,
+                            idm_assessment **ret_assessment);
 /* Table of the quantities that are summarised. */
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment);
 /* The verdict in words. */
 void cli_print_verdict(FILE *out, const idm_assessment *assessment);
 
+/* --- calibrate.c: what recover and sbc share */
+extern const cli_option cli_calibration_options[];
+/* Replicate as the settings of the call ask for, and report. */
+idm_status cli_calibrate(cli_call *call,
+                         idm_status (*report)(cli_call *call, const idm_calibration *calibration));
+
 /* --- progress.c: a bar on a terminal, signals that ask to stop */
 typedef struct cli_progress {
   double started; /* seconds */
   double shown;
   bool terminal;
+  const char *farewell; /* said once when a wish to stop is noticed; NULL: nothing */
 } cli_progress;
-double cli_seconds(void);
-void cli_progress_begin(cli_progress *progress);
-/* Show how far: fraction done, and a few words. */
-void cli_progress_show(cli_progress *progress, double fraction, const char *words);
+void cli_progress_begin(cli_progress *progress, const char *opt_farewell);
+/* An idm_progress whose context is a cli_progress: shows work, and stops it at a signal. */
+bool cli_progress_watch(void *context, const idm_work *work);
 void cli_progress_end(cli_progress *progress);
-/* From now on SIGINT and SIGTERM ask to stop; cli_interrupted tells whether one came. Another one
- * more than two seconds later ends the program. */
+/* From now on SIGINT and SIGTERM ask to stop. Another one more than two seconds later ends the
+ * program. */
 void cli_catch_signals(void);
-bool cli_interrupted(void);
 
-/* Options that many commands take. */
+/* Options that several commands take. */
 #define CLI_SET_OPTION                                                                             \
   {                                                                                                \
-    "set", 0, CLI_LIST, "KEY=VALUE", NULL, 0, 0,                                                   \
-        "override a key of the agent, the discount, the horizon, the start or a utility"           \
+    .name = "set", .kind = CLI_LIST, .value = "KEY=VALUE", .problem = true,                        \
+    .help = "override a key of the agent, the discount, the horizon, the start or a utility"       \
+  }
+#define CLI_FREE_OPTION(what)                                                                      \
+  {                                                                                                \
+    .name = "free", .kind = CLI_TEXT, .value = "BLOCKS", .problem = true, .help = what             \
+  }
+#define CLI_THREADS_OPTION(what)                                                                   \
+  {                                                                                                \
+    .name = "threads", .kind = CLI_INTEGER, .value = "N", .low = 1, .high = 1024, .help = what     \
+  }
+#define CLI_KEY_OPTION(field)                                                                      \
+  {                                                                                                \
+    .name = field, .kind = CLI_KEY                                                                 \
   }
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
-    "json", 0, CLI_FLAG, NULL, NULL, 0, 0, "print one JSON object on standard output"              \
+    .name = "json", .kind = CLI_FLAG, .help = "print one JSON object on standard output"           \
   }
 #define CLI_OUTPUT_OPTION(what)                                                                    \
   {                                                                                                \
-    "output", 'o', CLI_TEXT, "FILE", "-", 0, 0, what                                               \
+    .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "FILE", .standard = "-",           \
+    .help = what                                                                                   \
   }
 #define CLI_END                                                                                    \
   {                                                                                                \
-    NULL, 0, CLI_FLAG, NULL, NULL, 0, 0, NULL                                                      \
+    .name = NULL                                                                                   \
   }
 
 #endif

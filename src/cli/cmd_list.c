@@ -1,17 +1,9 @@
-/* idm list and idm help: what there is. */
+/* idm list: planners, inverse planners, agents, examples. */
 #include <string.h>
 
 #include "cli/cli.h"
 
 typedef const idm_planner *(*planner_at)(size_t index);
-
-static json_t *entry(const char *name, const char *summary)
-{
-  json_t *object = json_object();
-  json_object_set_new(object, "name", json_string(name));
-  if (summary) json_object_set_new(object, "summary", json_string(summary));
-  return object;
-}
 
 /* One object, {"planners": [...]}, where --json asks for it. */
 static idm_status finish(cli_call *call, json_t *array)
@@ -28,7 +20,7 @@ static idm_status list_planners(cli_call *call, planner_at at)
   json_t *array = json_array();
   for (size_t i = 0; at(i); i++) {
     const idm_planner *planner = at(i);
-    json_t *object = entry(planner->name, planner->summary);
+    json_t *object = cli_entry(planner->name, planner->summary);
     json_t *reads = json_array();
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
       if (planner->reads & (1u << id))
@@ -45,7 +37,7 @@ static idm_status list_inverses(cli_call *call)
   json_t *array = json_array();
   for (size_t i = 0; idm_inverse_at(i); i++) {
     const idm_inverse *inverse = idm_inverse_at(i);
-    json_array_append_new(array, entry(inverse->name, inverse->summary));
+    json_array_append_new(array, cli_entry(inverse->name, inverse->summary));
     if (!cli_given(call, "json")) printf("%-24s %s\n", inverse->name, inverse->summary);
   }
   return finish(call, array);
@@ -55,13 +47,13 @@ static idm_status list_examples(cli_call *call)
 {
   json_t *array = json_array();
   for (size_t i = 0; idm_example_name(i); i++) {
-    json_array_append_new(array, entry(idm_example_name(i), NULL));
+    json_array_append_new(array, cli_entry(idm_example_name(i), NULL));
     if (!cli_given(call, "json")) printf("example:%s\n", idm_example_name(i));
   }
   return finish(call, array);
 }
 
-static idm_status run_list(cli_call *call)
+static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
     return idm_fail(&call->error, IDM_USAGE,
@@ -77,63 +69,19 @@ static idm_status run_list(cli_call *call)
                   what);
 }
 
-static json_t *command_json(const cli_command *command)
-{
-  json_t *object = entry(command->name, command->summary);
-  json_object_set_new(object, "arguments", json_string(command->arguments));
-  json_t *options = json_array();
-  for (const cli_option *option = command->options; option->name; option++)
-    json_array_append_new(options, entry(option->name, option->help));
-  json_object_set_new(object, "options", options);
-  return object;
-}
-
-static idm_status help_json(cli_call *call, const cli_command *opt_command)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; cli_commands[i]; i++)
-    if (!opt_command || opt_command == cli_commands[i])
-      json_array_append_new(array, command_json(cli_commands[i]));
-  json_t *object = json_object();
-  json_object_set_new(object, "commands", array);
-  return cli_print_json(call, object);
-}
-
-static idm_status run_help(cli_call *call)
-{
-  const cli_command *command = NULL;
-  if (call->arguments > 0 && !(command = cli_find(call->argument[0])))
-    return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
-                    call->argument[0]);
-  if (cli_given(call, "json")) return help_json(call, command);
-  if (cli_given(call, "man"))
-    cli_print_man(stdout, command);
-  else if (command)
-    cli_print_help(stdout, command);
-  else
-    cli_print_overview(stdout);
-  return IDM_OK;
-}
-
-static const cli_option list_options[] = {CLI_JSON_OPTION, CLI_END};
-static const cli_option help_options[] = {
-    {"man", 0, CLI_FLAG, NULL, NULL, 0, 0, "print a man page instead"}, CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_list_command = {
-    "list",
-    "WHAT",
-    0,
-    1,
-    "List planners, inverse planners, named agents or built-in examples",
-    "WHAT is planners, inverses (inverse planners), agents or examples.\n"
-    "Agents are the paper's table of boundedly rational agents: planners with some parameters "
-    "clamped.\n"
-    "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",
-    list_options,
-    run_list,
-};
-
-const cli_command cli_help = {
-    "help",       "[COMMAND]", 0, 1, "Explain a command", "Without a command, lists them all.",
-    help_options, run_help,
+    .name = "list",
+    .arguments = "WHAT",
+    .least = 0,
+    .most = 1,
+    .summary = "List planners, inverse planners, named agents or built-in examples",
+    .description =
+        "WHAT is planners, inverses (inverse planners), agents or examples.\n"
+        "Agents are the paper's table of boundedly rational agents: planners with some parameters "
+        "clamped.\n"
+        "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",
+    .options = options,
+    .run = run,
 };

@@ -86,7 +86,8 @@ static idm_status score_by_run(cli_call *call)
   const char *const *settings;
   if (cli_list(call, "set", &settings))
     return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
-  idm_status status = cli_read_run(call, call->argument[0], &problem, NULL, &posterior);
+  idm_status status =
+      idm_run_read(call->argument[0], &problem, NULL, &posterior, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);
@@ -108,7 +109,7 @@ static idm_status score_by_run(cli_call *call)
 
 static idm_status run(cli_call *call)
 {
-  if (cli_is_run(call->argument[0])) return score_by_run(call);
+  if (idm_run_is(call->argument[0])) return score_by_run(call);
   idm_problem *problem = NULL;
   idm_workspace *workspace = NULL;
   idm_data *data = NULL;
@@ -131,17 +132,19 @@ static idm_status run(cli_call *call)
 static const cli_option options[] = {CLI_SET_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_score = {
-    "score",
-    "PROBLEM|RUN DATA",
-    2,
-    2,
-    "Score a log: its log-likelihood under an agent",
-    "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
-    "log-probability of each recorded decision among the actions open at that step. Forced "
-    "decisions\n"
-    "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN scores by "
-    "its\n"
-    "posterior: the log of each trajectory's probability, averaged over the draws.",
-    options,
-    run,
+    .name = "score",
+    .arguments = "PROBLEM|RUN DATA",
+    .least = 2,
+    .most = 2,
+    .summary = "Score a log: its log-likelihood under an agent",
+    .description =
+        "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
+        "log-probability of each recorded decision among the actions open at that step. Forced "
+        "decisions\n"
+        "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN "
+        "scores by "
+        "its\n"
+        "posterior: the log of each trajectory's probability, averaged over the draws.",
+    .options = options,
+    .run = run,
 };

@@ -45,7 +45,8 @@ static idm_status simulate_run(cli_call *call, const idm_simulation *simulation,
                                idm_problem **ret_problem, idm_data **ret_data)
 {
   idm_posterior *posterior = NULL;
-  idm_status status = cli_read_run(call, call->argument[0], ret_problem, NULL, &posterior);
+  idm_status status =
+      idm_run_read(call->argument[0], ret_problem, NULL, &posterior, &call->notes, &call->error);
   if (status == IDM_OK) status = set_utilities(call, *ret_problem);
   if (status == IDM_OK)
     status = idm_posterior_simulate(*ret_problem, posterior, simulation, ret_data, &call->error);
@@ -78,7 +79,7 @@ static idm_status run(cli_call *call)
                                      .seed = (uint64_t)seed};
   idm_status status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK)
-    status = cli_is_run(call->argument[0]) ? simulate_run(call, &simulation, &problem, &data)
+    status = idm_run_is(call->argument[0]) ? simulate_run(call, &simulation, &problem, &data)
                                            : simulate_problem(call, &simulation, &problem, &data);
   if (status == IDM_OK)
     status = idm_data_write_csv(data, problem->setting, cli_text(call, "output"), &call->error);
@@ -89,10 +90,26 @@ static idm_status run(cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"number", 'n', CLI_INTEGER, "N", "1000", 1, 1e9, "trajectories"},
-    {"seed", 0, CLI_INTEGER, "SEED", "1", 0, 9e18, "seed; trajectory i uses stream i"},
-    {"steps", 0, CLI_INTEGER, "N", "0", 0, 1e9,
-     "most steps a trajectory (0: the horizon, or 1000)"},
+    {.name = "number",
+     .letter = 'n',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .standard = "1000",
+     .low = 1,
+     .high = 1e9,
+     .help = "trajectories"},
+    {.name = "seed",
+     .kind = CLI_INTEGER,
+     .value = "SEED",
+     .standard = "1",
+     .high = 9e18,
+     .help = "seed; trajectory i uses stream i"},
+    {.name = "steps",
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .standard = "0",
+     .high = 1e9,
+     .help = "most steps a trajectory (0: the horizon, or 1000)"},
     CLI_OUTPUT_OPTION("CSV file to write"),
     CLI_SET_OPTION,
     CLI_JSON_OPTION,
@@ -100,16 +117,19 @@ static const cli_option options[] = {
 };
 
 const cli_command cli_simulate = {
-    "simulate",
-    "PROBLEM|RUN",
-    1,
-    1,
-    "Simulate a log of decisions",
-    "Lets the agent act in the environment (never in its own models) and writes one row a "
-    "decision:\n"
-    "agent, trajectory, step, action, and what was observed after it. The same seed gives the same "
-    "log. A RUN simulates by its posterior, each trajectory by another draw; utilities that came\n"
-    "from columns of its log need a number: --set utility.ACTION.STATE=NUMBER.",
-    options,
-    run,
+    .name = "simulate",
+    .arguments = "PROBLEM|RUN",
+    .least = 1,
+    .most = 1,
+    .summary = "Simulate a log of decisions",
+    .description =
+        "Lets the agent act in the environment (never in its own models) and writes one row a "
+        "decision:\n"
+        "agent, trajectory, step, action, and what was observed after it. The same seed gives the "
+        "same "
+        "log. A RUN simulates by its posterior, each trajectory by another draw; utilities that "
+        "came\n"
+        "from columns of its log need a number: --set utility.ACTION.STATE=NUMBER.",
+    .options = options,
+    .run = run,
 };

@@ -165,11 +165,11 @@ static idm_status print_json(cli_call *call, const idm_problem *problem, const v
   const idm_theta *theta = idm_workspace_theta(workspace);
   json_t *at = json_array();
   for (size_t i = 0; i < v->count; i++)
-    json_array_append_new(at, cli_numbers(v->belief + i * problem->setting->states.count,
-                                          problem->setting->states.count));
+    json_array_append_new(at, idm_json_numbers(v->belief + i * problem->setting->states.count,
+                                               problem->setting->states.count));
   json_t *object = json_object();
   json_object_set_new(object, "at", at);
-  json_object_set_new(object, "value", cli_numbers(v->value, v->count));
+  json_object_set_new(object, "value", idm_json_numbers(v->value, v->count));
   json_object_set_new(object, "policy", policy_json(problem->setting, v));
   json_object_set_new(object, "bound", idm_json_number(report->bound));
   json_object_set_new(object, "iterations", json_integer(report->iterations));
@@ -287,30 +287,36 @@ static idm_status run(cli_call *call)
 
 static const cli_option options[] = {
     CLI_SET_OPTION,
-    {"at", 0, CLI_LIST, "P,P,...", NULL, 0, 0,
-     "a belief to evaluate at; may be repeated (default: the start belief)"},
-    {"path", 0, CLI_TEXT, "U:X,...", NULL, 0, 0,
-     "follow actions and observations from the start and show every belief on the way"},
+    {.name = "at",
+     .kind = CLI_LIST,
+     .value = "P,P,...",
+     .help = "a belief to evaluate at; may be repeated (default: the start belief)"},
+    {.name = "path",
+     .kind = CLI_TEXT,
+     .value = "U:X,...",
+     .help = "follow actions and observations from the start and show every belief on the way"},
     CLI_JSON_OPTION,
     CLI_END,
 };
 
 const cli_command cli_solve = {
-    "solve",
-    "PROBLEM",
-    1,
-    1,
-    "Solve an agent: value, policy, return and complexities",
-    "Plans for the agent that the problem describes and prints its value and decision policy at "
-    "the\n"
-    "start belief, at each --at, or along a --path. The value comes with a certified bound for "
-    "the\n"
-    "lattice it is solved on; --set resolution=N refines the lattice itself. Return "
-    "and\n"
-    "complexities (nats) are those of the agent's own model of the world. With\n"
-    "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "
-    "multiplier\n"
-    "alpha (beta, eta) that uses the capacity up is found first.",
-    options,
-    run,
+    .name = "solve",
+    .arguments = "PROBLEM",
+    .least = 1,
+    .most = 1,
+    .summary = "Solve an agent: value, policy, return and complexities",
+    .description =
+        "Plans for the agent that the problem describes and prints its value and decision policy "
+        "at "
+        "the\n"
+        "start belief, at each --at, or along a --path. The value comes with a certified bound for "
+        "the\n"
+        "lattice it is solved on; --set resolution=N refines the lattice itself. Return "
+        "and\n"
+        "complexities (nats) are those of the agent's own model of the world. With\n"
+        "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "
+        "multiplier\n"
+        "alpha (beta, eta) that uses the capacity up is found first.",
+    .options = options,
+    .run = run,
 };

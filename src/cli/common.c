@@ -85,13 +85,6 @@ idm_status cli_check_target(cli_call *call, const char *path)
   return idm_fail(&call->error, IDM_USAGE, "--json needs a file to write to, not standard output");
 }
 
-json_t *cli_numbers(const double *values, size_t count)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, idm_json_number(values[i]));
-  return array;
-}
-
 idm_status cli_print_json(cli_call *call, json_t *object)
 {
   char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
@@ -100,4 +93,24 @@ idm_status cli_print_json(cli_call *call, json_t *object)
   puts(text);
   free(text);
   return IDM_OK;
+}
+
+idm_status cli_report_file(cli_call *call, const char *path)
+{
+  if (!cli_given(call, "json")) {
+    if (strcmp(path, "-") != 0) fprintf(stderr, "idm: wrote %s\n", path);
+    return IDM_OK;
+  }
+  json_t *object = json_object();
+  json_object_set_new(object, "file", json_string(path));
+  json_object_set_new(object, "notes", idm_json_texts(&call->notes));
+  return cli_print_json(call, object);
+}
+
+json_t *cli_entry(const char *name, const char *summary)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, "name", json_string(name));
+  if (summary) json_object_set_new(object, "summary", json_string(summary));
+  return object;
 }

@@ -20,15 +20,30 @@ static void option_form(const cli_option *option, char *text, size_t size)
            option->value ? option->value : "");
 }
 
+/* The default of an option as text; NULL where there is none. */
+static const char *standard_of(const cli_command *command, const cli_option *option, char *buffer,
+                               size_t size)
+{
+  const idm_key *key = cli_key(command, option);
+  cli_settings settings;
+  if (!key) return option->standard;
+  if (key->kind == IDM_KEY_FLAG) return NULL;
+  command->defaults(&settings);
+  return idm_key_text(key, &settings, buffer, size)[0] ? buffer : NULL;
+}
+
 void cli_print_help(FILE *out, const cli_command *command)
 {
   fprintf(out, "idm %s %s\n\n%s.\n\n%s\n\nOptions:\n", command->name, command->arguments,
           command->summary, command->description);
-  for (const cli_option *option = command->options; option->name; option++) {
+  cli_option option;
+  for (size_t i = 0; cli_option_at(command, i, &option); i++) {
     char form[80];
-    option_form(option, form, sizeof form);
-    fprintf(out, "  %-24s %s", form, option->help);
-    if (option->standard) fprintf(out, " (default %s)", option->standard);
+    char buffer[64];
+    const char *standard = standard_of(command, &option, buffer, sizeof buffer);
+    option_form(&option, form, sizeof form);
+    fprintf(out, "  %-24s %s", form, option.help);
+    if (standard) fprintf(out, " (default %s)", standard);
     fputc('\n', out);
   }
 }
@@ -100,16 +115,19 @@ void cli_print_man(FILE *out, const cli_command *opt_command)
           opt_command->arguments);
   roff(out, opt_command->description);
   fputs("\n.SH OPTIONS\n", out);
-  for (const cli_option *option = opt_command->options; option->name; option++) {
+  cli_option option;
+  for (size_t i = 0; cli_option_at(opt_command, i, &option); i++) {
     char form[80];
-    option_form(option, form, sizeof form);
+    char buffer[64];
+    const char *standard = standard_of(opt_command, &option, buffer, sizeof buffer);
+    option_form(&option, form, sizeof form);
     fputs(".TP\n.B ", out);
     roff(out, form);
     fputc('\n', out);
-    roff(out, option->help);
-    if (option->standard) {
+    roff(out, option.help);
+    if (standard) {
       fputs(" (default ", out);
-      roff(out, option->standard);
+      roff(out, standard);
       fputc(')', out);
     }
     fputc('\n', out);

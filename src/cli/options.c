@@ -5,18 +5,31 @@
 
 #include "cli/cli.h"
 
-static size_t option_count(const cli_command *command)
+const idm_key *cli_key(const cli_command *command, const cli_option *option)
 {
-  size_t count = 0;
-  while (command->options[count].name) count++;
-  return count;
+  char name[40];
+  if (option->kind != CLI_KEY) return NULL;
+  snprintf(name, sizeof name, "%s", option->name);
+  for (char *c = name; *c; c++) *c = *c == '-' ? '_' : *c;
+  return idm_key_find(command->keys(), name);
+}
+
+bool cli_option_at(const cli_command *command, size_t index, cli_option *option)
+{
+  *option = command->options[index];
+  const idm_key *key = cli_key(command, option);
+  if (key) {
+    option->value = key->value;
+    option->help = key->help;
+  }
+  return option->name;
 }
 
 static int option_index(const cli_command *command, const char *name)
 {
-  for (size_t i = 0; i < option_count(command); i++)
-    if (strcmp(command->options[i].name, name) == 0) return (int)i;
-  return -1;
+  int i = 0;
+  while (strcmp(command->options[i].name, name) != 0) i++;
+  return i;
 }
 
 static idm_status refuse(cli_call *call, const char *what, const char *word)
@@ -37,14 +50,23 @@ static idm_status check_integer(cli_call *call, const cli_option *option, const 
   return IDM_OK;
 }
 
-static idm_status keep_value(cli_call *call, size_t index, const char *text)
+static idm_status check_key(cli_call *call, const cli_option *option, const char *text)
 {
-  const cli_option *option = &call->command->options[index];
-  if (option->kind == CLI_INTEGER) {
-    const idm_status status = check_integer(call, option, text);
-    if (status != IDM_OK) return status;
-  }
-  if (call->counts[index] && option->kind != CLI_LIST && option->kind != CLI_FLAG)
+  char expected[160];
+  const idm_key *key = cli_key(call->command, option);
+  if (idm_key_set_text(key, &call->settings, text, NULL) == IDM_OK) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE, "--%s is '%s'; expected %s", option->name, text,
+                  idm_key_expected(key, expected, sizeof expected));
+}
+
+static idm_status keep_value(cli_call *call, size_t index, const cli_option *option,
+                             const char *text)
+{
+  idm_status status = IDM_OK;
+  if (option->kind == CLI_INTEGER) status = check_integer(call, option, text);
+  if (option->kind == CLI_KEY) status = check_key(call, option, text);
+  if (status != IDM_OK) return status;
+  if (call->counts[index] && option->kind != CLI_LIST && option->value)
     return idm_fail(&call->error, IDM_USAGE, "--%s is given twice", option->name);
   const char **values = realloc(call->values[index], (call->counts[index] + 1) * sizeof *values);
   if (!values) return idm_fail_memory(&call->error);
@@ -59,14 +81,14 @@ static idm_status parse_long(cli_call *call, int count, char **words, int *at)
   const char *word = words[*at] + 2;
   const char *equals = strchr(word, '=');
   const size_t length = equals ? (size_t)(equals - word) : strlen(word);
-  for (size_t i = 0; i < option_count(call->command); i++) {
-    const cli_option *option = &call->command->options[i];
-    if (strlen(option->name) != length || strncmp(option->name, word, length) != 0) continue;
-    if (option->kind == CLI_FLAG)
-      return equals ? refuse(call, "no value is expected in", words[*at]) : keep_value(call, i, "");
-    if (equals) return keep_value(call, i, equals + 1);
+  cli_option option;
+  for (size_t i = 0; cli_option_at(call->command, i, &option); i++) {
+    if (strlen(option.name) != length || strncmp(option.name, word, length) != 0) continue;
+    if (!option.value && equals) return refuse(call, "no value is expected in", words[*at]);
+    if (!option.value) return keep_value(call, i, &option, "true");
+    if (equals) return keep_value(call, i, &option, equals + 1);
     if (*at + 1 >= count) return refuse(call, "a value is missing after", words[*at]);
-    return keep_value(call, i, words[++*at]);
+    return keep_value(call, i, &option, words[++*at]);
   }
   return refuse(call, "unknown option", words[*at]);
 }
@@ -75,12 +97,12 @@ static idm_status parse_long(cli_call *call, int count, char **words, int *at)
 static idm_status parse_short(cli_call *call, int count, char **words, int *at)
 {
   const char *word = words[*at];
-  for (size_t i = 0; i < option_count(call->command); i++) {
-    const cli_option *option = &call->command->options[i];
-    if (!option->letter || option->letter != word[1]) continue;
-    if (word[2]) return keep_value(call, i, word + 2);
+  cli_option option;
+  for (size_t i = 0; cli_option_at(call->command, i, &option); i++) {
+    if (!option.letter || option.letter != word[1]) continue;
+    if (word[2]) return keep_value(call, i, &option, word + 2);
     if (*at + 1 >= count) return refuse(call, "a value is missing after", word);
-    return keep_value(call, i, words[++*at]);
+    return keep_value(call, i, &option, words[++*at]);
   }
   return refuse(call, "unknown option", word);
 }
@@ -88,6 +110,7 @@ static idm_status parse_short(cli_call *call, int count, char **words, int *at)
 idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words)
 {
   *call = (cli_call){.command = command};
+  if (command->defaults) command->defaults(&call->settings);
   bool only_arguments = false;
   for (int i = 0; i < count; i++) {
     idm_status status = IDM_OK;
@@ -136,4 +159,12 @@ size_t cli_list(const cli_call *call, const char *option, const char *const **re
   const int i = option_index(call->command, option);
   *ret_values = call->values[i];
   return call->counts[i];
+}
+
+void cli_take_keys(const cli_call *call, void *fields)
+{
+  cli_option option;
+  for (size_t i = 0; cli_option_at(call->command, i, &option); i++)
+    if (option.kind == CLI_KEY && call->counts[i])
+      idm_key_set_text(cli_key(call->command, &option), fields, call->values[i][0], NULL);
 }

@@ -1,10 +1,9 @@
 /* A progress bar on a terminal, and signals that ask to stop. */
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 
 static volatile sig_atomic_t interrupted;
@@ -32,39 +31,41 @@ void cli_catch_signals(void)
   sigaction(SIGTERM, &action, NULL);
 }
 
-bool cli_interrupted(void)
+void cli_progress_begin(cli_progress *progress, const char *opt_farewell)
 {
-  return interrupted;
+  *progress = (cli_progress){
+      .started = idm_seconds(), .terminal = isatty(STDERR_FILENO), .farewell = opt_farewell};
 }
 
-double cli_seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void cli_progress_begin(cli_progress *progress)
-{
-  *progress = (cli_progress){.started = cli_seconds(), .terminal = isatty(STDERR_FILENO)};
-}
-
-void cli_progress_show(cli_progress *progress, double fraction, const char *words)
+static void show(cli_progress *progress, double fraction, const char *words)
 {
   enum { width = 24 };
-  const double now = cli_seconds();
-  if (!progress->terminal || now - progress->shown < 0.2) return;
-  progress->shown = now;
+  progress->shown = idm_seconds();
   char bar[width + 1];
   const int full = (int)(fraction * width);
   for (int i = 0; i < width; i++) bar[i] = i < full ? '#' : '.';
   bar[width] = '\0';
-  const double elapsed = now - progress->started;
+  const double elapsed = progress->shown - progress->started;
   char left[32] = "    ?"; /* nothing to go by yet */
   if (fraction >= 0.01) snprintf(left, sizeof left, "%5.1f", elapsed * (1 - fraction) / fraction);
   fprintf(stderr, "\r[%s] %3.0f %% %5.1f s, %s s left %s\033[K", bar, 100 * fraction, elapsed, left,
           words);
   fflush(stderr);
+}
+
+bool cli_progress_watch(void *context, const idm_work *work)
+{
+  cli_progress *progress = context;
+  char words[96];
+  if (!interrupted && progress->terminal && idm_seconds() - progress->shown > 0.5)
+    show(progress, work->done, idm_work_words(work, words, sizeof words));
+  /* Whoever interrupts wants to see at once that it was noticed. */
+  if (interrupted && progress->farewell) {
+    cli_progress_end(progress);
+    fprintf(stderr, "idm: %s\n", progress->farewell);
+    progress->farewell = NULL;
+  }
+  return interrupted;
 }
 
 void cli_progress_end(cli_progress *progress)

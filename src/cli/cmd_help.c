@@ -1,0 +1,58 @@
+/* idm help: the commands and their options. */
+#include "cli/cli.h"
+
+static json_t *command_json(const cli_command *command)
+{
+  json_t *object = cli_entry(command->name, command->summary);
+  json_object_set_new(object, "arguments", json_string(command->arguments));
+  json_t *options = json_array();
+  cli_option option;
+  for (size_t i = 0; cli_option_at(command, i, &option); i++)
+    json_array_append_new(options, cli_entry(option.name, option.help));
+  json_object_set_new(object, "options", options);
+  return object;
+}
+
+static idm_status help_json(cli_call *call, const cli_command *opt_command)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; cli_commands[i]; i++)
+    if (!opt_command || opt_command == cli_commands[i])
+      json_array_append_new(array, command_json(cli_commands[i]));
+  json_t *object = json_object();
+  json_object_set_new(object, "commands", array);
+  return cli_print_json(call, object);
+}
+
+static idm_status run(cli_call *call)
+{
+  const cli_command *command = NULL;
+  if (call->arguments > 0 && !(command = cli_find(call->argument[0])))
+    return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
+                    call->argument[0]);
+  if (cli_given(call, "json")) return help_json(call, command);
+  if (cli_given(call, "man"))
+    cli_print_man(stdout, command);
+  else if (command)
+    cli_print_help(stdout, command);
+  else
+    cli_print_overview(stdout);
+  return IDM_OK;
+}
+
+static const cli_option options[] = {
+    {.name = "man", .kind = CLI_FLAG, .help = "print a man page instead"},
+    CLI_JSON_OPTION,
+    CLI_END,
+};
+
+const cli_command cli_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .least = 0,
+    .most = 1,
+    .summary = "Explain a command",
+    .description = "Without a command, lists them all.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,28 @@
+/* idm init: a problem file from a table. */
+#include "cli/cli.h"
+
+static idm_status run(cli_call *call)
+{
+  const char *target = cli_text(call, "output");
+  idm_status status = cli_check_target(call, target);
+  if (status == IDM_OK)
+    status = idm_init_write(call->argument[0], target, &call->notes, &call->error);
+  return status == IDM_OK ? cli_report_file(call, target) : status;
+}
+
+static const cli_option options[] = {CLI_OUTPUT_OPTION("problem file to write"), CLI_JSON_OPTION,
+                                     CLI_END};
+
+const cli_command cli_init = {
+    .name = "init",
+    .arguments = "DATA",
+    .least = 1,
+    .most = 1,
+    .summary = "Start a problem file from a table of decisions",
+    .description =
+        "Finds the columns, actions and observations of a CSV file and writes a legal problem file "
+        "with\n"
+        "blanks to fill, each marked by a comment.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,61 @@
+/* idm recover: does a log of this size answer the question? */
+#include <math.h>
+
+#include "cli/cli.h"
+
+static idm_status report(cli_call *call, const idm_calibration *c)
+{
+  const bool json = cli_given(call, "json");
+  const size_t n = c->settings.replications;
+  json_t *object = json_object();
+  if (!json) {
+    printf("%zu logs of %zu trajectories, each of an agent drawn from the prior\n\n", n,
+           c->settings.trajectories);
+    printf("%-24s %10s %10s %12s %12s\n", "", "90% covers", "bias (sd)", "rms error",
+           "correlation");
+  }
+  for (size_t q = 0; q + 1 < c->quantity.count; q++) {
+    const idm_recovered r = idm_calibration_recovered(c, q);
+    json_t *one = json_object();
+    json_object_set_new(one, "coverage_90", idm_json_number(r.coverage));
+    json_object_set_new(one, "bias_in_sd", idm_json_number(r.bias));
+    json_object_set_new(one, "rms_error", idm_json_number(r.error));
+    json_object_set_new(one, "correlation", idm_json_number(r.correlation));
+    json_object_set_new(object, c->quantity.name[q], one);
+    if (!json)
+      printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n", c->quantity.name[q], 100 * r.coverage, r.bias,
+             r.error, r.correlation);
+  }
+  if (json) return cli_print_json(call, object);
+  json_decref(object);
+  printf("\nof %zu intervals of 90 %%, %.0f +- %.0f should cover the truth\n", n, 0.9 * (double)n,
+         1.645 * sqrt(0.09 * (double)n));
+  return IDM_OK;
+}
+
+static idm_status run(cli_call *call)
+{
+  return cli_calibrate(call, report);
+}
+
+static void defaults(cli_settings *settings)
+{
+  idm_calibration_settings_default(&settings->calibration);
+}
+
+const cli_command cli_recover = {
+    .name = "recover",
+    .arguments = "PROBLEM",
+    .least = 1,
+    .most = 1,
+    .summary = "See whether a log of this size answers the question",
+    .description =
+        "Draws agents from the prior, simulates a log of each, fits it, and reports how often the "
+        "90 "
+        "%\n"
+        "interval covers the truth, the bias, the error, and the correlation with the truth.",
+    .options = cli_calibration_options,
+    .run = run,
+    .keys = idm_calibration_keys,
+    .defaults = defaults,
+};

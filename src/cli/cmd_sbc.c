@@ -1,0 +1,79 @@
+/* idm sbc: do the ranks of the truth say that prior, simulation and posterior agree? */
+#include <math.h>
+
+#include "cli/cli.h"
+
+enum { bins = 20 };
+
+static void print_ranks(const char *name, const size_t *count, double statistic, double p)
+{
+  size_t most = 1;
+  for (size_t b = 0; b < bins; b++) most = count[b] > most ? count[b] : most;
+  printf("%-24s ", name);
+  static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  for (size_t b = 0; b < bins; b++) fputs(levels[8 * count[b] / most], stdout);
+  printf("  chi-square %6.1f  p = %.4f\n", statistic, p);
+}
+
+static idm_status report(cli_call *call, const idm_calibration *c)
+{
+  const bool json = cli_given(call, "json");
+  json_t *object = json_object();
+  double worst = 1;
+  if (!json)
+    printf("ranks of the truth among %d draws, %zu replications, %d bins\n\n", IDM_RANKS,
+           c->settings.replications, bins);
+  for (size_t q = 0; q < c->quantity.count; q++) {
+    size_t count[bins];
+    const double statistic = idm_calibration_uniformity(c, q, bins, count);
+    const double p = idm_chi_square_tail(statistic, bins - 1);
+    worst = fmin(worst, p);
+    json_t *one = json_object();
+    json_t *counts = json_array();
+    for (size_t b = 0; b < bins; b++)
+      json_array_append_new(counts, json_integer((json_int_t)count[b]));
+    json_object_set_new(one, "counts", counts);
+    json_object_set_new(one, "chi_square", idm_json_number(statistic));
+    json_object_set_new(one, "p", idm_json_number(p));
+    json_object_set_new(object, c->quantity.name[q], one);
+    if (!json) print_ranks(c->quantity.name[q], count, statistic, p);
+  }
+  if (!json) printf("\nlargest R-hat %.4f; least p %.4f\n", idm_calibration_rhat(c), worst);
+  idm_status status = IDM_OK;
+  if (json)
+    status = cli_print_json(call, object);
+  else
+    json_decref(object);
+  if (status == IDM_OK && worst < 0.001)
+    status =
+        idm_fail(&call->error, IDM_UNTRUSTED,
+                 "ranks are not uniform (p %.2g): posterior and simulation do not agree", worst);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  return cli_calibrate(call, report);
+}
+
+static void defaults(cli_settings *settings)
+{
+  idm_calibration_settings_default(&settings->calibration);
+  settings->calibration.replications = 500;
+}
+
+const cli_command cli_sbc = {
+    .name = "sbc",
+    .arguments = "PROBLEM",
+    .least = 1,
+    .most = 1,
+    .summary = "Simulation-based calibration of the whole program",
+    .description =
+        "The same as recover, but ranks the truth among the draws: for a sound program the ranks "
+        "are\n"
+        "uniform. Exit code 1 where a chi-square test over 20 bins says they are not (p < .001).",
+    .options = cli_calibration_options,
+    .run = run,
+    .keys = idm_calibration_keys,
+    .defaults = defaults,
+};

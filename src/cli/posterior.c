@@ -1,0 +1,74 @@
+/* What a run found, for a person: its table and its verdict. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+idm_status cli_read_verdict(cli_call *call, idm_posterior **ret_posterior,
+                            idm_assessment **ret_assessment)
+{
+  const char *run = call->argument[0];
+  idm_status status = idm_run_read(run, NULL, NULL, ret_posterior, &call->notes, &call->error);
+  if (status != IDM_OK) return status;
+  status = idm_run_assess(run, *ret_posterior, ret_assessment, &call->error);
+  if (status != IDM_OK) idm_posterior_destroy(*ret_posterior);
+  return status;
+}
+
+void cli_print_posterior(FILE *out, const idm_posterior *posterior,
+                         const idm_assessment *assessment)
+{
+  char buffer[256];
+  int width = 12;
+  for (size_t i = 0; i < posterior->quantity.count; i++) {
+    const int length = (int)strlen(posterior->quantity.name[i]);
+    if (posterior->summarised[i] && length > width) width = length < 60 ? length : 60;
+  }
+  if (posterior->answer == IDM_POINT) {
+    fprintf(out, "%-*s %12s\n", width, "", "value");
+    for (size_t i = 0; i < posterior->quantity.count; i++)
+      if (posterior->summarised[i])
+        fprintf(out, "%-*s %12.6g\n", width,
+                idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer),
+                posterior->value[i * posterior->chains * posterior->draws]);
+    return;
+  }
+  fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s\n", width, "", "mean", "sd", "mcse",
+          "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat");
+  for (size_t i = 0; i < posterior->quantity.count; i++) {
+    const idm_diagnosis *d = &assessment->diagnosis[i];
+    if (!posterior->summarised[i]) continue;
+    fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f\n", width,
+            idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d->mean, d->sd,
+            d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat);
+  }
+}
+
+/* A sentence over as many lines as it takes, indented after the first. */
+static void print_wrapped(FILE *out, const char *head, const char *text)
+{
+  enum { width = 118 };
+  int column = fprintf(out, "%s", head);
+  bool first = true;
+  for (const char *word = text; *word; first = false) {
+    const int length = (int)strcspn(word, " ");
+    if (!first && column + 1 + length > width)
+      column = fprintf(out, "\n  ") - 1;
+    else if (!first)
+      column += fprintf(out, " ");
+    column += fprintf(out, "%.*s", length, word);
+    word += length + (word[length] == ' ');
+  }
+  fprintf(out, ".\n");
+}
+
+void cli_print_verdict(FILE *out, const idm_assessment *assessment)
+{
+  for (size_t i = 0; i < assessment->failures.count; i++)
+    print_wrapped(out, "FAILS: ", assessment->failures.text[i]);
+  for (size_t i = 0; i < assessment->remarks.count; i++)
+    print_wrapped(out, "- ", assessment->remarks.text[i]);
+  fprintf(out, "verdict: %s\n",
+          assessment->answer == IDM_POINT ? "a point: nothing here says how sure it is"
+          : assessment->trusted           ? "the draws can be trusted"
+                                          : "not to be trusted yet; see what fails above");
+}
