@@ -984,6 +984,45 @@ static void test_files_of_a_run(void **state)
   close_fit(&f);
 }
 
+/* A run into a folder of its own, read back, and removed. */
+static idm_status run_fit(const void *argument, idm_error *error)
+{
+  static const char *const files[] = {"config.yaml", "run.nc", "summary.json"};
+  const fitted *f = argument;
+  char run[128];
+  char file[256];
+  idm_request request;
+  idm_run found;
+  idm_problem *problem = NULL;
+  idm_posterior *posterior = NULL;
+  idm_request_default(&request);
+  request.settings = few("");
+  snprintf(run, sizeof run, "%s", in_folder("out"));
+  idm_status status =
+      idm_run_fit(run, IDM_RUN_NEW, f->problem, f->data, &request, NULL, NULL, &found, NULL, error);
+  const bool made = status == IDM_OK;
+  if (made) status = idm_run_read(run, &problem, NULL, &posterior, NULL, error);
+  for (size_t i = 0; made && i < sizeof files / sizeof files[0]; i++) {
+    snprintf(file, sizeof file, "%s/%s", run, files[i]);
+    assert_int_equal(remove(file), 0);
+  }
+  if (made) assert_int_equal(rmdir(run), 0);
+  idm_run_clear(&found);
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
+  return status;
+}
+
+static void test_run(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  /* Its parts are tried above: one in eleven here. */
+  fail_one_by_one("run", run_fit, &f, true, recovers, 11);
+  fail_one_by_one("run", run_fit, &f, false, recovers, 13);
+  close_fit(&f);
+}
+
 static idm_status calibrate(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
@@ -1037,6 +1076,7 @@ int main(void)
       cmocka_unit_test(test_free_blocks),
       cmocka_unit_test(test_fit),
       cmocka_unit_test(test_files_of_a_run),
+      cmocka_unit_test(test_run),
       cmocka_unit_test(test_calibration),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
