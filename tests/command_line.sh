@@ -652,6 +652,10 @@ test_strangers() {
   sed -i 's/^  data: .*/  data: moved.csv/' part/config.yaml
   holds "the log is elsewhere" differs run/config.yaml part/config.yaml
   succeeds score part fit.csv
+  # Another hand may have written config.yaml: what counts is what it says.
+  { echo '# the same' && sed 's/^discount: \(.*\)/discount:   "\10"/; s/^  chains: 2/  chains: 2.0/' run/config.yaml; } >part/config.yaml
+  holds "it is written in another way" differs run/config.yaml part/config.yaml
+  succeeds score part fit.csv
 }
 
 # Utilities from columns of the log: a simulation by the run needs numbers instead.
@@ -949,6 +953,13 @@ test_calibration() {
   : >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
   holds "an empty file is a beginning" same out recovered.json
+  # Any inverse planner whose answer is a posterior.
+  succeeds recover "$@" --inverse laplace --json
+  json 'list(j) == ["alpha"] and j != json.load(open("recovered.json"))'
+  fails 2 "the answer of the inverse planner 'map' is a point" recover "$@" --inverse map
+  fails 2 "the inverse planner 'fly' is not known" sbc "$@" --inverse fly
+  fails 3 'belongs to another request' recover "$@" --inverse laplace -o campaign
+  fails 2 "--draws is '49'; expected a whole number from 50 to 1000000000" recover example:diag --free alpha --draws=49
   fails 2 'usage: idm recover PROBLEM' recover
   fails 2 'nothing is free' sbc example:diag --free ''
   fails 2 'flat' recover example:diag --free '{alpha: {prior: flat}}'

@@ -62,7 +62,7 @@ static bool take_line(const json_t *line, idm_calibration *c)
   for (size_t q = 0; q < c->quantity.count; q++) {
     idm_recovery *r = &c->recovery[(size_t)i * c->quantity.count + q];
     const json_t *numbers = json_object_get(line, c->quantity.name[q]);
-    double rank;
+    double rank = NAN;
     double *const to[] = {&r->truth, &r->mean, &r->sd, &r->low, &r->high, &rank};
     for (size_t k = 0; k < 6; k++)
       if (!idm_json_read_number(json_array_get(numbers, k), to[k])) return false;

@@ -236,6 +236,7 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
 {
   idm_request request;
   char path[IDM_PATH];
+  idm_request_default(&request);
   if (opt_problem) *opt_problem = NULL;
   if (opt_posterior) *opt_posterior = NULL;
   if (!idm_folder_is(folder))

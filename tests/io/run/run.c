@@ -254,6 +254,7 @@ static void test_parts_that_do_not_fit(void **state)
   put(run, "summary.json", "{}");
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
   assert_null(assessment);
+  idm_posterior_destroy(posterior);
   /* A checkpoint of something else is refused by its name; the log, by its contents. */
   put(run, "checkpoint", "garbage");
   assert_false(idm_run_complete(run));
@@ -264,7 +265,7 @@ static void test_parts_that_do_not_fit(void **state)
   assert_string_equal(h.request.data, h.log);
   assert_int_equal(idm_run_read(h.log, NULL, NULL, &posterior, NULL, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "is no run"));
-  idm_posterior_destroy(posterior);
+  assert_null(posterior);
   idm_problem_destroy(problem);
   remove_run(&h, "run");
   close_host(&h);
