@@ -85,10 +85,10 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, doub
   for (int r = 0; r < rounds; r++)
     for (int m = 0; m < 3; m++) {
       const idm_solver exact = {
-          .method = IDM_NEWTON, .limit = 100, .cold = true, .tolerance = 1e-11};
+          .method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_NOTHING, .tolerance = 1e-11};
       if (warm) check(idm_plan(near, &exact, workspace, NULL, &error));
       const idm_solver solver = {
-          .method = (idm_method)m, .limit = 1000000, .cold = !warm, .tolerance = tolerance};
+          .method = (idm_method)m, .limit = 1000000, .slots = warm ? IDM_FROM_LAST : IDM_FROM_NOTHING, .tolerance = tolerance};
       idm_plan_report report = {0};
       /* Short solves are repeated so that the clock's grain does not matter. */
       const int repeats = warm ? 1 : 5;
@@ -151,7 +151,7 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
   idm_data *data = simulated(problem, 1000, 0, 1);
   check(idm_data_write_csv(data, problem->setting, log_path, &error));
   idm_prefix_tree *tree;
-  check(idm_prefix_tree_create(data, &tree, &error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
   idm_scorer *scorer;
   check(idm_scorer_create(data, tree, &scorer, &error));
   idm_workspace *workspace;
@@ -198,7 +198,7 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   idm_parameters *parameters;
   idm_matching *matching;
   check(idm_problem_free(problem, "alpha,beta,eta,utility,discount", &error));
-  check(idm_prefix_tree_create(data, &tree, &error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
   check(idm_parameters_create(problem, &parameters, &error));
   check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
   const size_t d = idm_parameters_dimension(parameters);
@@ -312,7 +312,7 @@ static void bench_scaling(idm_problem *problem, const char *path)
   for (int i = 0; i < 2; i++) {
     idm_data *data = round_trip(problem, sizes[i], path, i == 1);
     idm_prefix_tree *tree;
-    check(idm_prefix_tree_create(data, &tree, &error));
+    check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
     nodes[i] = tree->nodes;
     taken[i] = score_seconds(problem, data, tree);
     idm_prefix_tree_destroy(tree);

@@ -27,9 +27,9 @@ static idm_problem *create_problem(int shape)
   problem->setting->ends[1] = true;
   problem->setting->terminal[1] = shape == 2;
   if (shape == 1) {
-    name(&problem->columns.trajectory, (const char *const[]){"run", "trial"}, 2);
-    name(&problem->columns.time, (const char *const[]){"day", "hour"}, 2);
-    name(&problem->columns.observation, (const char *const[]){"x", "y"}, 2);
+    name(&problem->columns.role[IDM_COLUMN_TRAJECTORY], (const char *const[]){"run", "trial"}, 2);
+    name(&problem->columns.role[IDM_COLUMN_TIME], (const char *const[]){"day", "hour"}, 2);
+    name(&problem->columns.role[IDM_COLUMN_OBSERVATION], (const char *const[]){"x", "y"}, 2);
     problem->setting->horizon = 3;
   }
   if (shape == 2) name(&problem->columns.utility, (const char *const[]){"win"}, 1);
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (status == IDM_OK) {
       expect(idm_data_validate(data, problem->setting, &error) == IDM_OK, error.message);
       idm_prefix_tree *tree;
-      expect(idm_prefix_tree_create(data, &tree, &error) == IDM_OK, error.message);
+      expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK, error.message);
       idm_prefix_tree_destroy(tree);
       if (shape == 0) write_and_read(data, problem);
     } else {

@@ -394,7 +394,7 @@ static idm_status parse_csv(const void *argument, idm_error *error)
   if (status == IDM_OK) {
     assert_int_equal(data->rows, t->rows);
     tree = GARBAGE;
-    status = idm_prefix_tree_create(data, &tree, error);
+    status = idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, error);
     assert_result(status, tree);
   }
   idm_prefix_tree_destroy(tree);
@@ -429,7 +429,7 @@ static idm_status use_plan(const idm_problem *problem, idm_workspace *workspace,
   assert_true(n.actions <= sizeof decision / sizeof decision[0]);
   idm_plan_value(workspace, 0, problem->setting->start);
   idm_plan_policy(workspace, 0, problem->setting->start, decision, NULL);
-  if (!idm_workspace_planner(workspace)->forward) return IDM_OK;
+  if (!idm_workspace_planner(workspace)->lattice) return IDM_OK;
   return idm_plan_forward(workspace, 0, &forward, NULL, error);
 }
 
@@ -487,7 +487,6 @@ static void test_every_planner(void **state)
 {
   (void)state;
   for (size_t i = 0; idm_planner_at(i); i++) plan_by_name(idm_planner_at(i)->name);
-  for (size_t i = 0; idm_agent_at(i); i++) plan_by_name(idm_agent_at(i)->name);
 }
 
 static idm_status plan_capacity(const void *argument, idm_error *error)
@@ -601,7 +600,7 @@ static idm_status score(const void *argument, idm_error *error)
   idm_prefix_tree *tree = GARBAGE;
   idm_scorer *scorer = NULL;
   idm_score total;
-  idm_status status = idm_prefix_tree_create(p->data, &tree, error);
+  idm_status status = idm_prefix_tree_create(p->data, IDM_SCOPE_TRAJECTORY, &tree, error);
   assert_result(status, tree);
   if (status == IDM_OK) {
     scorer = GARBAGE;

@@ -109,7 +109,7 @@ double support_score(const idm_workspace *workspace, const idm_data *data)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   idm_scorer_destroy(scorer);

@@ -11,31 +11,48 @@
 extern "C" {
 #endif
 
-/* All operations are required. `memory` is the internal state z of one agent. */
+/* The derivative of a behaviour's log-likelihood in reverse over the prefix tree. All are required.
+ */
+typedef struct idm_slope_ops {
+  /* Whether it can be had for these data; else differences are taken. */
+  bool (*possible)(const void *content, const idm_data *data, const idm_prefix_tree *tree);
+  /* Scratch for one tree; everything is borrowed. */
+  idm_status (*create)(const void *content, const idm_data *data, const idm_prefix_tree *tree,
+                       void **ret_slope, idm_error *opt_error);
+  void (*destroy)(void *slope);
+  /* See idm_gradient_run. */
+  idm_status (*run)(void *slope, double *log_likelihood, idm_theta *theta_slope,
+                    idm_error *opt_error);
+} idm_slope_ops;
+
+/* Required: all but log_act, belief and slope. `memory` is the internal state z of one agent. */
 typedef struct idm_behavior_ops {
+  unsigned scope; /* of idm_scope: what its memory is of */
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
   void (*memory_destroy)(void *memory);
-  /* A new agent: forget everything. */
+  /* A new agent: forget everything. Called once an agent, before its first trajectory. */
   idm_status (*begin_agent)(const void *content, void *memory, idm_error *opt_error);
   /* A new trajectory in a variant of the setting; opt_start NULL: the setting's own start belief.
-   * In an MDP a start that is no corner is one that we do not know: it is kept as a weighted set.
-   */
-  idm_status (*begin_trajectory)(const void *content, void *memory, size_t variant,
+   * `before` turns into `after`, which may be the same memory. In an MDP a start that is no corner
+   * is one that we do not know: it is kept as a weighted set. */
+  idm_status (*begin_trajectory)(const void *content, void *before, void *after, size_t variant,
                                  const double *opt_start, idm_error *opt_error);
   /* Probabilities over the actions at this step; NULL available: all are open. */
   idm_status (*act)(const void *content, void *memory, const bool *opt_available,
                     double *probability, idm_error *opt_error);
   /* log-probability of one action among the open ones, exact where the probability underflows;
-   * -inf: never. */
+   * -inf: never. NULL: the logarithm of what `act` gives. */
   idm_status (*log_act)(const void *content, void *memory, const bool *opt_available, size_t action,
                         double *log_probability, idm_error *opt_error);
-  /* Told the action taken and what was seen (IDM_MISSING: not recorded), `before` turns into
-   * `after`, which may be the same memory. Call after act. With opt_random a stochastic recognition
-   * draws its successor; without it keeps them all. An impossible observation is IDM_INPUT. */
+  /* Told the action taken, what was seen (IDM_MISSING: not recorded) and the reward (0 where there
+   * is none), `before` turns into `after`, which may be the same memory. Call after act. With
+   * opt_random a stochastic recognition draws its successor; without it keeps them all. An
+   * impossible observation is IDM_INPUT. */
   idm_status (*observe)(const void *content, void *before, void *after, int action, int observation,
                         double reward, idm_random *opt_random, idm_error *opt_error);
-  /* The mean belief held now. */
+  /* The mean belief held now; NULL where it holds none. */
   void (*belief)(const void *content, const void *memory, double *z);
+  const idm_slope_ops *slope; /* NULL: differences */
 } idm_behavior_ops;
 
 typedef struct idm_behavior {
@@ -46,17 +63,28 @@ typedef struct idm_behavior {
 /* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
 IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
 
+/* The tree of histories that the behaviour of a problem's agent tells apart. */
+IDM_API idm_status idm_evidence_tree(const idm_problem *problem, const idm_data *data,
+                                     idm_prefix_tree **ret_tree, idm_error *opt_error);
+
 /* --- simulation ----------------------------------------------------------------------------- */
 
 typedef struct idm_simulation {
   size_t trajectories;
-  int steps;     /* most steps a trajectory; 0: the horizon, or 1000 */
-  uint64_t seed; /* trajectory i uses stream i */
-  /* Called before each trajectory, and may plan for another theta. NULL: one agent acts in all. */
-  idm_status (*opt_before)(void *context, size_t trajectory, idm_error *opt_error);
+  int steps;                /* most steps a trajectory; 0: the horizon, or 1000 */
+  uint64_t seed;            /* trajectory i uses stream i */
+  size_t agents;            /* who share the trajectories out evenly, in order; 0: one */
+  const double *opt_reward; /* [action][state]: what the environment pays; NULL: nothing, and no
+                               rewards in the log */
+  /* Called before each trajectory with its agent, and may plan for another theta. NULL: all act by
+   * the same. */
+  idm_status (*opt_before)(void *context, size_t trajectory, size_t agent, idm_error *opt_error);
   void *context;
 } idm_simulation;
 
+/* Let the environment pay the problem's utilities, where its agent learns from rewards. The problem
+ * must outlive the simulation. */
+IDM_API void idm_simulation_pay(idm_simulation *simulation, const idm_problem *problem);
 /* Trajectories of the behaviour in the environment (never in the agent's models). */
 IDM_API idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
                                 const idm_simulation *simulation, idm_data **ret_data,
@@ -94,12 +122,10 @@ IDM_API void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory,
 
 /* --- gradient ------------------------------------------------------------------------------- */
 
-/* The log-likelihood with its derivatives, in reverse over the prefix tree and through the
- * planner's fixed point. */
+/* The log-likelihood with its derivatives: the behaviour's slope. */
 typedef struct idm_gradient idm_gradient;
 
-/* Whether it can be had: the planner differentiates, the recognition is `mean`, and every belief is
- * known (nothing but last observations is unrecorded). */
+/* Whether it can be had: the behaviour has a slope, and that can deal with the data. */
 IDM_API bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
                                    const idm_workspace *workspace);
 /* Scratch for one tree and one workspace; all three are borrowed. */
@@ -108,12 +134,11 @@ IDM_API idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tr
                                        idm_error *opt_error);
 IDM_API void idm_gradient_destroy(idm_gradient *gradient);
 /* After idm_plan: the log-likelihood, and into `slope` (a theta of the same form) its derivative
- * with respect to every number of the blocks utility, discount, alpha, beta, eta, temperature,
- * action_prior, model_prior and weights that the planner reads; 0 elsewhere. Those of alpha, beta
- * and temperature are with respect to the INVERSE 1/alpha, 1/beta, 1/temperature, which is smooth
- * through the limit of infinity. Those of action_prior and model_prior hold along the simplex: a
- * number common to all entries is undetermined. Allocates nothing. A decision of probability 0
- * gives -inf and slopes of 0. */
+ * with respect to every number of the blocks that the planner reads; 0 elsewhere, and for the
+ * dynamics, certainty and belief_prior. Those of `reciprocal` blocks are with respect to the
+ * INVERSE, which is smooth through the limit of infinity. Those of distributions hold along the
+ * simplex: a number common to all entries is undetermined. Allocates nothing. A decision of
+ * probability 0 gives -inf and slopes of 0. */
 IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
                                     idm_theta *slope, idm_error *opt_error);
 

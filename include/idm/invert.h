@@ -24,18 +24,22 @@ typedef struct idm_parameters idm_parameters;
 IDM_API idm_status idm_parameters_create(const idm_problem *problem,
                                          idm_parameters **ret_parameters, idm_error *opt_error);
 IDM_API void idm_parameters_destroy(idm_parameters *parameters);
-/* Unconstrained numbers, and their names. */
+/* Unconstrained numbers, and their names: one a number, and one for all numbers of an opaque block.
+ * Opaque blocks come last. */
 IDM_API size_t idm_parameters_dimension(const idm_parameters *parameters);
 IDM_API const idm_labels *idm_parameters_coordinates(const idm_parameters *parameters);
 /* Quantities reported: every free number in its natural unit and, for a scale `inverse`, its
  * inverse as well ("inverse_beta"), which is the one to summarise. */
 IDM_API const idm_labels *idm_parameters_quantities(const idm_parameters *parameters);
+/* Numbers reported: one a quantity, and all of an opaque block, which come last. */
+IDM_API size_t idm_parameters_numbers(const idm_parameters *parameters);
 IDM_API bool idm_parameters_summarised(const idm_parameters *parameters, size_t quantity);
 /* Write the free numbers into theta; the rest of theta is left alone. */
 IDM_API void idm_parameters_set(const idm_parameters *parameters, const double *y,
                                 idm_theta *theta);
+/* [numbers]: what is reported at y. */
 IDM_API void idm_parameters_report(const idm_parameters *parameters, const double *y,
-                                   double *quantity);
+                                   double *number);
 /* y of the values that theta holds; where one lies outside its support, the nearest inside. */
 IDM_API void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta,
                                 double *y);
@@ -85,7 +89,8 @@ IDM_API const idm_theta *idm_matching_slope(const idm_matching *matching);
 
 /* --- answers -------------------------------------------------------------------------------- */
 
-typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR } idm_answer;
+/* A point, draws of a posterior, or a set: all parameters that explain the data. */
+typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR, IDM_SET } idm_answer;
 
 /* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
 typedef struct idm_posterior {
@@ -99,18 +104,24 @@ typedef struct idm_posterior {
   size_t draws;
   idm_labels quantity;        /* names of what is reported */
   bool *summarised;           /* [quantity]: false where the mean need not exist */
-  double *value;              /* [quantity][chain][draw] */
+  size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;
+                                 NULL: one each */
+  double *value;              /* [number][chain][draw] */
   idm_labels coordinate;      /* names of the unconstrained numbers */
-  double *unconstrained;      /* [coordinate][chain][draw] */
+  size_t *coordinate_size;    /* [coordinate]: the same */
+  double *unconstrained;      /* [number][chain][draw] */
   idm_statistics *statistics; /* [chain][draw] */
   idm_labels unit;            /* what log_likelihood is by: trajectories, or decisions */
   bool by_decision;
   double *log_likelihood; /* [chain][draw][unit]; NULL where it is not kept */
   size_t prior_draws;     /* 0 where a prior is improper */
-  double *prior;          /* [quantity][prior draw] */
+  double *prior;          /* [number][prior draw] */
 } idm_posterior;
 
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
+/* Numbers over all quantities, and over all coordinates. */
+IDM_API size_t idm_posterior_numbers(const idm_posterior *posterior);
+IDM_API size_t idm_posterior_dimension(const idm_posterior *posterior);
 
 /* --- inverse planners ----------------------------------------------------------------------- */
 
@@ -168,11 +179,24 @@ typedef struct idm_fit_watch {
 
 typedef struct idm_inverse idm_inverse;
 
+/* Planners that an inverse planner can invert. */
+typedef enum idm_family {
+  IDM_ANY_PLANNER,    /* by the likelihood of its behaviour */
+  IDM_BELIEF_PLANNER, /* that decides by a belief */
+  IDM_LATTICE_PLANNER /* that solves a lattice */
+} idm_family;
+
 /* An inverse planner. All operations are required. */
 struct idm_inverse {
   const char *name;
   const char *summary;
+  const char *row; /* of the paper's table "Inverse Planners" */
   idm_answer answer;
+  unsigned columns;            /* evidence it needs: bits 1 << idm_column */
+  idm_family family;           /* planners it can invert */
+  bool gradient;               /* needs a behaviour with a slope */
+  bool opaque;                 /* can infer blocks of unnamed numbers */
+  const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
   idm_status (*fit)(const idm_problem *problem, const idm_data *data,
                     const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                     idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error);
@@ -181,6 +205,11 @@ struct idm_inverse {
 /* Registry: inverse planner i, or NULL past the last; by name, or NULL. */
 IDM_API const idm_inverse *idm_inverse_at(size_t index);
 IDM_API const idm_inverse *idm_inverse_find(const char *name);
+
+/* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
+ * missing, the planner that does not fit or the block that it cannot infer. */
+IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
+                                     const idm_data *data, idm_error *opt_error);
 
 /* theta at one draw of the answer; IDM_INPUT where the posterior's coordinates are not those of the
  * problem. */
@@ -247,6 +276,7 @@ typedef struct idm_identification {
 typedef struct idm_sensitivity {
   char name[160];
   double value;
+  double step;   /* a small change of it */
   double *slope; /* [quantity]: d posterior mean / d number */
 } idm_sensitivity;
 

@@ -1,4 +1,4 @@
-/* Planners (F): (setting, parameter) -> behaviour, behind one table of operations.
+/* Planners (F): (setting, parameter) -> behaviour, behind tables of operations.
  *
  * A workspace belongs to one thread (one chain); setting and data are shared and constant.
  * Everything is allocated when the workspace is made; planning allocates nothing unless tau or
@@ -31,14 +31,17 @@ IDM_API const char *idm_stop_name(idm_stop stop);
  */
 typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 
+/* Where a plan starts: at the solution held, at nothing, or at a combination of solutions kept. */
+enum { IDM_FROM_LAST = -1, IDM_FROM_NOTHING = 0 };
+
 /* One stopping rule for every iterative method. */
 typedef struct idm_solver {
   idm_method method;
   double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(1, |V|), and no
                        more than 1e-7 of alpha or beta, for the sake of the policies */
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
-  bool cold;  /* start from V = 0 instead of the last solution */
-  const double *blend; /* [anchors]: start from this combination of them; NULL: from the first */
+  int slots;  /* start from the first so many solutions kept, or IDM_FROM_LAST, IDM_FROM_NOTHING */
+  const double *weights; /* [slots]: their weights */
 } idm_solver;
 IDM_API void idm_solver_default(idm_solver *solver);
 
@@ -50,24 +53,7 @@ typedef struct idm_plan_report {
   idm_stop stop;
 } idm_plan_report;
 
-/* What a planner can do and needs. */
-typedef enum idm_capability {
-  IDM_CAN_STATIONARY = 1 << 0,    /* infinite horizon */
-  IDM_CAN_HORIZON = 1 << 1,       /* policies that depend on the steps left */
-  IDM_CAN_VALUE = 1 << 2,         /* has a value function */
-  IDM_CAN_FORWARD = 1 << 3,       /* has occupancy, return and complexities */
-  IDM_NEEDS_MODEL = 1 << 4,       /* needs the agent's models */
-  IDM_NEEDS_ENVIRONMENT = 1 << 5, /* needs to know the environment itself */
-} idm_capability;
-
-/* Results of the forward recursion, under the agent's own (internal) dynamics. */
-typedef struct idm_forward {
-  double internal_return; /* J */
-  double decision;        /* I[pi; pi~], nats */
-  double specification;   /* I[sigma; sigma~] */
-  double recognition;     /* I[rho; rho~] */
-  double value;           /* right side of the duality: (1-gamma) E V*, or E V_T with a horizon */
-} idm_forward;
+/* --- tables of operations ------------------------------------------------------------------- */
 
 /* What a function of the policies asks of them at one belief, for the derivative in reverse. */
 typedef struct idm_policy_slope {
@@ -81,57 +67,131 @@ typedef struct idm_policy_slope {
                                         to all states is undetermined. NULL: z is constant */
 } idm_policy_slope;
 
-typedef struct idm_planner idm_planner;
+/* The derivative of the policies in reverse, after planning. An adjoint borrows the content and
+ * holds all the scratch: begin, any number of points, finish. All operations are required. */
+typedef struct idm_adjoint_ops {
+  idm_status (*create)(void *content, void **ret_adjoint, idm_error *opt_error);
+  void (*destroy)(void *adjoint);
+  void (*begin)(void *adjoint);
+  void (*point)(void *adjoint, const idm_policy_slope *point);
+  /* Adds to `slope` the derivatives with respect to theta of what the points asked for; blocks that
+   * are `reciprocal` with respect to the inverse. */
+  idm_status (*finish)(void *adjoint, idm_theta *slope, idm_error *opt_error);
+} idm_adjoint_ops;
 
-/* A planner. Required: create, plan, policy, log_policy, scratch, destroy. Optional (NULL): value,
- * forward, points, clamp, anchor with release, and the five of the adjoint, which come together. */
-struct idm_planner {
-  const char *name;
-  const char *summary;
-  unsigned reads;        /* bit 1 << idm_block_id for every block it reads */
-  unsigned capabilities; /* of idm_capability */
-  idm_status (*create)(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                       void **ret_content, idm_error *opt_error);
-  idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,
-                     idm_plan_report *report, idm_error *opt_error);
-  /* Start every later plan from the solution now held; NULL where plans start from nothing. */
-  idm_status (*anchor)(void *content, bool more, idm_error *opt_error);
-  void (*release)(void *content);
+/* A planner whose policies are functions of a belief: the believer acts by them. Content is
+ * constant; scratch comes from the caller. Optional (NULL): value, adjoint. */
+typedef struct idm_belief_ops {
+  size_t (*scratch)(const void *content); /* numbers of scratch that the others need */
   /* At belief z with `steps` taken: pi(u|z) [action], and sigma(m|z,u) [action][model] (NULL: not
-   * wanted). Content is constant; scratch comes from the caller. */
+   * wanted). */
   void (*policy)(const void *content, size_t variant, int steps, const double *z, double *decision,
                  double *opt_specification, double *scratch);
   /* log pi(u|z), [action], exact where pi itself underflows. */
   void (*log_policy)(const void *content, size_t variant, int steps, const double *z,
                      double *log_decision, double *scratch);
   double (*value)(const void *content, size_t variant, int steps, const double *z, double *scratch);
+  const idm_adjoint_ops *adjoint;
+} idm_belief_ops;
+
+/* Results of the forward recursion, under the agent's own (internal) dynamics. */
+typedef struct idm_forward {
+  double internal_return; /* J */
+  double decision;        /* I[pi; pi~], nats */
+  double specification;   /* I[sigma; sigma~] */
+  double recognition;     /* I[rho; rho~] */
+  double value;           /* right side of the duality: (1-gamma) E V*, or E V_T with a horizon */
+} idm_forward;
+
+/* A planner that solves a lattice of beliefs. All operations are required. */
+typedef struct idm_lattice_ops {
+  size_t (*points)(const void *content);
   idm_status (*forward)(void *content, size_t variant, idm_forward *forward, double *opt_occupancy,
                         idm_error *opt_error);
+  /* Keep the solution now held in a slot, for plans to start from (idm_solver.slots). Slots are
+   * filled in order. */
+  idm_status (*keep)(void *content, size_t slot, idm_error *opt_error);
+} idm_lattice_ops;
+
+/* --- planners ------------------------------------------------------------------------------- */
+
+/* What a planner needs beside theta. */
+typedef enum idm_need {
+  IDM_NEEDS_MODEL = 1 << 0,       /* the agent's models */
+  IDM_NEEDS_ENVIRONMENT = 1 << 1, /* to know the environment's dynamics */
+  IDM_NEEDS_SAMPLER = 1 << 2,     /* an environment to draw from */
+  IDM_NEEDS_BATCH = 1 << 3,       /* transitions of a log */
+  IDM_NEEDS_REWARDS = 1 << 4,     /* rewards with every step */
+  IDM_NEEDS_RANDOM = 1 << 5,      /* a random stream */
+} idm_need;
+
+/* Kinds of problems that it plans for. */
+typedef enum idm_gift {
+  IDM_GIVES_STATIONARY = 1 << 0, /* infinite horizon */
+  IDM_GIVES_HORIZON = 1 << 1,    /* policies that depend on the steps left */
+} idm_gift;
+
+/* A clamp: what makes one planner of another. It holds a block, or asks something of it. */
+typedef enum idm_clamp_kind {
+  IDM_CLAMP_VALUE,       /* every number is `value` */
+  IDM_CLAMP_UNIFORM,     /* a uniform distribution */
+  IDM_CLAMP_ENVIRONMENT, /* every model's dynamics are the environment's */
+  IDM_CLAMP_IDLE,        /* cannot matter beside the other clamps: left as it is */
+  IDM_CLAMP_POSITIVE,    /* must be positive and finite; moves freely */
+  IDM_CLAMP_NEGATIVE     /* must be negative and finite; moves freely */
+} idm_clamp_kind;
+
+typedef struct idm_clamp {
+  idm_block_id block;
+  idm_clamp_kind kind;
+  double value;
+} idm_clamp;
+
+typedef struct idm_planner idm_planner;
+struct idm_behavior_ops;
+
+/* A planner. Required: create, plan, destroy, and one of `behavior` and `belief`. */
+struct idm_planner {
+  const char *name;
+  const char *summary;
+  const char *row;           /* of the paper's table */
+  bool agent;                /* that table is "Boundedly Rational Agents", else "Planners" */
+  const idm_block_id *reads; /* shared blocks it reads; ends with IDM_BLOCK_COUNT */
+  const idm_block_info *own; /* blocks of its own, all of them read */
+  size_t owns;
+  const idm_clamp *clamp; /* of those it reads */
+  size_t clamps;
+  unsigned needs; /* of idm_need */
+  unsigned gives; /* of idm_gift */
+  idm_status (*create)(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
+                       void **ret_content, idm_error *opt_error);
+  idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,
+                     idm_plan_report *report, idm_error *opt_error);
   void (*destroy)(void *content);
-  size_t (*scratch)(const void *content); /* numbers of scratch that policy and value need */
-  size_t (*points)(const void *content);  /* lattice points; NULL: none */
-  /* An agent of the paper's table is a planner with some blocks clamped; NULL where nothing is.
-   * Applied to the workspace's own copy of theta before planning. */
-  idm_status (*clamp)(const idm_setting *setting, idm_theta *theta, idm_error *opt_error);
-  /* The derivative of the policies in reverse, after planning. An adjoint borrows the content and
-   * holds all the scratch: begin, any number of points, finish. Finish adds to `slope` the
-   * derivatives with respect to utility, discount, eta, the priors, weights, and the inverses of
-   * alpha, beta and temperature, of what the points asked for. */
-  idm_status (*adjoint_create)(void *content, void **ret_adjoint, idm_error *opt_error);
-  void (*adjoint_destroy)(void *adjoint);
-  void (*adjoint_begin)(void *adjoint);
-  void (*adjoint_point)(void *adjoint, const idm_policy_slope *point);
-  idm_status (*adjoint_finish)(void *adjoint, idm_theta *slope, idm_error *opt_error);
+  const struct idm_behavior_ops *behavior; /* acts on the content; NULL: the believer */
+  const idm_belief_ops *belief;            /* NULL: it does not plan over beliefs */
+  const idm_lattice_ops *lattice;          /* NULL: it solves none */
 };
 
-/* Registry: planner i, or NULL past the last; by name (agents too), or NULL. */
+/* Registry: planner i, or NULL past the last; by name, or NULL. */
 IDM_API const idm_planner *idm_planner_at(size_t index);
-IDM_API const idm_planner *idm_agent_at(size_t index);
 IDM_API const idm_planner *idm_planner_find(const char *name);
+/* The planner of an agent: its own, or the first of the registry. */
+IDM_API const idm_planner *idm_agent_planner(const idm_agent *agent);
+/* Whether what a planner gives depends on block `id` of theta: it reads it, and no clamp holds it.
+ */
+IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
+/* Operations of the behaviour that its plans make. */
+IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);
+/* Give a problem's agent a planner, and theta that planner's own blocks. */
+IDM_API idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
+                                       idm_error *opt_error);
+
+/* --- workspaces ----------------------------------------------------------------------------- */
 
 typedef struct idm_workspace idm_workspace;
 
-/* Make a workspace for the planner that agent->planner names. The setting is borrowed. Refuses,
+/* Make a workspace for the agent's planner. The setting is borrowed. Refuses,
  * with the size and the resolution that would fit, a lattice too large for the machine's memory. */
 IDM_API idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
                                         const idm_agent *agent, idm_workspace **ret_workspace,
@@ -142,20 +202,18 @@ IDM_API void idm_workspace_destroy(idm_workspace *workspace);
 IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver,
                             idm_workspace *workspace, idm_plan_report *opt_report,
                             idm_error *opt_error);
-/* From now on every plan starts from the solution now held, not from the last one: what planning
- * gives is then a function of theta alone, bit for bit, whatever was planned before. */
-IDM_API idm_status idm_workspace_anchor(idm_workspace *workspace, idm_error *opt_error);
-/* Forget the anchors: each plan starts from the last solution again. */
-IDM_API void idm_workspace_release(idm_workspace *workspace);
-/* Keep the solution now held as one anchor more, for idm_solver.blend: the fixed point is smooth in
- * theta, so that a combination of a few solutions is close to one nearby. */
-IDM_API idm_status idm_workspace_anchor_more(idm_workspace *workspace, idm_error *opt_error);
+/* Keep the solution now held in a slot, for idm_solver.slots: what a plan gives is then a function
+ * of theta and the slots alone, bit for bit, whatever was planned before. The fixed point is smooth
+ * in theta, so that a combination of a few solutions is close to one nearby. Nothing where a
+ * planner keeps none. */
+IDM_API idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error);
 /* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
 IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
 /* The same after `steps` steps of a horizon. */
 IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
                                     const double *z);
-/* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step. */
+/* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step (NaN where the planner
+ * does not decide by a belief). */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
                              double *decision, double *opt_specification);
 /* After planning: return and complexities. opt_occupancy: [points] of the lattice. */

@@ -3,6 +3,8 @@
 #ifndef IDM_PROBLEM_H
 #define IDM_PROBLEM_H
 
+#include "idm/column.h"
+#include "idm/key.h"
 #include "idm/theta.h"
 
 #ifdef __cplusplus
@@ -13,11 +15,13 @@ typedef enum idm_evaluate { IDM_LOOKAHEAD, IDM_INTERPOLATE } idm_evaluate;
 typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_surprise;
 typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
 
+struct idm_planner;
+
 /* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
 typedef struct idm_agent {
-  char planner[32];      /* name in the registry of planners */
-  int resolution;        /* r of the lattice; 0: the default for the number of states */
-  idm_evaluate evaluate; /* policies off the lattice */
+  const struct idm_planner *planner; /* NULL: the first of the registry (see idm_agent_planner) */
+  int resolution;                    /* r of the lattice; 0: the default for the number of states */
+  idm_evaluate evaluate;             /* policies off the lattice */
   idm_surprise surprise; /* whether observations with the same successor belief count as one */
   idm_recognition recognition;   /* mean belief, or the mixture itself */
   double tolerance;              /* bound on |V - V*| to reach, relative to max(1, |V|) */
@@ -34,15 +38,10 @@ typedef struct idm_utility_source {
   double scale;
 } idm_utility_source;
 
-/* Roles of columns of a log. Each is a list of names; empty lists take the defaults of DESIGN,
- * section 6. */
+/* Which columns of a log play which role. Each is a list of names; empty lists take the defaults of
+ * their descriptor. */
 typedef struct idm_columns {
-  idm_labels agent;
-  idm_labels trajectory;
-  idm_labels time;
-  idm_labels action;
-  idm_labels observation;
-  idm_labels available;
+  idm_labels role[IDM_COLUMN_COUNT];
   idm_labels utility; /* columns that utility entries name */
 } idm_columns;
 
@@ -57,6 +56,9 @@ typedef struct idm_problem {
 
 /* Settings every agent starts from. */
 IDM_API void idm_agent_default(idm_agent *agent);
+/* Keys of the agent beside its planner and the blocks of theta, as they stand under `agent:`; one
+ * descriptor a field of idm_agent. */
+IDM_API const idm_key *idm_agent_keys(void);
 /* Allocate a problem around a fresh setting and a theta with `models` models. */
 IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                                       bool with_emission, idm_problem **ret_problem,

@@ -3,8 +3,6 @@
 
 #include "cli/cli.h"
 
-typedef const idm_planner *(*planner_at)(size_t index);
-
 /* One object, {"planners": [...]}, where --json asks for it. */
 static idm_status finish(cli_call *call, json_t *array)
 {
@@ -15,17 +13,28 @@ static idm_status finish(cli_call *call, json_t *array)
   return IDM_OK;
 }
 
-static idm_status list_planners(cli_call *call, planner_at at)
+/* Blocks that a planner reads, its own among them. */
+static json_t *reads_json(const idm_planner *planner)
+{
+  json_t *reads = json_array();
+  for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
+    if (idm_planner_reads(planner, id))
+      json_array_append_new(reads, json_string(idm_block_name((idm_block_id)id)));
+  for (size_t i = 0; i < planner->owns; i++)
+    json_array_append_new(reads, json_string(planner->own[i].name));
+  return reads;
+}
+
+/* Planners, or the paper's table of agents. */
+static idm_status list_planners(cli_call *call, bool agents)
 {
   json_t *array = json_array();
-  for (size_t i = 0; at(i); i++) {
-    const idm_planner *planner = at(i);
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    const idm_planner *planner = idm_planner_at(i);
+    if (planner->agent != agents) continue;
     json_t *object = cli_entry(planner->name, planner->summary);
-    json_t *reads = json_array();
-    for (int id = 0; id < IDM_BLOCK_COUNT; id++)
-      if (planner->reads & (1u << id))
-        json_array_append_new(reads, json_string(idm_block_name((idm_block_id)id)));
-    json_object_set_new(object, "reads", reads);
+    json_object_set_new(object, "row", json_string(planner->row));
+    json_object_set_new(object, "reads", reads_json(planner));
     json_array_append_new(array, object);
     if (!cli_given(call, "json")) printf("%-24s %s\n", planner->name, planner->summary);
   }
@@ -60,8 +69,8 @@ static idm_status run(cli_call *call)
                     "usage: idm list planners|inverses|agents|examples [options]; see `idm help "
                     "list`");
   const char *what = call->argument[0];
-  if (strcmp(what, "planners") == 0) return list_planners(call, idm_planner_at);
-  if (strcmp(what, "agents") == 0) return list_planners(call, idm_agent_at);
+  if (strcmp(what, "planners") == 0) return list_planners(call, false);
+  if (strcmp(what, "agents") == 0) return list_planners(call, true);
   if (strcmp(what, "examples") == 0) return list_examples(call);
   if (strcmp(what, "inverses") == 0) return list_inverses(call);
   return idm_fail(&call->error, IDM_USAGE,

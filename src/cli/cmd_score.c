@@ -60,7 +60,9 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   idm_score score;
   double *agents = calloc(data->agent_name.count, sizeof *agents);
   idm_status status = agents ? IDM_OK : idm_fail_memory(&call->error);
-  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, &call->error);
+  if (status == IDM_OK)
+    status = idm_prefix_tree_create(data, idm_workspace_behavior(workspace).ops->scope, &tree,
+                                    &call->error);
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, &call->error);
   if (status == IDM_OK)
     status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &call->error);

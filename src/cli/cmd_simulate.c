@@ -62,8 +62,10 @@ static idm_status simulate_problem(cli_call *call, const idm_simulation *simulat
   idm_status status = cli_read_problem(call, call->argument[0], ret_problem);
   if (status == IDM_OK) status = cli_need_utilities(call, *ret_problem);
   if (status == IDM_OK) status = cli_plan(call, *ret_problem, &workspace, &plan);
+  idm_simulation paid = *simulation;
+  if (status == IDM_OK) idm_simulation_pay(&paid, *ret_problem);
   if (status == IDM_OK)
-    status = idm_simulate((*ret_problem)->setting, idm_workspace_behavior(workspace), simulation,
+    status = idm_simulate((*ret_problem)->setting, idm_workspace_behavior(workspace), &paid,
                           ret_data, &call->error);
   idm_workspace_destroy(workspace);
   return status;

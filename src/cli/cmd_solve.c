@@ -7,6 +7,7 @@
 /* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
 typedef struct view {
   size_t count;
+  bool believes;  /* there are beliefs to show */
   double *belief; /* [count][state] */
   char **reached; /* [count]: "monitor:positive", or NULL */
   double *value;  /* [count] */
@@ -25,7 +26,7 @@ static void free_view(view *v)
 static idm_status make_view(cli_call *call, const idm_setting *setting, size_t count, view *v)
 {
   const idm_sizes n = idm_setting_sizes(setting);
-  *v = (view){.count = count};
+  v->count = count;
   v->belief = calloc(count * n.states, sizeof *v->belief);
   v->reached = calloc(count, sizeof *v->reached);
   v->value = calloc(count, sizeof *v->value);
@@ -92,9 +93,10 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
   const size_t k = setting->states.count;
   const size_t actions = setting->actions.count;
   idm_status status = b.ops->begin_agent(b.content, memory, &call->error);
-  if (status == IDM_OK) status = b.ops->begin_trajectory(b.content, memory, 0, NULL, &call->error);
+  if (status == IDM_OK)
+    status = b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, &call->error);
   if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, v->policy, &call->error);
-  b.ops->belief(b.content, memory, v->belief);
+  if (b.ops->belief) b.ops->belief(b.content, memory, v->belief);
   const char *step = path;
   for (size_t i = 1; status == IDM_OK && i < v->count; i++) {
     const size_t length = strcspn(step, ",");
@@ -111,7 +113,7 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
     if (status == IDM_OK)
       status = b.ops->act(b.content, memory, NULL, v->policy + i * actions, &call->error);
     if (status != IDM_OK) break;
-    b.ops->belief(b.content, memory, v->belief + i * k);
+    if (b.ops->belief) b.ops->belief(b.content, memory, v->belief + i * k);
     v->reached[i] = calloc(length + 1, 1);
     if (!v->reached[i]) status = idm_fail_memory(&call->error);
     if (v->reached[i]) memcpy(v->reached[i], step, length);
@@ -123,8 +125,8 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
 static idm_status follow_path(cli_call *call, const idm_setting *setting,
                               const idm_workspace *workspace, const char *path, view *v)
 {
-  size_t steps = 1;
-  for (const char *c = path; *c; c++) steps += *c == ',';
+  size_t steps = path ? 1 : 0;
+  for (const char *c = path; c && *c; c++) steps += *c == ',';
   idm_status status = make_view(call, setting, steps + 1, v);
   if (status != IDM_OK) return status;
   const idm_behavior b = idm_workspace_behavior(workspace);
@@ -163,10 +165,11 @@ static idm_status print_json(cli_call *call, const idm_problem *problem, const v
                              const idm_forward *opt_forward)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
+  const size_t states = problem->setting->states.count;
   json_t *at = json_array();
   for (size_t i = 0; i < v->count; i++)
-    json_array_append_new(at, idm_json_numbers(v->belief + i * problem->setting->states.count,
-                                               problem->setting->states.count));
+    json_array_append_new(at, v->believes ? idm_json_numbers(v->belief + i * states, states)
+                                          : json_null());
   json_t *object = json_object();
   json_object_set_new(object, "at", at);
   json_object_set_new(object, "value", idm_json_numbers(v->value, v->count));
@@ -204,17 +207,28 @@ static void print_rows(const idm_setting *setting, const view *v)
   for (size_t i = 0; i < v->count; i++)
     if (v->reached[i] && (int)strlen(v->reached[i]) > wide) wide = (int)strlen(v->reached[i]);
   printf("%-*s", wide, "after");
-  for (size_t s = 0; s < k; s++) printf(" %*.12s", 12, setting->states.name[s]);
-  printf(" %12s", "value");
+  for (size_t s = 0; v->believes && s < k; s++) printf(" %*.12s", 12, setting->states.name[s]);
+  if (v->believes) printf(" %12s", "value");
   for (size_t u = 0; u < actions; u++) printf(" %*s", 16, setting->actions.name[u]);
   putchar('\n');
   for (size_t i = 0; i < v->count; i++) {
     printf("%-*s", wide, v->reached[i] ? v->reached[i] : "");
-    for (size_t s = 0; s < k; s++) printf(" %12.6f", v->belief[i * k + s]);
-    printf(" %12.6f", v->value[i]);
+    for (size_t s = 0; v->believes && s < k; s++) printf(" %12.6f", v->belief[i * k + s]);
+    if (v->believes) printf(" %12.6f", v->value[i]);
     for (size_t u = 0; u < actions; u++) printf(" %16.6f", v->policy[i * actions + u]);
     putchar('\n');
   }
+}
+
+/* The multipliers and the discount, then every other single number that the planner reads. */
+static void print_numbers(const idm_planner *planner, const idm_theta *theta)
+{
+  printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
+         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
+         idm_theta_scalar(theta, IDM_DISCOUNT));
+  for (size_t i = IDM_ETA + 1; i < theta->blocks; i++)
+    if (theta->block[i].info->form == IDM_FORM_NUMBER && idm_planner_reads(planner, i))
+      printf("  %s %g", theta->block[i].info->name, idm_theta_scalar(theta, i));
 }
 
 static void print_table(const idm_problem *problem, const view *v, const idm_workspace *workspace,
@@ -223,16 +237,12 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
   const idm_theta *theta = idm_workspace_theta(workspace);
   const idm_setting *setting = problem->setting;
   const idm_planner *planner = idm_workspace_planner(workspace);
-  const bool informed = planner->capabilities & IDM_NEEDS_ENVIRONMENT;
+  const bool informed = planner->needs & IDM_NEEDS_ENVIRONMENT;
   printf("%s: %zu states, %zu actions, %zu observations, %zu model%s; %s\n",
          setting->name[0] ? setting->name : "problem", setting->states.count,
          setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
          informed || theta->models == 1 ? "" : "s", planner->name);
-  printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
-         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
-         idm_theta_scalar(theta, IDM_DISCOUNT));
-  if (planner->reads & (1u << IDM_TEMPERATURE))
-    printf("  temperature %g", idm_theta_scalar(theta, IDM_TEMPERATURE));
+  print_numbers(planner, theta);
   if (setting->horizon) printf("  horizon %d", setting->horizon);
   printf("\n\n");
   print_rows(setting, v);
@@ -261,12 +271,19 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_need_utilities(call, problem);
   if (status == IDM_OK && path && cli_given(call, "at"))
     status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
-  if (status == IDM_OK && !path) status = parse_beliefs(call, problem->setting, &v);
+  v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
+  if (status == IDM_OK && cli_given(call, "at") && !v.believes)
+    status = idm_fail(&call->error, IDM_USAGE, "--at is a belief, and '%s' does not decide by one",
+                      idm_agent_planner(&problem->agent)->name);
+  /* One that holds no belief shows what it does first. */
+  const bool follows = path || !v.believes;
+  if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
-  if (status == IDM_OK && path) status = follow_path(call, problem->setting, workspace, path, &v);
+  if (status == IDM_OK && follows)
+    status = follow_path(call, problem->setting, workspace, path, &v);
   if (status == IDM_OK) {
-    evaluate(workspace, problem->setting, path != NULL, &v);
-    bool has_forward = idm_workspace_planner(workspace)->forward != NULL;
+    evaluate(workspace, problem->setting, follows, &v);
+    bool has_forward = idm_workspace_planner(workspace)->lattice != NULL;
     idm_forward forward;
     if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
     if (status == IDM_NUMERICAL) { /* value and policy stand all the same */

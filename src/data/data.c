@@ -18,6 +18,11 @@ void idm_data_destroy(idm_data *data)
   if (data->covariate_level)
     for (size_t i = 0; i < data->covariates; i++) idm_labels_destroy(&data->covariate_level[i]);
   free(data->covariate_level);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
+    free(data->number[i]);
+    free(data->label[i]);
+    idm_labels_destroy(&data->label_name[i]);
+  }
   free(data);
 }
 
@@ -123,12 +128,32 @@ static idm_status check_row(const idm_data *data, const idm_setting *setting, si
   return IDM_OK;
 }
 
+/* Evidence by column: finite numbers within their range, labels that there are. */
+static idm_status check_evidence(const idm_data *data, idm_error *opt_error)
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    const size_t count = info->by_trajectory ? data->trajectories : data->rows;
+    for (size_t i = 0; data->number[c] && i < count; i++) {
+      const double x = data->number[c][i];
+      if (!isfinite(x) || x < info->least || (info->whole && x != floor(x)))
+        return idm_fail(opt_error, IDM_INPUT, "%s %zu is %g", info->what, i + 1, x);
+    }
+    for (size_t i = 0; data->label[c] && i < count; i++)
+      if (!in_range(data->label[c][i], data->label_name[c].count))
+        return idm_fail(opt_error, IDM_INPUT, "%s %zu is number %ld, and there are %zu", info->what,
+                        i + 1, (long)data->label[c][i], data->label_name[c].count);
+  }
+  return IDM_OK;
+}
+
 idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, idm_error *opt_error)
 {
   idm_status status = check_tables(data, setting, opt_error);
   if (status == IDM_OK) status = check_trajectories(data, opt_error);
   for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
     status = check_row(data, setting, row, opt_error);
+  if (status == IDM_OK) status = check_evidence(data, opt_error);
   for (size_t c = 0; c < data->covariates && status == IDM_OK; c++)
     for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
       if (!in_range(data->covariate[c * data->rows + row], data->covariate_level[c].count))

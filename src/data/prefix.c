@@ -9,9 +9,11 @@
 #include "base/memory.h"
 #include "idm/data.h"
 
-/* Parent of a root. Roots are keyed by their variant and start in place of action and observation.
- */
+/* Parent of a root. */
 #define NO_PARENT UINT32_MAX
+/* `available` of a beginning, which is keyed by its variant and start in place of action and
+ * observation. */
+#define BEGINS UINT32_MAX
 
 typedef struct branch {
   uint32_t parent;
@@ -20,6 +22,7 @@ typedef struct branch {
   uint32_t available;
   uint32_t first_row;
   uint32_t first_child; /* 0 for none: branch 0 is a root */
+  double reward;
   uint64_t count;
 } branch;
 
@@ -30,14 +33,15 @@ typedef struct builder {
   uint64_t *slot; /* high half: of the hash; low half: branch + 1, or 0 for a free slot */
   size_t slots;   /* a power of two */
   size_t hashed;  /* slots in use: roots, and children after the first */
-  size_t roots;
 } builder;
 
 static uint64_t hash_branch(const branch *b)
 {
+  uint64_t reward;
+  memcpy(&reward, &b->reward, sizeof reward);
   uint64_t hash = ((uint64_t)b->parent << 32 | (uint32_t)b->action) * 0x9e3779b97f4a7c15u;
   hash ^= hash >> 29;
-  hash += (uint64_t)b->available << 32 | (uint32_t)b->observation;
+  hash += ((uint64_t)b->available << 32 | (uint32_t)b->observation) ^ reward;
   hash *= 0xd6e8feb86659fd93u;
   hash ^= hash >> 32;
   hash *= 0xd6e8feb86659fd93u;
@@ -47,7 +51,7 @@ static uint64_t hash_branch(const branch *b)
 static bool same_branch(const branch *a, const branch *b)
 {
   return a->parent == b->parent && a->action == b->action && a->observation == b->observation &&
-         a->available == b->available;
+         a->available == b->available && memcmp(&a->reward, &b->reward, sizeof a->reward) == 0;
 }
 
 static bool grow_slots(builder *tree)
@@ -105,7 +109,6 @@ static idm_status find_hashed(builder *tree, const branch *wanted, uint32_t *ret
   if (status != IDM_OK) return status;
   tree->slot[i] = (hash >> 32 << 32) | (*ret_index + 1);
   tree->hashed++;
-  tree->roots += wanted->parent == NO_PARENT;
   return IDM_OK;
 }
 
@@ -128,25 +131,50 @@ static idm_status pass_through(builder *tree, const branch *wanted, uint32_t *re
   return status;
 }
 
-/* Follow one trajectory from its root; *ret_last is the branch of its last row. */
-static idm_status follow(builder *tree, const idm_data *data, size_t trajectory, uint32_t *ret_last,
-                         idm_error *opt_error)
+/* Follow one trajectory from the end of what its agent did before, or from a root; the branches at
+ * which it begins and ends go into the tree. */
+static idm_status follow(builder *tree, const idm_data *data, size_t trajectory, uint32_t before,
+                         idm_prefix_tree *result, idm_error *opt_error)
 {
+  const double *reward = result->scope & IDM_SCOPE_REWARD ? data->number[IDM_COLUMN_REWARD] : NULL;
   const size_t first = data->first[trajectory];
   const size_t end = data->first[trajectory + 1];
-  branch wanted = {.parent = NO_PARENT,
+  uint32_t *last = &result->last[trajectory];
+  branch wanted = {.parent = before,
                    .action = (int32_t)data->variant[trajectory],
                    .observation = data->start[trajectory],
+                   .available = BEGINS,
                    .first_row = (uint32_t)first};
-  idm_status status = pass_through(tree, &wanted, ret_last, opt_error);
+  idm_status status = pass_through(tree, &wanted, last, opt_error);
+  result->first[trajectory] = *last;
   for (size_t row = first; row < end && status == IDM_OK; row++) {
-    wanted = (branch){.parent = *ret_last,
+    wanted = (branch){.parent = *last,
                       .action = data->action[row],
                       .observation = data->observation[row],
                       .available = data->available[row],
+                      .reward = reward ? reward[row] : 0,
                       .first_row = (uint32_t)row};
-    status = pass_through(tree, &wanted, ret_last, opt_error);
+    status = pass_through(tree, &wanted, last, opt_error);
   }
+  return status;
+}
+
+/* All trajectories, each after its agent's last one where memories are of agents. */
+static idm_status follow_all(builder *tree, const idm_data *data, idm_prefix_tree *result,
+                             idm_error *opt_error)
+{
+  const bool lasting = result->scope & IDM_SCOPE_AGENT;
+  const size_t agents = lasting ? data->agent_name.count : 1;
+  uint32_t *before = idm_new(agents, sizeof *before);
+  if (!before) return idm_fail_memory(opt_error);
+  for (size_t a = 0; a < agents; a++) before[a] = NO_PARENT;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < data->trajectories && status == IDM_OK; i++) {
+    uint32_t *last = &before[lasting ? data->agent[i] : 0];
+    status = follow(tree, data, i, *last, result, opt_error);
+    if (lasting) *last = result->last[i];
+  }
+  free(before);
   return status;
 }
 
@@ -181,71 +209,82 @@ static bool find_places(const builder *tree, uint32_t **ret_place)
 
 static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tree *result)
 {
-  size_t root = 0;
   for (size_t n = 0; n < tree->count; n++) {
     const branch *from = &tree->branches[n];
     idm_prefix_node *to = &result->node[place[n]];
     *to = (idm_prefix_node){.parent = -1,
+                            .begin = -1,
                             .action = IDM_MISSING,
                             .observation = IDM_MISSING,
                             .first_row = from->first_row,
                             .leaf = true,
                             .count = from->count};
-    if (from->parent == NO_PARENT) {
-      result->root[root] = place[n];
-      result->root_variant[root] = (uint32_t)from->action;
-      result->root_start[root] = from->observation;
-      root++;
+    if (from->parent != NO_PARENT) {
+      to->parent = (int32_t)place[from->parent];
+      to->depth = result->node[to->parent].depth + 1;
+      result->node[to->parent].leaf = false;
+    }
+    if (to->depth > result->depth) result->depth = to->depth;
+    if (result->reward) result->reward[place[n]] = from->reward;
+    if (from->available == BEGINS) {
+      to->begin = (int32_t)result->begins;
+      result->begin_variant[result->begins] = (uint32_t)from->action;
+      result->begin_start[result->begins++] = from->observation;
       continue;
     }
-    to->parent = (int32_t)place[from->parent];
-    to->depth = result->node[to->parent].depth + 1;
-    if (to->depth > result->depth) result->depth = to->depth;
     to->action = from->action;
     to->observation = from->observation;
     to->available = from->available;
-    result->node[to->parent].leaf = false;
   }
 }
 
 static idm_status number_nodes(const builder *tree, idm_prefix_tree *result, idm_error *opt_error)
 {
+  size_t most = 0;
+  for (size_t n = 0; n < tree->count; n++) most += tree->branches[n].available == BEGINS;
+  const bool rewards = result->scope & IDM_SCOPE_REWARD;
   uint32_t *place = NULL;
   result->nodes = tree->count;
-  result->roots = tree->roots;
   result->node = idm_new(tree->count, sizeof *result->node);
-  result->root = idm_new(tree->roots, sizeof *result->root);
-  result->root_variant = idm_new(tree->roots, sizeof *result->root_variant);
-  result->root_start = idm_new(tree->roots, sizeof *result->root_start);
+  result->reward = rewards ? idm_new(tree->count, sizeof *result->reward) : NULL;
+  result->begin_variant = idm_new(most, sizeof *result->begin_variant);
+  result->begin_start = idm_new(most, sizeof *result->begin_start);
   idm_status status = IDM_OK;
-  if (!result->node || !result->root || !result->root_variant || !result->root_start ||
-      !find_places(tree, &place)) {
+  if (!result->node || (rewards && !result->reward) || !result->begin_variant ||
+      !result->begin_start || !find_places(tree, &place)) {
     status = idm_fail_memory(opt_error);
   } else {
     fill_nodes(tree, place, result);
-    for (size_t i = 0; i < result->trajectories; i++) result->last[i] = place[result->last[i]];
+    for (size_t i = 0; i < result->trajectories; i++) {
+      result->first[i] = place[result->first[i]];
+      result->last[i] = place[result->last[i]];
+    }
   }
   free(place);
   return status;
 }
 
-idm_status idm_prefix_tree_create(const idm_data *data, idm_prefix_tree **ret_tree,
+idm_status idm_prefix_tree_create(const idm_data *data, unsigned scope, idm_prefix_tree **ret_tree,
                                   idm_error *opt_error)
 {
   *ret_tree = NULL;
   if (data->rows > UINT32_MAX)
     return idm_fail(opt_error, IDM_INPUT, "the data have more than %lu rows",
                     (unsigned long)UINT32_MAX);
+  if (scope & IDM_SCOPE_REWARD && !data->number[IDM_COLUMN_REWARD])
+    return idm_fail(opt_error, IDM_INPUT,
+                    "this agent learns from rewards, and the log has none; expected a column "
+                    "'reward', or its name under data: {reward: COLUMN}");
   builder tree = {0};
-  idm_status status = IDM_OK;
   idm_prefix_tree *result = idm_new(1, sizeof *result);
   if (result) {
+    result->scope = scope;
     result->trajectories = data->trajectories;
+    result->first = idm_new(data->trajectories, sizeof *result->first);
     result->last = idm_new(data->trajectories, sizeof *result->last);
   }
-  if (!result || !result->last) status = idm_fail_memory(opt_error);
-  for (size_t i = 0; i < data->trajectories && status == IDM_OK; i++)
-    status = follow(&tree, data, i, &result->last[i], opt_error);
+  idm_status status = result && result->first && result->last ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = follow_all(&tree, data, result, opt_error);
   if (status == IDM_OK) status = number_nodes(&tree, result, opt_error);
   free(tree.branches);
   free(tree.slot);
@@ -261,9 +300,10 @@ void idm_prefix_tree_destroy(idm_prefix_tree *tree)
 {
   if (!tree) return;
   free(tree->node);
-  free(tree->root);
-  free(tree->root_variant);
-  free(tree->root_start);
+  free(tree->reward);
+  free(tree->begin_variant);
+  free(tree->begin_start);
+  free(tree->first);
   free(tree->last);
   free(tree);
 }

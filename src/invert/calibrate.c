@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "idm/diagnostics.h"
 #include "idm/calibrate.h"
+#include "idm/diagnostics.h"
 #include "invert/parameters.h"
 
 /* What a fit must reach, as in the verdict. */
@@ -188,9 +188,10 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
     status = idm_plan(r->theta, NULL, workspace, NULL, opt_error);
     if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
   }
-  const idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
-                                     .steps = r->c->settings.steps,
-                                     .seed = (uint64_t)(idm_random_uniform(&random) * 0x1p52)};
+  idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
+                               .steps = r->c->settings.steps,
+                               .seed = (uint64_t)(idm_random_uniform(&random) * 0x1p52)};
+  idm_simulation_pay(&simulation, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                           &r->data, opt_error);
@@ -238,7 +239,7 @@ static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
   double *y = idm_new(d, sizeof *y);
   double sum = 0;
   idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_prefix_tree_create(r->data, &tree, opt_error);
+  if (status == IDM_OK) status = idm_evidence_tree(r->c->problem, r->data, &tree, opt_error);
   if (status == IDM_OK)
     status = idm_matching_create(r->c->problem, r->data, tree, r->parameters, &matching, opt_error);
   if (status == IDM_OK)

@@ -17,67 +17,67 @@ enum { most_outcomes = 256 };
 /* Free numbers altogether: far more than a log of decisions can tell. */
 enum { most_numbers = 1000 };
 
-static bool is_simplex(idm_block_id id)
+static const idm_block_info *info_of(const idm_parameters *p, const parameter *item)
 {
-  return id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
-}
-
-/* alpha, beta and the temperature are differentiated by their inverse. */
-static bool is_temperature(idm_block_id id)
-{
-  return id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
+  return p->theta->block[item->block].info;
 }
 
 /* Support of c by what the block may hold. */
-static void block_support(idm_block_id id, idm_scale scale, double *lower, double *upper)
+static void block_support(const idm_block_info *info, idm_scale scale, double *lower, double *upper)
 {
-  *lower = -INFINITY;
+  const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
+  *lower = positive && scale != IDM_SCALE_LOG ? 0 : -INFINITY;
   *upper = INFINITY;
-  if (id == IDM_TEMPERATURE && scale != IDM_SCALE_LOG) *lower = 0;
-  if (id == IDM_DISCOUNT) {
+  if (info->support == IDM_FRACTION) {
     *lower = 0;
     *upper = 1;
   }
 }
 
-static idm_status set_support(parameter *item, idm_error *opt_error)
+static idm_status set_support(const idm_block_info *info, parameter *item, idm_error *opt_error)
 {
   double lower;
   double upper;
-  block_support(item->block, item->scale, &lower, &upper);
+  block_support(info, item->scale, &lower, &upper);
   idm_prior_support(item->prior, &item->lower, &item->upper);
   item->lower = fmax(item->lower, lower);
   item->upper = fmin(item->upper, upper);
   if (item->lower < item->upper) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "the prior of %s puts all its weight where %s cannot be: it needs (%g, %g)",
-                  idm_block_name(item->block), idm_block_name(item->block), lower, upper);
+                  info->name, info->name, lower, upper);
 }
 
 static idm_status add_item(idm_parameters *p, parameter item, idm_error *opt_error)
 {
+  const idm_block_info *info = info_of(p, &item);
   item.first = p->dimension;
   item.prior = &p->theta->block[item.block].prior;
   idm_status status = IDM_OK;
   if (!item.simplex)
-    status = set_support(&item, opt_error);
+    status = set_support(info, &item, opt_error);
   else if (item.prior->kind != IDM_PRIOR_DIRICHLET && item.prior->kind != IDM_PRIOR_FLAT)
     status = idm_fail(opt_error, IDM_INPUT, "the prior of %s is %s; expected dirichlet or flat",
-                      idm_block_name(item.block), idm_prior_name(item.prior->kind));
+                      info->name, idm_prior_name(item.prior->kind));
   p->item[p->items++] = item;
-  p->dimension += item.simplex ? item.size - 1 : 1;
+  p->dimension += item.size - item.simplex;
   return status;
 }
 
-static idm_status add_block(idm_parameters *p, idm_block_id id, idm_error *opt_error)
+static idm_status add_block(idm_parameters *p, size_t id, idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[id];
   parameter item = {.block = id, .scale = block->scale, .size = 1, .entry = -1};
-  if (is_simplex(id)) {
+  if (block->info->support == IDM_DISTRIBUTION) {
     if (block->size < 2 || block->size > most_outcomes)
       return idm_fail(opt_error, IDM_INPUT, "%s has %zu entries; a free one has 2 to %d",
-                      idm_block_name(id), block->size, most_outcomes);
+                      block->info->name, block->size, most_outcomes);
     item.simplex = true;
+    item.size = block->size;
+    return add_item(p, item, opt_error);
+  }
+  if (block->info->opaque) {
+    item.opaque = true;
     item.size = block->size;
     return add_item(p, item, opt_error);
   }
@@ -94,22 +94,43 @@ static idm_status add_block(idm_parameters *p, idm_block_id id, idm_error *opt_e
 static size_t item_limit(const idm_theta *theta)
 {
   size_t items = 0;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
-    if (theta->block[i].role == IDM_DESCRIPTIVE) items += theta->block[i].size;
+  for (size_t i = 0; i < theta->blocks; i++)
+    if (theta->block[i].role == IDM_DESCRIPTIVE)
+      items += theta->block[i].info->opaque ? 1 : theta->block[i].size;
   return items;
 }
 
 /* Free blocks must be ones that the planner reads. */
-static idm_status check_reads(const idm_problem *problem, idm_block_id id, idm_error *opt_error)
+static idm_status check_reads(const idm_problem *problem, size_t id, idm_error *opt_error)
 {
-  const idm_planner *planner = idm_planner_find(problem->agent.planner);
-  if (!planner)
-    return idm_fail(opt_error, IDM_INPUT, "planner '%s' is not known", problem->agent.planner);
-  if (planner->reads & (1u << id)) return IDM_OK;
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  if (idm_planner_reads(planner, id)) return IDM_OK;
   return idm_fail(
       opt_error, IDM_INPUT,
       "%s is free, but the planner '%s' does not read it: the data say nothing about it",
-      idm_block_name(id), planner->name);
+      problem->theta->block[id].info->name, planner->name);
+}
+
+/* Every free block, those without names last: a named number's place among the quantities is then
+ * its place among the numbers. */
+static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (int opaque = 0; opaque < 2; opaque++) {
+    for (size_t i = 0; i < p->theta->blocks && status == IDM_OK; i++) {
+      const idm_block *block = &p->theta->block[i];
+      if (block->role != IDM_DESCRIPTIVE || block->info->opaque != opaque) continue;
+      status = check_reads(problem, i, opt_error);
+      if (status == IDM_OK) status = add_block(p, i, opt_error);
+    }
+    if (status == IDM_OK && !opaque && p->dimension > most_numbers)
+      status = idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; at most %d can be",
+                        p->dimension, most_numbers);
+  }
+  if (status == IDM_OK && !p->items)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "nothing is free: name what to infer under `free:`, or by --free beta,eta");
+  return status;
 }
 
 /* --- names ---------------------------------------------------------------------------------- */
@@ -139,39 +160,33 @@ static idm_status set_name(idm_labels *labels, size_t at, const char *prefix, co
 static const char *entry_name(const idm_problem *problem, const parameter *item, size_t i,
                               char *buffer, size_t size)
 {
-  const idm_setting *setting = problem->setting;
   const idm_block *block = &problem->theta->block[item->block];
-  const size_t states = setting->states.count;
   if (item->entry >= 0) return block->coordinate_name.name[item->entry];
-  if (item->block == IDM_ACTION_PRIOR) return setting->actions.name[i];
-  if (item->block == IDM_MODEL_PRIOR) {
-    snprintf(buffer, size, "%zu", i + 1);
-    return buffer;
-  }
-  if (item->block == IDM_UTILITY)
-    snprintf(buffer, size, "%s,%s", setting->actions.name[item->offset / states],
-             setting->states.name[item->offset % states]);
-  else if (item->block == IDM_WEIGHTS)
-    snprintf(buffer, size, "%s,%s", setting->actions.name[item->offset / (states + 1)],
-             item->offset % (states + 1) ? setting->states.name[item->offset % (states + 1) - 1]
-                                         : "constant");
-  else
-    return NULL;
-  return buffer;
+  idm_block_entry(block->info, problem->setting, problem->theta->models, item->offset + i, buffer,
+                  size);
+  return buffer[0] ? buffer : NULL;
 }
 
-static size_t quantities_of(const parameter *item)
+/* Numbers that an item reports. */
+static size_t numbers_of(const parameter *item)
 {
-  return item->size + (!item->simplex && item->scale == IDM_SCALE_INVERSE);
+  return item->size + (idm_parameter_is_scalar(item) && item->scale == IDM_SCALE_INVERSE);
 }
 
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
                             size_t *quantity, idm_error *opt_error)
 {
   char buffer[2100];
-  const char *block = idm_block_name(item->block);
+  const char *block = info_of(p, item)->name;
   idm_status status = IDM_OK;
-  item->quantity = *quantity;
+  item->quantity = p->numbers;
+  p->numbers += numbers_of(item);
+  if (item->opaque) {
+    const size_t last = p->coordinate.count - (p->quantity.count - *quantity);
+    status = set_name(&p->coordinate, last, "", block, NULL, opt_error);
+    return status == IDM_OK ? set_name(&p->quantity, (*quantity)++, "", block, NULL, opt_error)
+                            : status;
+  }
   for (size_t i = 0; i < item->size && status == IDM_OK; i++) {
     const char *entry = entry_name(problem, item, i, buffer, sizeof buffer);
     p->summarised[*quantity] = item->simplex || item->scale != IDM_SCALE_INVERSE;
@@ -179,7 +194,7 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
     if (status == IDM_OK && (!item->simplex || i + 1 < item->size))
       status = set_name(&p->coordinate, item->first + i, "", block, entry, opt_error);
   }
-  if (status != IDM_OK || quantities_of(item) == item->size) return status;
+  if (status != IDM_OK || numbers_of(item) == item->size) return status;
   p->summarised[*quantity] = true;
   return set_name(&p->quantity, (*quantity)++, inverse_prefix, block,
                   entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
@@ -188,10 +203,15 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
 static idm_status name_all(idm_parameters *p, const idm_problem *problem, idm_error *opt_error)
 {
   size_t quantities = 0;
-  for (size_t i = 0; i < p->items; i++) quantities += quantities_of(&p->item[i]);
+  size_t coordinates = 0;
+  for (size_t i = 0; i < p->items; i++) {
+    const parameter *item = &p->item[i];
+    quantities += item->opaque ? 1 : numbers_of(item);
+    coordinates += item->opaque ? 1 : item->size - item->simplex;
+  }
   p->summarised = idm_new(quantities, sizeof *p->summarised);
   if (!p->summarised) return idm_fail_memory(opt_error);
-  idm_status status = idm_labels_create(&p->coordinate, p->dimension, opt_error);
+  idm_status status = idm_labels_create(&p->coordinate, coordinates, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&p->quantity, quantities, opt_error);
   size_t at = 0;
   for (size_t i = 0; i < p->items && status == IDM_OK; i++)
@@ -221,17 +241,7 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
     if (!p->item) status = idm_fail_memory(opt_error);
   }
-  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++) {
-    if (p->theta->block[i].role != IDM_DESCRIPTIVE) continue;
-    status = check_reads(problem, (idm_block_id)i, opt_error);
-    if (status == IDM_OK) status = add_block(p, (idm_block_id)i, opt_error);
-  }
-  if (status == IDM_OK && !p->items)
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "nothing is free: name what to infer under `free:`, or by --free beta,eta");
-  if (status == IDM_OK && p->dimension > most_numbers)
-    status = idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; at most %d can be", p->dimension,
-                      most_numbers);
+  if (status == IDM_OK) status = add_all(p, problem, opt_error);
   if (status == IDM_OK) status = name_all(p, problem, opt_error);
   if (status != IDM_OK) {
     idm_parameters_destroy(p);
@@ -244,6 +254,11 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
 size_t idm_parameters_dimension(const idm_parameters *parameters)
 {
   return parameters->dimension;
+}
+
+size_t idm_parameters_numbers(const idm_parameters *parameters)
+{
+  return parameters->numbers;
 }
 
 const idm_labels *idm_parameters_coordinates(const idm_parameters *parameters)
@@ -292,12 +307,21 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
   }
 }
 
+/* The natural value of a number of an opaque block at its coordinate y. */
+static double natural_at(const parameter *item, double y)
+{
+  return idm_scale_from(item->scale, idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
+}
+
 void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_theta *theta)
 {
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
+    double *value = theta->block[item->block].value;
     if (item->simplex)
-      idm_simplex_constrain(item->size, y + item->first, theta->block[item->block].value);
+      idm_simplex_constrain(item->size, y + item->first, value);
+    else if (item->opaque)
+      for (size_t j = 0; j < item->size; j++) value[j] = natural_at(item, y[item->first + j]);
     else
       idm_parameter_write(theta, item,
                           idm_scale_from(item->scale, idm_parameter_coordinate(item, y, NULL)));
@@ -313,17 +337,20 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
       idm_simplex_constrain(item->size, y + item->first, to);
       continue;
     }
+    for (size_t j = 0; item->opaque && j < item->size; j++)
+      to[j] = natural_at(item, y[item->first + j]);
+    if (item->opaque) continue;
     const double c = idm_parameter_coordinate(item, y, NULL);
     to[0] = idm_scale_from(item->scale, c);
     if (item->scale == IDM_SCALE_INVERSE) to[1] = c;
   }
 }
 
-static double read_number(const idm_block *block, const parameter *item)
+static double read_number(const idm_block *block, const parameter *item, size_t i)
 {
-  if (item->entry < 0) return block->value[item->offset];
-  for (size_t i = 0; i < block->size; i++)
-    if (block->coordinate[i] == item->entry) return block->value[i];
+  if (item->entry < 0) return block->value[item->offset + i];
+  for (size_t k = 0; k < block->size; k++)
+    if (block->coordinate[k] == item->entry) return block->value[k];
   return 0;
 }
 
@@ -351,8 +378,10 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
         if (!isfinite(y[item->first + j])) y[item->first + j] = 0;
       continue;
     }
-    const double c = inside(item, idm_scale_to(item->scale, read_number(block, item)));
-    y[item->first] = idm_unconstrain(item->lower, item->upper, c);
+    for (size_t j = 0; j < item->size; j++) {
+      const double c = inside(item, idm_scale_to(item->scale, read_number(block, item, j)));
+      y[item->first + j] = idm_unconstrain(item->lower, item->upper, c);
+    }
   }
 }
 
@@ -381,14 +410,16 @@ double idm_parameters_log_prior(const idm_parameters *parameters, const double *
       sum += log_prior_simplex(item, y, opt_gradient);
       continue;
     }
-    double slope;
-    double log_slope;
-    double log_slope_slope;
-    double prior_slope = 0;
-    const double c = idm_constrain(item->lower, item->upper, y[item->first], &slope, &log_slope,
-                                   &log_slope_slope);
-    sum += idm_prior_log_density(item->prior, c, &prior_slope) + log_slope;
-    if (opt_gradient) opt_gradient[item->first] = prior_slope * slope + log_slope_slope;
+    for (size_t j = item->first; j < item->first + item->size; j++) {
+      double slope;
+      double log_slope;
+      double log_slope_slope;
+      double prior_slope = 0;
+      const double c =
+          idm_constrain(item->lower, item->upper, y[j], &slope, &log_slope, &log_slope_slope);
+      sum += idm_prior_log_density(item->prior, c, &prior_slope) + log_slope;
+      if (opt_gradient) opt_gradient[j] = prior_slope * slope + log_slope_slope;
+    }
   }
   return sum;
 }
@@ -417,23 +448,25 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
       idm_simplex_unconstrain(item->size, p, y + item->first);
       continue;
     }
-    double c = NAN;
-    for (int tries = 0; tries < most_tries && !(c > item->lower && c < item->upper); tries++)
-      c = item->prior->kind == IDM_PRIOR_FLAT
-              ? item->lower + (item->upper - item->lower) * idm_random_uniform(random)
-              : idm_prior_draw(item->prior, random);
-    y[item->first] = idm_unconstrain(item->lower, item->upper, inside(item, c));
+    for (size_t j = 0; j < item->size; j++) {
+      double c = NAN;
+      for (int tries = 0; tries < most_tries && !(c > item->lower && c < item->upper); tries++)
+        c = item->prior->kind == IDM_PRIOR_FLAT
+                ? item->lower + (item->upper - item->lower) * idm_random_uniform(random)
+                : idm_prior_draw(item->prior, random);
+      y[item->first + j] = idm_unconstrain(item->lower, item->upper, inside(item, c));
+    }
   }
 }
 
 /* --- gradients ------------------------------------------------------------------------------ */
 
-/* d natural/dc, or for a temperature d(1/T)/dc, at c. */
-static double natural_slope(const parameter *item, double c)
+/* d natural/dc, or for a reciprocal block d(1/x)/dc, at c. */
+static double natural_slope(const parameter *item, bool reciprocal, double c)
 {
   const double value = idm_scale_from(item->scale, c);
   const double inverse = 1 / value;
-  if (is_temperature(item->block)) switch (item->scale) {
+  if (reciprocal) switch (item->scale) {
     case IDM_SCALE_IDENTITY:
       return value == 0 ? 0 : -inverse * inverse;
     case IDM_SCALE_LOG:
@@ -492,9 +525,12 @@ void idm_parameters_pull(const idm_parameters *parameters, const double *y, cons
       pull_simplex(item, y, slope, gradient);
       continue;
     }
-    double dc;
-    const double c = idm_parameter_coordinate(item, y, &dc);
-    const double sum = gather(slope, item);
-    if (sum != 0) gradient[item->first] += sum * natural_slope(item, c) * dc;
+    const bool reciprocal = info_of(parameters, item)->reciprocal;
+    for (size_t j = 0; j < item->size; j++) {
+      double dc;
+      const double c = idm_constrain(item->lower, item->upper, y[item->first + j], &dc, NULL, NULL);
+      const double sum = item->opaque ? slope->block[item->block].value[j] : gather(slope, item);
+      if (sum != 0) gradient[item->first + j] += sum * natural_slope(item, reciprocal, c) * dc;
+    }
   }
 }

@@ -1,12 +1,14 @@
-/* The free part of theta as a vector: one item a free number, or a free distribution. */
+/* The free part of theta as a vector: one item a free number, a free distribution, or an opaque
+ * block. */
 #ifndef IDM_INVERT_PARAMETERS_H
 #define IDM_INVERT_PARAMETERS_H
 
 #include "idm/invert.h"
 
 typedef struct parameter {
-  idm_block_id block;
+  size_t block;  /* of theta */
   bool simplex;  /* a whole distribution: size numbers, size - 1 coordinates */
+  bool opaque;   /* a whole block of unnamed numbers, each with the block's prior */
   size_t size;   /* numbers */
   int32_t entry; /* coordinate of the block that this is; -1: number `offset` alone */
   size_t offset; /* number of the block, where entry is -1 */
@@ -15,20 +17,27 @@ typedef struct parameter {
   double lower;           /* support of c */
   double upper;
   size_t first;    /* first coordinate in y */
-  size_t quantity; /* first quantity reported */
+  size_t quantity; /* first number reported */
 } parameter;
+
+/* Whether an item is one number, that has a coordinate, a profile and a place in a ridge. */
+static inline bool idm_parameter_is_scalar(const parameter *item)
+{
+  return !item->simplex && !item->opaque;
+}
 
 struct idm_parameters {
   idm_theta *theta; /* own copy: roles, priors, coordinates */
   size_t items;
   parameter *item;
   size_t dimension;
-  idm_labels coordinate;
-  idm_labels quantity;
-  bool *summarised; /* [quantity] */
+  size_t numbers;        /* reported, over all quantities */
+  idm_labels coordinate; /* opaque items, which come last, have one name for all */
+  idm_labels quantity;   /* the same */
+  bool *summarised;      /* [quantity] */
 };
 
-/* c of a scalar item at y[dimension], and dc/dy. */
+/* c of the first number of an item that is no distribution at y[dimension], and dc/dy. */
 double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope);
 /* Write the natural value of a scalar item into theta. */
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value);

@@ -15,6 +15,7 @@ typedef struct predictor {
   idm_workspace *workspace;
   size_t planned;      /* draw that the workspace is planned for, plus 1 */
   size_t trajectories; /* to simulate */
+  size_t agents;
 } predictor;
 
 static void close_predictor(predictor *p)
@@ -94,7 +95,7 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
   double *sum = idm_new(data->trajectories, sizeof *sum);
   idm_status status = open_predictor(&p, problem, posterior, opt_error);
   if (status == IDM_OK && !sum) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, opt_error);
+  if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, opt_error);
   if (status == IDM_OK) status = average(&p, data, scorer, log_likelihood, sum, score, opt_error);
   idm_scorer_destroy(scorer);
@@ -104,11 +105,14 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
   return status;
 }
 
-static idm_status before(void *context, size_t trajectory, idm_error *opt_error)
+/* A draw a trajectory, or where a memory outlives it a draw an agent. */
+static idm_status before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
 {
   predictor *p = context;
   const size_t all = p->posterior->chains * p->posterior->draws;
-  return plan_draw(p, trajectory * all / p->trajectories, opt_error);
+  const bool lasting = idm_workspace_behavior(p->workspace).ops->scope & IDM_SCOPE_AGENT;
+  return plan_draw(p, lasting ? agent * all / p->agents : trajectory * all / p->trajectories,
+                   opt_error);
 }
 
 idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterior *posterior,
@@ -119,9 +123,11 @@ idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterio
   predictor p;
   idm_status status = open_predictor(&p, problem, posterior, opt_error);
   p.trajectories = simulation->trajectories;
+  p.agents = simulation->agents ? simulation->agents : 1;
   idm_simulation each = *simulation;
   each.opt_before = before;
   each.context = &p;
+  idm_simulation_pay(&each, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
                           opt_error);

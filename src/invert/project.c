@@ -82,7 +82,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
   double *log_probability = idm_new(data->rows, sizeof *log_probability);
   idm_score score;
   idm_status status = log_probability ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_prefix_tree_create(data, &tree, opt_error);
+  if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);
   if (status == IDM_OK)
     status = idm_workspace_create(problem->setting, theta, &problem->agent, &workspace, opt_error);
   if (status == IDM_OK) status = idm_plan(theta, NULL, workspace, NULL, opt_error);

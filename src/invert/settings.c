@@ -35,7 +35,7 @@ void idm_fit_settings_plain(idm_fit_settings *settings)
 
 void idm_problem_flatten(idm_problem *problem)
 {
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
     idm_block *block = &problem->theta->block[i];
     if (block->role != IDM_DESCRIPTIVE) continue;
     free(block->prior.argument);

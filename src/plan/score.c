@@ -44,7 +44,8 @@ static bool count_ends(idm_scorer *scorer)
 {
   const idm_data *data = scorer->data;
   const size_t nodes = scorer->tree->nodes;
-  if (idm_times(data->agent_name.count, nodes) > data->trajectories) return true;
+  const bool longer = idm_times(data->agent_name.count, nodes) > data->trajectories;
+  if (longer || scorer->tree->scope & IDM_SCOPE_AGENT) return true;
   scorer->ended = idm_new(data->agent_name.count * nodes, sizeof *scorer->ended);
   if (!scorer->ended) return false;
   for (size_t t = 0; t < data->trajectories; t++)
@@ -85,18 +86,22 @@ static idm_status memory_at(idm_scorer *scorer, size_t depth, void **ret_memory,
   return status;
 }
 
-static idm_status begin_root(idm_scorer *scorer, size_t root, idm_error *opt_error)
+/* A trajectory begins: of a new agent at a root, else after what the agent did before. */
+static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_error *opt_error)
 {
   const idm_behavior b = scorer->behavior;
-  const int32_t start = scorer->tree->root_start[root];
+  const idm_prefix_tree *tree = scorer->tree;
+  const int32_t start = tree->begin_start[node->begin];
   const double *opt_start =
       start < 0 ? NULL : scorer->data->start_belief + (size_t)start * scorer->data->sizes.states;
-  void *memory;
-  idm_status status = memory_at(scorer, 0, &memory, opt_error);
-  if (status == IDM_OK) status = b.ops->begin_agent(b.content, memory, opt_error);
+  void *after;
+  idm_status status = memory_at(scorer, node->depth, &after, opt_error);
+  void *before = node->parent < 0 ? after : scorer->memory[node->depth - 1];
+  if (status == IDM_OK && node->parent < 0)
+    status = b.ops->begin_agent(b.content, after, opt_error);
   if (status == IDM_OK)
-    status = b.ops->begin_trajectory(b.content, memory, scorer->tree->root_variant[root], opt_start,
-                                     opt_error);
+    status = b.ops->begin_trajectory(b.content, before, after, tree->begin_variant[node->begin],
+                                     opt_start, opt_error);
   return status;
 }
 
@@ -135,8 +140,11 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
     scorer->chosen[index] = scorer->probability[node->action];
     return IDM_OK;
   }
-  return b.ops->log_act(b.content, before, open, (size_t)node->action, &scorer->total[index],
-                        opt_error);
+  if (b.ops->log_act)
+    return b.ops->log_act(b.content, before, open, (size_t)node->action, &scorer->total[index],
+                          opt_error);
+  scorer->total[index] = log(scorer->probability[node->action]);
+  return IDM_OK;
 }
 
 static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
@@ -150,8 +158,9 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
   if (status != IDM_OK || idle) return status;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
+  const double reward = scorer->tree->reward ? scorer->tree->reward[index] : 0;
   if (status == IDM_OK)
-    status = b.ops->observe(b.content, before, after, node->action, node->observation, 0, NULL,
+    status = b.ops->observe(b.content, before, after, node->action, node->observation, reward, NULL,
                             opt_error);
   return status;
 }
@@ -164,8 +173,8 @@ static void add_up(idm_scorer *scorer, idm_score *score)
   double sum = 0;
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
-    if (node->parent < 0) {
-      scorer->total[i] = 0;
+    if (node->begin >= 0) {
+      scorer->total[i] = node->parent < 0 ? 0 : scorer->total[node->parent];
       continue;
     }
     const double log_p = scorer->chosen[i] + scorer->total[i];
@@ -183,16 +192,18 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
 {
   const idm_prefix_tree *tree = scorer->tree;
   *score = (idm_score){0};
+  if (behavior.ops->scope & ~tree->scope)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the tree of histories was made for a memory of another scope");
   if (scorer->behavior.content != behavior.content || scorer->behavior.ops != behavior.ops) {
     drop_memories(scorer);
     scorer->behavior = behavior;
   }
-  size_t root = 0;
   for (size_t i = 0; i < tree->nodes; i++) {
     idm_status status;
-    if (tree->node[i].parent < 0) {
+    if (tree->node[i].begin >= 0) {
       scorer->chosen[i] = 1;
-      status = begin_root(scorer, root++, opt_error);
+      status = begin(scorer, &tree->node[i], opt_error);
     } else {
       status = visit(scorer, i, score, opt_error);
     }
@@ -209,7 +220,13 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
 
 double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
 {
-  return scorer->total[scorer->tree->last[trajectory]];
+  const idm_prefix_tree *tree = scorer->tree;
+  const size_t first = tree->first[trajectory];
+  if (tree->node[first].parent < 0) return scorer->total[tree->last[trajectory]];
+  double sum = 0; /* not a difference: what the agent did before may have been impossible */
+  for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
+    sum += scorer->chosen[i];
+  return sum;
 }
 
 void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
@@ -220,7 +237,7 @@ void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
   memset(log_likelihood, 0, agents * sizeof *log_likelihood);
   if (!scorer->ended) {
     for (size_t t = 0; t < data->trajectories; t++)
-      log_likelihood[data->agent[t]] += scorer->total[scorer->tree->last[t]];
+      log_likelihood[data->agent[t]] += idm_scorer_trajectory(scorer, t);
     return;
   }
   for (size_t a = 0; a < agents; a++)
@@ -232,7 +249,55 @@ void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
 void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *log_probability)
 {
   const idm_prefix_tree *tree = scorer->tree;
-  for (size_t i = tree->last[trajectory]; tree->node[i].parent >= 0;
-       i = (size_t)tree->node[i].parent)
-    log_probability[tree->node[i].depth - 1] = scorer->chosen[i];
+  const size_t first = tree->first[trajectory];
+  for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
+    log_probability[tree->node[i].depth - tree->node[first].depth - 1] = scorer->chosen[i];
+}
+
+/* --- gradient ------------------------------------------------------------------------------- */
+
+struct idm_gradient {
+  const idm_slope_ops *ops;
+  void *content;
+};
+
+bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
+                           const idm_workspace *workspace)
+{
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  return b.ops->slope && b.ops->slope->possible(b.content, data, tree);
+}
+
+idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree,
+                               idm_workspace *workspace, idm_gradient **ret_gradient,
+                               idm_error *opt_error)
+{
+  *ret_gradient = NULL;
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  if (!idm_gradient_possible(data, tree, workspace))
+    return idm_fail(opt_error, IDM_USAGE, "these data and this agent have no gradient");
+  idm_gradient *gradient = idm_new(1, sizeof *gradient);
+  if (!gradient) return idm_fail_memory(opt_error);
+  gradient->ops = b.ops->slope;
+  const idm_status status =
+      gradient->ops->create(b.content, data, tree, &gradient->content, opt_error);
+  if (status != IDM_OK) {
+    idm_gradient_destroy(gradient);
+    return status;
+  }
+  *ret_gradient = gradient;
+  return IDM_OK;
+}
+
+void idm_gradient_destroy(idm_gradient *gradient)
+{
+  if (!gradient) return;
+  if (gradient->content) gradient->ops->destroy(gradient->content);
+  free(gradient);
+}
+
+idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_theta *slope,
+                            idm_error *opt_error)
+{
+  return gradient->ops->run(gradient->content, log_likelihood, slope, opt_error);
 }

@@ -1,4 +1,6 @@
 /* Simulation: a behaviour acting in the environment. */
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "idm/behavior.h"
 
@@ -8,6 +10,7 @@ enum { default_steps = 1000 };
 typedef struct simulator {
   const idm_setting *setting;
   idm_behavior behavior;
+  const idm_simulation *simulation;
   idm_data *data;
   size_t capacity; /* rows that the data has room for */
   void *memory;
@@ -23,6 +26,11 @@ static idm_status reserve_rows(simulator *s, size_t rows, idm_error *opt_error)
   int32_t *observation = realloc(s->data->observation, capacity * sizeof *observation);
   if (observation) s->data->observation = observation;
   if (!action || !observation) return idm_fail_memory(opt_error);
+  if (s->simulation->opt_reward) {
+    double *reward = realloc(s->data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
+    if (!reward) return idm_fail_memory(opt_error);
+    s->data->number[IDM_COLUMN_REWARD] = reward;
+  }
   s->capacity = capacity;
   return IDM_OK;
 }
@@ -62,11 +70,27 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
     data->starts = n.states;
     for (size_t i = 0; i < n.states; i++) data->start_belief[i * n.states + i] = 1;
   }
-  idm_status status = idm_labels_create(&data->agent_name, 1, opt_error);
-  if (status == IDM_OK) status = idm_labels_set(&data->agent_name, 0, "1", 1, opt_error);
+  const size_t agents = s->simulation->agents ? s->simulation->agents : 1;
+  idm_status status = idm_labels_create(&data->agent_name, agents, opt_error);
+  for (size_t i = 0; i < agents && status == IDM_OK; i++) {
+    char name[24];
+    const int length = snprintf(name, sizeof name, "%zu", i + 1);
+    status = idm_labels_set(&data->agent_name, i, name, (size_t)length, opt_error);
+  }
+  for (size_t i = 0; i < trajectories; i++) data->agent[i] = (uint32_t)(i * agents / trajectories);
   if (status == IDM_OK)
     status = s->behavior.ops->memory_create(s->behavior.content, &s->memory, opt_error);
   return status;
+}
+
+/* The environment's answer to an action: it moves, and something is seen. */
+static int move(const idm_setting *setting, size_t u, size_t *state, idm_random *random)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  *state =
+      idm_random_choice(random, setting->transition + (u * n.states + *state) * n.states, n.states);
+  return (int)idm_random_choice(
+      random, setting->emission + (u * n.states + *state) * n.observations, n.observations);
 }
 
 static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_random *random,
@@ -79,8 +103,11 @@ static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_rand
   size_t state = idm_random_choice(random, setting->start, n.states);
   data->start[index] = data->starts ? (int32_t)state : -1;
   const double *start = data->starts ? data->start_belief + state * n.states : NULL;
-  idm_status status = b.ops->begin_agent(b.content, s->memory, opt_error);
-  if (status == IDM_OK) status = b.ops->begin_trajectory(b.content, s->memory, 0, start, opt_error);
+  const bool lasting = b.ops->scope & IDM_SCOPE_AGENT;
+  const bool first = index == 0 || data->agent[index] != data->agent[index - 1];
+  idm_status status = first ? b.ops->begin_agent(b.content, s->memory, opt_error) : IDM_OK;
+  if (status == IDM_OK)
+    status = b.ops->begin_trajectory(b.content, s->memory, s->memory, 0, start, opt_error);
 
   for (int t = 0; status == IDM_OK && t < steps; t++) {
     status = reserve_rows(s, data->rows + 1, opt_error);
@@ -88,18 +115,20 @@ static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_rand
       status = b.ops->act(b.content, s->memory, NULL, s->probability, opt_error);
     if (status != IDM_OK) break;
     const size_t u = idm_random_choice(random, s->probability, n.actions);
+    const double *pays = s->simulation->opt_reward;
+    const double reward = pays ? pays[u * n.states + state] : 0;
     data->action[data->rows] = (int32_t)u;
-    data->observation[data->rows] = IDM_MISSING;
+    if (pays) data->number[IDM_COLUMN_REWARD][data->rows] = reward;
     data->rows++;
-    if (setting->ends[u]) break;
-    state = idm_random_choice(random, setting->transition + (u * n.states + state) * n.states,
-                              n.states);
-    const size_t x = idm_random_choice(
-        random, setting->emission + (u * n.states + state) * n.observations, n.observations);
-    data->observation[data->rows - 1] = (int32_t)x;
-    if (t + 1 < steps)
+    int x = IDM_MISSING;
+    if (!setting->ends[u]) x = move(setting, u, &state, random);
+    data->observation[data->rows - 1] = x;
+    /* What comes last matters to a memory that outlives the trajectory. */
+    const bool last = setting->ends[u] || t + 1 == steps;
+    if (!last || lasting)
       status =
-          b.ops->observe(b.content, s->memory, s->memory, (int)u, (int)x, 0, random, opt_error);
+          b.ops->observe(b.content, s->memory, s->memory, (int)u, x, reward, random, opt_error);
+    if (last) break;
   }
   data->first[index + 1] = data->rows;
   return status;
@@ -111,6 +140,12 @@ static idm_status finish(simulator *s, idm_error *opt_error)
   data->available = idm_new(data->rows, sizeof *data->available);
   data->line = idm_new(data->rows, sizeof *data->line);
   return data->available && data->line ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+void idm_simulation_pay(idm_simulation *simulation, const idm_problem *problem)
+{
+  if (idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS)
+    simulation->opt_reward = idm_theta_values(problem->theta, IDM_UTILITY, 0);
 }
 
 idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
@@ -126,12 +161,13 @@ idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
   if (setting->horizon > 0 && (simulation->steps <= 0 || steps > setting->horizon))
     steps = setting->horizon;
 
-  simulator s = {.setting = setting, .behavior = behavior};
+  simulator s = {.setting = setting, .behavior = behavior, .simulation = simulation};
   idm_status status = prepare(&s, simulation->trajectories, opt_error);
   for (size_t i = 0; status == IDM_OK && i < simulation->trajectories; i++) {
     idm_random random;
     idm_random_init(&random, simulation->seed, i);
-    if (simulation->opt_before) status = simulation->opt_before(simulation->context, i, opt_error);
+    if (simulation->opt_before)
+      status = simulation->opt_before(simulation->context, i, s.data->agent[i], opt_error);
     if (status == IDM_OK) status = run_trajectory(&s, i, steps, &random, opt_error);
   }
   if (status == IDM_OK) status = finish(&s, opt_error);

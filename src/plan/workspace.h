@@ -1,8 +1,7 @@
-/* What a workspace holds, for the parts of the library that look inside it. */
+/* What a workspace holds. */
 #ifndef IDM_PLAN_WORKSPACE_H
 #define IDM_PLAN_WORKSPACE_H
 
-#include "idm/planner.h"
 #include "plan/believer/believer.h"
 
 struct idm_workspace {
@@ -10,10 +9,9 @@ struct idm_workspace {
   const idm_setting *setting; /* borrowed */
   idm_theta *theta;           /* own copy, clamped: the believer's models are here */
   idm_theta *candidate;       /* a theta on its way in */
-  idm_recognition recognition;
   void *content;
-  double *scratch; /* for values and policies asked of the workspace itself */
-  believer *believer;
+  double *scratch;   /* for values and policies asked of the workspace itself */
+  believer believer; /* of a planner over beliefs */
 };
 
 #endif

@@ -2,17 +2,18 @@
 #include "idm/problem.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "setting/freedom.h"
 
 void idm_agent_default(idm_agent *agent)
 {
   *agent = (idm_agent){
-      .planner = "bounded-rational",
       .evaluate = IDM_LOOKAHEAD,
       .surprise = IDM_SURPRISE_BELIEF,
       .recognition = IDM_RECOGNITION_MEAN,
@@ -21,6 +22,63 @@ void idm_agent_default(idm_agent *agent)
       .specification_capacity = NAN,
       .recognition_capacity = NAN,
   };
+}
+
+static const char *const evaluate_words[] = {"lookahead", "interpolate", NULL};
+static const char *const surprise_words[] = {"belief", "observation", NULL};
+static const char *const recognition_words[] = {"mean", "sampled", NULL};
+
+static const idm_key agent_keys[] = {
+    {.name = "resolution",
+     .kind = IDM_KEY_INT,
+     .offset = offsetof(idm_agent, resolution),
+     .least = 1,
+     .most = 1e9,
+     .help = "r of the lattice of beliefs"},
+    {.name = "evaluate",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, evaluate),
+     .words = evaluate_words,
+     .help = "policies off the lattice"},
+    {.name = "surprise",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, surprise),
+     .words = surprise_words,
+     .help = "what counts as one surprise"},
+    {.name = "recognition",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, recognition),
+     .words = recognition_words,
+     .help = "the mean of the models' updates, or their mixture"},
+    {.name = "tolerance",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, tolerance),
+     .above = true,
+     .most = INFINITY,
+     .help = "bound on the value to reach, relative to its size"},
+    {.name = "decision_capacity",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, decision_capacity),
+     .most = INFINITY,
+     .help = "nats; finds alpha"},
+    {.name = "specification_capacity",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, specification_capacity),
+     .most = INFINITY,
+     .help = "nats; finds beta"},
+    {.name = "recognition_capacity",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, recognition_capacity),
+     .least = -INFINITY,
+     .most = INFINITY,
+     .help = "nats; finds eta"},
+    {.name = NULL},
+};
+_Static_assert(sizeof(idm_evaluate) == sizeof(int), "words are stored as int");
+
+const idm_key *idm_agent_keys(void)
+{
+  return agent_keys;
 }
 
 idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
@@ -46,11 +104,8 @@ void idm_problem_destroy(idm_problem *problem)
   if (!problem) return;
   idm_setting_destroy(problem->setting);
   idm_theta_destroy(problem->theta);
-  idm_labels *const lists[] = {&problem->columns.agent,       &problem->columns.trajectory,
-                               &problem->columns.time,        &problem->columns.action,
-                               &problem->columns.observation, &problem->columns.available,
-                               &problem->columns.utility};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) idm_labels_destroy(lists[i]);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) idm_labels_destroy(&problem->columns.role[i]);
+  idm_labels_destroy(&problem->columns.utility);
   free(problem->utility_source);
   free(problem);
 }
@@ -83,9 +138,9 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
   }
   free(fixed);
   /* Now that the utilities are known, so is what default priors scale with. */
-  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
+  for (size_t i = 0; i < theta->blocks && status == IDM_OK; i++)
     if (theta->block[i].usual_prior)
-      status = idm_theta_default_prior(theta, (idm_block_id)i, idm_theta_range(theta), opt_error);
+      status = idm_theta_default_prior(theta, i, idm_theta_range(theta), opt_error);
   return status;
 }
 
@@ -111,14 +166,6 @@ static bool same_labels(const idm_labels *a, const idm_labels *b, const char *wh
   return true;
 }
 
-static bool same_number(double a, double b, double tolerance)
-{
-  if (a == b) return signbit(a) == signbit(b) || tolerance > 0;
-  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-  if (isinf(a) || isinf(b)) return false;
-  return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
-}
-
 static bool same_numbers(const double *a, const double *b, size_t count, const char *what,
                          difference *d)
 {
@@ -127,7 +174,7 @@ static bool same_numbers(const double *a, const double *b, size_t count, const c
     return false;
   }
   for (size_t i = 0; a && i < count; i++)
-    if (!same_number(a[i], b[i], d->tolerance)) {
+    if (!idm_number_same(a[i], b[i], d->tolerance)) {
       snprintf(d->buffer, d->size, "%s[%zu]: %.17g and %.17g", what, i, a[i], b[i]);
       return false;
     }
@@ -158,12 +205,16 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
 
 static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
 {
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  if (a->blocks != b->blocks) {
+    snprintf(d->buffer, d->size, "the planners' own blocks");
+    return false;
+  }
+  for (size_t i = 0; i < a->blocks; i++) {
     const idm_block *x = &a->block[i];
     const idm_block *y = &b->block[i];
-    const char *name = idm_block_name((idm_block_id)i);
-    if (x->size != y->size || x->variants != y->variants || x->role != y->role ||
-        x->scale != y->scale || x->prior.kind != y->prior.kind ||
+    const char *name = x->info->name;
+    if (x->info != y->info || x->size != y->size || x->variants != y->variants ||
+        x->role != y->role || x->scale != y->scale || x->prior.kind != y->prior.kind ||
         x->prior.count != y->prior.count || !x->coordinate != !y->coordinate ||
         (x->coordinate &&
          memcmp(x->coordinate, y->coordinate, x->size * sizeof *x->coordinate) != 0)) {
@@ -180,29 +231,21 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
 
 static bool same_agent(const idm_agent *a, const idm_agent *b, difference *d)
 {
-  if (strcmp(a->planner, b->planner) == 0 && a->resolution == b->resolution &&
-      a->evaluate == b->evaluate && a->surprise == b->surprise &&
-      a->recognition == b->recognition && same_number(a->tolerance, b->tolerance, d->tolerance) &&
-      same_number(a->decision_capacity, b->decision_capacity, d->tolerance) &&
-      same_number(a->specification_capacity, b->specification_capacity, d->tolerance) &&
-      same_number(a->recognition_capacity, b->recognition_capacity, d->tolerance))
-    return true;
-  snprintf(d->buffer, d->size, "the agent");
-  return false;
+  bool same = a->planner == b->planner;
+  for (const idm_key *key = agent_keys; key->name && same; key++)
+    same = idm_key_same(key, a, b, d->tolerance);
+  if (!same) snprintf(d->buffer, d->size, "the agent");
+  return same;
 }
 
 static bool same_columns(const idm_problem *a, const idm_problem *b, difference *d)
 {
-  const idm_columns *x = &a->columns;
-  const idm_columns *y = &b->columns;
-  if (!same_labels(&x->agent, &y->agent, "agent columns", d) ||
-      !same_labels(&x->trajectory, &y->trajectory, "trajectory columns", d) ||
-      !same_labels(&x->time, &y->time, "time columns", d) ||
-      !same_labels(&x->action, &y->action, "action columns", d) ||
-      !same_labels(&x->observation, &y->observation, "observation columns", d) ||
-      !same_labels(&x->available, &y->available, "available columns", d) ||
-      !same_labels(&x->utility, &y->utility, "utility columns", d))
-    return false;
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
+    char what[40];
+    snprintf(what, sizeof what, "%s columns", idm_column_describe((idm_column)i)->key);
+    if (!same_labels(&a->columns.role[i], &b->columns.role[i], what, d)) return false;
+  }
+  if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d)) return false;
   bool same = a->utility_sources == b->utility_sources;
   for (size_t i = 0; same && i < a->utility_sources; i++) {
     const idm_utility_source *p = &a->utility_source[i];

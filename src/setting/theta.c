@@ -7,16 +7,6 @@
 
 #include "base/memory.h"
 
-static const char *const block_names[] = {
-#define BLOCK_NAME(id, name, text) name,
-    IDM_BLOCK_LIST(BLOCK_NAME)
-#undef BLOCK_NAME
-};
-static const char *const scale_names[] = {
-#define SCALE_NAME(id, name) name,
-    IDM_SCALE_LIST(SCALE_NAME)
-#undef SCALE_NAME
-};
 static const struct {
   const char *name;
   int arguments;
@@ -25,16 +15,6 @@ static const struct {
     IDM_PRIOR_LIST(PRIOR_ROW)
 #undef PRIOR_ROW
 };
-
-const char *idm_block_name(idm_block_id id)
-{
-  return block_names[id];
-}
-
-const char *idm_scale_name(idm_scale scale)
-{
-  return scale_names[scale];
-}
 
 const char *idm_prior_name(idm_prior_kind kind)
 {
@@ -46,20 +26,6 @@ int idm_prior_arguments(idm_prior_kind kind)
   return priors[kind].arguments;
 }
 
-int idm_block_find(const char *name)
-{
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
-    if (strcmp(block_names[i], name) == 0) return i;
-  return -1;
-}
-
-int idm_scale_find(const char *name)
-{
-  for (size_t i = 0; i < sizeof scale_names / sizeof scale_names[0]; i++)
-    if (strcmp(scale_names[i], name) == 0) return (int)i;
-  return -1;
-}
-
 int idm_prior_find(const char *name)
 {
   for (size_t i = 0; i < sizeof priors / sizeof priors[0]; i++)
@@ -67,7 +33,7 @@ int idm_prior_find(const char *name)
   return -1;
 }
 
-idm_status idm_theta_resize(idm_theta *theta, idm_block_id id, size_t size, size_t variants,
+idm_status idm_theta_resize(idm_theta *theta, size_t id, size_t size, size_t variants,
                             idm_error *opt_error)
 {
   double *value = idm_new(idm_times(size, variants), sizeof *value);
@@ -80,9 +46,27 @@ idm_status idm_theta_resize(idm_theta *theta, idm_block_id id, size_t size, size
   return IDM_OK;
 }
 
-static void fill(double *value, size_t count, double number)
+/* The values of a block by default. Dynamics have none: they stay 0 until they are given. */
+static void fill(idm_block *block, size_t width)
 {
-  for (size_t i = 0; i < count; i++) value[i] = number;
+  const idm_block_info *info = block->info;
+  const bool uniform = info->support == IDM_DISTRIBUTION;
+  const bool rows = info->axis[1] != IDM_AXIS_END;
+  for (size_t i = 0; i < block->size; i++)
+    block->value[i] = info->field ? info->field[i].standard
+                      : !uniform  ? info->standard
+                      : rows      ? 0
+                                  : 1.0 / (double)width;
+}
+
+static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *info,
+                             idm_error *opt_error)
+{
+  const size_t size = info->optional ? 0 : idm_block_size(info, theta->sizes, theta->models);
+  theta->block[id] = (idm_block){.info = info};
+  const idm_status status = idm_theta_resize(theta, id, size, 1, opt_error);
+  if (status == IDM_OK) fill(&theta->block[id], size);
+  return status;
 }
 
 idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
@@ -94,57 +78,86 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   if (!theta) return idm_fail_memory(opt_error);
   theta->sizes = sizes;
   theta->models = models;
-
-  const size_t pairs = idm_times(sizes.actions, sizes.states);
-  const size_t worlds = idm_times(models, pairs);
-  size_t size[IDM_BLOCK_COUNT];
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) size[i] = 1;
-  size[IDM_UTILITY] = pairs;
-  size[IDM_CERTAINTY] = 2;
-  size[IDM_ACTION_PRIOR] = sizes.actions;
-  size[IDM_MODEL_PRIOR] = models;
-  size[IDM_BELIEF_PRIOR] = 0;
-  size[IDM_TRANSITION] = idm_times(worlds, sizes.states);
-  size[IDM_EMISSION] = idm_times(worlds, sizes.observations);
-  size[IDM_WEIGHTS] = 0;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    const idm_status status = idm_theta_resize(theta, (idm_block_id)i, size[i], 1, opt_error);
-    if (status != IDM_OK) {
-      idm_theta_destroy(theta);
-      return status;
-    }
+  theta->block = idm_new(IDM_BLOCK_COUNT, sizeof *theta->block);
+  idm_status status = theta->block ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++) {
+    theta->blocks = i + 1;
+    status = make_block(theta, i, idm_block_describe((idm_block_id)i), opt_error);
   }
-  theta->block[IDM_CERTAINTY].value[0] = 1;
-  theta->block[IDM_DISCOUNT].value[0] = 0.95;
-  theta->block[IDM_BETA].value[0] = INFINITY;
-  theta->block[IDM_TEMPERATURE].value[0] = 1;
-  fill(theta->block[IDM_ACTION_PRIOR].value, sizes.actions, 1.0 / (double)sizes.actions);
-  fill(theta->block[IDM_MODEL_PRIOR].value, models, 1.0 / (double)models);
+  if (status != IDM_OK) {
+    idm_theta_destroy(theta);
+    return status;
+  }
   *ret_theta = theta;
   return IDM_OK;
+}
+
+/* Let go of everything that makes a block free. */
+static void clamp(idm_block *block)
+{
+  free(block->prior.argument);
+  free(block->coordinate);
+  idm_labels_destroy(&block->coordinate_name);
+  block->role = IDM_NORMATIVE;
+  block->scale = IDM_SCALE_IDENTITY;
+  block->prior = (idm_prior){0};
+  block->usual_prior = false;
+  block->coordinate = NULL;
+}
+
+idm_status idm_theta_own(idm_theta *theta, const idm_block_info *own, size_t count,
+                         idm_error *opt_error)
+{
+  const size_t held = theta->blocks - IDM_BLOCK_COUNT;
+  if (held == count && (!count || theta->block[IDM_BLOCK_COUNT].info == own)) return IDM_OK;
+  for (; theta->blocks > IDM_BLOCK_COUNT; theta->blocks--) {
+    clamp(&theta->block[theta->blocks - 1]);
+    free(theta->block[theta->blocks - 1].value);
+  }
+  idm_block *block = realloc(theta->block, (IDM_BLOCK_COUNT + count) * sizeof *block);
+  if (!block) return idm_fail_memory(opt_error);
+  theta->block = block;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    status = make_block(theta, IDM_BLOCK_COUNT + i, &own[i], opt_error);
+    theta->blocks = IDM_BLOCK_COUNT + i + 1;
+  }
+  return status;
+}
+
+int idm_theta_find(const idm_theta *theta, const char *name)
+{
+  for (size_t i = 0; i < theta->blocks; i++)
+    if (strcmp(theta->block[i].info->name, name) == 0) return (int)i;
+  return -1;
 }
 
 void idm_theta_destroy(idm_theta *theta)
 {
   if (!theta) return;
   idm_theta_clamp(theta);
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) free(theta->block[i].value);
+  for (size_t i = 0; i < theta->blocks; i++) free(theta->block[i].value);
+  free(theta->block);
   free(theta);
 }
 
 void idm_theta_clamp(idm_theta *theta)
 {
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    idm_block *block = &theta->block[i];
-    free(block->prior.argument);
-    free(block->coordinate);
-    idm_labels_destroy(&block->coordinate_name);
-    block->role = IDM_NORMATIVE;
-    block->scale = IDM_SCALE_IDENTITY;
-    block->prior = (idm_prior){0};
-    block->usual_prior = false;
-    block->coordinate = NULL;
-  }
+  for (size_t i = 0; i < theta->blocks; i++) clamp(&theta->block[i]);
+}
+
+void idm_theta_assign(idm_theta *theta, const idm_theta *from)
+{
+  for (size_t i = 0; i < theta->blocks; i++)
+    memcpy(theta->block[i].value, from->block[i].value,
+           from->block[i].size * from->block[i].variants * sizeof(double));
+}
+
+void idm_theta_clear(idm_theta *theta)
+{
+  for (size_t i = 0; i < theta->blocks; i++)
+    memset(theta->block[i].value, 0,
+           theta->block[i].size * theta->block[i].variants * sizeof(double));
 }
 
 /* Deep copy of what makes a block free; false where memory is short. */
@@ -164,8 +177,10 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
   *ret_theta = NULL;
   idm_theta *copy = idm_duplicate(theta, 1, sizeof *theta);
   if (!copy) return idm_fail_memory(opt_error);
-  bool whole = true;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  copy->block = idm_duplicate(theta->block, theta->blocks, sizeof *copy->block);
+  bool whole = copy->block;
+  if (!whole) copy->blocks = 0;
+  for (size_t i = 0; i < copy->blocks; i++) {
     const idm_block *from = &theta->block[i];
     idm_block *to = &copy->block[i];
     to->value = idm_duplicate(from->value, from->size * from->variants, sizeof *to->value);
@@ -179,18 +194,18 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
   return IDM_OK;
 }
 
-const double *idm_theta_values(const idm_theta *theta, idm_block_id id, size_t variant)
+const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant)
 {
   const idm_block *block = &theta->block[id];
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
-double idm_theta_scalar(const idm_theta *theta, idm_block_id id)
+double idm_theta_scalar(const idm_theta *theta, size_t id)
 {
   return theta->block[id].value[0];
 }
 
-void idm_theta_set_scalar(idm_theta *theta, idm_block_id id, double value)
+void idm_theta_set_scalar(idm_theta *theta, size_t id, double value)
 {
   theta->block[id].value[0] = value;
 }
@@ -198,16 +213,15 @@ void idm_theta_set_scalar(idm_theta *theta, idm_block_id id, double value)
 size_t idm_theta_variants(const idm_theta *theta)
 {
   size_t variants = 1;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+  for (size_t i = 0; i < theta->blocks; i++)
     if (theta->block[i].variants > variants) variants = theta->block[i].variants;
   return variants;
 }
 
-/* Blocks whose rows are distributions, with the width of a row. */
-static idm_status check_distributions(const idm_theta *theta, idm_block_id id, size_t width,
-                                      idm_error *opt_error)
+/* --- validity ------------------------------------------------------------------------------- */
+
+static idm_status check_rows(const idm_block *block, size_t width, idm_error *opt_error)
 {
-  const idm_block *block = &theta->block[id];
   for (size_t i = 0; width && i + width <= block->size * block->variants; i += width) {
     double sum = 0;
     bool legal = true;
@@ -218,76 +232,59 @@ static idm_status check_distributions(const idm_theta *theta, idm_block_id id, s
     if (!legal || !(fabs(sum - 1) <= 1e-4))
       return idm_fail(opt_error, IDM_INPUT,
                       "row %zu of %s is no distribution: entries must be non-negative and sum to 1",
-                      i / width, block_names[id]);
+                      i / width, block->info->name);
   }
   return IDM_OK;
 }
 
-/* Whether every block has the size its place in theta asks for. */
-static idm_status check_sizes(const idm_theta *theta, const idm_setting *setting,
+/* What one number must be, or NULL where it is. */
+static const char *wrong_number(const idm_block_info *info, double x)
+{
+  if (isnan(x) || (!info->infinite && !isfinite(x))) return info->infinite ? "a number" : "finite";
+  switch (info->support) {
+  case IDM_NOT_NEGATIVE:
+    return x >= 0 ? NULL : "at least 0";
+  case IDM_POSITIVE:
+    return x > 0 ? NULL : "above 0";
+  case IDM_FRACTION:
+    return x >= 0 && x <= 1 ? NULL : "in [0, 1]";
+  default:
+    return NULL;
+  }
+}
+
+static idm_status check_block(const idm_theta *theta, const idm_block *block, idm_sizes sizes,
                               idm_error *opt_error)
 {
-  const idm_sizes n = idm_setting_sizes(setting);
-  const size_t pairs = n.actions * n.states;
-  const struct {
-    idm_block_id id;
-    size_t size;
-    bool optional;
-  } expected[] = {{IDM_DISCOUNT, 1, false},
-                  {IDM_ALPHA, 1, false},
-                  {IDM_BETA, 1, false},
-                  {IDM_ETA, 1, false},
-                  {IDM_TEMPERATURE, 1, false},
-                  {IDM_UTILITY, pairs, false},
-                  {IDM_CERTAINTY, 2, false},
-                  {IDM_ACTION_PRIOR, n.actions, false},
-                  {IDM_MODEL_PRIOR, theta->models, false},
-                  {IDM_BELIEF_PRIOR, n.states, true},
-                  {IDM_TRANSITION, theta->models * pairs * n.states, false},
-                  {IDM_EMISSION, theta->models * pairs * n.observations, false},
-                  {IDM_WEIGHTS, n.actions * (n.states + 1), true}};
-  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-    const size_t size = theta->block[expected[i].id].size;
-    if (size != expected[i].size && !(expected[i].optional && size == 0))
-      return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
-                      block_names[expected[i].id], size, expected[i].size);
+  const idm_block_info *info = block->info;
+  const size_t size = idm_block_size(info, sizes, theta->models);
+  if (block->size != size && !(info->optional && block->size == 0))
+    return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
+                    info->name, block->size, size);
+  for (size_t j = 0; j < block->size * block->variants; j++) {
+    const char *wrong = wrong_number(info, block->value[j]);
+    if (wrong)
+      return idm_fail(opt_error, IDM_INPUT, "%s is %g; it must be %s", info->name, block->value[j],
+                      wrong);
   }
-  return IDM_OK;
+  size_t last = 0;
+  while (last < 3 && info->axis[last + 1]) last++;
+  if (info->support != IDM_DISTRIBUTION) return IDM_OK;
+  return check_rows(block, idm_axis_length(info, info->axis[last], sizes, theta->models),
+                    opt_error);
 }
 
 idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,
                               idm_error *opt_error)
 {
-  const idm_status sized = check_sizes(theta, setting, opt_error);
-  if (sized != IDM_OK) return sized;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
-    const idm_block *block = &theta->block[i];
-    const bool may_be_infinite = i == IDM_ALPHA || i == IDM_BETA;
-    for (size_t j = 0; j < block->size * block->variants; j++)
-      if (isnan(block->value[j]) || (!may_be_infinite && !isfinite(block->value[j])))
-        return idm_fail(opt_error, IDM_INPUT, "%s is %g; it must be %s", block_names[i],
-                        block->value[j], may_be_infinite ? "a number" : "finite");
-  }
   const double discount = idm_theta_scalar(theta, IDM_DISCOUNT);
-  if (!(discount >= 0 && (discount < 1 || (discount == 1 && setting->horizon > 0))))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the discount is %g; it must lie in [0, 1), or be 1 with a horizon", discount);
-  if (!(idm_theta_scalar(theta, IDM_TEMPERATURE) >= 0))
-    return idm_fail(opt_error, IDM_INPUT, "the temperature is %g; it must not be negative",
-                    idm_theta_scalar(theta, IDM_TEMPERATURE));
-  for (size_t j = 0; j < theta->block[IDM_BELIEF_PRIOR].size; j++)
-    if (!(theta->block[IDM_BELIEF_PRIOR].value[j] > 0))
-      return idm_fail(opt_error, IDM_INPUT, "belief_prior needs positive concentrations");
-  const struct {
-    idm_block_id id;
-    size_t width;
-  } rows[] = {{IDM_ACTION_PRIOR, theta->sizes.actions},
-              {IDM_MODEL_PRIOR, theta->models},
-              {IDM_TRANSITION, theta->sizes.states},
-              {IDM_EMISSION, theta->sizes.observations}};
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const idm_status status = check_distributions(theta, rows[i].id, rows[i].width, opt_error);
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_status status =
+        check_block(theta, &theta->block[i], idm_setting_sizes(setting), opt_error);
     if (status != IDM_OK) return status;
   }
+  if (discount == 1 && !(setting->horizon > 0))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the discount is %g; it must lie in [0, 1), or be 1 with a horizon", discount);
   return IDM_OK;
 }

@@ -33,7 +33,7 @@ static idm_prefix_tree *create_tree(const idm_data *data)
 {
   idm_prefix_tree *tree;
   idm_error error = {0};
-  assert_int_equal(idm_prefix_tree_create(data, &tree, &error), IDM_OK);
+  assert_int_equal(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error), IDM_OK);
   return tree;
 }
 
@@ -41,15 +41,15 @@ static idm_prefix_tree *create_tree(const idm_data *data)
 static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
 {
   uint64_t through_roots = 0;
-  size_t roots = 0;
+  size_t begins = 0;
   uint64_t *below = calloc(tree->nodes + 1, sizeof *below);
   bool *parent = calloc(tree->nodes + 1, sizeof *parent);
   for (size_t n = 0; n < tree->nodes; n++) {
     const idm_prefix_node *node = &tree->node[n];
+    begins += node->begin >= 0;
     if (node->parent < 0) {
       assert_int_equal(node->depth, 0);
-      assert_true(roots < tree->roots);
-      assert_int_equal(tree->root[roots++], n);
+      assert_true(node->begin >= 0);
       through_roots += node->count;
       continue;
     }
@@ -62,7 +62,7 @@ static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
     below[node->parent] += node->count;
     parent[node->parent] = true;
   }
-  assert_int_equal(roots, tree->roots);
+  assert_int_equal(begins, tree->begins);
   assert_int_equal(through_roots, data->trajectories);
   for (size_t i = 0; i < tree->trajectories; i++) below[tree->last[i]]++;
   for (size_t n = 0; n < tree->nodes; n++) {
@@ -81,11 +81,10 @@ static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
       assert_int_equal(tree->node[n].depth, row - data->first[i] + 1);
       assert_true(tree->node[n].first_row <= row);
     }
-    size_t root = 0;
-    while (root < tree->roots && tree->root[root] != (uint32_t)n) root++;
-    assert_true(root < tree->roots);
-    assert_int_equal(tree->root_variant[root], data->variant[i]);
-    assert_int_equal(tree->root_start[root], data->start[i]);
+    assert_int_equal(n, tree->first[i]);
+    assert_true(tree->node[n].begin >= 0);
+    assert_int_equal(tree->begin_variant[tree->node[n].begin], data->variant[i]);
+    assert_int_equal(tree->begin_start[tree->node[n].begin], data->start[i]);
   }
 }
 
@@ -101,7 +100,7 @@ static void test_shared(void **state)
   check_tree(data, tree);
   /* root; (2,1) -> (0,0) | (2,1) -> (1,0); (2,0) -> (0,0); (1,-) */
   assert_int_equal(tree->nodes, 8);
-  assert_int_equal(tree->roots, 1);
+  assert_int_equal(tree->begins, 1);
   assert_int_equal(tree->depth, 3);
   const int32_t parents[] = {-1, 0, 1, 1, 3, 0, 5, 0};
   const uint64_t counts[] = {4, 2, 1, 1, 1, 1, 1, 1};
@@ -128,13 +127,13 @@ static void test_keys(void **state)
   data->start[4] = 0;
   idm_prefix_tree *tree = create_tree(data);
   check_tree(data, tree);
-  assert_int_equal(tree->roots, 3);
+  assert_int_equal(tree->begins, 3);
   assert_int_equal(tree->nodes, 3 + 5);
   assert_int_equal(tree->last[5], tree->last[0]);
-  assert_int_equal(tree->node[tree->root[0]].count, 4);
-  assert_int_equal(tree->node[tree->root[1]].first_row, 3);
-  assert_int_equal(tree->root_variant[1], 1);
-  assert_int_equal(tree->root_start[2], 0);
+  assert_int_equal(tree->node[tree->first[0]].count, 4);
+  assert_int_equal(tree->node[tree->first[3]].first_row, 3);
+  assert_int_equal(tree->begin_variant[tree->node[tree->first[3]].begin], 1);
+  assert_int_equal(tree->begin_start[tree->node[tree->first[4]].begin], 0);
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);
 }
@@ -161,7 +160,7 @@ static void test_none(void **state)
   idm_data *data = create_data(0, NULL);
   idm_prefix_tree *tree = create_tree(data);
   assert_int_equal(tree->nodes, 0);
-  assert_int_equal(tree->roots, 0);
+  assert_int_equal(tree->begins, 0);
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);
   idm_prefix_tree_destroy(NULL);
@@ -190,7 +189,7 @@ static void test_random(void **state)
   }
   idm_prefix_tree *tree = create_tree(data);
   check_tree(data, tree);
-  assert_int_equal(tree->roots, 6);
+  assert_int_equal(tree->begins, 6);
   assert_true(tree->nodes > 10000);
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);

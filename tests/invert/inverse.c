@@ -102,7 +102,7 @@ static void check_draws(const question *q, const idm_posterior *p, const idm_par
   const size_t all = p->chains * p->draws;
   idm_prefix_tree *tree;
   idm_matching *matching;
-  check(idm_prefix_tree_create(q->data, &tree, &support_error));
+  check(idm_prefix_tree_create(q->data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_matching_create(q->problem, q->data, tree, parameters, &matching, &support_error));
   const idm_target target = idm_matching_target(matching);
   for (size_t i = 0; i < all; i++) {
@@ -157,7 +157,7 @@ static void check_recovery(const question *q)
   idm_prefix_tree *tree;
   idm_matching *matching;
   check(idm_parameters_create(q->problem, &parameters, &support_error));
-  check(idm_prefix_tree_create(q->data, &tree, &support_error));
+  check(idm_prefix_tree_create(q->data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_matching_create(q->problem, q->data, tree, parameters, &matching, &support_error));
   const idm_target target = idm_matching_target(matching);
   double centre[2], covariance[4];

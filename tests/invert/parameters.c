@@ -62,7 +62,7 @@ static const single singles[] = {
 static idm_problem *problem_of(const single *s)
 {
   idm_problem *problem = diag(s->free_blocks);
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", s->planner);
+  check(idm_problem_plan_by(problem, idm_planner_find(s->planner), &support_error));
   return problem;
 }
 
@@ -278,7 +278,7 @@ static void test_weights(void **state)
 {
   (void)state;
   idm_problem *problem = diag("alpha");
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "decision-rule");
+  check(idm_problem_plan_by(problem, idm_planner_find("decision-rule"), &support_error));
   check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
   check(idm_problem_free(problem, "weights", &support_error));
   idm_parameters *parameters = parameters_of(problem);
@@ -453,7 +453,7 @@ static double linear(const idm_theta *theta, const idm_theta *weight)
 static void check_pull(const char *planner, const char *free_blocks)
 {
   idm_problem *problem = diag(free_blocks);
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", planner);
+  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
   idm_parameters *parameters = parameters_of(problem);
   const size_t d = idm_parameters_dimension(parameters);
   idm_theta *weight;
@@ -620,11 +620,8 @@ static void test_errors(void **state)
   refused(diag("[]"), "nothing is free");
   refused(diag("temperature"), "does not read it");
   idm_problem *problem = diag("alpha");
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "rational");
+  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
   refused(problem, "does not read it");
-  problem = diag("alpha");
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "nobody");
-  refused(problem, "planner 'nobody' is not known");
   refused(diag("{model_prior: {prior: {normal: [0, 1]}}}"), "expected dirichlet or flat");
   refused(diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its weight where");
   refused(diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its weight where");

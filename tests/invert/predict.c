@@ -56,7 +56,7 @@ static void add_probabilities(idm_problem *problem, const idm_data *data, double
   idm_score score;
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, exp(log_alpha));
   idm_workspace *workspace = support_plan(problem, NULL);
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   for (size_t t = 0; t < data->trajectories; t++)

@@ -34,7 +34,7 @@ static size_t walk(idm_behavior behavior, const idm_data *data, choice *list)
   for (size_t t = 0; t < data->trajectories; t++) {
     char history[200] = "";
     check(behavior.ops->begin_agent(behavior.content, memory, &support_error));
-    check(behavior.ops->begin_trajectory(behavior.content, memory, data->variant[t], NULL,
+    check(behavior.ops->begin_trajectory(behavior.content, memory, memory, data->variant[t], NULL,
                                          &support_error));
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
       const bool *open = data->available_set + data->available[r] * ACTIONS;

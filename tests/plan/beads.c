@@ -12,7 +12,7 @@ static void draws_are_optimal(int horizon, const char *high, const char *low, in
 {
   idm_problem *problem;
   check(idm_problem_read("example:beads", &problem, NULL, &support_error));
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "rational");
+  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
   support_assign(problem, high);
   support_assign(problem, low);
   support_assign(problem, "utility.draw=-0.1");
@@ -75,7 +75,7 @@ static void the_whole_log_is_scored(void **state)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   assert_int_equal(score.decisions + score.forced + score.unrecorded, 7075);

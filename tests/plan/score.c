@@ -19,7 +19,8 @@ static double plain_score(const idm_workspace *workspace, const idm_data *data, 
                               ? NULL
                               : data->start_belief + (size_t)data->start[t] * data->sizes.states;
     check(b.ops->begin_agent(b.content, memory, &support_error));
-    check(b.ops->begin_trajectory(b.content, memory, data->variant[t], start, &support_error));
+    check(b.ops->begin_trajectory(b.content, memory, memory, data->variant[t], start,
+                                  &support_error));
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const bool *open = data->available_set + data->available[row] * data->sizes.actions;
       check(b.ops->act(b.content, memory, open, p, &support_error));
@@ -75,10 +76,11 @@ static void everything_at_once(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
   support_assign(problem, "utility.monitor=fee");
-  check(idm_labels_create(&problem->columns.agent, 1, &support_error));
-  check(idm_labels_set(&problem->columns.agent, 0, "doctor", 6, &support_error));
-  check(idm_labels_create(&problem->columns.trajectory, 1, &support_error));
-  check(idm_labels_set(&problem->columns.trajectory, 0, "case", 4, &support_error));
+  check(idm_labels_create(&problem->columns.role[IDM_COLUMN_AGENT], 1, &support_error));
+  check(idm_labels_set(&problem->columns.role[IDM_COLUMN_AGENT], 0, "doctor", 6, &support_error));
+  check(idm_labels_create(&problem->columns.role[IDM_COLUMN_TRAJECTORY], 1, &support_error));
+  check(
+      idm_labels_set(&problem->columns.role[IDM_COLUMN_TRAJECTORY], 0, "case", 4, &support_error));
   idm_data *data = support_data(problem, hard_csv);
   check(idm_problem_bind(problem, data->variants, data->variant_value, &support_error));
   assert_int_equal(data->variants, 2);
@@ -87,7 +89,7 @@ static void everything_at_once(void **state)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   assert_int_equal(score.decisions, 7);
@@ -124,7 +126,8 @@ static double plain_decisions(const idm_workspace *workspace, const idm_data *da
                               ? NULL
                               : data->start_belief + (size_t)data->start[t] * data->sizes.states;
     check(b.ops->begin_agent(b.content, memory, &support_error));
-    check(b.ops->begin_trajectory(b.content, memory, data->variant[t], start, &support_error));
+    check(b.ops->begin_trajectory(b.content, memory, memory, data->variant[t], start,
+                                  &support_error));
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const bool *set = data->available_set + data->available[row] * actions;
       size_t open = 0;
@@ -155,7 +158,7 @@ static void check_decisions(const idm_workspace *workspace, const idm_data *data
   double *plain = calloc(data->rows, sizeof *plain);
   double *found = calloc(data->rows, sizeof *found);
   assert_true(plain && found);
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   const double brier = plain_decisions(workspace, data, plain);
   /* A scorer is used again and again: the second run must not add to the first. */
@@ -197,8 +200,8 @@ static void decisions_one_by_one(void **state)
   }
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
   support_assign(problem, "utility.monitor=fee");
-  SUPPORT_NAMES(&problem->columns.agent, "doctor");
-  SUPPORT_NAMES(&problem->columns.trajectory, "case");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_AGENT], "doctor");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "case");
   idm_data *data = support_data(problem, hard_csv);
   check(idm_problem_bind(problem, data->variants, data->variant_value, &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
@@ -223,7 +226,7 @@ static void brier_by_hand(void **state)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   assert_int_equal(score.decisions, 3);

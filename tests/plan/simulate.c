@@ -35,7 +35,7 @@ static void actions_follow_the_policy(void **state)
     idm_workspace *workspace = support_plan(problem, NULL);
     idm_data *data = simulate(problem, workspace, 40000, 6, 7);
     idm_prefix_tree *tree;
-    check(idm_prefix_tree_create(data, &tree, &support_error));
+    check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
     const idm_behavior b = idm_workspace_behavior(workspace);
     /* Count (node, action) pairs, then expected numbers from the behaviour at that node. */
     double *count = calloc(tree->nodes * 3, sizeof *count);
@@ -49,7 +49,7 @@ static void actions_follow_the_policy(void **state)
     for (size_t i = 0; i < tree->nodes; i++) {
       const idm_prefix_node *node = &tree->node[i];
       if (node->parent < 0) {
-        check(b.ops->begin_trajectory(b.content, memory[0], 0, NULL, &support_error));
+        check(b.ops->begin_trajectory(b.content, memory[0], memory[0], 0, NULL, &support_error));
       } else if (!node->leaf) {
         check(b.ops->act(b.content, memory[node->depth - 1], NULL, p, &support_error));
         check(b.ops->observe(b.content, memory[node->depth - 1], memory[node->depth], node->action,
@@ -185,9 +185,10 @@ typedef struct before {
 } before;
 
 /* Even trajectories by one agent, odd ones by another. */
-static idm_status plan_before(void *context, size_t trajectory, idm_error *opt_error)
+static idm_status plan_before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
 {
   before *b = context;
+  assert_int_equal(agent, 0);
   assert_int_equal(trajectory, b->calls);
   b->calls++;
   if (trajectory == b->fails_at) return idm_fail(opt_error, IDM_NUMERICAL, "no plan for this one");

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/problem.h"
+#include "idm/planner.h"
 
 /* A valid problem of two states, three actions, two observations and two models, with one utility
  * that comes from a column, twice over. */
@@ -47,7 +47,7 @@ static void test_agent_default(void **state)
   idm_agent agent;
   memset(&agent, 0x7f, sizeof agent);
   idm_agent_default(&agent);
-  assert_string_equal(agent.planner, "bounded-rational");
+  assert_null(agent.planner); /* the first of the registry */
   assert_int_equal(agent.resolution, 0);
   assert_int_equal(agent.evaluate, IDM_LOOKAHEAD);
   assert_int_equal(agent.surprise, IDM_SURPRISE_BELIEF);
@@ -68,8 +68,8 @@ static void test_create_and_destroy(void **state)
   assert_non_null(problem->setting->emission);
   assert_int_equal(problem->theta->models, 5);
   assert_int_equal(problem->theta->sizes.observations, 4);
-  assert_string_equal(problem->agent.planner, "bounded-rational");
-  assert_int_equal(problem->columns.agent.count, 0);
+  assert_null(problem->agent.planner);
+  assert_int_equal(problem->columns.role[IDM_COLUMN_AGENT].count, 0);
   assert_int_equal(problem->utility_sources, 0);
   idm_problem_destroy(problem);
   idm_problem_destroy(NULL);
@@ -235,7 +235,7 @@ CHANGE(alpha_scale, p->theta->block[IDM_ALPHA].scale = IDM_SCALE_LOG)
 CHANGE(alpha_prior, set_prior(p, 1))
 CHANGE(block_size, idm_theta_resize(p->theta, IDM_BELIEF_PRIOR, 2, 1, NULL))
 CHANGE(variants, idm_problem_bind(p, 2, (const double[]){1, 2, 3, 4}, NULL))
-CHANGE(planner, strcpy(p->agent.planner, "rule"))
+CHANGE(planner, p->agent.planner = idm_planner_find("rational"))
 CHANGE(resolution, p->agent.resolution = 5)
 CHANGE(evaluate, p->agent.evaluate = IDM_INTERPOLATE)
 CHANGE(surprise, p->agent.surprise = IDM_SURPRISE_OBSERVATION)
@@ -244,12 +244,12 @@ CHANGE(tolerance, p->agent.tolerance = 1e-3)
 CHANGE(decision_capacity, p->agent.decision_capacity = 1)
 CHANGE(specification_capacity, p->agent.specification_capacity = 1)
 CHANGE(recognition_capacity, p->agent.recognition_capacity = 1)
-CHANGE(agent_column, add_column(&p->columns.agent))
-CHANGE(trajectory_column, add_column(&p->columns.trajectory))
-CHANGE(time_column, add_column(&p->columns.time))
-CHANGE(action_column, add_column(&p->columns.action))
-CHANGE(observation_column, add_column(&p->columns.observation))
-CHANGE(available_column, add_column(&p->columns.available))
+CHANGE(agent_column, add_column(&p->columns.role[IDM_COLUMN_AGENT]))
+CHANGE(trajectory_column, add_column(&p->columns.role[IDM_COLUMN_TRAJECTORY]))
+CHANGE(time_column, add_column(&p->columns.role[IDM_COLUMN_TIME]))
+CHANGE(action_column, add_column(&p->columns.role[IDM_COLUMN_ACTION]))
+CHANGE(observation_column, add_column(&p->columns.role[IDM_COLUMN_OBSERVATION]))
+CHANGE(available_column, add_column(&p->columns.role[IDM_COLUMN_AVAILABLE]))
 CHANGE(utility_column, rename_label(&p->columns.utility))
 CHANGE(source_count, p->utility_sources = 1)
 CHANGE(source_action, p->utility_source[1].action = 0)

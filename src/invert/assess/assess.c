@@ -1,5 +1,8 @@
 /* The verdict on an answer: diagnostics of the draws, then what the data say. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/identify.h"
+#include "invert/assess/lattice.h"
+#include "invert/assess/ridge.h"
+#include "invert/assess/sensitivity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +10,7 @@
 #include "base/memory.h"
 #include "idm/diagnostics.h"
 #include "idm/transform.h"
+#include "invert/posterior.h"
 #include "setting/freedom.h"
 
 /* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS; 1.92 is half the 95 % quantile of
@@ -30,20 +34,6 @@ void idm_assessment_destroy(idm_assessment *a)
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->remarks);
   free(a);
-}
-
-void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
-{
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  for (size_t d = 0; d < q->posterior->coordinate.count; d++)
-    y[d] = q->posterior->unconstrained[d * count + i];
-}
-
-double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
-{
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  return idm_constrain(item->lower, item->upper,
-                       q->posterior->unconstrained[item->first * count + i], NULL, NULL, NULL);
 }
 
 /* --- draws ---------------------------------------------------------------------------------- */
@@ -109,6 +99,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   }
   const size_t count = posterior->chains * posterior->draws;
   for (size_t i = 0; status == IDM_OK && i < a->quantities; i++) {
+    if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
     status = idm_diagnose(posterior->value + i * count, posterior->chains, posterior->draws,
                           posterior->draws, 1, &a->diagnosis[i], opt_error);
     if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) judge_quantity(posterior, i, a);
@@ -182,16 +173,6 @@ static void judge_lattice(const inquiry *q)
                   most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
 }
 
-/* How much a number is moved to say what it matters: a hundredth of it, and where it is 0 of the
- * range of all utilities for one of them, or of a unit. */
-static double small_change(const inquiry *q, const idm_sensitivity *s)
-{
-  const double size = fabs(s->value);
-  if (size > 0 && isfinite(size)) return 0.01 * size;
-  const bool utility = strncmp(s->name, "utility", strlen("utility")) == 0;
-  return 0.01 * (utility ? idm_theta_range(q->f->problem->theta) : 1);
-}
-
 /* One line a quantity: what a small change of each number held would do, in posterior sds. */
 static void judge_sensitivity(const inquiry *q)
 {
@@ -208,13 +189,18 @@ static void judge_sensitivity(const inquiry *q)
     for (size_t k = 0; k < a->sensitivities && k < shown; k++)
       length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
                          k ? "," : "", a->sensitivity[k].name,
-                         a->sensitivity[k].slope[i] * small_change(q, &a->sensitivity[k]) /
-                             a->diagnosis[i].sd);
+                         a->sensitivity[k].slope[i] * a->sensitivity[k].step / a->diagnosis[i].sd);
     if (a->sensitivities > shown)
       snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
                a->sensitivities - shown);
     idm_notes_add(&q->assessment->remarks, "%s", text);
   }
+}
+
+/* Whether some of the free numbers have no names: too many to be looked at one by one. */
+static bool posterior_is_opaque(const idm_posterior *posterior)
+{
+  return posterior->coordinate_size != NULL;
 }
 
 idm_status idm_assess(const idm_problem *problem, const idm_data *data,
@@ -226,15 +212,22 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
   settings.threads = threads;
   fit f = {0};
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  if (status == IDM_OK) status = idm_fit_open(&f, problem, data, &settings, 1, opt_error);
+  if (status == IDM_OK) status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   const inquiry q = {&f, posterior, status == IDM_OK ? *ret_assessment : NULL};
-  if (status == IDM_OK) status = idm_identify(&q, opt_error);
-  if (status == IDM_OK) status = idm_identify_ridge(&q, opt_error);
+  const bool named = status == IDM_OK && !posterior_is_opaque(posterior);
+  if (status == IDM_OK && named) status = idm_identify(&q, opt_error);
+  if (status == IDM_OK && named) status = idm_identify_ridge(&q, opt_error);
   if (status == IDM_OK) status = idm_assess_lattice(&q, opt_error);
   if (status == IDM_OK) status = idm_assess_sensitivity(&q, opt_error);
   if (status == IDM_OK) {
-    q.assessment->identified = true;
+    q.assessment->identified = named;
+    if (!named)
+      idm_notes_add(
+          &q.assessment->remarks,
+          "unchecked: with %zu free numbers, most of them without a name, nothing is said "
+          "of what the data bound",
+          idm_posterior_dimension(posterior));
     judge_tails(&q);
     judge_lattice(&q);
     judge_sensitivity(&q);

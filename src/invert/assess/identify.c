@@ -10,7 +10,8 @@
 #include "idm/maximise.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/identify.h"
+#include "invert/matching/matching.h"
 #include "setting/freedom.h"
 
 /* A 95 % interval ends where the profile has fallen this far (half a chi-square quantile). */
@@ -126,19 +127,18 @@ static void find_path(profile *p, const double *precision)
 
 /* The natural value at an end of the scale (side 0: below, 1: above). A number without a limit that
  * can be computed gets one far beyond the unit of the utility. */
-static double limit_of(const parameter *item, int side, double range)
+static double limit_of(const idm_block_info *info, const parameter *item, int side, double range)
 {
   const double far = 1e6 * fmax(1, range);
   const double end = side ? item->upper : item->lower;
   if (isfinite(end)) return idm_scale_from(item->scale, end);
-  const bool multiplier = item->block == IDM_ALPHA || item->block == IDM_BETA;
   switch (item->scale) {
   case IDM_SCALE_LOG:
-    return side ? (multiplier ? INFINITY : far) : 0;
+    return side ? (info->infinite ? INFINITY : far) : 0;
   case IDM_SCALE_INVERSE:
     return side ? 0.0 : -0.0;
   default:
-    return (side ? 1 : -1) * (multiplier ? INFINITY : far);
+    return (side ? 1 : -1) * (info->infinite ? INFINITY : far);
   }
 }
 
@@ -154,7 +154,7 @@ static idm_status measure_limits(const inquiry *q, const parameter *item, profil
   idm_status status = IDM_OK;
   for (int side = 0; side < 2 && status == IDM_OK; side++) {
     double at_limit = -INFINITY;
-    id->limit[side] = limit_of(item, side, range);
+    id->limit[side] = limit_of(q->f->parameters->theta->block[item->block].info, item, side, range);
     id->proper[side] = bounded_by_prior(item, side);
     fix(p, item->first, best);
     idm_matching_hold(p->matching, item, id->limit[side]);
@@ -352,10 +352,10 @@ static idm_status look_around(const inquiry *q, profile *p, double *y, double *l
   double *draw = idm_new(2 * p->dimension, sizeof *draw);
   if (!draw) return idm_fail_memory(opt_error);
   idm_status status = idm_theta_copy(q->f->problem->theta, &usual.theta, opt_error);
-  for (int i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
+  for (size_t i = 0; status == IDM_OK && i < usual.theta->blocks; i++)
     if (usual.theta->block[i].role == IDM_DESCRIPTIVE)
-      status = idm_theta_default_prior(usual.theta, (idm_block_id)i,
-                                       idm_theta_range(q->f->problem->theta), opt_error);
+      status =
+          idm_theta_default_prior(usual.theta, i, idm_theta_range(q->f->problem->theta), opt_error);
   if (status == IDM_OK) status = idm_parameters_create(&usual, &parameters, opt_error);
   idm_random_init(&random, q->posterior->seed, UINT64_MAX);
   for (int k = 0; k < looks && status == IDM_OK; k++) {
@@ -412,7 +412,7 @@ static idm_status identify_all(const inquiry *q, profile *p, double *curvature,
   if (status == IDM_OK)
     status = idm_laplace(&target, p->best, curvature + d * d, curvature, &definite, opt_error);
   for (size_t i = 0; i < parameters->items && status == IDM_OK; i++) {
-    if (parameters->item[i].simplex) continue;
+    if (!idm_parameter_is_scalar(&parameters->item[i])) continue;
     p->fixed = parameters->item[i].first;
     if (shifts_freely(q, &parameters->item[i]))
       shift_path(q, p);

@@ -5,7 +5,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/ridge.h"
 
 /* The least eigenvalue of the correlations below which we speak of a ridge: two numbers reach it at
  * a correlation of .9. */
@@ -46,7 +46,7 @@ static idm_status make_cloud(const inquiry *q, cloud *c, idm_error *opt_error)
   if (!c->item || !c->mean || !c->sd || !c->correlation || !c->values || !c->vectors)
     return idm_fail_memory(opt_error);
   for (size_t i = 0; i < n; i++)
-    if (!p->item[i].simplex) c->item[c->count++] = &p->item[i];
+    if (idm_parameter_is_scalar(&p->item[i])) c->item[c->count++] = &p->item[i];
   return IDM_OK;
 }
 

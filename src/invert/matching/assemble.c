@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
 
 /* More than this is not kept unless asked for; more than half of the memory not even then. */
 static const double kept_bytes = 1e9;
@@ -17,6 +17,25 @@ static double most_bytes(void)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
+/* Numbers of each quantity and coordinate, where they are not one each: opaque blocks are the last.
+ */
+static bool measure(const idm_parameters *parameters, idm_posterior *p)
+{
+  const size_t quantities = parameters->quantity.count;
+  const size_t coordinates = parameters->coordinate.count;
+  if (!parameters->item[parameters->items - 1].opaque) return true;
+  p->quantity_size = idm_new(quantities, sizeof *p->quantity_size);
+  p->coordinate_size = idm_new(coordinates, sizeof *p->coordinate_size);
+  if (!p->quantity_size || !p->coordinate_size) return false;
+  for (size_t i = 0; i < quantities; i++) p->quantity_size[i] = 1;
+  for (size_t i = 0; i < coordinates; i++) p->coordinate_size[i] = 1;
+  for (size_t i = parameters->items, last = 1; i-- > 0 && parameters->item[i].opaque; last++) {
+    p->quantity_size[quantities - last] = parameters->item[i].size;
+    p->coordinate_size[coordinates - last] = parameters->item[i].size;
+  }
+  return true;
+}
+
 idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
                                 size_t chains, size_t draws, idm_posterior **ret_posterior,
                                 idm_error *opt_error)
@@ -25,7 +44,6 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   idm_posterior *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   const idm_parameters *parameters = f->parameters;
-  const size_t quantities = parameters->quantity.count;
   p->answer = inverse->answer;
   snprintf(p->inverse, sizeof p->inverse, "%s", inverse->name);
   snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
@@ -33,13 +51,15 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   p->warmup = f->settings->warmup;
   p->chains = chains;
   p->draws = draws;
-  p->summarised = idm_duplicate(parameters->summarised, quantities, sizeof *p->summarised);
-  p->value = idm_new(idm_times(quantities, chains * draws), sizeof *p->value);
+  p->summarised =
+      idm_duplicate(parameters->summarised, parameters->quantity.count, sizeof *p->summarised);
+  p->value = idm_new(idm_times(parameters->numbers, chains * draws), sizeof *p->value);
   p->unconstrained = idm_new(idm_times(parameters->dimension, chains * draws), sizeof *p->value);
   p->statistics = idm_new(chains * draws, sizeof *p->statistics);
-  idm_status status = p->summarised && p->value && p->unconstrained && p->statistics
-                          ? IDM_OK
-                          : idm_fail_memory(opt_error);
+  idm_status status =
+      p->summarised && p->value && p->unconstrained && p->statistics && measure(parameters, p)
+          ? IDM_OK
+          : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
   if (status == IDM_OK)
     status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
@@ -51,22 +71,20 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   return IDM_OK;
 }
 
-/* Quantities of y into column `at` of table [quantity][columns]. */
-static void put_quantities(const idm_parameters *parameters, const double *y, double *table,
-                           size_t columns, size_t at, double *scratch)
+/* What is reported at y into column `at` of table [number][columns]. */
+static void put_numbers(const idm_parameters *parameters, const double *y, double *table,
+                        size_t columns, size_t at, double *scratch)
 {
   idm_parameters_report(parameters, y, scratch);
-  for (size_t q = 0; q < parameters->quantity.count; q++) table[q * columns + at] = scratch[q];
+  for (size_t i = 0; i < parameters->numbers; i++) table[i * columns + at] = scratch[i];
 }
 
 void idm_posterior_put(const fit *f, idm_posterior *p, size_t chain, size_t draw, const double *y,
                        const idm_statistics *statistics)
 {
-  enum { most = 2048 };
-  double scratch[most];
   const size_t columns = p->chains * p->draws;
   const size_t at = chain * p->draws + draw;
-  put_quantities(f->parameters, y, p->value, columns, at, scratch);
+  put_numbers(f->parameters, y, p->value, columns, at, f->scratch);
   for (size_t i = 0; i < f->parameters->dimension; i++) p->unconstrained[i * columns + at] = y[i];
   p->statistics[at] = *statistics;
 }
@@ -242,8 +260,8 @@ static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_erro
   static const uint64_t stream = (uint64_t)2 << 32; /* beyond those of chains and starts */
   const size_t count = f->settings->prior_draws;
   if (!count || !idm_parameters_proper(f->parameters)) return IDM_OK;
-  double *y = idm_new(f->parameters->dimension + p->quantity.count, sizeof *y);
-  p->prior = idm_new(idm_times(p->quantity.count, count), sizeof *p->prior);
+  double *y = idm_new(f->parameters->dimension + f->parameters->numbers, sizeof *y);
+  p->prior = idm_new(idm_times(f->parameters->numbers, count), sizeof *p->prior);
   if (!y || !p->prior) {
     free(y);
     return idm_fail_memory(opt_error);
@@ -253,7 +271,7 @@ static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_erro
   p->prior_draws = count;
   for (size_t i = 0; i < count; i++) {
     idm_parameters_draw(f->parameters, &random, y);
-    put_quantities(f->parameters, y, p->prior, count, i, y + f->parameters->dimension);
+    put_numbers(f->parameters, y, p->prior, count, i, y + f->parameters->dimension);
   }
   free(y);
   return IDM_OK;

@@ -8,7 +8,11 @@
 #include "base/parallel.h"
 #include "idm/chains.h"
 #include "idm/samplers.h"
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/matching.h"
+#include "invert/matching/start.h"
+
+extern const idm_inverse idm_inverse_bayes; /* registered below */
 
 /* --- beginning ------------------------------------------------------------------------------ */
 
@@ -246,7 +250,8 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
   const idm_sampler *sampler;
   idm_status status = idm_fit_check_size(data, settings, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open(&f, problem, data, settings, settings->chains, opt_error);
+    status =
+        idm_fit_open(&f, &idm_inverse_bayes, problem, data, settings, settings->chains, opt_error);
   if (status != IDM_OK) return status;
   status = choose_sampler(&f, &sampler, opt_error);
   if (status == IDM_OK)
@@ -257,9 +262,14 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
+static const char *const settings[] = {"sampler", "chains",         "draws",       "warmup", "thin",
+                                       "seed",    "log_likelihood", "prior_draws", NULL};
+
 const idm_inverse idm_inverse_bayes = {
     .name = "bayes",
     .summary = "soft policy matching: the posterior of the free numbers, by Markov chains",
     .answer = IDM_POSTERIOR,
+    .row = "Soft policy matching",
+    .settings = settings,
     .fit = fit_bayes,
 };

@@ -5,7 +5,11 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/laplace.h"
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/matching.h"
+#include "invert/matching/start.h"
+
+extern const idm_inverse idm_inverse_laplace; /* registered below */
 
 /* Below this share of effective weight the approximation is not the posterior. */
 static const double fair_share = 0.5;
@@ -109,7 +113,8 @@ static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
   start *peak = NULL;
   idm_status status = idm_fit_check_size(data, settings, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open(&f, problem, data, settings, settings->chains, opt_error);
+    status = idm_fit_open(&f, &idm_inverse_laplace, problem, data, settings, settings->chains,
+                          opt_error);
   if (status != IDM_OK) return status;
   status = idm_start_create(f.parameters->dimension, &peak, opt_error);
   if (status == IDM_OK) status = find_peak(&f, peak, opt_error);
@@ -130,9 +135,14 @@ static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
+static const char *const settings[] = {"chains",         "draws",       "seed",
+                                       "log_likelihood", "prior_draws", NULL};
+
 const idm_inverse idm_inverse_laplace = {
     .name = "laplace",
     .summary = "soft policy matching: draws from the normal approximation at the mode",
     .answer = IDM_POSTERIOR,
+    .row = "Soft policy matching",
+    .settings = settings,
     .fit = fit_laplace,
 };

@@ -1,7 +1,10 @@
 /* The inverse planner `map`: the most probable free numbers, by L-BFGS from several starts. */
 #include <math.h>
 
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/start.h"
+
+extern const idm_inverse idm_inverse_map; /* registered below */
 
 static idm_status fit_map(const idm_problem *problem, const idm_data *data,
                           const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
@@ -10,7 +13,7 @@ static idm_status fit_map(const idm_problem *problem, const idm_data *data,
   (void)opt_watch; /* it takes no time worth watching */
   *ret_posterior = NULL;
   fit f;
-  idm_status status = idm_fit_open(&f, problem, data, settings, 1, opt_error);
+  idm_status status = idm_fit_open(&f, &idm_inverse_map, problem, data, settings, 1, opt_error);
   if (status != IDM_OK) return status;
   start *best = NULL;
   idm_statistics statistics = {
@@ -34,9 +37,14 @@ static idm_status fit_map(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
+static const char *const settings[] = {"chains", "seed", "log_likelihood", "prior_draws", NULL};
+
 const idm_inverse idm_inverse_map = {
     .name = "map",
     .summary = "soft policy matching: the most probable free numbers, by L-BFGS from many starts",
     .answer = IDM_POINT,
+    .opaque = true,
+    .row = "Soft policy matching",
+    .settings = settings,
     .fit = fit_map,
 };

@@ -2,7 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/fit.h"
+#include "invert/matching/matching.h"
+#include "invert/matching/surface.h"
 #include "setting/freedom.h"
 
 struct idm_matching {
@@ -18,7 +19,7 @@ struct idm_matching {
   double held_value;
   long impossible_line; /* of the last score */
   double least;         /* a multiplier smaller than this is lost in rounding */
-  idm_solver solver;
+  idm_solver solver;    /* whose slots say where plans start */
 };
 
 void idm_matching_destroy(idm_matching *matching)
@@ -43,7 +44,7 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   if (!m) return idm_fail_memory(opt_error);
   m->parameters = parameters;
   idm_solver_default(&m->solver);
-  m->solver.cold = true;
+  m->solver.slots = IDM_FROM_NOTHING;
   m->least = 1e-11 * idm_theta_range(problem->theta);
   m->nearby = idm_new(idm_parameters_dimension(parameters), sizeof *m->nearby);
   idm_status status = m->nearby ? IDM_OK : idm_fail_memory(opt_error);
@@ -73,10 +74,10 @@ static bool outside(idm_status status)
  * of the limit 0, and its probabilities are noise. */
 static bool too_small(const idm_matching *m)
 {
-  static const idm_block_id multipliers[] = {IDM_ALPHA, IDM_BETA};
-  for (size_t i = 0; i < 2; i++) {
-    const double size = fabs(idm_theta_scalar(m->theta, multipliers[i]));
-    if (m->theta->block[multipliers[i]].role == IDM_DESCRIPTIVE && size < m->least) return true;
+  for (size_t i = 0; i < m->theta->blocks; i++) {
+    const idm_block *block = &m->theta->block[i];
+    if (block->role == IDM_DESCRIPTIVE && block->info->infinite && fabs(block->value[0]) < m->least)
+      return true;
   }
   return false;
 }
@@ -90,7 +91,7 @@ static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_erro
   idm_parameters_set(m->parameters, y, m->theta);
   if (m->held) idm_parameter_write(m->theta, m->held, m->held_value);
   if (!m->held && too_small(m)) return IDM_OK;
-  m->solver.blend = m->surface && !m->solver.cold ? idm_surface_weights(m->surface, y) : NULL;
+  if (m->surface && m->solver.slots > 0) m->solver.weights = idm_surface_weights(m->surface, y);
   const idm_status status = idm_plan(m->theta, &m->solver, m->workspace, NULL, &error);
   *planned = status == IDM_OK;
   if (status == IDM_OK || outside(status)) return IDM_OK;
@@ -181,24 +182,31 @@ void idm_matching_hold(idm_matching *m, const parameter *opt_item, double value)
   m->held_value = value;
 }
 
+/* From now on plans start from `slots` kept solutions, weighted by a surface or, one alone, as it
+ * is. */
+static void start_from(idm_matching *m, int slots, idm_surface *opt_surface)
+{
+  static const double alone = 1;
+  idm_surface_destroy(m->surface);
+  m->surface = opt_surface;
+  m->solver.slots = slots;
+  m->solver.weights = &alone;
+}
+
 void idm_matching_wander(idm_matching *m)
 {
-  m->solver.cold = false;
-  idm_workspace_release(m->workspace);
-  idm_surface_destroy(m->surface);
-  m->surface = NULL;
+  start_from(m, IDM_FROM_LAST, NULL);
 }
 
 idm_status idm_matching_anchor(idm_matching *m, const double *y, idm_error *opt_error)
 {
   bool planned;
-  m->solver.cold = true;
-  idm_surface_destroy(m->surface);
-  m->surface = NULL;
-  const idm_status status = plan(m, y, &planned, opt_error);
+  start_from(m, IDM_FROM_NOTHING, NULL);
+  idm_status status = plan(m, y, &planned, opt_error);
   if (status != IDM_OK || !planned) return status;
-  m->solver.cold = false;
-  return idm_workspace_anchor(m->workspace, opt_error);
+  status = idm_workspace_keep(m->workspace, 0, opt_error);
+  if (status == IDM_OK) start_from(m, 1, NULL);
+  return status;
 }
 
 idm_status idm_matching_survey(idm_matching *m, const double *mode, const double *covariance,
@@ -208,19 +216,15 @@ idm_status idm_matching_survey(idm_matching *m, const double *mode, const double
   idm_surface *surface = NULL;
   idm_status status = idm_surface_create(d, mode, covariance, &surface, opt_error);
   if (status != IDM_OK || !surface) return status;
-  idm_surface_destroy(m->surface);
-  m->surface = NULL;
-  m->solver.cold = true;
+  const size_t points = idm_surface_points(surface);
+  start_from(m, IDM_FROM_NOTHING, NULL);
   bool planned = true;
-  for (size_t k = 0; k < idm_surface_points(surface) && status == IDM_OK && planned; k++) {
+  for (size_t k = 0; k < points && status == IDM_OK && planned; k++) {
     status = plan(m, idm_surface_point(surface, k), &planned, opt_error);
-    if (status != IDM_OK || !planned) break;
-    status = k ? idm_workspace_anchor_more(m->workspace, opt_error)
-               : idm_workspace_anchor(m->workspace, opt_error);
+    if (status == IDM_OK && planned) status = idm_workspace_keep(m->workspace, k, opt_error);
   }
-  m->solver.cold = false;
   if (status == IDM_OK && planned) {
-    m->surface = surface;
+    start_from(m, (int)points, surface);
     return IDM_OK;
   }
   /* A design point that cannot be planned for: the mode alone must do. */

@@ -8,7 +8,8 @@
 #include "idm/laplace.h"
 #include "idm/maximise.h"
 #include "idm/prior.h"
-#include "invert/fit.h"
+#include "invert/matching/matching.h"
+#include "invert/matching/start.h"
 #include "setting/freedom.h"
 
 /* Starting points looked at, a chain, of which the best is climbed from: enough to leave a flat
@@ -16,6 +17,12 @@
 enum { looks = 8, most_steps = 100 };
 /* Streams beyond those of the chains. */
 static const uint64_t first_stream = (uint64_t)1 << 32;
+
+bool idm_start_is_dense(size_t dimension)
+{
+  enum { most_dense = 2000 };
+  return dimension <= most_dense;
+}
 
 void idm_start_destroy(start *s)
 {
@@ -33,7 +40,8 @@ idm_status idm_start_create(size_t dimension, start **ret_start, idm_error *opt_
   if (!s) return idm_fail_memory(opt_error);
   s->x = idm_new(dimension, sizeof *s->x);
   s->mode = idm_new(dimension, sizeof *s->mode);
-  s->covariance = idm_new(dimension * dimension, sizeof *s->covariance);
+  const size_t wide = idm_start_is_dense(dimension) ? dimension : 0;
+  s->covariance = idm_new(wide * wide, sizeof *s->covariance);
   if (!s->x || !s->mode || !s->covariance) {
     idm_start_destroy(s);
     return idm_fail_memory(opt_error);
@@ -167,7 +175,7 @@ idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_e
   idm_matching_wander(f->matching[chain]);
   idm_status status = climb(f, chain, &random, s, opt_error);
   if (status == IDM_OK) status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
-  if (status != IDM_OK) return status;
+  if (status != IDM_OK || !idm_start_is_dense(f->parameters->dimension)) return status;
   const idm_target target = idm_matching_target(f->matching[chain]);
   status = idm_laplace(&target, s->mode, s->covariance, NULL, &s->definite, opt_error);
   if (status != IDM_OK) return status;

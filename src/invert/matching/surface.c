@@ -5,7 +5,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/fit.h"
+#include "invert/matching/surface.h"
 
 /* Step of the design, in posterior sds, and how far out the surface is believed. */
 static const double step = 1.5;

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/log.h"
+#include "io/log/build.h"
+#include "io/log/evidence.h"
 
 /* --- order ---------------------------------------------------------------------------------- */
 
@@ -53,7 +54,7 @@ static int compare_times(const void *a, const void *b)
 static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t count, timed *scratch,
                                   idm_error *opt_error)
 {
-  const size_t columns = log->header.role[IDM_ROLE_TIME].count;
+  const size_t columns = log->header.role[IDM_COLUMN_TIME].count;
   for (size_t i = 0; i < count; i++)
     scratch[i] = (timed){log->time + order[i] * columns, columns, order[i]};
   bool sorted = true;
@@ -98,7 +99,7 @@ static idm_status order_rows(const idm_log *log, const size_t *first, uint32_t *
   bool grouped = true;
   for (size_t row = 1; row < log->rows && grouped; row++)
     grouped = log->trajectory[row - 1] <= log->trajectory[row];
-  const bool timed_rows = log->header.role[IDM_ROLE_TIME].count > 0;
+  const bool timed_rows = log->header.role[IDM_COLUMN_TIME].count > 0;
   if (grouped && !timed_rows) return IDM_OK;
   idm_status status = group_rows(log, first, ret_order, opt_error);
   if (status == IDM_OK && timed_rows) status = sort_rows(log, first, *ret_order, opt_error);
@@ -268,6 +269,7 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error
   if (status == IDM_OK) status = make_covariates(log, order, data, opt_error);
   if (status == IDM_OK) status = move_rows(log, order, data, opt_error);
   if (status == IDM_OK) status = make_trajectories(log, data, opt_error);
+  if (status == IDM_OK) status = idm_log_move_evidence(log, order, data, opt_error);
   if (status == IDM_OK) status = make_tables(log, data, opt_error);
   if (status == IDM_OK) status = make_labels(&log->agents, 0, &data->agent_name, opt_error);
   if (status == IDM_OK)

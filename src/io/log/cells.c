@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/log.h"
+#include "io/log/cells.h"
 
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
 {
@@ -96,7 +96,7 @@ static idm_status read_number(const idm_log *log, const idm_csv_field *cell, siz
 
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
-  const idm_log_role *role = &log->header.role[IDM_ROLE_TIME];
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_TIME];
   if (!role->count) return IDM_OK;
   log->time_line[log->rows] = field[role->column[0]].line;
   log->time_column[log->rows] = field[role->column[0]].column;
@@ -126,7 +126,7 @@ int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length)
 
 /* The cells of a label, joined by '/', in the place of the first. No text where all are empty; some
  * empty is an error. */
-static idm_status read_label(idm_log *log, idm_log_role_id id, const idm_csv_field *field,
+static idm_status read_label(idm_log *log, size_t id, const idm_csv_field *field,
                              idm_csv_field *ret_cell, idm_error *opt_error)
 {
   const idm_log_role *role = &log->header.role[id];
@@ -169,7 +169,7 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, cons
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
-  const idm_status status = read_label(log, IDM_ROLE_ACTION, field, &cell, opt_error);
+  const idm_status status = read_label(log, IDM_COLUMN_ACTION, field, &cell, opt_error);
   if (status != IDM_OK) return status;
   log->line[log->rows] = cell.line;
   log->action_column[log->rows] = cell.column;
@@ -184,7 +184,7 @@ idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_err
 idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
-  const idm_status status = read_label(log, IDM_ROLE_OBSERVATION, field, &cell, opt_error);
+  const idm_status status = read_label(log, IDM_COLUMN_OBSERVATION, field, &cell, opt_error);
   if (status != IDM_OK) return status;
   const idm_setting *setting = log->problem->setting;
   const int32_t action = log->action[log->rows];
@@ -227,7 +227,7 @@ static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *
 static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
                            idm_error *opt_error)
 {
-  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   const size_t actions = log->problem->setting->actions.count;
   bool listed = false;
   memset(log->open, 0, actions * sizeof *log->open);
@@ -249,7 +249,7 @@ static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *r
 static idm_status recall_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
                              idm_error *opt_error)
 {
-  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   if (role->count > 1) return read_set(log, field, ret_set, opt_error);
   const idm_csv_field *cell = &field[role->column[0]];
   uint32_t text = idm_intern_find(&log->available_text, cell->text, cell->length);
@@ -274,7 +274,7 @@ static idm_status recall_set(idm_log *log, const idm_csv_field *field, uint32_t 
 
 idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
-  const idm_log_role *role = &log->header.role[IDM_ROLE_AVAILABLE];
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   uint32_t set = 0;
   if (role->count) {
     const idm_status status = recall_set(log, field, &set, opt_error);
@@ -345,7 +345,7 @@ idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_er
 /* Whether this row may be the first of its trajectory, as far as rows have come. */
 static bool is_first(const idm_log *log, const idm_log_trajectory *known)
 {
-  const size_t count = log->header.role[IDM_ROLE_TIME].count;
+  const size_t count = log->header.role[IDM_COLUMN_TIME].count;
   if (known->seen == log->rows) return true;
   if (!count) return false;
   const double *now = log->time + log->rows * count;

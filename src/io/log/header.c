@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/log.h"
+#include "idm/planner.h"
+#include "io/log/header.h"
 
 static const char belief_prefix[] = "belief.";
 
@@ -78,7 +79,7 @@ static idm_status fail_absent(const idm_log_header *header, const char *what, co
 }
 
 /* Columns that somebody named: each must exist. */
-static idm_status map_names(idm_log_header *header, idm_log_role_id id, const char *const *names,
+static idm_status map_names(idm_log_header *header, size_t id, const char *const *names,
                             size_t count, const char *what, idm_error *opt_error)
 {
   idm_log_role *role = &header->role[id];
@@ -91,12 +92,12 @@ static idm_status map_names(idm_log_header *header, idm_log_role_id id, const ch
   return status;
 }
 
-idm_status idm_log_header_default(idm_log_header *header, idm_log_role_id id,
-                                  const char *const *names, idm_error *opt_error)
+idm_status idm_log_header_default(idm_log_header *header, size_t id, const char *const *names,
+                                  size_t count, idm_error *opt_error)
 {
   size_t column = header->name.count;
-  for (; *names && column == header->name.count; names++) {
-    const idm_status status = find_column(header, *names, &column, opt_error);
+  for (size_t i = 0; i < count && column == header->name.count; i++) {
+    const idm_status status = find_column(header, names[i], &column, opt_error);
     if (status != IDM_OK) return status;
   }
   if (column == header->name.count) return IDM_OK;
@@ -108,8 +109,8 @@ idm_status idm_log_header_default(idm_log_header *header, idm_log_role_id id,
 /* Each trajectory is one agent's where nothing else is said. */
 static idm_status default_trajectory(idm_log_header *header, idm_error *opt_error)
 {
-  const idm_log_role *agent = &header->role[IDM_ROLE_AGENT];
-  idm_log_role *trajectory = &header->role[IDM_ROLE_TRAJECTORY];
+  const idm_log_role *agent = &header->role[IDM_COLUMN_AGENT];
+  idm_log_role *trajectory = &header->role[IDM_COLUMN_TRAJECTORY];
   if (trajectory->count) return IDM_OK;
   if (!agent->count) {
     char list[400];
@@ -163,40 +164,44 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
   return IDM_OK;
 }
 
-/* Names and texts of the roles that a problem can map. */
-static const struct {
-  idm_log_role_id id;
-  const char *what;
-  const char *defaults[3];
-  bool required;
-} mapped[] = {
-    {IDM_ROLE_AGENT, "the agent", {"agent", "subject", NULL}, false},
-    {IDM_ROLE_TRAJECTORY, "the trajectory", {"trajectory", NULL}, false},
-    {IDM_ROLE_TIME, "the time", {"time", NULL}, false},
-    {IDM_ROLE_ACTION, "the action", {"action", NULL}, true},
-    {IDM_ROLE_OBSERVATION, "the observation", {"observation", "obs", NULL}, true},
-    {IDM_ROLE_AVAILABLE, "the actions available", {"available", NULL}, false},
-};
+/* Evidence that is read without being mapped: what the planner needs, and what the caller asks for.
+ */
+static bool is_wanted(const idm_problem *problem, const idm_csv_options *opt_options, size_t c)
+{
+  const unsigned needs = idm_agent_planner(&problem->agent)->needs;
+  return (c == IDM_COLUMN_REWARD && needs & IDM_NEEDS_REWARDS) ||
+         (opt_options && opt_options->columns & 1u << c);
+}
+
+static idm_status map_columns(idm_log_header *header, const idm_problem *problem,
+                              const idm_csv_options *opt_options, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    const idm_labels *asked = &problem->columns.role[c];
+    if (asked->count)
+      status = map_names(header, c, (const char *const *)asked->name, asked->count, info->what,
+                         opt_error);
+    else if (!info->evidence || is_wanted(problem, opt_options, c))
+      status = idm_log_header_default(header, c, info->names, info->defaults, opt_error);
+    if (status == IDM_OK && info->required && !header->role[c].count)
+      status = fail_absent(header, info->what, info->names[0], opt_error);
+    if (status == IDM_OK && info->evidence && header->role[c].count > 1)
+      status = idm_fail(opt_error, IDM_INPUT, "data.%s names %zu columns; expected one", info->key,
+                        asked->count);
+  }
+  return status;
+}
 
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error)
 {
-  const idm_columns *columns = &problem->columns;
-  const idm_labels *const asked[] = {&columns->agent,  &columns->trajectory,  &columns->time,
-                                     &columns->action, &columns->observation, &columns->available};
-  idm_status status = IDM_OK;
-  for (size_t i = 0; i < sizeof mapped / sizeof mapped[0] && status == IDM_OK; i++) {
-    if (asked[i]->count)
-      status = map_names(header, mapped[i].id, (const char *const *)asked[i]->name, asked[i]->count,
-                         mapped[i].what, opt_error);
-    else
-      status = idm_log_header_default(header, mapped[i].id, mapped[i].defaults, opt_error);
-    if (status == IDM_OK && mapped[i].required && !header->role[mapped[i].id].count)
-      status = fail_absent(header, mapped[i].what, mapped[i].defaults[0], opt_error);
-  }
+  const idm_labels *utility = &problem->columns.utility;
+  idm_status status = map_columns(header, problem, opt_options, opt_error);
   if (status == IDM_OK)
-    status = map_names(header, IDM_ROLE_UTILITY, (const char *const *)columns->utility.name,
-                       columns->utility.count, "a utility", opt_error);
+    status = map_names(header, IDM_ROLE_UTILITY, (const char *const *)utility->name, utility->count,
+                       "a utility", opt_error);
   if (status == IDM_OK && opt_options && opt_options->keep_count)
     status = map_names(header, IDM_ROLE_KEEP, opt_options->keep, opt_options->keep_count,
                        "a covariate", opt_error);

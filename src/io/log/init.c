@@ -125,22 +125,22 @@ static void put_columns(sketch *out, const idm_survey *s)
 {
   put(out, "\n# Which column is what; a list joins several columns.\n");
   const bool grouped =
-      s->header.role[IDM_ROLE_AGENT].count || s->header.role[IDM_ROLE_TRAJECTORY].count;
+      s->header.role[IDM_COLUMN_AGENT].count || s->header.role[IDM_COLUMN_TRAJECTORY].count;
   if (!grouped)
     put(out, "# FILL IN: no column says which rows belong together: add 'agent: COLUMN' or "
              "'trajectory: COLUMN'.\n");
   size_t found = 0;
-  for (size_t r = 0; r < idm_survey_role_count; r++)
-    found += s->header.role[idm_survey_roles[r].id].count;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) found += s->header.role[c].count;
   put(out, found ? "data:\n" : "# data: {trajectory: COLUMN}\n");
-  for (size_t r = 0; r < idm_survey_role_count; r++) {
-    const idm_log_role *role = &s->header.role[idm_survey_roles[r].id];
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    const idm_log_role *role = &s->header.role[c];
     if (!role->count) continue;
     put(out, "  ");
-    put(out, idm_survey_roles[r].key);
+    put(out, info->key);
     put(out, ": ");
     /* One column of its names, or of a trajectory up to four. */
-    const char *names[sizeof idm_survey_roles[r].names / sizeof idm_survey_roles[r].names[0]];
+    const char *names[sizeof info->names / sizeof info->names[0]];
     for (size_t i = 0; i < role->count; i++) names[i] = s->header.name.name[role->column[i]];
     if (role->count > 1)
       put_list(out, names, role->count);
@@ -172,29 +172,27 @@ static void put_problem(sketch *out, const idm_survey *s, const char *path)
 
 static void add_notes(const idm_survey *s, idm_notes *opt_notes)
 {
-  const bool agents = s->header.role[IDM_ROLE_AGENT].count;
-  const bool trajectories = s->header.role[IDM_ROLE_TRAJECTORY].count;
+  const bool agents = s->header.role[IDM_COLUMN_AGENT].count;
+  const bool trajectories = s->header.role[IDM_COLUMN_TRAJECTORY].count;
   idm_notes_add(opt_notes,
                 "%zu rows, %lu trajectories, %lu agents; %zu actions and %zu observations are "
                 "empty cells",
                 s->rows, (unsigned long)s->trajectories.count, (unsigned long)s->agents.count,
                 s->actions.missing, s->observations.missing);
-  for (size_t r = 0; r < idm_survey_role_count; r++) {
-    const idm_log_role *role = &s->header.role[idm_survey_roles[r].id];
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    const idm_log_role *role = &s->header.role[c];
     for (size_t i = 0; i < role->count; i++) {
       const char *name = s->header.name.name[role->column[i]];
       bool guess = true;
-      for (size_t d = 0; d < idm_survey_roles[r].defaults; d++)
-        guess = guess && strcmp(name, idm_survey_roles[r].names[d]) != 0;
-      idm_notes_add(opt_notes, "column '%.200s' is taken for the %s%s", name,
-                    idm_survey_roles[r].what, guess ? " (a guess: check it)" : "");
+      for (size_t d = 0; d < info->defaults; d++)
+        guess = guess && strcmp(name, info->names[d]) != 0;
+      idm_notes_add(opt_notes, "column '%.200s' is taken for %s%s", name, info->what,
+                    guess ? " (a guess: check it)" : "");
     }
-    const bool needed =
-        idm_survey_roles[r].id == IDM_ROLE_ACTION || idm_survey_roles[r].id == IDM_ROLE_OBSERVATION;
-    if (!role->count && needed)
-      idm_notes_add(opt_notes,
-                    "no column looks like the %s; name it under data: in the problem file",
-                    idm_survey_roles[r].what);
+    if (!role->count && info->required)
+      idm_notes_add(opt_notes, "no column looks like %s; name it under data: in the problem file",
+                    info->what);
   }
   if (!agents && !trajectories)
     idm_notes_add(opt_notes, "no column says which rows belong together; name one under data: in "

@@ -1,75 +1,9 @@
-/* A log on its way from CSV to idm_data: columns by role, cells as numbers, rows as they came. */
-#ifndef IDM_IO_DATA_CSV_H
-#define IDM_IO_DATA_CSV_H
+/* A log on its way from CSV to idm_data: rows as they came. */
+#ifndef IDM_IO_LOG_LOG_H
+#define IDM_IO_LOG_LOG_H
 
 #include "base/intern.h"
-#include "idm/io.h"
-#include "io/log/csv.h"
-
-/* For "%.*s": a cell in a message, cut where it is long. */
-#define IDM_CELL_SHOWN(cell) (int)((cell).length < 60 ? (cell).length : 60), (cell).text
-
-/* --- columns (data_csv_header.c) ------------------------------------------------------------ */
-
-typedef enum idm_log_role_id {
-  IDM_ROLE_AGENT,
-  IDM_ROLE_TRAJECTORY,
-  IDM_ROLE_TIME,
-  IDM_ROLE_ACTION,
-  IDM_ROLE_OBSERVATION,
-  IDM_ROLE_AVAILABLE,
-  IDM_ROLE_UTILITY,
-  IDM_ROLE_BELIEF, /* none, or one a state, in the order of states */
-  IDM_ROLE_KEEP,
-  IDM_ROLE_COUNT
-} idm_log_role_id;
-
-typedef struct idm_log_role {
-  size_t count;
-  size_t *column; /* [count]: index into the header */
-} idm_log_role;
-
-/* Zero-initialise. */
-typedef struct idm_log_header {
-  const char *file;     /* borrowed */
-  idm_labels name;      /* [columns] */
-  idm_csv_field *place; /* [columns]: line and column of each name; the texts are gone */
-  idm_log_role role[IDM_ROLE_COUNT];
-} idm_log_header;
-
-/* Copy the names of a first record. */
-idm_status idm_log_header_create(idm_log_header *header, const char *file,
-                                 const idm_csv_field *field, size_t count, idm_error *opt_error);
-/* Give every role its columns: those the problem names, else the defaults of DESIGN, section 6. */
-idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
-                              const idm_csv_options *opt_options, idm_error *opt_error);
-void idm_log_header_destroy(idm_log_header *header);
-/* The first of a NULL-terminated list of names that is a column, as the only column of a role; the
- * role stays empty where none is. */
-idm_status idm_log_header_default(idm_log_header *header, idm_log_role_id id,
-                                  const char *const *names, idm_error *opt_error);
-/* Up to 8 names, joined by commas, for a message. Returns buffer. */
-char *idm_labels_list(const idm_labels *labels, char *buffer, size_t size);
-
-/* --- cells (data_csv_cells.c) --------------------------------------------------------------- */
-
-/* The field without surrounding blanks. */
-static inline idm_csv_field idm_cell_trim(idm_csv_field field)
-{
-  while (field.length && (field.text[0] == ' ' || field.text[0] == '\t')) {
-    field.text++;
-    field.length--;
-  }
-  while (field.length &&
-         (field.text[field.length - 1] == ' ' || field.text[field.length - 1] == '\t'))
-    field.length--;
-  return field;
-}
-
-/* A finite decimal number; false for anything else. */
-bool idm_cell_number(const idm_csv_field *cell, double *ret_number);
-
-/* --- rows ----------------------------------------------------------------------------------- */
+#include "io/log/header.h"
 
 /* What is known of a trajectory while rows come in. */
 typedef struct idm_log_trajectory {
@@ -111,6 +45,10 @@ typedef struct idm_log {
   uint32_t *time_column;   /* [row] where there is a time */
   double *time;            /* [row][time columns] */
   int32_t *covariate;      /* [row][kept columns] */
+  double
+      *evidence_number[IDM_COLUMN_COUNT]; /* [row]: evidence that is numbers, where there is any */
+  int32_t *evidence_label[IDM_COLUMN_COUNT]; /* [row]: evidence that is labels */
+  idm_intern evidence_text[IDM_COLUMN_COUNT];
 
   idm_log_trajectory *known; /* [trajectories] */
   size_t known_capacity;
@@ -128,25 +66,5 @@ typedef struct idm_log {
   size_t unseen;          /* unknown observations after terminal actions */
   uint32_t unseen_line;   /* of the first of them */
 } idm_log;
-
-/* Index of a label; where none matches, a 0-based number in range; -1. As idm_labels_find, hashed.
- */
-int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length);
-/* Each reads its cells of a row whose number is log->rows; the trajectory is log->trajectory[row].
- */
-idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-/* Room in the scratch for `size` bytes. */
-idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error);
-
-/* --- evidence (data_csv_build.c) ------------------------------------------------------------ */
-
-/* Group, order and check the rows, and move what the log holds into evidence. */
-idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error);
 
 #endif

@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "io/log/log.h"
+#include "io/log/build.h"
+#include "io/log/cells.h"
+#include "io/log/evidence.h"
 
 /* Rows are numbered in 32 bits. */
 static const size_t row_limit = (size_t)1 << 31;
@@ -44,7 +46,7 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   uint32_t all;
   if (!idm_intern_add(&log->available_sets, (const char *)log->open, sizes.actions, &all) ||
       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the log holds is freed by its owner */
-      (!log->header.role[IDM_ROLE_AGENT].count && !idm_intern_add(&log->agents, "all", 3, &all)))
+      (!log->header.role[IDM_COLUMN_AGENT].count && !idm_intern_add(&log->agents, "all", 3, &all)))
     return idm_fail_memory(opt_error);
   return IDM_OK;
 }
@@ -63,6 +65,7 @@ static void clear(idm_log *log)
                           log->time_line,   log->time_column,  log->time,       log->covariate,
                           log->known,       log->scratch,      log->number,     log->open};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  idm_log_clear_evidence(log);
   idm_log_header_destroy(&log->header);
 }
 
@@ -84,7 +87,7 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
     return idm_fail_at(opt_error, log->file, (long)field->line, (long)field->column,
                        "more than %zu rows", row_limit);
   const size_t capacity = log->row_capacity ? 2 * log->row_capacity : 1024;
-  const size_t times = log->header.role[IDM_ROLE_TIME].count;
+  const size_t times = log->header.role[IDM_COLUMN_TIME].count;
   const size_t kept = log->header.role[IDM_ROLE_KEEP].count;
   bool grown = true;
   log->trajectory = grow(log->trajectory, sizeof *log->trajectory, 1, capacity, &grown);
@@ -97,7 +100,7 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
   log->time_column = grow(log->time_column, sizeof *log->time_column, times > 0, capacity, &grown);
   log->time = grow(log->time, sizeof *log->time, times, capacity, &grown);
   log->covariate = grow(log->covariate, sizeof *log->covariate, kept, capacity, &grown);
-  if (!grown) return idm_fail_memory(opt_error);
+  if (!grown || !idm_log_grow_evidence(log, capacity)) return idm_fail_memory(opt_error);
   log->row_capacity = capacity;
   return IDM_OK;
 }
@@ -105,8 +108,8 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Put the cells of an id into the scratch from *used on, a separator between them. */
-static idm_status join_id(idm_log *log, idm_log_role_id id, const idm_csv_field *field,
-                          char separator, size_t *used, idm_error *opt_error)
+static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, char separator,
+                          size_t *used, idm_error *opt_error)
 {
   const idm_log_role *role = &log->header.role[id];
   for (size_t i = 0; i < role->count; i++) {
@@ -115,7 +118,7 @@ static idm_status join_id(idm_log *log, idm_log_role_id id, const idm_csv_field 
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "an empty cell in column '%s'; expected the id of %s",
                          log->header.name.name[role->column[i]],
-                         id == IDM_ROLE_AGENT ? "an agent" : "a trajectory");
+                         id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
     if (role->count > 1 && separator == '/' && memchr(cell.text, '/', cell.length))
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "'%.*s' holds a '/', which joins the columns of an agent's id",
@@ -133,16 +136,16 @@ static idm_status read_agent(idm_log *log, const idm_csv_field *field, uint32_t 
                              idm_error *opt_error)
 {
   *ret_agent = 0;
-  if (!log->header.role[IDM_ROLE_AGENT].count) return IDM_OK;
+  if (!log->header.role[IDM_COLUMN_AGENT].count) return IDM_OK;
   size_t length = 0;
-  const idm_status status = join_id(log, IDM_ROLE_AGENT, field, '/', &length, opt_error);
+  const idm_status status = join_id(log, IDM_COLUMN_AGENT, field, '/', &length, opt_error);
   if (status != IDM_OK) return status;
   if (idm_intern_is(&log->agents, log->last_agent, log->scratch, length)) {
     *ret_agent = log->last_agent;
     return IDM_OK;
   }
   if (!idm_utf8_valid(log->scratch, length)) {
-    const idm_csv_field *cell = &field[log->header.role[IDM_ROLE_AGENT].column[0]];
+    const idm_csv_field *cell = &field[log->header.role[IDM_COLUMN_AGENT].column[0]];
     return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                        "the id of an agent is not UTF-8; save the table as UTF-8");
   }
@@ -176,7 +179,7 @@ static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *
   if (status == IDM_OK) status = idm_log_scratch(log, length, opt_error);
   if (status != IDM_OK) return status;
   memcpy(log->scratch, &agent, sizeof agent);
-  status = join_id(log, IDM_ROLE_TRAJECTORY, field, '\0', &length, opt_error);
+  status = join_id(log, IDM_COLUMN_TRAJECTORY, field, '\0', &length, opt_error);
   if (status != IDM_OK) return status;
   if (!idm_intern_is(&log->trajectories, log->last_trajectory, log->scratch, length)) {
     const uint32_t before = log->trajectories.count;
@@ -200,6 +203,7 @@ static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *
       idm_log_read_utility,
       idm_log_read_belief,
       idm_log_read_covariates,
+      idm_log_read_evidence,
   };
   for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
     const idm_status status = readers[i](log, field, opt_error);

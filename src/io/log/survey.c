@@ -4,34 +4,10 @@
 
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "io/log/cells.h"
 #include "io/log/survey.h"
 
 /* --- columns -------------------------------------------------------------------------------- */
-
-const idm_survey_role idm_survey_roles[idm_survey_role_count] = {
-    {IDM_ROLE_AGENT,
-     "agent",
-     "agent",
-     {"agent", "subject", "participant", "clinician", "player", "person", "user", NULL},
-     2},
-    {IDM_ROLE_TRAJECTORY,
-     "trajectory",
-     "trajectory",
-     {"trajectory", "episode", "case", "patient", "encounter", "game", NULL},
-     1},
-    {IDM_ROLE_TIME, "time", "time", {"time", NULL}, 1},
-    {IDM_ROLE_ACTION,
-     "action",
-     "action",
-     {"action", "choice", "decision", "response", "act", NULL},
-     1},
-    {IDM_ROLE_OBSERVATION,
-     "observation",
-     "observation",
-     {"observation", "obs", "outcome", "result", "feedback", "stimulus", NULL},
-     2},
-    {IDM_ROLE_AVAILABLE, "available actions", "available", {"available", NULL}, 1},
-};
 
 static char lower(char c)
 {
@@ -49,8 +25,7 @@ static bool same_word(const char *a, const char *b)
 }
 
 /* Add the column of that name, in any case, to a role. */
-static idm_status add_column(idm_survey *s, idm_log_role_id id, const char *name,
-                             idm_error *opt_error)
+static idm_status add_column(idm_survey *s, size_t id, const char *name, idm_error *opt_error)
 {
   idm_log_role *role = &s->header.role[id];
   for (size_t i = 0; i < s->header.name.count; i++) {
@@ -69,19 +44,18 @@ static idm_status add_column(idm_survey *s, idm_log_role_id id, const char *name
 static idm_status find_columns(idm_survey *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  for (size_t r = 0; r < idm_survey_role_count; r++) {
-    const idm_log_role *role = &s->header.role[idm_survey_roles[r].id];
-    status = idm_log_header_default(&s->header, idm_survey_roles[r].id,
-                                    (const char *const[]){idm_survey_roles[r].names[0], NULL},
-                                    opt_error);
-    for (size_t i = 1; status == IDM_OK && !role->count && idm_survey_roles[r].names[i]; i++)
-      status = add_column(s, idm_survey_roles[r].id, idm_survey_roles[r].names[i], opt_error);
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    if (info->evidence) continue;
+    status = idm_log_header_default(&s->header, c, info->names, 1, opt_error);
+    for (size_t i = 1; status == IDM_OK && !s->header.role[c].count && info->names[i]; i++)
+      status = add_column(s, c, info->names[i], opt_error);
     if (status != IDM_OK) return status;
   }
-  if (s->header.role[IDM_ROLE_TRAJECTORY].count) return IDM_OK;
+  if (s->header.role[IDM_COLUMN_TRAJECTORY].count) return IDM_OK;
   static const char *const nested[] = {"session", "run", "round", "trial"};
   for (size_t i = 0; i < sizeof nested / sizeof nested[0] && status == IDM_OK; i++)
-    status = add_column(s, IDM_ROLE_TRAJECTORY, nested[i], opt_error);
+    status = add_column(s, IDM_COLUMN_TRAJECTORY, nested[i], opt_error);
   return status;
 }
 
@@ -96,7 +70,7 @@ static idm_status check_utf8(const idm_survey *s, const idm_csv_field *place, co
 }
 
 /* The number of the cell's label, -1 where the cell is empty or there is no such column. */
-static idm_status read_label(idm_survey *s, idm_log_role_id id, idm_label_column *column,
+static idm_status read_label(idm_survey *s, size_t id, idm_label_column *column,
                              const idm_csv_field *field, int *ret_label, idm_error *opt_error)
 {
   const idm_log_role *role = &s->header.role[id];
@@ -117,7 +91,7 @@ static idm_status read_label(idm_survey *s, idm_log_role_id id, idm_label_column
                          "label",
                          (unsigned long)cell.length, s->header.name.name[role->column[0]],
                          IDM_CELL_SHOWN(cell));
-    if (id == IDM_ROLE_ACTION && cell.length == 1 && cell.text[0] == '*')
+    if (id == IDM_COLUMN_ACTION && cell.length == 1 && cell.text[0] == '*')
       return idm_fail_at(opt_error, s->file, (long)cell.line, (long)cell.column,
                          "'*' as an action; in a problem file it stands for every action, so call "
                          "it otherwise");
@@ -135,9 +109,8 @@ static idm_status read_label(idm_survey *s, idm_log_role_id id, idm_label_column
 }
 
 /* Join the cells of an id behind `used` bytes of scratch and number it. */
-static idm_status read_id(idm_survey *s, idm_log_role_id id, const idm_csv_field *field,
-                          size_t used, idm_intern *intern, uint32_t *ret_index,
-                          idm_error *opt_error)
+static idm_status read_id(idm_survey *s, size_t id, const idm_csv_field *field, size_t used,
+                          idm_intern *intern, uint32_t *ret_index, idm_error *opt_error)
 {
   const idm_log_role *role = &s->header.role[id];
   for (size_t i = 0; i < role->count; i++) {
@@ -185,11 +158,12 @@ static idm_status read_row(idm_survey *s, const idm_csv_field *field, idm_error 
 {
   int action;
   int observation;
-  idm_status status = read_label(s, IDM_ROLE_ACTION, &s->actions, field, &action, opt_error);
+  idm_status status = read_label(s, IDM_COLUMN_ACTION, &s->actions, field, &action, opt_error);
   if (status == IDM_OK)
-    status = read_label(s, IDM_ROLE_OBSERVATION, &s->observations, field, &observation, opt_error);
+    status =
+        read_label(s, IDM_COLUMN_OBSERVATION, &s->observations, field, &observation, opt_error);
   double time = 0;
-  const idm_log_role *clock = &s->header.role[IDM_ROLE_TIME];
+  const idm_log_role *clock = &s->header.role[IDM_COLUMN_TIME];
   if (status == IDM_OK && clock->count) {
     const idm_csv_field cell = idm_cell_trim(field[clock->column[0]]);
     if (!idm_cell_number(&cell, &time))
@@ -200,13 +174,13 @@ static idm_status read_row(idm_survey *s, const idm_csv_field *field, idm_error 
   uint32_t agent = 0;
   uint32_t trajectory = 0;
   if (status == IDM_OK)
-    status = read_id(s, IDM_ROLE_AGENT, field, 0, &s->agents, &agent, opt_error);
+    status = read_id(s, IDM_COLUMN_AGENT, field, 0, &s->agents, &agent, opt_error);
   /* The agent's id stands in the scratch already: a trajectory is the pair. */
   size_t length = 0;
   if (status == IDM_OK) {
     idm_intern_text(&s->agents, agent, &length);
     status =
-        read_id(s, IDM_ROLE_TRAJECTORY, field, length, &s->trajectories, &trajectory, opt_error);
+        read_id(s, IDM_COLUMN_TRAJECTORY, field, length, &s->trajectories, &trajectory, opt_error);
   }
   if (status == IDM_OK) status = pass_row(s, trajectory, action, time, opt_error);
   s->rows++;
@@ -281,7 +255,7 @@ size_t idm_survey_endings(const idm_survey *s, const char *ret_action[idm_label_
 {
   size_t count = 0;
   const bool known =
-      s->header.role[IDM_ROLE_AGENT].count || s->header.role[IDM_ROLE_TRAJECTORY].count;
+      s->header.role[IDM_COLUMN_AGENT].count || s->header.role[IDM_COLUMN_TRAJECTORY].count;
   for (size_t i = 0; i < s->actions.count && known; i++) {
     const char *action = s->actions.sorted[i];
     if (!s->goes_on[idm_intern_find(&s->actions.labels, action, strlen(action))])

@@ -2,7 +2,8 @@
 #ifndef IDM_IO_INIT_H
 #define IDM_IO_INIT_H
 
-#include "io/log/log.h"
+#include "base/intern.h"
+#include "io/log/header.h"
 
 /* A column with more distinct texts than this, or with a longer one, does not hold labels. */
 enum { idm_label_limit = 50, idm_label_bytes = 100 };
@@ -37,18 +38,6 @@ typedef struct idm_survey {
   char *scratch;
   size_t scratch_capacity;
 } idm_survey;
-
-/* How the columns of a role are found. */
-typedef struct idm_survey_role {
-  idm_log_role_id id;
-  const char *what;     /* for the notes */
-  const char *key;      /* under data: */
-  const char *names[9]; /* by default, then guesses */
-  size_t defaults;      /* how many of them idm takes without being told */
-} idm_survey_role;
-
-enum { idm_survey_role_count = 6 };
-extern const idm_survey_role idm_survey_roles[idm_survey_role_count];
 
 /* One pass over the table. */
 idm_status idm_survey_take(idm_survey *survey, idm_csv *csv, idm_error *opt_error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/io.h"
 
 /* --- a buffer before the file --------------------------------------------------------------- */
@@ -181,17 +182,6 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
   return status;
 }
 
-/* The fewest digits that read back as the same number. */
-static int print_number(char *text, size_t size, double number)
-{
-  int length = 0;
-  for (int digits = 15; digits <= 17; digits++) {
-    length = snprintf(text, size, "%.*g", digits, number);
-    if (strtod(text, NULL) == number) break;
-  }
-  return length;
-}
-
 /* One cell a start: ",p,q,..." for all states. The last one stands for the setting's own: empty. */
 static idm_status make_starts(const idm_data *data, const idm_setting *setting, cells *list,
                               bool *ret_any, idm_error *opt_error)
@@ -205,7 +195,7 @@ static idm_status make_starts(const idm_data *data, const idm_setting *setting, 
     if (!own) *ret_any = true;
     for (size_t s = 0; s < states; s++) {
       char number[40] = ",";
-      const int length = own ? 0 : print_number(number + 1, sizeof number - 1, belief[s]);
+      const int length = own ? 0 : idm_number_text(belief[s], number + 1, sizeof number - 1);
       if (!append(list, number, 1 + (size_t)length)) return idm_fail_memory(opt_error);
     }
     end_cell(list);
@@ -247,6 +237,11 @@ static idm_status put_header(writer *w, const idm_setting *setting, idm_error *o
     if (quoted) put(&w->out, "\"", 1);
   }
   if (w->with_sets) put(&w->out, ",available", 10);
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    if (!w->data->number[c] && !w->data->label[c]) continue;
+    put(&w->out, ",", 1);
+    put_text(&w->out, idm_column_describe((idm_column)c)->names[0]);
+  }
   put(&w->out, "\n", 1);
   return IDM_OK;
 }
@@ -257,6 +252,22 @@ static void put_name(output *out, const idm_labels *names, size_t index)
     put_text(out, names->name[index]);
   else
     put_number(out, index + 1);
+}
+
+static void put_evidence(writer *w, size_t trajectory, size_t row)
+{
+  const idm_data *data = w->data;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const size_t at = idm_column_describe((idm_column)c)->by_trajectory ? trajectory : row;
+    char number[40] = ",";
+    if (data->number[c])
+      put(&w->out, number,
+          1 + (size_t)idm_number_text(data->number[c][at], number + 1, sizeof number - 1));
+    if (data->label[c]) {
+      put(&w->out, ",", 1);
+      put_text(&w->out, data->label_name[c].name[data->label[c][at]]);
+    }
+  }
 }
 
 static void put_row(writer *w, size_t trajectory, size_t row)
@@ -281,6 +292,7 @@ static void put_row(writer *w, size_t trajectory, size_t row)
     put(out, ",", 1);
     put_cell(out, &w->sets, data->available[row]);
   }
+  put_evidence(w, trajectory, row);
   put(out, "\n", 1);
 }
 

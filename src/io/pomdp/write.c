@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/io.h"
+#include "idm/planner.h"
 #include "io/pomdp/lex.h"
 
 typedef struct writer {
@@ -83,45 +85,61 @@ static bool is_default_agent(const idm_agent *agent)
 {
   idm_agent plain;
   idm_agent_default(&plain);
-  return strcmp(agent->planner, plain.planner) == 0 && agent->resolution == plain.resolution &&
-         agent->evaluate == plain.evaluate && agent->surprise == plain.surprise &&
-         agent->recognition == plain.recognition && agent->tolerance == plain.tolerance &&
-         isnan(agent->decision_capacity) && isnan(agent->specification_capacity) &&
-         isnan(agent->recognition_capacity);
+  bool same = idm_agent_planner(agent) == idm_agent_planner(&plain);
+  for (const idm_key *key = idm_agent_keys(); key->name; key++)
+    same = same && idm_key_same(key, agent, &plain, 0);
+  return same;
 }
 
 static bool has_columns(const idm_columns *columns)
 {
-  return columns->agent.count || columns->trajectory.count || columns->time.count ||
-         columns->action.count || columns->observation.count || columns->available.count ||
-         columns->utility.count;
+  bool any = columns->utility.count;
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) any = any || columns->role[i].count;
+  return any;
+}
+
+/* Whether a block holds anything but its default values. */
+static bool is_changed(const idm_block *block)
+{
+  const idm_block_info *info = block->info;
+  bool same = true;
+  for (size_t i = 0; i < block->size * block->variants; i++) {
+    const double usual = info->field                         ? info->field[i].standard
+                         : info->support == IDM_DISTRIBUTION ? 1.0 / (double)block->size
+                                                             : info->standard;
+    same = same && idm_number_same(block->value[i], usual, 0);
+  }
+  return info->optional ? block->size > 0 : !same;
+}
+
+/* The blocks that the format has no place for: all but those of the decision problem itself. */
+static void note_blocks(const idm_theta *theta, idm_notes *opt_notes)
+{
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *block = &theta->block[i];
+    const bool written = i == IDM_DISCOUNT || block->info->form == IDM_FORM_UTILITY ||
+                         block->info->form == IDM_FORM_MODELS;
+    if (!written && is_changed(block))
+      idm_notes_add(opt_notes, "left out, as the .POMDP format has no place for it: %s (%s)",
+                    block->info->name, block->info->summary);
+  }
 }
 
 static void note_left_out(const idm_problem *problem, idm_notes *opt_notes)
 {
   const idm_theta *theta = problem->theta;
-  const size_t actions = theta->sizes.actions;
-  const double *prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0);
   bool ends = false;
   bool free_blocks = false;
-  for (size_t u = 0; u < actions; u++) ends = ends || problem->setting->ends[u];
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+  for (size_t u = 0; u < theta->sizes.actions; u++) ends = ends || problem->setting->ends[u];
+  for (size_t i = 0; i < theta->blocks; i++)
     free_blocks = free_blocks || theta->block[i].role == IDM_DESCRIPTIVE;
-  const bool plain = is_constant(idm_theta_values(theta, IDM_ALPHA, 0), 1, 0) &&
-                     idm_theta_scalar(theta, IDM_BETA) == INFINITY &&
-                     idm_theta_scalar(theta, IDM_ETA) == 0 &&
-                     idm_theta_scalar(theta, IDM_TEMPERATURE) == 1;
+  note_blocks(theta, opt_notes);
   const struct {
     bool there;
     const char *what;
   } left_out[] = {
       {!knows_environment(problem), "the agent's candidate models"},
-      {!plain, "the agent's parameters (alpha, beta, eta, temperature)"},
       {!is_default_agent(&problem->agent), "the agent's planner and its settings"},
-      {!is_constant(prior, actions, 1 / (double)actions), "the action prior"},
-      {theta->block[IDM_BELIEF_PRIOR].size > 0, "the belief prior"},
-      {idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0, "the award for certainty"},
-      {theta->block[IDM_WEIGHTS].size > 0, "the weights of the decision rule"},
       {free_blocks, "which parameters are free, and their priors"},
       {has_columns(&problem->columns), "the columns of the data"},
       {ends, "the actions that end the log"},

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/dynamics.h"
+#include "io/problem/spaces.h"
 
 static const double zero = 0;
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/episode.h"
+#include "io/problem/spaces.h"
 
 static const double zero = 0;
 

@@ -5,32 +5,15 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/entries.h"
+#include "io/problem/free.h"
+#include "io/problem/spaces.h"
 #include "setting/freedom.h"
-
-bool idm_yaml_may_be_free(idm_block_id id)
-{
-  return idm_block_family(id) != IDM_FAMILY_CLAMPED;
-}
 
 /* What default priors scale with; utilities from columns are not known before the log is. */
 static double range_of(const idm_problem *problem)
 {
   return problem->utility_sources ? 1 : idm_theta_range(problem->theta);
-}
-
-static idm_scale default_scale(idm_block_id id)
-{
-  if (id == IDM_ALPHA) return IDM_SCALE_LOG;
-  return id == IDM_BETA ? IDM_SCALE_INVERSE : IDM_SCALE_IDENTITY;
-}
-
-static bool may_have_scale(idm_family family, idm_scale scale)
-{
-  if (scale == IDM_SCALE_IDENTITY || family == IDM_FAMILY_REAL || family == IDM_FAMILY_POSITIVE)
-    return true;
-  return scale == IDM_SCALE_SIGNED_LOG &&
-         (family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR);
 }
 
 /* --- priors from the file ------------------------------------------------------------------- */
@@ -68,14 +51,14 @@ static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_n
 
 /* `flat`, or one prior with its arguments. */
 static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                             const char *block_name, idm_block *block, idm_family family)
+                             idm_block *block)
 {
 #define PRIOR_NAME(id, name, arguments) name,
   static const char *const names[] = {IDM_PRIOR_LIST(PRIOR_NAME)};
 #undef PRIOR_NAME
   const size_t count = sizeof names / sizeof names[0];
   char what[100];
-  snprintf(what, sizeof what, "free.%s.prior", block_name);
+  snprintf(what, sizeof what, "free.%s.prior", block->info->name);
   const idm_yaml_node *key = node;
   if (idm_yaml_is_mapping(node) && idm_yaml_count(node) == 1)
     key = idm_yaml_key(reader->tree, node, 0);
@@ -90,55 +73,61 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
   if (key != node && kind == IDM_PRIOR_FLAT)
     return idm_yaml_unexpected(reader->tree, node, what, "flat without arguments");
   if (kind == IDM_PRIOR_FLAT) return IDM_OK;
-  if (kind == IDM_PRIOR_DIRICHLET && family != IDM_FAMILY_SIMPLEX)
+  if (kind == IDM_PRIOR_DIRICHLET && block->info->support != IDM_DISTRIBUTION)
     return idm_yaml_unexpected(reader->tree, key, what,
                                "a prior of numbers: dirichlet is for action_prior and model_prior");
-  snprintf(what, sizeof what, "free.%s.prior.%s", block_name, names[kind]);
+  snprintf(what, sizeof what, "free.%s.prior.%s", block->info->name, names[kind]);
   return read_arguments(reader, idm_yaml_item(reader->tree, node, 0), what, block,
                         (idm_prior_kind)kind);
 }
 
 static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                             const char *block_name, idm_block *block, idm_family family)
+                             idm_block *block)
 {
 #define SCALE_NAME(id, name) name,
   static const char *const names[] = {IDM_SCALE_LIST(SCALE_NAME)};
 #undef SCALE_NAME
   char what[60];
-  snprintf(what, sizeof what, "free.%s.scale", block_name);
+  snprintf(what, sizeof what, "free.%s.scale", block->info->name);
   size_t scale = 0;
   const idm_status status =
       idm_yaml_choice(reader->tree, node, what, names, sizeof names / sizeof names[0], &scale);
   if (status != IDM_OK) return status;
-  if (!may_have_scale(family, (idm_scale)scale))
+  if (!(block->info->scales & 1u << scale))
     return idm_yaml_unexpected(reader->tree, node, what,
-                               family == IDM_FAMILY_WORTH || family == IDM_FAMILY_LINEAR
-                                   ? "identity or signed-log"
-                                   : "identity");
+                               block->info->scales == IDM_SCALES_SIGNED ? "identity or signed-log"
+                                                                        : "identity");
   block->scale = (idm_scale)scale;
   return IDM_OK;
 }
 
 /* --- blocks --------------------------------------------------------------------------------- */
 
+static idm_status unknown_block(const idm_yaml_reader *reader, const idm_yaml_node *key)
+{
+  enum { most = 100 };
+  const idm_theta *theta = reader->problem->theta;
+  const char *names[most];
+  size_t count = 0;
+  for (size_t i = 0; i < theta->blocks && count < most; i++)
+    if (theta->block[i].info->scales) names[count++] = theta->block[i].info->name;
+  return idm_yaml_unknown(reader->tree, key, "in free, the block", names, count);
+}
+
 /* Free one block: its name at `key`, its scale and prior at opt_node. */
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                              const idm_yaml_node *opt_node)
 {
   static const char *const fields[] = {"scale", "prior", "entries", "reference", NULL};
-  const char *names[IDM_BLOCK_COUNT];
-  size_t count = 0;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
-    if (idm_yaml_may_be_free((idm_block_id)i)) names[count++] = idm_block_name((idm_block_id)i);
+  idm_theta *theta = reader->problem->theta;
   if (!idm_yaml_is_scalar(key))
     return idm_yaml_unexpected(reader->tree, key, "free", "names of blocks");
-  const int found = idm_block_find(idm_yaml_text(key));
-  if (found < 0 || !idm_yaml_may_be_free((idm_block_id)found))
-    return idm_yaml_unknown(reader->tree, key, "in free, the block", names, count);
+  const int found = idm_theta_find(theta, idm_yaml_text(key));
+  if (found < 0 || !theta->block[found].info->scales) return unknown_block(reader, key);
 
-  const idm_block_id id = (idm_block_id)found;
-  const char *name = idm_block_name(id);
-  idm_block *block = &reader->problem->theta->block[id];
+  const size_t id = (size_t)found;
+  idm_block *block = &theta->block[id];
+  const char *name = block->info->name;
   if (block->role == IDM_DESCRIPTIVE)
     return idm_yaml_fail(reader->tree, key,
                          "in free, the block '%s' is given twice; expected it once", name);
@@ -147,7 +136,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                          "in free, the block '%s' has no values; expected agent.%s in the file",
                          name, name);
   block->role = IDM_DESCRIPTIVE;
-  block->scale = default_scale(id);
+  block->scale = block->info->scale;
   if (!opt_node || idm_yaml_is_null(opt_node))
     return idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
                                    reader->opt_error);
@@ -160,7 +149,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
   const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
   const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
-  if (scale) status = read_scale(reader, scale, name, block, idm_block_family(id));
+  if (scale) status = read_scale(reader, scale, block);
   if (status == IDM_OK && (entries || reference)) {
     if (id != IDM_UTILITY)
       return idm_yaml_fail(reader->tree, entries ? entries : reference,
@@ -168,7 +157,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
     status = idm_yaml_read_entries(reader, entries, reference);
   }
   if (status != IDM_OK) return status;
-  return prior ? read_prior(reader, prior, name, block, idm_block_family(id))
+  return prior ? read_prior(reader, prior, block)
                : idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
                                          reader->opt_error);
 }

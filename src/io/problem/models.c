@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/dynamics.h"
+#include "io/problem/models.h"
+#include "io/problem/spaces.h"
 
 /* A perturbation may make at most 3^6 models. */
 enum { most_digits = 6 };

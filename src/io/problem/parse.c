@@ -3,12 +3,33 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/problem/agent.h"
+#include "io/problem/blocks.h"
+#include "io/problem/columns.h"
+#include "io/problem/dynamics.h"
+#include "io/problem/episode.h"
+#include "io/problem/free.h"
+#include "io/problem/models.h"
 #include "io/problem/parse.h"
+#include "io/problem/spaces.h"
+#include "io/problem/utility.h"
 
-static const char *const problem_keys[] = {
-    "name",         "states",       "actions",    "observations", "start",   "discount", "ends",
-    "terminal",     "horizon",      "transition", "observation",  "utility", "models",   "agent",
-    "action_prior", "belief_prior", "certainty",  "free",         "data",    "fit",      NULL};
+/* Keys beside those of blocks. */
+static const char *const structure[] = {
+    "name",       "states",      "actions", "observations", "start", "ends", "terminal", "horizon",
+    "transition", "observation", "utility", "models",       "agent", "free", "data",     "fit"};
+
+static idm_status check_keys(const idm_yaml_reader *reader)
+{
+  const size_t count = sizeof structure / sizeof structure[0];
+  const char *known[sizeof structure / sizeof structure[0] + IDM_BLOCK_COUNT + 1] = {NULL};
+  memcpy(known, structure, sizeof structure);
+  for (size_t i = 0, at = count; i < IDM_BLOCK_COUNT; i++) {
+    const idm_block_info *info = idm_block_describe((idm_block_id)i);
+    if (idm_yaml_is_block_key(info)) known[at++] = info->name;
+  }
+  return idm_yaml_check_keys(reader->tree, reader->root, "the problem", known);
+}
 
 static idm_status read_name(idm_yaml_reader *reader)
 {
@@ -26,7 +47,7 @@ static idm_status read_name(idm_yaml_reader *reader)
 /* Sizes first: what cannot be held is refused before any label is looked at. */
 static idm_status make_problem(idm_yaml_reader *reader)
 {
-  idm_status status = idm_yaml_check_keys(reader->tree, reader->root, "the problem", problem_keys);
+  idm_status status = check_keys(reader);
   if (status == IDM_OK) status = idm_yaml_measure_spaces(reader);
   if (status == IDM_OK) status = idm_yaml_check_memory(reader, 1);
   if (status == IDM_OK)
@@ -58,7 +79,7 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_models,
                                                            idm_yaml_read_utility,
                                                            idm_yaml_read_agent,
-                                                           idm_yaml_read_priors,
+                                                           idm_yaml_read_blocks,
                                                            idm_yaml_read_free,
                                                            idm_yaml_read_columns};
   idm_status status = IDM_OK;

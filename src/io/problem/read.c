@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/problem/parse.h"
+#include "io/problem/read.h"
 
 /* Files of this many bytes are more than anyone writes by hand or by script. */
 static const size_t size_limit = (size_t)128 << 20;

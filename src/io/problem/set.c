@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/agent.h"
+#include "io/problem/entries.h"
+#include "io/problem/episode.h"
+#include "io/problem/free.h"
+#include "io/problem/spaces.h"
+#include "io/problem/utility.h"
 
 static const char utility_prefix[] = "utility.";
 static const char agent_prefix[] = "agent.";
@@ -21,14 +26,10 @@ static bool begins(const char *text, const char *prefix)
 
 /* --- keys ----------------------------------------------------------------------------------- */
 
-static idm_status unknown_key(const char *key, idm_error *error)
+static idm_status unknown_key(const idm_problem *problem, const char *key, idm_error *error)
 {
-  const char *known[32];
-  size_t count = 0;
-  while (idm_yaml_agent_keys[count]) {
-    known[count] = idm_yaml_agent_keys[count];
-    count++;
-  }
+  const char *known[IDM_YAML_AGENT_KEYS + sizeof other_keys / sizeof other_keys[0]];
+  size_t count = idm_yaml_agent_keys(problem, known);
   for (size_t i = 0; i < sizeof other_keys / sizeof other_keys[0]; i++)
     known[count++] = other_keys[i];
   char list[400] = "";
@@ -100,17 +101,13 @@ static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *tar
   return status;
 }
 
-static bool is_agent_key(const char *key)
+static bool is_agent_key(const idm_problem *problem, const char *key)
 {
-  for (size_t i = 0; idm_yaml_agent_keys[i]; i++)
-    if (strcmp(idm_yaml_agent_keys[i], key) == 0) return true;
+  const char *known[IDM_YAML_AGENT_KEYS];
+  const size_t count = idm_yaml_agent_keys(problem, known);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(known[i], key) == 0) return true;
   return false;
-}
-
-static idm_status set_start(idm_yaml_reader *reader)
-{
-  const idm_status status = idm_yaml_index_labels(reader);
-  return status == IDM_OK ? idm_yaml_read_start(reader, reader->root) : status;
 }
 
 /* Load the value and give it to the part that knows the key. */
@@ -128,18 +125,21 @@ static idm_status apply(idm_problem *problem, const char *key, const char *value
                             .problem = problem,
                             .opt_error = error,
                             .sizes = idm_setting_sizes(problem->setting)};
-  if (opt_target)
+  status = idm_yaml_index_labels(&reader);
+  if (status != IDM_OK)
+    ;
+  else if (opt_target)
     status = set_utility(&reader, opt_target);
-  else if (is_agent_key(agent_key))
+  else if (is_agent_key(problem, agent_key))
     status = idm_yaml_set_agent(&reader, agent_key, reader.root);
   else if (strcmp(key, "discount") == 0)
     status = idm_yaml_read_discount(&reader, reader.root);
   else if (strcmp(key, "horizon") == 0)
     status = set_horizon(&reader);
   else if (strcmp(key, "start") == 0)
-    status = set_start(&reader);
+    status = idm_yaml_read_start(&reader, reader.root);
   else
-    status = unknown_key(key, error);
+    status = unknown_key(problem, key, error);
   idm_names_destroy(&reader.states);
   idm_names_destroy(&reader.actions);
   idm_yaml_destroy(tree);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/parse.h"
+#include "io/problem/spaces.h"
 
 /* --- sizes ---------------------------------------------------------------------------------- */
 

@@ -45,18 +45,25 @@ static idm_status check_sources(const idm_problem *problem, idm_error *opt_error
 
 static idm_status check_blocks(const idm_problem *problem, idm_error *opt_error)
 {
-  const double *certainty = problem->theta->block[IDM_CERTAINTY].value;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_block *block = &problem->theta->block[i];
-    if (block->role == IDM_DESCRIPTIVE && !idm_yaml_may_be_free((idm_block_id)i))
-      return idm_fail(opt_error, IDM_INPUT, "a free %s has no form in YAML",
-                      idm_block_name((idm_block_id)i));
+    const idm_block_info *info = block->info;
+    if (block->role == IDM_DESCRIPTIVE && !info->scales)
+      return idm_fail(opt_error, IDM_INPUT, "a free %s has no form in YAML", info->name);
     if (block->variants > 1 && !(i == IDM_UTILITY && problem->utility_sources))
       return idm_fail(opt_error, IDM_INPUT, "%s that varies by trial has no form in YAML",
-                      idm_block_name((idm_block_id)i));
+                      info->name);
+    bool usual = true;
+    bool legal = true;
+    for (size_t k = 0; info->field && info->field[k].name; k++) {
+      const idm_field *field = &info->field[k];
+      usual = usual && block->value[k] == field->standard;
+      legal = legal && block->value[k] >= field->least && block->value[k] < field->below;
+    }
+    if (!usual && !legal)
+      return idm_fail(opt_error, IDM_INPUT, "a %s %s %g has no form in YAML", info->name,
+                      info->field[0].name, block->value[0]);
   }
-  if (!(certainty[0] >= 0 && certainty[0] < 1) && !(certainty[0] == 1 && certainty[1] == 0))
-    return idm_fail(opt_error, IDM_INPUT, "a certainty above %g has no form in YAML", certainty[0]);
   return IDM_OK;
 }
 
@@ -92,24 +99,19 @@ static idm_status check_observed(const idm_problem *problem, idm_error *opt_erro
 idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
-  const idm_columns *columns = &problem->columns;
   const struct {
     const idm_labels *labels;
     const char *what;
   } texts[] = {{&setting->states, "a state"},
                {&setting->actions, "an action"},
                {&setting->observations, "an observation"},
-               {&columns->agent, "a column"},
-               {&columns->trajectory, "a column"},
-               {&columns->time, "a column"},
-               {&columns->action, "a column"},
-               {&columns->observation, "a column"},
-               {&columns->available, "a column"},
-               {&columns->utility, "a column"}};
+               {&problem->columns.utility, "a column"}};
   idm_status status = idm_problem_validate(problem, opt_error);
   if (status == IDM_OK) status = check_text(setting->name, "the name", opt_error);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == IDM_OK; i++)
     status = check_texts(texts[i].labels, texts[i].what, opt_error);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++)
+    status = check_texts(&problem->columns.role[i], "a column", opt_error);
   for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
     if (strcmp(setting->actions.name[u], "*") == 0)
       status = idm_fail(opt_error, IDM_INPUT, "an action called '*' has no form in YAML");

@@ -1,6 +1,6 @@
 /* A problem written as YAML, whole, so that reading it gives the same problem bit for bit.
  *
- * Contents: spaces and episodes; dynamics and models; utility; agent and priors; freedom and
+ * Contents: spaces and episodes; dynamics and models; utility; agent and blocks; freedom and
  * columns. */
 #include "io/problem/write.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "idm/planner.h"
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {
@@ -211,45 +212,7 @@ static void put_utility(idm_emitter *out, const idm_problem *problem)
   free(source);
 }
 
-/* --- agent and priors ----------------------------------------------------------------------- */
-
-static void put_given(idm_emitter *out, const char *key, double value)
-{
-  if (!isnan(value)) idm_emit_number(out, key, value);
-}
-
-static void put_weights(idm_emitter *out, const idm_problem *problem)
-{
-  const idm_block *weights = &problem->theta->block[IDM_WEIGHTS];
-  const idm_labels *actions = &problem->setting->actions;
-  const size_t width = problem->setting->states.count + 1;
-  if (!weights->size) return;
-  idm_emit_mapping(out, "weights", IDM_EMIT_BLOCK);
-  for (size_t u = 0; u < actions->count; u++)
-    idm_emit_numbers(out, actions->name[u], weights->value + u * width, width);
-  idm_emit_mapping_end(out);
-}
-
-static void put_agent(idm_emitter *out, const idm_problem *problem)
-{
-  const idm_agent *agent = &problem->agent;
-  static const idm_block_id scalars[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_TEMPERATURE};
-  idm_emit_mapping(out, "agent", IDM_EMIT_BLOCK);
-  idm_emit_text(out, "planner", agent->planner);
-  for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
-    put_given(out, idm_block_name(scalars[i]), idm_theta_scalar(problem->theta, scalars[i]));
-  if (agent->resolution) idm_emit_whole(out, "resolution", (size_t)agent->resolution);
-  idm_emit_word(out, "evaluate", agent->evaluate == IDM_LOOKAHEAD ? "lookahead" : "interpolate");
-  idm_emit_word(out, "surprise", agent->surprise == IDM_SURPRISE_BELIEF ? "belief" : "observation");
-  idm_emit_word(out, "recognition",
-                agent->recognition == IDM_RECOGNITION_MEAN ? "mean" : "sampled");
-  put_given(out, "tolerance", agent->tolerance);
-  put_given(out, "decision_capacity", agent->decision_capacity);
-  put_given(out, "specification_capacity", agent->specification_capacity);
-  put_given(out, "recognition_capacity", agent->recognition_capacity);
-  put_weights(out, problem);
-  idm_emit_mapping_end(out);
-}
+/* --- agent and blocks ----------------------------------------------------------------------- */
 
 /* {NAME: [...]} */
 static void put_distribution(idm_emitter *out, const char *key, const char *name,
@@ -260,19 +223,75 @@ static void put_distribution(idm_emitter *out, const char *key, const char *name
   idm_emit_mapping_end(out);
 }
 
-static void put_priors(idm_emitter *out, const idm_theta *theta)
+static void put_fields(idm_emitter *out, const idm_block *block)
 {
-  const idm_block *action = &theta->block[IDM_ACTION_PRIOR];
-  const idm_block *belief = &theta->block[IDM_BELIEF_PRIOR];
-  const double *certainty = theta->block[IDM_CERTAINTY].value;
-  idm_emit_numbers(out, "action_prior", action->value, action->size);
-  if (belief->size) put_distribution(out, "belief_prior", "dirichlet", belief->value, belief->size);
-  if (certainty[0] < 1) {
-    idm_emit_mapping(out, "certainty", IDM_EMIT_FLOW);
-    idm_emit_number(out, "above", certainty[0]);
-    idm_emit_number(out, "award", certainty[1]);
-    idm_emit_mapping_end(out);
+  const idm_field *field = block->info->field;
+  bool usual = true;
+  for (size_t i = 0; field[i].name; i++) usual = usual && block->value[i] == field[i].standard;
+  if (usual) return;
+  idm_emit_mapping(out, block->info->name, IDM_EMIT_FLOW);
+  for (size_t i = 0; field[i].name; i++) idm_emit_number(out, field[i].name, block->value[i]);
+  idm_emit_mapping_end(out);
+}
+
+static void put_rows(idm_emitter *out, const idm_block *block, const idm_labels *actions)
+{
+  const size_t width = block->size / actions->count;
+  idm_emit_mapping(out, block->info->name, IDM_EMIT_BLOCK);
+  for (size_t u = 0; u < actions->count; u++)
+    idm_emit_numbers(out, actions->name[u], block->value + u * width, width);
+  idm_emit_mapping_end(out);
+}
+
+/* A block in the form of its descriptor. */
+static void put_block(idm_emitter *out, const idm_block *block, const idm_setting *setting)
+{
+  const char *name = block->info->name;
+  if (!block->size) return;
+  switch (block->info->form) {
+  case IDM_FORM_NUMBER:
+    idm_emit_number(out, name, block->value[0]);
+    break;
+  case IDM_FORM_WEIGHTS:
+  case IDM_FORM_NUMBERS:
+    idm_emit_numbers(out, name, block->value, block->size);
+    break;
+  case IDM_FORM_FIELDS:
+    put_fields(out, block);
+    break;
+  case IDM_FORM_DIRICHLET:
+    put_distribution(out, name, "dirichlet", block->value, block->size);
+    break;
+  case IDM_FORM_ROWS:
+    put_rows(out, block, &setting->actions);
+    break;
+  default:
+    break; /* utility and models have parts of their own */
   }
+}
+
+/* The blocks that stand with the agent, or at the top of the file. */
+static void put_blocks(idm_emitter *out, const idm_problem *problem, bool of_agent)
+{
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
+    const idm_block *block = &problem->theta->block[i];
+    if (block->info->of_agent == of_agent && i != IDM_DISCOUNT)
+      put_block(out, block, problem->setting);
+  }
+}
+
+static void put_agent(idm_emitter *out, const idm_problem *problem)
+{
+  idm_emit_mapping(out, "agent", IDM_EMIT_BLOCK);
+  idm_emit_text(out, "planner", idm_agent_planner(&problem->agent)->name);
+  for (const idm_key *key = idm_agent_keys(); key->name; key++) {
+    char text[64];
+    const bool unset = key->kind == IDM_KEY_INT && idm_key_number(key, &problem->agent) == 0;
+    idm_key_text(key, &problem->agent, text, sizeof text);
+    if (text[0] && !unset) idm_emit_word(out, key->name, text);
+  }
+  put_blocks(out, problem, true);
+  idm_emit_mapping_end(out);
 }
 
 /* --- freedom and columns -------------------------------------------------------------------- */
@@ -322,12 +341,12 @@ static void put_entries(idm_emitter *out, const idm_setting *setting, const idm_
 static void put_free(idm_emitter *out, const idm_setting *setting, const idm_theta *theta)
 {
   bool any = false;
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *block = &theta->block[i];
     if (block->role != IDM_DESCRIPTIVE) continue;
     if (!any) idm_emit_mapping(out, "free", IDM_EMIT_BLOCK);
     any = true;
-    idm_emit_mapping(out, idm_block_name((idm_block_id)i), IDM_EMIT_FLOW);
+    idm_emit_mapping(out, block->info->name, IDM_EMIT_FLOW);
     idm_emit_word(out, "scale", idm_scale_name(block->scale));
     if (block->prior.kind == IDM_PRIOR_FLAT)
       idm_emit_word(out, "prior", "flat");
@@ -342,19 +361,17 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
 
 static void put_columns(idm_emitter *out, const idm_columns *columns)
 {
-  static const char *const keys[] = {"agent",  "trajectory",  "time",
-                                     "action", "observation", "available"};
-  const idm_labels *const lists[] = {&columns->agent,  &columns->trajectory,  &columns->time,
-                                     &columns->action, &columns->observation, &columns->available};
   bool any = false;
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    if (!lists[i]->count) continue;
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
+    const idm_labels *names = &columns->role[i];
+    const char *key = idm_column_describe((idm_column)i)->key;
+    if (!names->count) continue;
     if (!any) idm_emit_mapping(out, "data", IDM_EMIT_BLOCK);
     any = true;
-    if (lists[i]->count == 1)
-      idm_emit_text(out, keys[i], lists[i]->name[0]);
+    if (names->count == 1)
+      idm_emit_text(out, key, names->name[0]);
     else
-      put_labels(out, keys[i], lists[i]);
+      put_labels(out, key, names);
   }
   if (any) idm_emit_mapping_end(out);
 }
@@ -368,7 +385,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   put_utility(out, problem);
   put_models(out, problem->setting, problem->theta);
   put_agent(out, problem);
-  put_priors(out, problem->theta);
+  put_blocks(out, problem, false);
   put_free(out, problem->setting, problem->theta);
   put_columns(out, &problem->columns);
 }

@@ -3,7 +3,8 @@
 #define IDM_IO_PROBLEM_WRITE_YAML_H
 
 #include "idm/io.h"
-#include "io/problem/parse.h"
+#include "io/problem/entries.h"
+#include "io/problem/reader.h"
 #include "io/yaml/emit.h"
 
 /* Write a problem's keys into a block mapping that goes on. What has no form in YAML is a failure

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "idm/planner.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
@@ -42,6 +43,19 @@ static uint64_t add_labels(uint64_t label, const idm_labels *labels)
 {
   label = add_whole(label, labels->count);
   for (size_t i = 0; i < labels->count; i++) label = add_text(label, labels->name[i]);
+  return label;
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *fields)
+{
+  char text[2048];
+  for (; keys->name; keys++) {
+    if (keys->place) continue;
+    label = add_text(label, keys->name);
+    label = add_text(label, idm_key_text(keys, fields, text, sizeof text));
+  }
   return label;
 }
 
@@ -99,44 +113,18 @@ static uint64_t add_utility(uint64_t label, const idm_problem *problem)
   return add_freedom(add_whole(label, all), block);
 }
 
-static uint64_t add_agent(uint64_t label, const idm_agent *agent)
-{
-  const double capacities[] = {agent->tolerance, agent->decision_capacity,
-                               agent->specification_capacity, agent->recognition_capacity};
-  label = add_text(label, agent->planner);
-  label = add_whole(label, (uint64_t)agent->resolution);
-  label = add_whole(label, agent->evaluate);
-  label = add_whole(label, agent->surprise);
-  label = add_whole(label, agent->recognition);
-  return add_numbers(label, capacities, sizeof capacities / sizeof capacities[0]);
-}
-
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
 {
-  const idm_columns *c = &problem->columns;
-  const idm_labels *const roles[] = {&c->agent,  &c->trajectory,  &c->time,
-                                     &c->action, &c->observation, &c->available};
   label = add_setting(label, problem->setting);
   label = add_whole(label, problem->theta->models);
-  for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_block *block = &problem->theta->block[i];
     if (i != IDM_UTILITY) label = add_freedom(add_numbers(label, block->value, block->size), block);
   }
   label = add_utility(label, problem);
-  label = add_agent(label, &problem->agent);
-  for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) label = add_labels(label, roles[i]);
-  return label;
-}
-
-/* --- settings ------------------------------------------------------------------------------- */
-
-uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *fields)
-{
-  char text[2048];
-  for (; keys->name; keys++) {
-    if (keys->place) continue;
-    label = add_text(label, keys->name);
-    label = add_text(label, idm_key_text(keys, fields, text, sizeof text));
-  }
+  label = add_text(label, idm_agent_planner(&problem->agent)->name);
+  label = idm_label_fields(label, idm_agent_keys(), &problem->agent);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
+    label = add_labels(label, &problem->columns.role[i]);
   return label;
 }

@@ -113,28 +113,33 @@ static const char *type_name(nc_type type)
   return type == NC_DOUBLE ? "double" : type == NC_INT64 ? "int64" : "byte";
 }
 
-/* A variable must have the type asked for and the dimensions (chain, draw). */
-static idm_status check_variable(const reader *r, int variable, const char *name, nc_type type)
+/* A variable must have the type asked for and the dimensions (chain, draw), and where opt_size is
+ * given may have one more: the numbers of an opaque block. */
+static idm_status check_variable(const reader *r, int variable, const char *name, nc_type type,
+                                 size_t *opt_size)
 {
   nc_type found;
   int rank;
-  int dimension[2];
-  size_t length[2] = {0, 0};
+  int dimension[3];
+  size_t length[3] = {0, 0, 1};
   int code = nc_inq_vartype(r->group, variable, &found);
   if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (found != type)
     return FAIL(r, "'%s' in group '%s' is not of type %s", name, r->group_name, type_name(type));
-  if (rank != 2)
+  if (rank != 2 && !(rank == 3 && opt_size))
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected (chain, draw)", name,
                 r->group_name, rank);
   code = nc_inq_vardimid(r->group, variable, dimension);
-  for (int i = 0; i < 2 && code == NC_NOERR; i++)
+  for (int i = 0; i < rank && code == NC_NOERR; i++)
     code = nc_inq_dimlen(r->group, dimension[i], &length[i]);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (length[0] != r->chains || length[1] != r->draws)
     return FAIL(r, "'%s' in group '%s' is %zu by %zu; expected %zu chains by %zu draws", name,
                 r->group_name, length[0], length[1], r->chains, r->draws);
+  if (opt_size && (!length[2] || length[2] > NUMBER_LIMIT))
+    return FAIL(r, "'%s' in group '%s' has %zu numbers a draw", name, r->group_name, length[2]);
+  if (opt_size) *opt_size = length[2];
   return IDM_OK;
 }
 
@@ -175,7 +180,8 @@ static idm_status read_integer(const reader *r, int variable, const char *name, 
 
 typedef struct draws {
   idm_labels *name;
-  double **value;
+  size_t **size;  /* [name]: numbers of each */
+  double **value; /* [number][chain][draw] */
   bool **opt_summarised;
 } draws;
 
@@ -198,34 +204,60 @@ static idm_status read_name(const reader *r, int variable, const char *own, idm_
 static idm_status read_draw(const reader *r, int variable, const char *own, draws *into,
                             size_t index)
 {
-  const size_t count = r->chains * r->draws;
-  idm_status status = check_variable(r, variable, own, NC_DOUBLE);
+  idm_status status = check_variable(r, variable, own, NC_DOUBLE, &(*into->size)[index]);
   if (status == IDM_OK) status = read_name(r, variable, own, into->name, index);
   long long summarised = 1;
   if (status == IDM_OK && into->opt_summarised)
     status = read_integer(r, variable, "summarised", NC_INT64, true, &summarised);
   if (status != IDM_OK) return status;
   if (into->opt_summarised) (*into->opt_summarised)[index] = summarised != 0;
-  const int code = nc_get_var_double(r->group, variable, *into->value + index * count);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, own);
+  return IDM_OK;
+}
+
+/* The numbers of a variable: as they are, or those of an opaque block turned. */
+static idm_status read_numbers(const reader *r, int variable, size_t size, double *value)
+{
+  const size_t count = r->chains * r->draws;
+  double *turned = size > 1 ? idm_new(idm_times(count, size), sizeof *turned) : NULL;
+  if (size > 1 && !turned) return idm_fail_memory(r->opt_error);
+  const int code = nc_get_var_double(r->group, variable, turned ? turned : value);
+  for (size_t k = 0; turned && code == NC_NOERR && k < size; k++)
+    for (size_t i = 0; i < count; i++) value[k * count + i] = turned[i * size + k];
+  free(turned);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, "numbers");
 }
 
 /* Room for `most` variables. */
 static idm_status make_room(const reader *r, size_t most, draws *into)
 {
-  const size_t numbers = idm_times(most, r->chains * r->draws);
-  if (numbers > NUMBER_LIMIT)
-    return FAIL(r, "group '%s' holds more than %zu numbers", r->group_name, NUMBER_LIMIT);
-  *into->value = idm_new(numbers, sizeof **into->value);
+  *into->size = idm_new(most, sizeof **into->size);
   if (into->opt_summarised) *into->opt_summarised = idm_new(most, sizeof **into->opt_summarised);
-  if (!*into->value || (into->opt_summarised && !*into->opt_summarised))
+  if (!*into->size || (into->opt_summarised && !*into->opt_summarised))
     return idm_fail_memory(r->opt_error);
   return idm_labels_create(into->name, most, r->opt_error);
 }
 
+static idm_status read_values(const reader *r, const int *variable, draws *into)
+{
+  const size_t count = r->chains * r->draws;
+  size_t numbers = 0;
+  for (size_t i = 0; i < into->name->count; i++) numbers += (*into->size)[i];
+  const size_t all = idm_times(numbers, count);
+  if (all > NUMBER_LIMIT)
+    return FAIL(r, "group '%s' holds more than %zu numbers", r->group_name, NUMBER_LIMIT);
+  double *value = *into->value = idm_new(all, sizeof *value);
+  if (!value) return idm_fail_memory(r->opt_error);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < into->name->count && status == IDM_OK; i++) {
+    status = read_numbers(r, variable[i], (*into->size)[i], value);
+    value += (*into->size)[i] * count;
+  }
+  return status;
+}
+
 /* Every variable that is no coordinate, in the order in which they were written: netCDF numbers
- * variables as they are defined, and keeps that order in the file. */
-static idm_status read_variables(const reader *r, const int *variable, size_t count, draws *into)
+ * variables as they are defined, and keeps that order in the file. Those kept are left in front. */
+static idm_status read_variables(const reader *r, int *variable, size_t count, draws *into)
 {
   size_t used = 0;
   idm_status status = make_room(r, count, into);
@@ -234,10 +266,12 @@ static idm_status read_variables(const reader *r, const int *variable, size_t co
     const int code = nc_inq_varname(r->group, variable[i], own);
     if (code != NC_NOERR) return refuse(r, code, "a variable");
     if (strcmp(own, "chain") == 0 || strcmp(own, "draw") == 0) continue;
-    status = read_draw(r, variable[i], own, into, used++);
+    variable[used] = variable[i];
+    status = read_draw(r, variable[used], own, into, used);
+    used++;
   }
   if (into->name->name) into->name->count = used;
-  return status;
+  return status == IDM_OK ? read_values(r, variable, into) : status;
 }
 
 static idm_status read_draws(reader *r, int file, const char *name, draws into)
@@ -271,7 +305,7 @@ static idm_status read_statistic(const reader *r, const char *name, nc_type type
   if (code == NC_ENOTVAR)
     return FAIL(r, "the variable '%s' is missing in group '%s'", name, r->group_name);
   if (code != NC_NOERR) return refuse(r, code, name);
-  const idm_status status = check_variable(r, variable, name, type);
+  const idm_status status = check_variable(r, variable, name, type, NULL);
   if (status != IDM_OK) return status;
   *ret_found = true;
   code = type == NC_DOUBLE ? nc_get_var_double(r->group, variable, value)
@@ -397,8 +431,8 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
 
 static idm_status read_groups(reader *r, int file, idm_posterior *p)
 {
-  const draws posterior = {&p->quantity, &p->value, &p->summarised};
-  const draws unconstrained = {&p->coordinate, &p->unconstrained, NULL};
+  const draws posterior = {&p->quantity, &p->quantity_size, &p->value, &p->summarised};
+  const draws unconstrained = {&p->coordinate, &p->coordinate_size, &p->unconstrained, NULL};
   idm_status status = read_attributes(r, file, p);
   if (status == IDM_OK) status = read_draws(r, file, "posterior", posterior);
   if (status == IDM_OK && !p->quantity.count)

@@ -160,53 +160,100 @@ static bool spell(const char *name, char spelt[NC_MAX_NAME + 1])
   return used > 0;
 }
 
+/* A dimension of one variable's own, such as weights_number. */
+static int define_own(writer *w, const char *name, const char *what, size_t length)
+{
+  char own[NC_MAX_NAME + 1];
+  snprintf(own, sizeof own, "%.100s_%s", name, what);
+  return define_dimension(w, own, length);
+}
+
 /* A variable by its name or, where netCDF refuses that (taken, too long, begins with a sign), by
  * the group's word and its number; the exact name is an attribute. */
-static int define_named(writer *w, const char *name, const char *word, size_t index, const axis *a)
+static int define_named(writer *w, const char *name, const char *word, size_t index, int rank,
+                        const int *dimension)
 {
   char spelt[NC_MAX_NAME + 1];
   int variable = -1;
   if (w->code != NC_NOERR) return variable;
-  const int dimension[] = {a[0].dimension, a[1].dimension};
   int code = NC_EBADNAME;
-  if (spell(name, spelt)) code = nc_def_var(w->group, spelt, NC_DOUBLE, 2, dimension, &variable);
+  if (spell(name, spelt)) code = nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
   if (code == NC_EBADNAME || code == NC_ENAMEINUSE) {
     snprintf(spelt, sizeof spelt, "%s_%zu", word, index);
-    code = nc_def_var(w->group, spelt, NC_DOUBLE, 2, dimension, &variable);
+    code = nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
   }
   if (note(w, code, spelt)) put_word(w, variable, "long_name", name);
   return variable;
 }
 
-/* One variable a name over (chain, draw): value[name][chain][draw]. */
-static void write_draws(writer *w, const char *word, const idm_labels *names, size_t chains,
-                        size_t draws, const double *value, const bool *opt_summarised)
+/* Names with the numbers of each: one, or all of an opaque block. */
+typedef struct drawn {
+  const char *word;
+  const idm_labels *names;
+  const size_t *opt_size;
+  const bool *opt_summarised;
+  size_t chains;
+  size_t draws;
+  const double *value; /* [number][chain][draw] */
+} drawn;
+
+static size_t size_of(const drawn *d, size_t i)
 {
-  const axis a[] = {define_axis(w, "chain", chains, 0, NULL),
-                    define_axis(w, "draw", draws, 0, NULL)};
-  int *variable = idm_new(names->count, sizeof *variable);
-  if (!variable) note(w, NC_ENOMEM, word);
-  for (size_t i = 0; i < names->count && variable; i++) {
-    variable[i] = define_named(w, names->name[i], word, i, a);
-    if (opt_summarised) put_integer(w, variable[i], "summarised", opt_summarised[i]);
+  return d->opt_size ? d->opt_size[i] : 1;
+}
+
+/* Unnamed numbers lie along the last dimension of one variable. */
+static void put_numbers(writer *w, int variable, const drawn *d, const double *value, size_t size)
+{
+  const size_t count = d->chains * d->draws;
+  double *turned = size > 1 ? idm_new(idm_times(count, size), sizeof *turned) : NULL;
+  if (size > 1 && !turned) note(w, NC_ENOMEM, d->word);
+  for (size_t k = 0; turned && k < size; k++)
+    for (size_t i = 0; i < count; i++) turned[i * size + k] = value[k * count + i];
+  put_doubles(w, variable, turned ? turned : value);
+  free(turned);
+}
+
+/* One variable a name over (chain, draw). */
+static void write_draws(writer *w, const drawn *d)
+{
+  const axis a[] = {define_axis(w, "chain", d->chains, 0, NULL),
+                    define_axis(w, "draw", d->draws, 0, NULL)};
+  int *variable = idm_new(d->names->count, sizeof *variable);
+  if (!variable) note(w, NC_ENOMEM, d->word);
+  for (size_t i = 0; i < d->names->count && variable; i++) {
+    const char *name = d->names->name[i];
+    int dimension[] = {a[0].dimension, a[1].dimension, -1};
+    if (size_of(d, i) > 1) dimension[2] = define_own(w, name, "number", size_of(d, i));
+    variable[i] = define_named(w, name, d->word, i, size_of(d, i) > 1 ? 3 : 2, dimension);
+    if (d->opt_summarised) put_integer(w, variable[i], "summarised", d->opt_summarised[i]);
   }
   put_axis(w, &a[0]);
   put_axis(w, &a[1]);
-  for (size_t i = 0; i < names->count && variable; i++)
-    put_doubles(w, variable[i], value + i * chains * draws);
+  const double *value = d->value;
+  for (size_t i = 0; i < d->names->count && variable; i++) {
+    put_numbers(w, variable[i], d, value, size_of(d, i));
+    value += size_of(d, i) * d->chains * d->draws;
+  }
   free(variable);
 }
 
 static void write_posterior(writer *w)
 {
   const idm_posterior *p = w->posterior;
+  const drawn posterior = {"quantity", &p->quantity, p->quantity_size, p->summarised,
+                           p->chains,  p->draws,     p->value};
+  const drawn unconstrained = {"coordinate", &p->coordinate, p->coordinate_size, NULL,
+                               p->chains,    p->draws,       p->unconstrained};
+  const drawn prior = {"quantity", &p->quantity,   p->quantity_size, p->summarised,
+                       1,          p->prior_draws, p->prior};
   begin_group(w, "posterior");
-  write_draws(w, "quantity", &p->quantity, p->chains, p->draws, p->value, p->summarised);
+  write_draws(w, &posterior);
   begin_group(w, "unconstrained_posterior");
-  write_draws(w, "coordinate", &p->coordinate, p->chains, p->draws, p->unconstrained, NULL);
+  write_draws(w, &unconstrained);
   if (!p->prior_draws) return;
   begin_group(w, "prior");
-  write_draws(w, "quantity", &p->quantity, 1, p->prior_draws, p->prior, p->summarised);
+  write_draws(w, &prior);
 }
 
 /* --- statistics ----------------------------------------------------------------------------- */
@@ -431,34 +478,6 @@ static void write_evidence(writer *w)
 
 /* --- constants ------------------------------------------------------------------------------ */
 
-typedef enum axis_id {
-  variant_axis,
-  model_axis,
-  action_axis,
-  state_axis,
-  next_axis,
-  seen_axis,
-  axes
-} axis_id;
-
-/* Blocks of theta that are clamped, at least in part, over the axes named; those of a variant are
- * added in front. */
-static const struct constant {
-  idm_block_id id;
-  int rank;
-  axis_id axis[2];
-} constant_list[] = {
-    {IDM_UTILITY, 2, {action_axis, state_axis}},
-    {IDM_DISCOUNT, 0, {0}},
-    {IDM_ALPHA, 0, {0}},
-    {IDM_BETA, 0, {0}},
-    {IDM_ETA, 0, {0}},
-    {IDM_TEMPERATURE, 0, {0}},
-    {IDM_ACTION_PRIOR, 1, {action_axis}},
-    {IDM_MODEL_PRIOR, 1, {model_axis}},
-};
-enum { constants = sizeof constant_list / sizeof constant_list[0] };
-
 static bool is_constant(const idm_block *block)
 {
   if (block->role == IDM_NORMATIVE) return block->size > 0;
@@ -467,15 +486,31 @@ static bool is_constant(const idm_block *block)
   return false;
 }
 
-static int define_constant(writer *w, const struct constant *constant, const axis *a)
+/* Axes of the setting and of theta, by idm_axis; variants stand at IDM_AXIS_END. */
+typedef struct axes {
+  axis of[IDM_AXIS_COUNT];
+} axes;
+
+/* A block over its own axes, that of variants in front where there are several. Fields are an axis
+ * of their block's own, and unnamed numbers too. The models' dynamics are called so, beside the
+ * environment's. */
+static int define_constant(writer *w, const idm_block *block, const axes *a)
 {
-  const idm_block *block = &w->problem->theta->block[constant->id];
-  if (!is_constant(block)) return -1;
-  int dimension[3];
+  const idm_block_info *info = block->info;
+  char name[80];
+  int dimension[6];
   int rank = 0;
-  if (block->variants > 1) dimension[rank++] = a[variant_axis].dimension;
-  for (int i = 0; i < constant->rank; i++) dimension[rank++] = a[constant->axis[i]].dimension;
-  return define_variable(w, idm_block_name(constant->id), NC_DOUBLE, rank, dimension);
+  const bool dynamics = info->axis[0] == IDM_AXIS_MODEL && info->axis[1];
+  snprintf(name, sizeof name, "%s%s", dynamics ? "model_" : "", info->name);
+  if (block->variants > 1) dimension[rank++] = a->of[IDM_AXIS_END].dimension;
+  for (size_t i = 0; i < 4 && info->axis[i]; i++) {
+    const bool own = info->axis[i] == IDM_AXIS_FIELD;
+    if (!own) dimension[rank++] = a->of[info->axis[i]].dimension;
+    if (own)
+      dimension[rank++] = define_own(w, info->name, idm_axis_name(info->axis[i]), block->size);
+  }
+  if (info->opaque) dimension[rank++] = define_own(w, info->name, "number", block->size);
+  return define_variable(w, name, NC_DOUBLE, rank, dimension);
 }
 
 /* NaN stands for the numbers of a block that were inferred. */
@@ -494,48 +529,60 @@ static void put_constant(writer *w, int variable, const idm_block *block)
   free(held);
 }
 
-static int define_over(writer *w, bool known, const char *name, int rank, const axis *a,
-                       const axis_id *id)
+static int define_over(writer *w, bool known, const char *name, const axes *a,
+                       const idm_axis *along)
 {
   int dimension[3];
-  for (int i = 0; i < rank; i++) dimension[i] = a[id[i]].dimension;
+  int rank = 0;
+  for (; along[rank]; rank++) dimension[rank] = a->of[along[rank]].dimension;
   return known ? define_variable(w, name, NC_DOUBLE, rank, dimension) : -1;
 }
 
-static void define_axes(writer *w, axis a[axes])
+static void define_axes(writer *w, axes *a)
 {
   const idm_setting *setting = w->problem->setting;
   const idm_sizes n = idm_setting_sizes(setting);
   const idm_theta *theta = w->problem->theta;
-  a[variant_axis] = define_axis(w, "variant", idm_theta_variants(theta), 0, NULL);
-  a[model_axis] = define_axis(w, "model", theta->models, 0, NULL);
-  a[action_axis] = define_axis(w, "action", n.actions, 0, &setting->actions);
-  a[state_axis] = define_axis(w, "state", n.states, 0, &setting->states);
-  a[next_axis] = define_axis(w, "next_state", n.states, 0, &setting->states);
-  a[seen_axis] = define_axis(w, "observation", n.observations, 0, &setting->observations);
+  const idm_labels *const labels[IDM_AXIS_COUNT] = {[IDM_AXIS_ACTION] = &setting->actions,
+                                                    [IDM_AXIS_STATE] = &setting->states,
+                                                    [IDM_AXIS_NEXT_STATE] = &setting->states,
+                                                    [IDM_AXIS_OBSERVATION] =
+                                                        &setting->observations};
+  a->of[IDM_AXIS_END] = define_axis(w, "variant", idm_theta_variants(theta), 0, NULL);
+  for (int i = IDM_AXIS_MODEL; i < IDM_AXIS_FIELD; i++)
+    a->of[i] = define_axis(w, idm_axis_name((idm_axis)i),
+                           idm_axis_length(NULL, (idm_axis)i, n, theta->models), 0, labels[i]);
 }
 
 /* The setting, and every number of theta that was given and not inferred. */
 static void write_constants(writer *w)
 {
   const idm_setting *setting = w->problem->setting;
+  const idm_theta *theta = w->problem->theta;
+  axes a;
   begin_group(w, "constant_data");
-  axis a[axes];
-  define_axes(w, a);
-  int variable[constants];
-  for (int i = 0; i < constants; i++) variable[i] = define_constant(w, &constant_list[i], a);
-  const int start = define_over(w, true, "start", 1, a, (const axis_id[]){state_axis});
-  const int transition = define_over(w, setting->transition, "transition", 3, a,
-                                     (const axis_id[]){action_axis, state_axis, next_axis});
-  const int emission = define_over(w, setting->emission, "emission", 3, a,
-                                   (const axis_id[]){action_axis, next_axis, seen_axis});
-  for (int i = 0; i < axes; i++) put_axis(w, &a[i]);
-  for (int i = 0; i < constants; i++)
-    if (variable[i] >= 0)
-      put_constant(w, variable[i], &w->problem->theta->block[constant_list[i].id]);
+  define_axes(w, &a);
+  int *variable = idm_new(theta->blocks, sizeof *variable);
+  if (!variable) {
+    note(w, NC_ENOMEM, "constants");
+    return;
+  }
+  for (size_t i = 0; i < theta->blocks; i++)
+    variable[i] = is_constant(&theta->block[i]) ? define_constant(w, &theta->block[i], &a) : -1;
+  const int start = define_over(w, true, "start", &a, (const idm_axis[]){IDM_AXIS_STATE, 0});
+  const int transition =
+      define_over(w, setting->transition, "transition", &a,
+                  (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE, 0});
+  const int emission = define_over(
+      w, setting->emission, "emission", &a,
+      (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_NEXT_STATE, IDM_AXIS_OBSERVATION, 0});
+  for (int i = 0; i < IDM_AXIS_FIELD; i++) put_axis(w, &a.of[i]);
+  for (size_t i = 0; i < theta->blocks; i++)
+    if (variable[i] >= 0) put_constant(w, variable[i], &theta->block[i]);
   put_doubles(w, start, setting->start);
   if (setting->transition) put_doubles(w, transition, setting->transition);
   if (setting->emission) put_doubles(w, emission, setting->emission);
+  free(variable);
 }
 
 /* --- file ----------------------------------------------------------------------------------- */

@@ -8,8 +8,10 @@
 #include "base/checksum.h"
 #include "idm/samplers.h"
 #include "invert/settings.h"
+#include "io/problem/read.h"
 #include "io/problem/write.h"
 #include "io/run/label.h"
+#include "io/yaml/key.h"
 
 #define TEXT_KEY(field, named, called, words_of_it)                                                \
   .name = (named), .kind = IDM_KEY_TEXT, .offset = offsetof(idm_request, field),                   \
@@ -128,19 +130,6 @@ idm_status idm_request_write(const idm_problem *problem, const idm_request *requ
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static idm_status read_key(const idm_yaml_tree *tree, const idm_yaml_node *section,
-                           const idm_key *key, idm_request *request)
-{
-  const idm_yaml_node *node = idm_yaml_find(tree, section, key->name);
-  if (!node || (idm_yaml_is_scalar(node) &&
-                idm_key_set_text(key, request, idm_yaml_text(node), NULL) == IDM_OK))
-    return IDM_OK;
-  char what[40];
-  char expected[160];
-  snprintf(what, sizeof what, "fit.%s", key->name);
-  return idm_yaml_unexpected(tree, node, what, idm_key_expected(key, expected, sizeof expected));
-}
-
 static idm_status read_section(void *context, const idm_yaml_tree *tree)
 {
   const idm_yaml_node *section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
@@ -149,8 +138,12 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
   const char *names[sizeof keys / sizeof keys[0] + 1] = {"idm"};
   for (size_t i = 0; keys[i].name; i++) names[i + 1] = keys[i].name;
   idm_status status = idm_yaml_check_keys(tree, section, "fit", names);
-  for (const idm_key *key = keys; key->name && status == IDM_OK; key++)
-    status = read_key(tree, section, key, context);
+  for (const idm_key *key = keys; key->name && status == IDM_OK; key++) {
+    const idm_yaml_node *node = idm_yaml_find(tree, section, key->name);
+    char what[40];
+    snprintf(what, sizeof what, "fit.%s", key->name);
+    if (node) status = idm_yaml_read_key(tree, node, key, what, context);
+  }
   return status;
 }
 

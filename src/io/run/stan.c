@@ -235,17 +235,20 @@ static void put_meanings(idm_file *file, const columns *c)
   }
 }
 
-static void put_names(idm_file *file, const columns *c, present has)
+static void put_names(idm_file *file, const columns *c, const size_t *opt_size, present has)
 {
   idm_file_printf(file, "lp__,accept_stat__");
   if (has.step_size) idm_file_printf(file, ",stepsize__");
   if (has.tree_depth) idm_file_printf(file, ",treedepth__");
   idm_file_printf(file, ",n_leapfrog__,divergent__");
   if (has.energy) idm_file_printf(file, ",energy__");
-  for (size_t i = 0; i < c->names->count; i++) {
-    idm_file_printf(file, ",");
-    put_column(file, c, i);
-  }
+  for (size_t i = 0; i < c->names->count; i++)
+    for (size_t k = 0; k < (opt_size ? opt_size[i] : 1); k++) {
+      idm_file_printf(file, ",");
+      put_column(file, c, i);
+      if (opt_size && opt_size[i] > 1)
+        idm_file_printf(file, ".%zu", k + 1); /* of an opaque block */
+    }
   idm_file_printf(file, "\n");
 }
 
@@ -272,7 +275,8 @@ static void put_draw(idm_file *file, const idm_posterior *p, size_t chain, size_
   idm_file_printf(file, ",%ld,%d", s->evaluations, s->diverging);
   if (has.energy) idm_file_printf(file, ",");
   if (has.energy) put_number(file, s->energy);
-  for (size_t q = 0; q < p->quantity.count; q++) {
+  const size_t numbers = idm_posterior_numbers(p);
+  for (size_t q = 0; q < numbers; q++) {
     idm_file_printf(file, ",");
     put_number(file, p->value[(q * p->chains + chain) * p->draws + draw]);
   }
@@ -294,7 +298,7 @@ idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain
   if (status == IDM_OK) {
     put_settings(file, posterior, chain);
     put_meanings(file, &c);
-    put_names(file, &c, has);
+    put_names(file, &c, posterior->quantity_size, has);
     for (size_t i = 0; i < posterior->draws; i++) put_draw(file, posterior, chain, i, has);
     status = idm_file_commit(file, opt_error);
   }

@@ -1,39 +1,14 @@
 /* Behaviours of agents that hold beliefs: decide by the planner's policy, recognise by its models.
  *
- * Contents: the believer · its memory · deciding · recognising · the table of operations */
+ * Contents: its memory · deciding · recognising · the table of operations */
 #include "plan/believer/believer.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "belief/filter.h"
 #include "plan/believer/belief_set.h"
-
-/* --- the believer --------------------------------------------------------------------------- */
-
-struct believer {
-  const idm_planner *planner;
-  const void *content;
-  const idm_setting *setting;
-  const idm_theta *theta;
-  idm_recognition recognition;
-};
-
-idm_status idm_believer_create(const idm_planner *planner, const void *content,
-                               const idm_setting *setting, const idm_theta *theta,
-                               const idm_agent *agent, believer **ret_believer,
-                               idm_error *opt_error)
-{
-  *ret_believer = idm_new(1, sizeof **ret_believer);
-  if (!*ret_believer) return idm_fail_memory(opt_error);
-  **ret_believer = (believer){planner, content, setting, theta, agent->recognition};
-  return IDM_OK;
-}
-
-void idm_believer_destroy(believer *b)
-{
-  free(b);
-}
+#include "plan/believer/recognise.h"
+#include "plan/believer/slope.h"
 
 /* --- its memory ----------------------------------------------------------------------------- */
 
@@ -80,7 +55,7 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
   if (status == IDM_OK)
     status = idm_belief_set_init(&m->later, n.states, n.actions, n.actions * models, opt_error);
   m->open = idm_new(n.actions, sizeof *m->open);
-  m->scratch = idm_new(b->planner->scratch(b->content), sizeof *m->scratch);
+  m->scratch = idm_new(b->planner->belief->scratch(b->content), sizeof *m->scratch);
   m->posterior = idm_new(n.states, sizeof *m->posterior);
   m->mean = idm_new(n.states, sizeof *m->mean);
   m->share = idm_new(models, sizeof *m->share);
@@ -106,11 +81,12 @@ static idm_status begin_agent(const void *content, void *content_memory, idm_err
   return IDM_OK;
 }
 
-static idm_status begin_trajectory(const void *content, void *content_memory, size_t variant,
+static idm_status begin_trajectory(const void *content, void *before, void *after, size_t variant,
                                    const double *opt_start, idm_error *opt_error)
 {
+  (void)before; /* a belief is of one trajectory */
   const believer *b = content;
-  memory *m = content_memory;
+  memory *m = after;
   const size_t k = b->theta->sizes.states;
   const double *start = opt_start ? opt_start : b->setting->start;
   if (variant >= idm_theta_variants(b->theta))
@@ -139,9 +115,9 @@ static void decide(const believer *b, memory *m)
   if (m->decided) return;
   belief_set *set = &m->now;
   for (size_t i = 0; i < set->count; i++)
-    b->planner->policy(b->content, m->variant, m->steps, set->belief + i * set->states,
-                       set->decision + i * set->actions, set->specification + i * set->pairs,
-                       m->scratch);
+    b->planner->belief->policy(b->content, m->variant, m->steps, set->belief + i * set->states,
+                               set->decision + i * set->actions,
+                               set->specification + i * set->pairs, m->scratch);
   m->decided = true;
 }
 
@@ -181,8 +157,8 @@ static double log_choice(const believer *b, memory *m, size_t i, size_t u)
   if (!is_open(m, u)) return -INFINITY;
   const size_t actions = m->now.actions;
   double *log_pi = m->log_decision;
-  b->planner->log_policy(b->content, m->variant, m->steps, m->now.belief + i * m->now.states,
-                         log_pi, m->scratch);
+  b->planner->belief->log_policy(b->content, m->variant, m->steps,
+                                 m->now.belief + i * m->now.states, log_pi, m->scratch);
   double most = -INFINITY;
   double open = 0;
   for (size_t v = 0; v < actions; v++) {
@@ -240,85 +216,23 @@ static idm_status log_act(const void *content, void *content_memory, const bool 
 
 /* --- recognising ---------------------------------------------------------------------------- */
 
-/* p(s', x | z, u) under one model into joint; returns p(x). */
-static inline double joint_of(const believer *b, size_t model, const double *z, size_t u, size_t x,
-                              double *joint)
+static recognition recognition_of(const believer *b, const memory *m, size_t i, size_t u, size_t x)
 {
-  const idm_sizes n = b->theta->sizes;
-  const size_t at = model * n.actions + u;
-  const double *transition = b->theta->block[IDM_TRANSITION].value + at * n.states * n.states;
-  const double *emission = b->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
-  if (!b->setting->fully_observed)
-    return idm_filter_joint(n.states, n.observations, transition, emission, z, x, joint);
-  double p = 0;
-  for (size_t s = 0; s < n.states; s++) {
-    p += z[s] * transition[s * n.states + x];
-    joint[s] = 0;
-  }
-  joint[x] = p;
-  return p;
+  return (recognition){.setting = b->setting,
+                       .theta = b->theta,
+                       .z = m->now.belief + i * m->now.states,
+                       .sigma = m->now.specification + i * m->now.pairs + u * b->theta->models,
+                       .action = u,
+                       .observation = x};
 }
 
-/* recognise(), for two states: the same with everything in registers. */
-static double recognise_pair(const believer *b, memory *m, size_t i, size_t u, size_t x)
-{
-  const idm_sizes n = b->theta->sizes;
-  const size_t models = b->theta->models;
-  const double *sigma = m->now.specification + i * m->now.pairs + u * models;
-  const double *transition = b->theta->block[IDM_TRANSITION].value + 4 * u;
-  const double *emission = b->theta->block[IDM_EMISSION].value + 2 * u * n.observations + x;
-  const double z0 = m->now.belief[2 * i];
-  const double z1 = m->now.belief[2 * i + 1];
-  double predictive = 0, total = 0, first = 0, second = 0;
-  for (size_t model = 0; model < models; model++) {
-    const double a = (z0 * transition[0] + z1 * transition[2]) * emission[0];
-    const double c = (z0 * transition[1] + z1 * transition[3]) * emission[n.observations];
-    const double p = a + c;
-    /* Below 1e-300 the quotient may overflow: to all purposes such an observation cannot be seen.
-     */
-    const double share = p > 1e-300 ? sigma[model] : 0;
-    const double weight = p > 1e-300 ? share / p : 0;
-    m->share[model] = share;
-    predictive += share * p;
-    total += share;
-    first += weight * a;
-    second += weight * c;
-    transition += 4 * n.actions;
-    emission += 2 * n.actions * n.observations;
-  }
-  if (!(total > 0)) return 0;
-  const double scale = 1 / total;
-  m->mean[0] = first * scale;
-  m->mean[1] = second * scale;
-  return predictive;
-}
-
-/* What (u, x) makes of belief i: sigma over the models under which x can be seen into m->share, and
- * the mean of their successors into m->mean. Returns the predictive probability sum_m sigma_m
- * p_m(x|z,u); 0 where no model allows x. */
+/* What (u, x) makes of belief i: the mean successor into m->mean, sigma over the models that allow
+ * x into m->share. Returns the predictive probability of x. */
 static double recognise(const believer *b, memory *m, size_t i, size_t u, size_t x)
 {
-  if (b->theta->sizes.states == 2 && !b->setting->fully_observed)
-    return recognise_pair(b, m, i, u, x);
-  const size_t k = b->theta->sizes.states;
-  const size_t models = b->theta->models;
-  const double *z = m->now.belief + i * k;
-  const double *sigma = m->now.specification + i * m->now.pairs + u * models;
-  double predictive = 0;
-  double total = 0;
-  for (size_t s = 0; s < k; s++) m->mean[s] = 0;
-  for (size_t model = 0; model < models; model++) {
-    const double p = sigma[model] > 0 ? joint_of(b, model, z, u, x, m->posterior) : 0;
-    m->share[model] = p > 1e-300 ? sigma[model] : 0;
-    if (!(p > 1e-300)) continue;
-    predictive += sigma[model] * p;
-    total += sigma[model];
-    for (size_t s = 0; s < k; s++) m->mean[s] += sigma[model] * (m->posterior[s] / p);
-  }
-  if (!(total > 0)) return 0;
-  const double scale = 1 / total;
-  for (size_t s = 0; s < k; s++) m->mean[s] *= scale;
-  return predictive;
+  const recognition r = recognition_of(b, m, i, u, x);
+  double allowed;
+  return idm_recognise(&r, m->share, m->mean, &allowed, m->posterior);
 }
 
 /* Add the successors that were just recognised, with a weight: their mean, one drawn, or all of
@@ -334,7 +248,8 @@ static idm_status add_successors(const believer *b, memory *m, size_t i, size_t 
   for (size_t model = 0; model < models; model++) total += m->share[model];
   for (size_t model = 0; model < models; model++) {
     if (!(m->share[model] > 0) || (opt_random && model != drawn)) continue;
-    const double p = joint_of(b, model, m->now.belief + i * m->now.states, u, x, m->posterior);
+    const recognition r = recognition_of(b, m, i, u, x);
+    const double p = idm_recognition_joint(&r, model, m->posterior);
     for (size_t s = 0; s < m->now.states; s++) m->posterior[s] /= p;
     const double part = opt_random ? weight : weight * m->share[model] / total;
     const idm_status status = idm_belief_set_add(&m->later, part, m->posterior, opt_error);
@@ -472,7 +387,8 @@ static void mean_belief(const void *content, const void *content_memory, double 
 
 /* --- the table of operations ---------------------------------------------------------------- */
 
-static const idm_behavior_ops operations = {
+const idm_behavior_ops idm_believer_ops = {
+    .scope = IDM_SCOPE_TRAJECTORY,
     .memory_create = memory_create,
     .memory_destroy = memory_destroy,
     .begin_agent = begin_agent,
@@ -481,9 +397,5 @@ static const idm_behavior_ops operations = {
     .log_act = log_act,
     .observe = observe,
     .belief = mean_belief,
+    .slope = &idm_believer_slope,
 };
-
-idm_behavior idm_believer_behavior(const believer *b)
-{
-  return (idm_behavior){&operations, b};
-}

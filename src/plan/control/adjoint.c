@@ -4,6 +4,9 @@
  * ask of V*; the derivative with respect to theta is then that of one backup at V*, weighted by
  * lambda (the implicit function theorem). With a horizon the layers do the same, one by one. */
 #include "plan/control/adjoint.h"
+#include "plan/control/adjoint_look.h"
+#include "plan/control/adjoint_sweep.h"
+#include "plan/control/backup.h"
 
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* The derivative of a lattice planner's policies in reverse: what its parts share. */
+/* The derivative of a lattice planner's policies in reverse: its operations, and what its parts
+ * share. */
 #ifndef IDM_PLAN_ADJOINT_H
 #define IDM_PLAN_ADJOINT_H
 
@@ -78,31 +79,10 @@ static inline double adjoint_inverse(double temperature)
   return adjoint_moves(temperature) ? 1 / temperature : 0;
 }
 
-/* --- adjoint_look.c ------------------------------------------------------------------------- */
-
-/* One belief by lookahead. */
-void idm_adjoint_look(adjoint *a, const idm_policy_slope *point);
-
-/* --- adjoint_sweep.c ------------------------------------------------------------------------ */
-
-/* One layer of one variant. */
-typedef struct adjoint_layer {
-  size_t variant;
-  const double *v;             /* [padded]: the values that follow */
-  const double *quality;       /* [action][padded] */
-  const double *decision;      /* the policy shown */
-  const double *specification; /* [action][model][padded] */
-  const double *opt_decision_slope;
-  const double *opt_specification_slope;
-  const bool *touched;      /* [slice]; with the slopes */
-  const double *opt_lambda; /* [padded]: derivative with respect to the layer's own values */
-} adjoint_layer;
-
-/* Numbers of scratch that a sweep needs. */
-size_t idm_adjoint_lanes(const control *c);
-/* What the tables' slopes alone ask of v, added to `to`. */
-void idm_adjoint_direct(adjoint *a, const adjoint_layer *layer, double *to);
-/* Add everything that the layer asks of theta, and where wanted of v. */
-void idm_adjoint_sweep(adjoint *a, const adjoint_layer *layer, double *opt_to);
+idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error);
+void idm_adjoint_destroy(void *content);
+void idm_adjoint_begin(void *content);
+void idm_adjoint_point(void *content, const idm_policy_slope *point);
+idm_status idm_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error);
 
 #endif

@@ -5,7 +5,8 @@
 #include <math.h>
 
 #include "belief/filter.h"
-#include "plan/control/adjoint.h"
+#include "plan/control/adjoint_look.h"
+#include "plan/control/backup.h"
 
 /* What one (action, model) is made of. */
 typedef struct world {

@@ -2,7 +2,8 @@
 #include <math.h>
 
 #include "base/vector.h"
-#include "plan/control/adjoint.h"
+#include "plan/control/adjoint_sweep.h"
+#include "plan/control/backup.h"
 
 /* One number a lane. */
 typedef struct lanes {

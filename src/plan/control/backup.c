@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/control/control.h"
+#include "plan/control/backup.h"
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
 {

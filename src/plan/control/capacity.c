@@ -105,7 +105,7 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm
                     idm_theta_variants(theta));
   for (size_t i = 0; i < 3; i++)
     if (!isnan(wanted[i].capacity) &&
-        !(idm_workspace_planner(workspace)->reads & (1u << wanted[i].block)))
+        !idm_planner_reads(idm_workspace_planner(workspace), wanted[i].block))
       return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no %s to find for the %s capacity",
                       idm_workspace_planner(workspace)->name, idm_block_name(wanted[i].block),
                       wanted[i].name);

@@ -1,5 +1,6 @@
 /* The planners `bounded-rational` and `rational`: control on a lattice. */
-#include "plan/control/control.h"
+#include "plan/control/backup.h"
+#include "plan/control/solve.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -210,7 +211,7 @@ void idm_control_destroy(void *content)
                          c->rewards,
                          c->value,
                          c->solved,
-                         c->anchor,
+                         c->kept,
                          c->quality,
                          c->decision,
                          c->specification,
@@ -244,11 +245,11 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
-  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+  for (size_t id = 0; id < theta->blocks; id++)
     if (id != IDM_UTILITY && theta->block[id].variants > 1) {
       idm_control_destroy(c);
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
-                      idm_block_name((idm_block_id)id));
+                      theta->block[id].info->name);
     }
   const int resolution =
       agent->resolution > 0 ? agent->resolution : idm_lattice_default(c->sizes.states);
@@ -339,33 +340,26 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   return idm_control_solve(c, solver, report, opt_error);
 }
 
-idm_status idm_control_anchor(void *content, bool more, idm_error *opt_error)
+idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error)
 {
   control *c = content;
   if (c->setting->horizon > 0) return IDM_OK; /* backward induction starts from nothing */
   for (size_t v = 0; v < c->variants; v++)
     if (!c->solved[v])
-      return idm_fail(opt_error, IDM_USAGE, "nothing is planned yet that could be an anchor");
-  const size_t first = more ? c->anchors : 0;
+      return idm_fail(opt_error, IDM_USAGE, "nothing is planned yet that could be kept");
+  if (slot > c->slots)
+    return idm_fail(opt_error, IDM_USAGE, "slot %zu is kept before slot %zu", slot, c->slots);
   const size_t one = idm_times(c->variants, c->padded);
-  double *anchor = idm_new(idm_times(first + 1, one), sizeof *anchor);
-  if (!anchor) return idm_fail_memory(opt_error);
-  if (first) memcpy(anchor, c->anchor, first * one * sizeof *anchor);
-  free(c->anchor);
-  c->anchor = anchor;
-  c->anchors = first + 1;
+  if (slot == c->slots) {
+    double *kept = realloc(c->kept, idm_times(idm_times(slot + 1, one), sizeof *kept));
+    if (!kept) return idm_fail_memory(opt_error);
+    c->kept = kept;
+    c->slots = slot + 1;
+  }
   for (size_t v = 0; v < c->variants; v++)
-    memcpy(anchor + first * one + v * c->padded, control_layer(c, v, 1),
-           c->padded * sizeof *anchor);
+    memcpy(c->kept + slot * one + v * c->padded, control_layer(c, v, 1),
+           c->padded * sizeof *c->kept);
   return IDM_OK;
-}
-
-void idm_control_release(void *content)
-{
-  control *c = content;
-  free(c->anchor);
-  c->anchor = NULL;
-  c->anchors = 0;
 }
 
 idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,

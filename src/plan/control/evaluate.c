@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "belief/filter.h"
-#include "plan/control/control.h"
+#include "plan/control/backup.h"
+#include "plan/control/evaluate.h"
 
 /* Scratch of an evaluation, cut from one array of numbers. */
 typedef struct evaluation {

@@ -5,7 +5,8 @@
 
 #include "base/krylov.h"
 #include "base/memory.h"
-#include "plan/control/control.h"
+#include "plan/control/backup.h"
+#include "plan/control/forward.h"
 
 /* What one visit to a lattice point contributes, for each of the four totals. */
 typedef struct contribution {

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/krylov.h"
-#include "plan/control/control.h"
+#include "plan/control/backup.h"
+#include "plan/control/solve.h"
 
 /* Relative residual of the linear solve in a Newton step. Measured on DIAG and at 5,000 points:
  * 1e-3 spends the least in steps and products together; the last step needs no more than what the
@@ -251,17 +252,15 @@ static void store(control *c, size_t variant, const double *v, bool tables)
   idm_control_backup(c, v, false, &out);
 }
 
-/* A combination of the anchors, or the first. */
-static void blend_anchors(const control *c, size_t variant, const double *opt_blend, double *v)
+/* A combination of solutions kept. */
+static void blend(const control *c, size_t variant, const idm_solver *solver, double *v)
 {
   const size_t one = c->variants * c->padded;
-  const double *anchor = c->anchor + variant * c->padded;
-  memcpy(v, anchor, c->padded * sizeof *v);
-  if (!opt_blend) return;
-  for (size_t i = 0; i < c->padded; i++) v[i] *= opt_blend[0];
-  for (size_t k = 1; k < c->anchors; k++) {
-    anchor += one;
-    for (size_t i = 0; i < c->padded; i++) v[i] += opt_blend[k] * anchor[i];
+  const double *kept = c->kept + variant * c->padded;
+  for (size_t i = 0; i < c->padded; i++) v[i] = solver->weights[0] * kept[i];
+  for (int k = 1; k < solver->slots; k++) {
+    kept += one;
+    for (size_t i = 0; i < c->padded; i++) v[i] += solver->weights[k] * kept[i];
   }
 }
 
@@ -271,11 +270,11 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
   vectors w = vectors_of(c);
   backup_output out = {0};
   bool tables = false;
-  const bool cold = solver->cold || !(c->anchor || c->solved[variant]);
+  const bool cold = solver->slots < 0 ? !c->solved[variant] : solver->slots == 0;
   if (cold)
     memset(w.v, 0, c->padded * sizeof *w.v);
-  else if (c->anchor)
-    blend_anchors(c, variant, solver->blend, w.v);
+  else if (solver->slots > 0)
+    blend(c, variant, solver, w.v);
   else
     memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
   /* From nothing, a shifted sweep or two cost less than the Newton step they save. */
@@ -321,6 +320,9 @@ idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_repo
                              idm_error *opt_error)
 {
   *report = (idm_plan_report){0};
+  if (solver->slots > (long)c->slots && c->setting->horizon <= 0)
+    return idm_fail(opt_error, IDM_USAGE, "%d solutions to start from, and %zu are kept",
+                    solver->slots, c->slots);
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};
     idm_control_select(c, variant);

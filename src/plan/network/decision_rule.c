@@ -1,10 +1,9 @@
 /* Decision rules: pi(u|z) proportional to pi~_u exp(chi_u0 + sum_s chi_us z_s). */
-#include "plan/network/decision_rule.h"
-
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/soft.h"
+#include "idm/planner.h"
 
 typedef struct rule {
   idm_sizes sizes;
@@ -14,7 +13,7 @@ typedef struct rule {
   double *model_prior;
 } rule;
 
-void idm_rule_destroy(void *content)
+static void destroy(void *content)
 {
   rule *r = content;
   if (!r) return;
@@ -24,8 +23,8 @@ void idm_rule_destroy(void *content)
   free(r);
 }
 
-idm_status idm_rule_create(const idm_setting *setting, const idm_theta *theta,
-                           const idm_agent *agent, void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
+                         void **ret_content, idm_error *opt_error)
 {
   (void)setting;
   (void)agent;
@@ -43,15 +42,15 @@ idm_status idm_rule_create(const idm_setting *setting, const idm_theta *theta,
   r->action_prior = idm_new(theta->sizes.actions, sizeof *r->action_prior);
   r->model_prior = idm_new(theta->models, sizeof *r->model_prior);
   if (!r->weights || !r->action_prior || !r->model_prior) {
-    idm_rule_destroy(r);
+    destroy(r);
     return idm_fail_memory(opt_error);
   }
   *ret_content = r;
   return IDM_OK;
 }
 
-idm_status idm_rule_plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                         idm_plan_report *report, idm_error *opt_error)
+static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                       idm_plan_report *report, idm_error *opt_error)
 {
   (void)solver;
   (void)opt_error;
@@ -66,7 +65,7 @@ idm_status idm_rule_plan(void *content, const idm_theta *theta, const idm_solver
   return IDM_OK;
 }
 
-size_t idm_rule_scratch(const void *content)
+static size_t scratch(const void *content)
 {
   return ((const rule *)content)->sizes.actions;
 }
@@ -82,24 +81,24 @@ static const double *scores(const rule *r, const double *z, double *score)
   return score;
 }
 
-void idm_rule_policy(const void *content, size_t variant, int steps, const double *z,
-                     double *decision, double *opt_specification, double *scratch)
+static void policy(const void *content, size_t variant, int steps, const double *z,
+                   double *decision, double *opt_specification, double *score)
 {
   (void)variant;
   (void)steps;
   const rule *r = content;
-  idm_soft(1, r->sizes.actions, r->action_prior, scores(r, z, scratch), decision);
+  idm_soft(1, r->sizes.actions, r->action_prior, scores(r, z, score), decision);
   for (size_t u = 0; opt_specification && u < r->sizes.actions; u++)
     memcpy(opt_specification + u * r->models, r->model_prior, r->models * sizeof(double));
 }
 
-void idm_rule_log_policy(const void *content, size_t variant, int steps, const double *z,
-                         double *log_decision, double *scratch)
+static void log_policy(const void *content, size_t variant, int steps, const double *z,
+                       double *log_decision, double *score)
 {
   (void)variant;
   (void)steps;
   const rule *r = content;
-  idm_soft_logs(1, r->sizes.actions, r->action_prior, scores(r, z, scratch), log_decision);
+  idm_soft_logs(1, r->sizes.actions, r->action_prior, scores(r, z, score), log_decision);
 }
 
 /* --- the derivative in reverse -------------------------------------------------------------- */
@@ -111,7 +110,7 @@ typedef struct rule_adjoint {
   double *model_prior;  /* [model] */
 } rule_adjoint;
 
-void idm_rule_adjoint_destroy(void *content)
+static void adjoint_destroy(void *content)
 {
   rule_adjoint *a = content;
   if (!a) return;
@@ -126,7 +125,7 @@ static size_t weight_count(const rule *r)
   return r->sizes.actions * (r->sizes.states + 1);
 }
 
-idm_status idm_rule_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error)
+static idm_status adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error)
 {
   const rule *r = content;
   *ret_adjoint = NULL;
@@ -137,14 +136,14 @@ idm_status idm_rule_adjoint_create(void *content, void **ret_adjoint, idm_error 
   a->action_prior = idm_new(r->sizes.actions, sizeof *a->action_prior);
   a->model_prior = idm_new(r->models, sizeof *a->model_prior);
   if (!a->weights || !a->action_prior || !a->model_prior) {
-    idm_rule_adjoint_destroy(a);
+    adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
   *ret_adjoint = a;
   return IDM_OK;
 }
 
-void idm_rule_adjoint_begin(void *content)
+static void adjoint_begin(void *content)
 {
   rule_adjoint *a = content;
   memset(a->weights, 0, weight_count(a->rule) * sizeof *a->weights);
@@ -152,7 +151,7 @@ void idm_rule_adjoint_begin(void *content)
   memset(a->model_prior, 0, a->rule->models * sizeof *a->model_prior);
 }
 
-void idm_rule_adjoint_point(void *content, const idm_policy_slope *point)
+static void adjoint_point(void *content, const idm_policy_slope *point)
 {
   rule_adjoint *a = content;
   const rule *r = a->rule;
@@ -177,7 +176,7 @@ static void add(double *to, const double *from, size_t count)
   for (size_t i = 0; i < count; i++) to[i] += from[i];
 }
 
-idm_status idm_rule_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error)
+static idm_status adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error)
 {
   (void)opt_error;
   const rule_adjoint *a = content;
@@ -186,3 +185,30 @@ idm_status idm_rule_adjoint_finish(void *content, idm_theta *slope, idm_error *o
   add(slope->block[IDM_MODEL_PRIOR].value, a->model_prior, a->rule->models);
   return IDM_OK;
 }
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static const idm_adjoint_ops adjoint = {.create = adjoint_create,
+                                        .destroy = adjoint_destroy,
+                                        .begin = adjoint_begin,
+                                        .point = adjoint_point,
+                                        .finish = adjoint_finish};
+
+static const idm_belief_ops belief = {
+    .scratch = scratch, .policy = policy, .log_policy = log_policy, .adjoint = &adjoint};
+
+static const idm_block_id reads[] = {IDM_WEIGHTS,    IDM_ACTION_PRIOR, IDM_MODEL_PRIOR,
+                                     IDM_TRANSITION, IDM_EMISSION,     IDM_BLOCK_COUNT};
+
+const idm_planner idm_decision_rule = {
+    .name = "decision-rule",
+    .summary = "a softmax of linear scores of the belief; nothing is planned",
+    .row = "Decision-rule (CMP, IOHMM) policy",
+    .reads = reads,
+    .needs = IDM_NEEDS_MODEL,
+    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,
+    .create = create,
+    .plan = plan,
+    .destroy = destroy,
+    .belief = &belief,
+};

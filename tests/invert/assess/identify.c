@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/matching.h"
 #include "support.h"
 
 static const double drop = 1.92;
@@ -122,7 +123,7 @@ static void test_interval_against_a_dense_profile(void **state)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   search s = {.limit = false};
-  check(idm_fit_open(&s.work, f.problem, f.data, &settings, 1, &support_error));
+  check(idm_fit_open(&s.work, NULL, f.problem, f.data, &settings, 1, &support_error));
   double best = -INFINITY, where = NAN;
   for (int i = -10; i < 40; i++) {
     s.c = 0.05 * i;
@@ -315,7 +316,7 @@ static void test_nothing_to_choose_by(void **state)
   fit work;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_fit_open(&work, problem, data, &settings, 1, &support_error));
+  check(idm_fit_open(&work, NULL, problem, data, &settings, 1, &support_error));
   double likelihood[2];
   const double y[2] = {log(0.5), log(1e-15)};
   for (int i = 0; i < 2; i++)

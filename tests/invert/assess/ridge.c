@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/ridge.h"
+#include "invert/matching/assemble.h"
 #include "support.h"
 
 /* --- made-up draws -------------------------------------------------------------------------- */
@@ -15,8 +16,8 @@ enum { DRAWS = 400 };
 static idm_posterior *make_draws(const fit *f, double correlation, const double *sd)
 {
   idm_posterior *p;
-  check(
-      idm_posterior_create(f, &idm_inverse_bayes, "metropolis", 2, DRAWS / 2, &p, &support_error));
+  check(idm_posterior_create(f, idm_inverse_find("bayes"), "metropolis", 2, DRAWS / 2, &p,
+                             &support_error));
   for (size_t i = 0; i < DRAWS; i++) {
     const double angle = 2 * 3.14159265358979323846 * (double)i / DRAWS;
     const double a = sqrt(2) * sin(angle), b = sqrt(2) * cos(angle);
@@ -53,7 +54,7 @@ static void test_made_up(void **state)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   fit f;
-  check(idm_fit_open(&f, problem, data, &settings, 1, &support_error));
+  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
   const double sd[2] = {0.5, 20};
   check_ridge(&f, 0, sd, NULL);
   check_ridge(&f, 0.85, sd, NULL);

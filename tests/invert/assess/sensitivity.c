@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
 #include "support.h"
 
 enum { ALL = 240, SAMPLE = 200 };
@@ -57,7 +57,7 @@ static void sample_likelihood(const fixture *f, double *value)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   fit work;
-  check(idm_fit_open(&work, f->problem, f->data, &settings, 1, &support_error));
+  check(idm_fit_open(&work, NULL, f->problem, f->data, &settings, 1, &support_error));
   for (size_t k = 0; k < SAMPLE; k++) {
     const size_t i = k * ALL / SAMPLE;
     const double y[2] = {f->posterior->unconstrained[i], f->posterior->unconstrained[ALL + i]};

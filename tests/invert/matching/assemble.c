@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "invert/fit.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/matching.h"
 #include "support.h"
 
 static const char csv[] = "trajectory,step,action,observation\n"
@@ -60,7 +61,7 @@ static void check_parts(const fixture *f, const idm_posterior *p)
 {
   const size_t all = p->chains * p->draws;
   fit work;
-  check(idm_fit_open(&work, f->problem, f->data, &f->settings, 1, &support_error));
+  check(idm_fit_open(&work, NULL, f->problem, f->data, &f->settings, 1, &support_error));
   for (size_t i = 0; i < all; i++) {
     const double y[2] = {p->unconstrained[i], p->unconstrained[all + i]};
     double total, sum = 0, row[3];
@@ -190,9 +191,9 @@ static void test_too_much_to_keep(void **state)
   fit work;
   idm_posterior *p;
   idm_notes notes = {0};
-  check(idm_fit_open(&work, f.problem, f.data, &f.settings, 1, &support_error));
-  check(
-      idm_posterior_create(&work, &idm_inverse_bayes, "metropolis", 1, 130000, &p, &support_error));
+  check(idm_fit_open(&work, NULL, f.problem, f.data, &f.settings, 1, &support_error));
+  check(idm_posterior_create(&work, idm_inverse_find("bayes"), "metropolis", 1, 130000, &p,
+                             &support_error));
   check(idm_posterior_complete(&work, p, &notes, &support_error));
   assert_null(p->log_likelihood);
   assert_int_equal(notes.count, 1);

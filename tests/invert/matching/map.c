@@ -36,7 +36,7 @@ static fixture fit_diag_from(const char *free_blocks, double alpha)
   check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
                                      &support_error));
   check(idm_parameters_create(f.problem, &f.parameters, &support_error));
-  check(idm_prefix_tree_create(f.data, &f.tree, &support_error));
+  check(idm_prefix_tree_create(f.data, IDM_SCOPE_TRAJECTORY, &f.tree, &support_error));
   check(idm_matching_create(f.problem, f.data, f.tree, f.parameters, &f.matching, &support_error));
   return f;
 }

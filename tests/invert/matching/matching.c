@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/fit.h"
+#include "invert/matching/matching.h"
 #include "support.h"
 
 enum { MOST = 16 };
@@ -23,7 +23,7 @@ typedef struct match {
 static match open_with(idm_problem *problem, idm_data *data)
 {
   match m = {.problem = problem, .data = data};
-  check(idm_prefix_tree_create(data, &m.tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &m.tree, &support_error));
   check(idm_parameters_create(problem, &m.parameters, &support_error));
   check(idm_matching_create(problem, data, m.tree, m.parameters, &m.matching, &support_error));
   assert_true(idm_parameters_dimension(m.parameters) <= MOST);

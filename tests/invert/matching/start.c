@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/fit.h"
+#include "invert/matching/start.h"
 #include "support.h"
 
 /* --- fixtures ------------------------------------------------------------------------------- */
@@ -20,7 +20,7 @@ static void open_bench(bench *b, idm_problem *problem, idm_data *data, size_t ch
   b->data = data;
   idm_fit_settings_default(&b->settings);
   b->settings.threads = 1;
-  check(idm_fit_open(&b->f, problem, data, &b->settings, chains, &support_error));
+  check(idm_fit_open(&b->f, NULL, problem, data, &b->settings, chains, &support_error));
 }
 
 static void close_bench(bench *b)

@@ -144,7 +144,7 @@ static void test_guessed_names(void **state)
   assert_true(has_note(f, "column 'Participant' is taken for the agent (a guess: check it)"));
   assert_true(has_note(f, "column 'Trial' is taken for the trajectory (a guess: check it)"));
   assert_true(has_note(f, "column 'Choice' is taken for the action (a guess: check it)"));
-  assert_int_equal(problem->columns.trajectory.count, 2);
+  assert_int_equal(problem->columns.role[IDM_COLUMN_TRAJECTORY].count, 2);
   idm_problem_destroy(problem);
 }
 
@@ -181,7 +181,7 @@ static void test_ends_in_time(void **state)
 {
   fixture *f = *state;
   idm_problem *problem = init(f, "agent,time,action,observation\na,3,stop,0\na,1,go,0\na,2,go,0\n");
-  assert_int_equal(problem->columns.time.count, 1);
+  assert_int_equal(problem->columns.role[IDM_COLUMN_TIME].count, 1);
   assert_false(problem->setting->ends[0]);
   assert_true(problem->setting->ends[1]);
   read_back(f, problem, 3, 1);

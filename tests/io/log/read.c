@@ -116,10 +116,10 @@ static void test_default_roles(void **state)
 static void test_mapped_roles(void **state)
 {
   idm_problem *problem = *state;
-  SUPPORT_NAMES(&problem->columns.agent, "site", "doctor");
-  SUPPORT_NAMES(&problem->columns.trajectory, "doctor", "case");
-  SUPPORT_NAMES(&problem->columns.action, "did");
-  SUPPORT_NAMES(&problem->columns.observation, "saw");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_AGENT], "site", "doctor");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "doctor", "case");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_ACTION], "did");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_OBSERVATION], "saw");
   idm_data *data = parse(problem, "case,doctor,site,did,saw,action\n"
                                   "1,d,north,monitor,0,?\n"
                                   "1,d,south,monitor,0,?\n"
@@ -141,7 +141,7 @@ static void test_mapped_roles(void **state)
 static void test_joined_ids_stay_apart(void **state)
 {
   idm_problem *problem = *state;
-  SUPPORT_NAMES(&problem->columns.trajectory, "run", "trial");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "run", "trial");
   idm_data *data = parse(problem, "agent,run,trial,action,observation\na,1/2,3,2,0\na,1,2/3,2,0\n");
   assert_int_equal(data->trajectories, 2);
   idm_data_destroy(data);
@@ -236,7 +236,7 @@ static void test_factored_observation(void **state)
   (void)state;
   idm_problem *problem = support_labels_problem(2, 2, 4);
   SUPPORT_NAMES(&problem->setting->observations, "lo/a", "lo/b", "hi/a", "hi/b");
-  SUPPORT_NAMES(&problem->columns.observation, "cdr", "mri");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_OBSERVATION], "cdr", "mri");
   idm_data *data = parse(problem, "agent,action,mri,cdr\na,0, b,hi\na,0,,\na,1,\"a\",lo\n");
   EXPECT_ROWS(data->observation, 3, IDM_MISSING, 0);
   idm_data_destroy(data);
@@ -284,7 +284,7 @@ static void test_time(void **state)
 static void test_several_times(void **state)
 {
   idm_problem *problem = *state;
-  SUPPORT_NAMES(&problem->columns.time, "day", "hour");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TIME], "day", "hour");
   idm_data *data = parse(problem, "agent,hour,day,action,observation\n"
                                   "a,1,2,0,0\na,9,1,2,0\na,8,1,2,1\n");
   EXPECT_ROWS(data->action, 2, 2, 0);
@@ -346,7 +346,7 @@ static void test_available(void **state)
                "'wait' is no action");
   expect_error(problem, "agent,action,observation,available\na,2,0,2|\n", 2, 7, "'' is no action");
   expect_error(problem, "agent,action,observation,available\na,2,0,|\n", 2, 7, "'' is no action");
-  SUPPORT_NAMES(&problem->columns.available, "open");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_AVAILABLE], "open");
   expect_error(problem, "agent,action,observation,available\na,2,0,\n", 1, 1, "no column 'open'");
 }
 
@@ -468,10 +468,10 @@ static idm_problem *create_beads(void)
   SUPPORT_NAMES(&problem->setting->observations, "high", "low");
   for (size_t u = 1; u < 3; u++) problem->setting->terminal[u] = problem->setting->ends[u] = true;
   problem->setting->horizon = 24;
-  SUPPORT_NAMES(&problem->columns.agent, "subject");
-  SUPPORT_NAMES(&problem->columns.trajectory, "subject", "run", "trial");
-  SUPPORT_NAMES(&problem->columns.time, "step");
-  SUPPORT_NAMES(&problem->columns.observation, "obs");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_AGENT], "subject");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "subject", "run", "trial");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TIME], "step");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_OBSERVATION], "obs");
   SUPPORT_NAMES(&problem->columns.utility, "reward_high", "reward_low", "reward_wrong",
                 "draw_cost");
   return problem;
@@ -578,7 +578,7 @@ static void test_beads_with_beliefs(void **state)
   assert_int_equal(data->start[0], 0);
   assert_true(fabs(data->start_belief[0] - 1 / (1 + pow(1.5, -9))) < 1e-15);
   idm_prefix_tree *tree;
-  assert_int_equal(idm_prefix_tree_create(data, &tree, &error), IDM_OK);
+  assert_int_equal(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error), IDM_OK);
   assert_int_equal(tree->depth, 24);
   assert_true(tree->nodes < data->rows);
   idm_prefix_tree_destroy(tree);

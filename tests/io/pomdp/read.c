@@ -67,7 +67,7 @@ static void test_tiger(void **state)
   assert_string_equal(p->setting->name, "tiger.95");
   assert_string_equal(p->setting->states.name[1], "tiger-right");
   assert_string_equal(p->setting->actions.name[0], "listen");
-  assert_string_equal(p->agent.planner, "bounded-rational");
+  assert_string_equal(idm_agent_planner(&p->agent)->name, "bounded-rational");
   assert_int_equal(notes.count, 0);
   assert_false(p->setting->fully_observed);
   assert_true(idm_theta_scalar(p->theta, IDM_DISCOUNT) == 0.95);

@@ -179,7 +179,7 @@ static void test_notes_of_writing(void **state)
   for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
     idm_problem *p = writable();
     idm_theta_set_scalar(p->theta, parameters[i].id, parameters[i].value);
-    assert_noted(p, "parameters");
+    assert_noted(p, idm_block_name(parameters[i].id));
   }
   idm_problem *p = writable();
   p->theta->block[IDM_EMISSION].value[0] = 0.5;
@@ -190,12 +190,12 @@ static void test_notes_of_writing(void **state)
   p = writable();
   p->theta->block[IDM_ACTION_PRIOR].value[0] = 0.25;
   p->theta->block[IDM_ACTION_PRIOR].value[1] = 0.75;
-  assert_noted(p, "action prior");
+  assert_noted(p, "action_prior");
 
   p = writable();
   assert_int_equal(idm_theta_resize(p->theta, IDM_BELIEF_PRIOR, 2, 1, NULL), IDM_OK);
   p->theta->block[IDM_BELIEF_PRIOR].value[0] = p->theta->block[IDM_BELIEF_PRIOR].value[1] = 2;
-  assert_noted(p, "belief prior");
+  assert_noted(p, "belief_prior");
 
   p = writable();
   p->theta->block[IDM_CERTAINTY].value[1] = 2.5;
@@ -206,8 +206,8 @@ static void test_notes_of_writing(void **state)
   assert_noted(p, "free");
 
   p = writable();
-  assert_int_equal(idm_labels_create(&p->columns.agent, 1, NULL), IDM_OK);
-  assert_int_equal(idm_labels_set(&p->columns.agent, 0, "who", 3, NULL), IDM_OK);
+  assert_int_equal(idm_labels_create(&p->columns.role[IDM_COLUMN_AGENT], 1, NULL), IDM_OK);
+  assert_int_equal(idm_labels_set(&p->columns.role[IDM_COLUMN_AGENT], 0, "who", 3, NULL), IDM_OK);
   assert_noted(p, "columns");
 
   p = writable();

@@ -1,4 +1,5 @@
 /* The YAML problem file: every key, to exact numbers. */
+#include "idm/planner.h"
 #include "io/problem/problem_support.h"
 
 static const char diag[] =
@@ -55,7 +56,7 @@ static void test_diag(void **state)
   assert_true(idm_theta_scalar(p->theta, IDM_ALPHA) == 0.5);
   assert_true(idm_theta_scalar(p->theta, IDM_BETA) == INFINITY);
   assert_true(idm_theta_scalar(p->theta, IDM_ETA) == 0);
-  assert_string_equal(p->agent.planner, "bounded-rational");
+  assert_string_equal(idm_agent_planner(&p->agent)->name, "bounded-rational");
   assert_int_equal(p->agent.resolution, 99);
   assert_int_equal(p->agent.evaluate, IDM_INTERPOLATE);
   const idm_block *alpha = &p->theta->block[IDM_ALPHA];
@@ -293,7 +294,7 @@ static void test_agent(void **state)
            "recognition_capacity: 0.3, weights: {go: [1, 2], stop: [3, 4, 5]}}"),
       NULL);
   const idm_agent *agent = &p->agent;
-  assert_string_equal(agent->planner, "decision-rule");
+  assert_string_equal(idm_agent_planner(agent)->name, "decision-rule");
   const double alpha = idm_theta_scalar(p->theta, IDM_ALPHA);
   assert_true(alpha == 0 && signbit(alpha));
   assert_true(idm_theta_scalar(p->theta, IDM_BETA) == -INFINITY);
@@ -324,13 +325,13 @@ static void test_priors(void **state)
   assert_int_equal(p->theta->block[IDM_BELIEF_PRIOR].size, 2);
   expect_numbers(block(p, IDM_BELIEF_PRIOR), (double[]){.5, 2}, 2);
   expect_numbers(block(p, IDM_CERTAINTY), (double[]){.9, 2.5}, 2);
-  assert_string_equal(p->columns.agent.name[0], "doctor");
-  assert_int_equal(p->columns.trajectory.count, 2);
-  assert_string_equal(p->columns.trajectory.name[1], "patient");
-  assert_string_equal(p->columns.time.name[0], "day");
-  assert_string_equal(p->columns.action.name[0], "act");
-  assert_string_equal(p->columns.observation.name[0], "seen");
-  assert_string_equal(p->columns.available.name[0], "open");
+  assert_string_equal(p->columns.role[IDM_COLUMN_AGENT].name[0], "doctor");
+  assert_int_equal(p->columns.role[IDM_COLUMN_TRAJECTORY].count, 2);
+  assert_string_equal(p->columns.role[IDM_COLUMN_TRAJECTORY].name[1], "patient");
+  assert_string_equal(p->columns.role[IDM_COLUMN_TIME].name[0], "day");
+  assert_string_equal(p->columns.role[IDM_COLUMN_ACTION].name[0], "act");
+  assert_string_equal(p->columns.role[IDM_COLUMN_OBSERVATION].name[0], "seen");
+  assert_string_equal(p->columns.role[IDM_COLUMN_AVAILABLE].name[0], "open");
   idm_problem_destroy(p);
   p = parse(with("action_prior: [0, 1, 3]"), NULL);
   expect_numbers(block(p, IDM_ACTION_PRIOR), (double[]){0, .25, .75}, 3);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "idm/io.h"
+#include "idm/planner.h"
 
 static const char text[] =
     "states: [a, b]\n"
@@ -47,7 +48,7 @@ static void test_agent_keys(void **state)
   (void)state;
   idm_problem *p = make(text);
   set(p, "planner=maximum-entropy");
-  assert_string_equal(p->agent.planner, "maximum-entropy");
+  assert_string_equal(idm_agent_planner(&p->agent)->name, "maximum-entropy");
   set(p, "alpha=0.5");
   assert_true(idm_theta_scalar(p->theta, IDM_ALPHA) == 0.5);
   set(p, "agent.alpha=-0.0");
@@ -204,12 +205,13 @@ static void test_failures(void **state)
       {"start=c", "the state 'c' is unknown; expected one of a, b"},
       {"aplha=1",
        "the key 'aplha' is unknown; did you mean 'alpha'? Expected one of planner, alpha"},
-      {"foo=1", "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, "
-                "resolution, evaluate, surprise, recognition, tolerance, decision_capacity, "
-                "specification_capacity, recognition_capacity, discount, horizon, start, "
-                "utility.ACTION, utility.ACTION.STATE"},
+      {"foo=1",
+       "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
+       "resolution, evaluate, surprise, recognition, tolerance, decision_capacity, "
+       "specification_capacity, recognition_capacity, discount, horizon, start, "
+       "utility.ACTION, utility.ACTION.STATE"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},
-      {"agent.weights=1", "the key 'agent.weights' is unknown"},
+      {"agent.wieghts=1", "the key 'agent.wieghts' is unknown"},
       {"utility=1", "the key 'utility' is unknown"},
       {"utility.fly=1",
        "'fly' names no action, nor an action and a state; expected utility.ACTION"},

@@ -239,7 +239,7 @@ static void test_bad_sections(void **state)
       {"fit: {chains: [1]}\n", 8, 15, "fit.chains"},
       {"fit:\n  draws: 0\n", 9, 10, "fit.draws"},
       {"fit:\n  warmup: -1\n", 9, 11, "fit.warmup"},
-      {"fit:\n  thin: x\n", 9, 9, "fit.thin is 'x'; expected a whole number from 0 to 1000000"},
+      {"fit:\n  thin: x\n", 9, 9, "fit.thin is 'x'; expected an integer from 0 to 1000000000"},
       {"fit:\n  prior_draws: -3\n", 9, 16, "fit.prior_draws"},
       {"fit:\n  seed: -1\n", 9, 9, "fit.seed is '-1'"},
       {"fit:\n  seed: 18446744073709551616\n", 9, 9, "expected a whole number below 2^64"},

@@ -29,7 +29,7 @@ static void behavior_conforms(const idm_setting *setting, idm_behavior b)
   check(b.ops->memory_create(b.content, &after, &support_error));
   for (int trajectory = 0; trajectory < 8; trajectory++) {
     check(b.ops->begin_agent(b.content, before, &support_error));
-    check(b.ops->begin_trajectory(b.content, before, 0, NULL, &support_error));
+    check(b.ops->begin_trajectory(b.content, before, before, 0, NULL, &support_error));
     for (int t = 0; t < 4; t++) {
       /* Probabilities over all actions, and over those open. */
       check(b.ops->act(b.content, before, NULL, p, &support_error));
@@ -82,21 +82,19 @@ static void behavior_conforms(const idm_setting *setting, idm_behavior b)
 static void every_planners_behavior_conforms(void **state)
 {
   (void)state;
-  for (int kind = 0; kind < 2; kind++)
-    for (size_t i = 0;; i++) {
-      const idm_planner *planner = kind ? idm_agent_at(i) : idm_planner_at(i);
-      if (!planner) break;
-      for (int recognition = 0; recognition < 2; recognition++) {
-        idm_problem *problem = support_diag(0.7, -1.5, 0.2);
-        check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
-        snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", planner->name);
-        problem->agent.recognition = (idm_recognition)recognition;
-        idm_workspace *workspace = support_plan(problem, NULL);
-        behavior_conforms(problem->setting, idm_workspace_behavior(workspace));
-        idm_workspace_destroy(workspace);
-        idm_problem_destroy(problem);
-      }
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    const idm_planner *planner = idm_planner_at(i);
+    for (int recognition = 0; recognition < 2; recognition++) {
+      idm_problem *problem = support_diag(0.7, -1.5, 0.2);
+      check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
+      check(idm_problem_plan_by(problem, idm_planner_find(planner->name), &support_error));
+      problem->agent.recognition = (idm_recognition)recognition;
+      idm_workspace *workspace = support_plan(problem, NULL);
+      behavior_conforms(problem->setting, idm_workspace_behavior(workspace));
+      idm_workspace_destroy(workspace);
+      idm_problem_destroy(problem);
     }
+  }
 }
 
 /* --- plain computations: a filter written out, one trajectory at a time --------------------- */
@@ -255,7 +253,7 @@ static void seeing_nothing_keeps_the_predictive_belief(void **state)
   void *memory;
   double z[2];
   check(b.ops->memory_create(b.content, &memory, &support_error));
-  check(b.ops->begin_trajectory(b.content, memory, 0, NULL, &support_error));
+  check(b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, &support_error));
   check(b.ops->observe(b.content, memory, memory, 0, 2, 0, NULL, &support_error));
   b.ops->belief(b.content, memory, z);
   assert_near(z[0], 0.25 * 0.8 + 0.75 * 0.3, 1e-14);
@@ -284,7 +282,7 @@ static void impossible_observations(void **state)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   assert_int_equal(
       idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error), IDM_INPUT);
@@ -315,7 +313,7 @@ static void a_set_too_large_is_an_error_with_its_row(void **state)
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   assert_int_equal(
       idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error), IDM_INPUT);

@@ -56,7 +56,7 @@ static idm_problem *make_problem(const sample *from, idm_evaluate evaluate, idm_
   idm_problem *problem = support_problem(from->shape, random);
   idm_theta *theta = problem->theta;
   const size_t pairs = from->shape.actions * from->shape.states;
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", from->planner);
+  check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
   problem->agent.evaluate = evaluate;
   support_set(problem, from->alpha, from->beta, from->eta);
   idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.6 + 0.3 * idm_random_uniform(random));
@@ -171,7 +171,8 @@ typedef struct bench {
 
 static double score(bench *b, const idm_theta *theta)
 {
-  const idm_solver exact = {.method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .cold = true};
+  const idm_solver exact = {
+      .method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_FROM_NOTHING};
   idm_score result;
   check(idm_plan(theta, &exact, b->workspace, NULL, &support_error));
   check(idm_scorer_run(b->scorer, idm_workspace_behavior(b->workspace), &result, &support_error));
@@ -224,7 +225,7 @@ static void compare(bench *b, idm_block_id id, size_t i, size_t j, double slope)
   b->compared++;
   if (!(fabs(best - slope) <= 1e-5 * scale))
     print_error("%s[%zu,%zu]: %.10g by differences, %.10g by the gradient (planner %s)\n",
-                idm_block_name(id), i, j, best, slope, b->problem->agent.planner);
+                idm_block_name(id), i, j, best, slope, idm_agent_planner(&b->problem->agent)->name);
   assert_near(slope, best, 1e-5);
 }
 
@@ -232,10 +233,9 @@ static void compare_block(bench *b, idm_block_id id)
 {
   const idm_block *slope = &b->slope->block[id];
   const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
-  const unsigned reads = idm_workspace_planner(b->workspace)->reads;
   for (size_t i = 0; i < slope->size * slope->variants; i++) {
     assert_true(isfinite(slope->value[i]));
-    if (!(reads & 1u << id)) {
+    if (!idm_planner_reads(idm_workspace_planner(b->workspace), id)) {
       assert_true(slope->value[i] == 0);
       continue;
     }
@@ -249,7 +249,7 @@ static void compare_block(bench *b, idm_block_id id)
 
 static void open_bench(bench *b)
 {
-  check(idm_prefix_tree_create(b->data, &b->tree, &support_error));
+  check(idm_prefix_tree_create(b->data, IDM_SCOPE_TRAJECTORY, &b->tree, &support_error));
   check(idm_scorer_create(b->data, b->tree, &b->scorer, &support_error));
   assert_true(idm_gradient_possible(b->data, b->tree, b->workspace));
   check(idm_gradient_create(b->data, b->tree, b->workspace, &b->gradient, &support_error));
@@ -482,7 +482,7 @@ static bool possible(idm_problem *problem, const char *csv)
   idm_data *data = support_data(problem, csv);
   idm_prefix_tree *tree;
   idm_gradient *gradient;
-  check(idm_prefix_tree_create(data, &tree, &support_error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   const bool answer = idm_gradient_possible(data, tree, workspace);
   const idm_status status = idm_gradient_create(data, tree, workspace, &gradient, &support_error);
   assert_int_equal(status, answer ? IDM_OK : IDM_USAGE);

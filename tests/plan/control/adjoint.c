@@ -38,7 +38,7 @@ static function draw_function(const idm_problem *problem, idm_random *random)
 static double value_at(const function *f, const idm_workspace *w, size_t b, const double *z)
 {
   double pi[ACTIONS], sigma[ACTIONS * MODELS], sum = 0;
-  w->planner->policy(w->content, f->variant[b], f->steps[b], z, pi, sigma, w->scratch);
+  w->planner->belief->policy(w->content, f->variant[b], f->steps[b], z, pi, sigma, w->scratch);
   for (size_t u = 0; u < f->sizes.actions; u++) sum += f->decision[b][u] * log(pi[u]);
   for (size_t i = 0; i < f->sizes.actions * f->models; i++)
     sum += f->specification[b][i] * sigma[i];
@@ -47,7 +47,8 @@ static double value_at(const function *f, const idm_workspace *w, size_t b, cons
 
 static double value(const function *f, idm_workspace *w, const idm_theta *theta)
 {
-  const idm_solver exact = {.method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .cold = true};
+  const idm_solver exact = {
+      .method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_FROM_NOTHING};
   double sum = 0;
   check(idm_plan(theta, &exact, w, NULL, &support_error));
   for (size_t b = 0; b < BELIEFS; b++) sum += value_at(f, w, b, f->belief[b]);
@@ -58,15 +59,16 @@ static double value(const function *f, idm_workspace *w, const idm_theta *theta)
 static void differentiate(const function *f, idm_workspace *w, idm_theta *slope,
                           double back[BELIEFS][STATES])
 {
+  const idm_adjoint_ops *ops = w->planner->belief->adjoint;
   void *adjoint;
-  check(w->planner->adjoint_create(w->content, &adjoint, &support_error));
+  check(ops->create(w->content, &adjoint, &support_error));
   /* Twice, of which the first is to be forgotten. */
   for (int round = 0; round < 2; round++) {
-    w->planner->adjoint_begin(adjoint);
+    ops->begin(adjoint);
     for (size_t b = 0; b < BELIEFS; b++) {
       double pi[ACTIONS];
-      w->planner->policy(w->content, f->variant[b], f->steps[b], f->belief[b], pi, NULL,
-                         w->scratch);
+      w->planner->belief->policy(w->content, f->variant[b], f->steps[b], f->belief[b], pi, NULL,
+                                 w->scratch);
       memset(back[b], 0, sizeof back[b]);
       const idm_policy_slope point = {.variant = f->variant[b],
                                       .steps = f->steps[b],
@@ -75,14 +77,12 @@ static void differentiate(const function *f, idm_workspace *w, idm_theta *slope,
                                       .log_decision_slope = f->decision[b],
                                       .specification_slope = f->specification[b],
                                       .opt_belief_slope = back[b]};
-      w->planner->adjoint_point(adjoint, &point);
+      ops->point(adjoint, &point);
     }
   }
-  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
-    memset(slope->block[id].value, 0,
-           slope->block[id].size * slope->block[id].variants * sizeof(double));
-  check(w->planner->adjoint_finish(adjoint, slope, &support_error));
-  w->planner->adjoint_destroy(adjoint);
+  idm_theta_clear(slope);
+  check(ops->finish(adjoint, slope, &support_error));
+  ops->destroy(adjoint);
 }
 
 /* What goes back to the beliefs, along the edges of the simplex. */
@@ -172,7 +172,7 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
   idm_theta *theta = problem->theta;
   const size_t pairs = from->shape.actions * from->shape.states;
   const size_t weights = from->shape.actions * (from->shape.states + 1);
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "%s", from->planner);
+  check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
   support_set(problem, from->alpha, from->beta, 0.3);
   idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.8);
   problem->setting->horizon = from->horizon;
@@ -204,8 +204,8 @@ static void slopes_are_differences(void **state)
     differentiate(&f, w, slope, back);
     compare_beliefs(&f, w, back, &compared, &skipped);
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
-      if (w->planner->reads & 1u << id && id != IDM_CERTAINTY && id != IDM_TRANSITION &&
-          id != IDM_EMISSION && id != IDM_BELIEF_PRIOR)
+      if (idm_planner_reads(w->planner, (size_t)id) && id != IDM_CERTAINTY &&
+          id != IDM_TRANSITION && id != IDM_EMISSION && id != IDM_BELIEF_PRIOR)
         compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
     idm_theta_destroy(slope);
     idm_workspace_destroy(w);

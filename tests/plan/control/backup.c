@@ -1,4 +1,5 @@
 /* The operator B* and its derivative, against the same written out plainly. */
+#include "plan/control/backup.h"
 #include "plan/control/plain.h"
 
 static const double temperatures[] = {0.0, -0.0, INFINITY, -INFINITY, 0.3,  -0.3,

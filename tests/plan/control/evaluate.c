@@ -1,4 +1,6 @@
 /* Values and policies at any belief, from those on the lattice. */
+#include "plan/control/evaluate.h"
+#include "plan/control/backup.h"
 #include "plan/control/plain.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 2, 6}, {4, 3, 2, 2, 4}};

@@ -89,7 +89,7 @@ static void return_is_what_simulation_pays(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(2, INFINITY, 0);
-  snprintf(problem->agent.planner, sizeof problem->agent.planner, "kl-regularised");
+  check(idm_problem_plan_by(problem, idm_planner_find("kl-regularised"), &support_error));
   problem->agent.resolution = 999;
   for (size_t u = 0; u < 3; u++) problem->setting->ends[u] = false;
   idm_workspace *workspace = support_plan(problem, NULL);

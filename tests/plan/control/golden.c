@@ -62,7 +62,7 @@ static double follow(const golden *g, const char *path, double *z)
   void *memory;
   check(b.ops->memory_create(b.content, &memory, &support_error));
   check(b.ops->begin_agent(b.content, memory, &support_error));
-  check(b.ops->begin_trajectory(b.content, memory, 0, NULL, &support_error));
+  check(b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, &support_error));
   while (*path) {
     const size_t length = strcspn(path, ",");
     const char *colon = memchr(path, ':', length);

@@ -13,7 +13,7 @@ static double start_value(const idm_problem *problem, idm_method method, double 
                           idm_plan_report *report)
 {
   const idm_solver solver = {
-      .method = method, .limit = 2000000, .tolerance = tolerance, .cold = true};
+      .method = method, .limit = 2000000, .tolerance = tolerance, .slots = IDM_FROM_NOTHING};
   idm_workspace *workspace;
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));
@@ -266,7 +266,7 @@ static void tiger_and_diag_reach_their_optima(void **state)
   idm_problem_destroy(tiger);
 
   idm_problem *diag = support_diag(0, INFINITY, 0);
-  snprintf(diag->agent.planner, sizeof diag->agent.planner, "deterministic-optimal");
+  check(idm_problem_plan_by(diag, idm_planner_find("deterministic-optimal"), &support_error));
   check_optimum(diag, 2, 80418.0 / 65255.0, 0.151334421, 0.848665579);
   idm_problem_destroy(diag);
 }

@@ -1,6 +1,4 @@
 /* Decision rules: softmax of linear scores, by hand. */
-#include "plan/network/decision_rule.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,11 @@
 #include "support.h"
 
 static const double guard = -12345.5;
+
+static const idm_planner *rule(void)
+{
+  return idm_planner_find("decision-rule");
+}
 
 static idm_problem *ruled(const double *weights, const double *prior)
 {
@@ -25,8 +28,8 @@ static void *content_of(const idm_problem *problem)
   void *content;
   idm_plan_report report;
   check(
-      idm_rule_create(problem->setting, problem->theta, &problem->agent, &content, &support_error));
-  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+      rule()->create(problem->setting, problem->theta, &problem->agent, &content, &support_error));
+  check(rule()->plan(content, problem->theta, NULL, &report, &support_error));
   assert_int_equal(report.stop, IDM_STOP_UNPLANNED);
   assert_int_equal(report.iterations, 0);
   assert_true(isnan(report.bound)); /* there is no value to bound */
@@ -37,14 +40,14 @@ static void *content_of(const idm_problem *problem)
 static void ask(const void *content, double p, double *pi, double *sigma, double *log_pi)
 {
   const double z[2] = {1 - p, p};
-  const size_t count = idm_rule_scratch(content);
+  const size_t count = rule()->belief->scratch(content);
   double *scratch = malloc((count + 1) * sizeof *scratch);
   assert_non_null(scratch);
   scratch[count] = guard;
-  idm_rule_policy(content, 0, 0, z, pi, sigma, scratch);
-  idm_rule_log_policy(content, 0, 0, z, log_pi, scratch);
+  rule()->belief->policy(content, 0, 0, z, pi, sigma, scratch);
+  rule()->belief->log_policy(content, 0, 0, z, log_pi, scratch);
   double later[3]; /* neither variant nor time matters */
-  idm_rule_policy(content, 1, 9, z, later, NULL, scratch);
+  rule()->belief->policy(content, 1, 9, z, later, NULL, scratch);
   assert_memory_equal(later, pi, sizeof later);
   assert_true(scratch[count] == guard);
   free(scratch);
@@ -72,7 +75,7 @@ static void scores_are_linear_in_the_belief(void **state)
         assert_true(sigma[2 * u + m] == problem->theta->block[IDM_MODEL_PRIOR].value[m]);
     }
   }
-  idm_rule_destroy(content);
+  rule()->destroy(content);
   idm_problem_destroy(problem);
 }
 
@@ -88,18 +91,18 @@ static void planning_takes_the_numbers_in(void **state)
   problem->theta->block[IDM_WEIGHTS].value[3] = log(2); /* constant of action 1 */
   ask(content, 0.5, pi, NULL, log_pi);
   assert_near(pi[1], 0.25, 1e-15);
-  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+  check(rule()->plan(content, problem->theta, NULL, &report, &support_error));
   ask(content, 0.5, pi, NULL, log_pi);
   assert_near(pi[0], 0.2, 1e-15);
   assert_near(pi[1], 0.4, 1e-15);
   assert_near(pi[2], 0.4, 1e-15);
   memcpy(problem->theta->block[IDM_ACTION_PRIOR].value, (double[]){0.5, 0.5, 0},
          3 * sizeof(double));
-  check(idm_rule_plan(content, problem->theta, NULL, &report, &support_error));
+  check(rule()->plan(content, problem->theta, NULL, &report, &support_error));
   ask(content, 0.5, pi, NULL, log_pi);
   assert_near(pi[0], 1.0 / 3, 1e-15);
   assert_true(pi[2] == 0 && log_pi[2] == -INFINITY);
-  idm_rule_destroy(content);
+  rule()->destroy(content);
   idm_problem_destroy(problem);
 }
 
@@ -115,7 +118,7 @@ static void a_prior_of_zero_excludes_an_action(void **state)
   assert_true(pi[0] == 0 && log_pi[0] == -INFINITY);
   assert_near(pi[1], 1 / (1 + exp(-1)), 1e-14);
   assert_near(log_pi[2], -log1p(exp(1)), 1e-14);
-  idm_rule_destroy(content);
+  rule()->destroy(content);
   idm_problem_destroy(problem);
 }
 
@@ -135,7 +138,7 @@ static void huge_scores_neither_overflow_nor_lose_their_logs(void **state)
   ask(content, 1, pi, NULL, log_pi); /* scores -1e5, 1e3, -2e5 */
   assert_near(pi[1], 1, 0);
   assert_near(log_pi[0], -1e5 - 1e3, 1e-14);
-  idm_rule_destroy(content);
+  rule()->destroy(content);
   idm_problem_destroy(problem);
 }
 
@@ -149,12 +152,12 @@ static void weights_are_needed(void **state)
     void *content = &problem;
     idm_error error = {0};
     assert_int_equal(
-        idm_rule_create(problem->setting, problem->theta, &problem->agent, &content, &error),
+        rule()->create(problem->setting, problem->theta, &problem->agent, &content, &error),
         IDM_INPUT);
     assert_null(content);
     assert_non_null(strstr(error.message, "agent.weights"));
   }
-  idm_rule_destroy(NULL);
+  rule()->destroy(NULL);
   idm_problem_destroy(problem);
 }
 

@@ -1,31 +1,27 @@
 /* Clamps of the paper's agents: each sets what the table says, and nothing else. */
-#include "plan/control/agents.h"
+#include "plan/clamp.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "support.h"
 
-typedef idm_status (*clamp_function)(const idm_setting *setting, idm_theta *theta,
-                                     idm_error *opt_error);
-
 /* A row of the table; NAN: the parameter's own number stays. */
 typedef struct agent_row {
   const char *name;
-  clamp_function clamp;
   double alpha, beta, eta;
   bool uniform;     /* action prior */
   bool environment; /* Dirac model prior: every model is the environment's */
 } agent_row;
 
 static const agent_row rows[] = {
-    {"rational", idm_clamp_rational, 0, INFINITY, 0, false, false},
-    {"random", idm_clamp_random, INFINITY, INFINITY, 0, true, true},
-    {"optimal", idm_clamp_optimal, 0, INFINITY, 0, true, true},
-    {"minimum information", idm_clamp_minimum_information, 1, INFINITY, 1, false, true},
-    {"maximum entropy", idm_clamp_maximum_entropy, NAN, INFINITY, 0, true, true},
-    {"regularised", idm_clamp_regularised, NAN, INFINITY, 0, false, true},
-    {"robust", idm_clamp_robust, 0, NAN, 0, true, false},
+    {"rational", 0, INFINITY, 0, false, false},
+    {"uniformly-random", INFINITY, INFINITY, 0, true, true},
+    {"deterministic-optimal", 0, INFINITY, 0, true, true},
+    {"minimum-information", 1, INFINITY, 1, false, true},
+    {"maximum-entropy", NAN, INFINITY, 0, true, true},
+    {"kl-regularised", NAN, INFINITY, 0, false, true},
+    {"kl-penalised-robust", 0, NAN, 0, true, false},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -101,23 +97,29 @@ static void each_agent_is_its_row_of_the_table(void **state)
     idm_theta *expected;
     check(idm_theta_copy(problem->theta, &expected, &support_error));
     expect(&rows[i], problem->setting, expected);
-    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
+                          &support_error));
     same_theta(rows[i].name, problem->theta, expected);
     /* Clamped twice is clamped once. */
-    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
+                          &support_error));
     same_theta(rows[i].name, problem->theta, expected);
     idm_theta_destroy(expected);
     idm_problem_destroy(problem);
   }
 }
 
-static void refuses(clamp_function clamp, const idm_problem *problem, const char *words)
+static void refuses(const char *planner, const idm_problem *problem, const char *words)
 {
   idm_error error = {0};
-  assert_int_equal(clamp(problem->setting, problem->theta, &error), IDM_INPUT);
+  assert_int_equal(
+      idm_clamp_apply(idm_planner_find(planner), problem->setting, problem->theta, &error),
+      IDM_INPUT);
   if (!strstr(error.message, words)) print_error("'%s' lacks '%s'\n", error.message, words);
   assert_non_null(strstr(error.message, words));
-  assert_int_equal(clamp(problem->setting, problem->theta, NULL), IDM_INPUT);
+  assert_int_equal(
+      idm_clamp_apply(idm_planner_find(planner), problem->setting, problem->theta, NULL),
+      IDM_INPUT);
 }
 
 static void numbers_that_no_such_agent_has_are_refused(void **state)
@@ -130,15 +132,16 @@ static void numbers_that_no_such_agent_has_are_refused(void **state)
   const double betas[] = {0.0, -0.0, 1, INFINITY, -INFINITY, NAN};
   for (size_t i = 0; i < 6; i++) {
     support_set(problem, alphas[i], -1, 0);
-    refuses(idm_clamp_maximum_entropy, problem, "positive, finite alpha");
-    refuses(idm_clamp_regularised, problem, "positive, finite alpha");
+    refuses("maximum-entropy", problem, "positive, finite alpha");
+    refuses("kl-regularised", problem, "positive, finite alpha");
     support_set(problem, 1, betas[i], 0);
-    refuses(idm_clamp_robust, problem, "negative, finite beta");
+    refuses("kl-penalised-robust", problem, "negative, finite beta");
   }
   /* The others set these numbers themselves and take any. */
   for (size_t i = 0; i < ROWS; i++) {
     support_set(problem, isnan(rows[i].alpha) ? 2 : NAN, isnan(rows[i].beta) ? -2 : NAN, NAN);
-    check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+    check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
+                          &support_error));
   }
   idm_problem_destroy(problem);
 }
@@ -156,9 +159,10 @@ static void an_unknown_environment_cannot_be_known(void **state)
     for (size_t i = 0; i < ROWS; i++) {
       support_set(problem, 0.7, -1.5, 0.25);
       if (rows[i].environment)
-        refuses(rows[i].clamp, problem, "dynamics are not given");
+        refuses(rows[i].name, problem, "dynamics are not given");
       else
-        check(rows[i].clamp(problem->setting, problem->theta, &support_error));
+        check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
+                              &support_error));
     }
     *gone = kept;
     idm_problem_destroy(problem);

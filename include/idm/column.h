@@ -1,0 +1,80 @@
+/* Columns of a log: one descriptor a role. Reading, writing, mapping by `data:`, the survey of
+ * `idm init` and what a planner or an inverse planner asks for follow from it. */
+#ifndef IDM_COLUMN_H
+#define IDM_COLUMN_H
+
+#include "idm/setting.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What its cells are. The last two are evidence that idm_data carries by column: see
+ * idm_data.number and idm_data.label. */
+typedef enum idm_column_kind {
+  IDM_COLUMN_ID,     /* groups rows */
+  IDM_COLUMN_ORDER,  /* orders rows */
+  IDM_COLUMN_CHOICE, /* a label of the setting's actions or observations, or a set of actions */
+  IDM_COLUMN_NUMBER, /* a finite number */
+  IDM_COLUMN_LABEL   /* a word of its own */
+} idm_column_kind;
+
+typedef struct idm_column_info {
+  const char *key;  /* under `data:` */
+  const char *what; /* in messages: "the action" */
+  idm_column_kind kind;
+  bool by_trajectory; /* the same on all rows of a trajectory; else by row */
+  double least;       /* of a number; whole numbers only where `whole` */
+  bool whole;
+  bool required;        /* every log has it */
+  bool evidence;        /* read only where `data:` maps it or somebody needs it */
+  const char *names[9]; /* headers that are taken for it: by default, then guesses of `idm init` */
+  size_t defaults;      /* how many of them are taken without being asked */
+} idm_column_info;
+
+/* The columns, one descriptor each; fields that are left out are 0. */
+#define IDM_COLUMN_LIST(X)                                                                         \
+  X(IDM_COLUMN_AGENT, .key = "agent", .what = "the agent", .kind = IDM_COLUMN_ID,                  \
+    .by_trajectory = true,                                                                         \
+    .names = {"agent", "subject", "participant", "clinician", "player", "person", "user", NULL},   \
+    .defaults = 2)                                                                                 \
+  X(IDM_COLUMN_TRAJECTORY, .key = "trajectory", .what = "the trajectory", .kind = IDM_COLUMN_ID,   \
+    .by_trajectory = true,                                                                         \
+    .names = {"trajectory", "episode", "case", "patient", "encounter", "game", NULL},              \
+    .defaults = 1)                                                                                 \
+  X(IDM_COLUMN_TIME, .key = "time", .what = "the time", .kind = IDM_COLUMN_ORDER,                  \
+    .least = -INFINITY, .names = {"time", NULL}, .defaults = 1)                                    \
+  X(IDM_COLUMN_ACTION, .key = "action", .what = "the action", .kind = IDM_COLUMN_CHOICE,           \
+    .required = true, .names = {"action", "choice", "decision", "response", "act", NULL},          \
+    .defaults = 1)                                                                                 \
+  X(IDM_COLUMN_OBSERVATION, .key = "observation", .what = "the observation",                       \
+    .kind = IDM_COLUMN_CHOICE, .required = true,                                                   \
+    .names = {"observation", "obs", "outcome", "result", "feedback", "stimulus", NULL},            \
+    .defaults = 2)                                                                                 \
+  X(IDM_COLUMN_AVAILABLE, .key = "available", .what = "the actions available",                     \
+    .kind = IDM_COLUMN_CHOICE, .names = {"available", NULL}, .defaults = 1)                        \
+  X(IDM_COLUMN_REWARD, .key = "reward", .what = "the reward", .kind = IDM_COLUMN_NUMBER,           \
+    .least = -INFINITY, .evidence = true, .names = {"reward", NULL}, .defaults = 1)                \
+  X(IDM_COLUMN_SCORE, .key = "score", .what = "the score of a trajectory",                         \
+    .kind = IDM_COLUMN_NUMBER, .by_trajectory = true, .least = -INFINITY, .evidence = true,        \
+    .names = {"score", NULL}, .defaults = 1)                                                       \
+  X(IDM_COLUMN_BATCH, .key = "batch", .what = "the batch", .kind = IDM_COLUMN_NUMBER,              \
+    .by_trajectory = true, .least = 1, .whole = true, .evidence = true, .names = {"batch", NULL},  \
+    .defaults = 1)                                                                                 \
+  X(IDM_COLUMN_ENVIRONMENT, .key = "environment", .what = "the environment",                       \
+    .kind = IDM_COLUMN_LABEL, .by_trajectory = true, .evidence = true,                             \
+    .names = {"environment", NULL}, .defaults = 1)
+
+typedef enum idm_column {
+#define IDM_COLUMN_ENUM(id, ...) id,
+  IDM_COLUMN_LIST(IDM_COLUMN_ENUM)
+#undef IDM_COLUMN_ENUM
+      IDM_COLUMN_COUNT
+} idm_column;
+
+IDM_API const idm_column_info *idm_column_describe(idm_column column);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,9 @@
+/* How the answer moves with the numbers that were held. */
+#ifndef IDM_INVERT_ASSESS_SENSITIVITY_H
+#define IDM_INVERT_ASSESS_SENSITIVITY_H
+
+#include "invert/assess/inquiry.h"
+
+idm_status idm_assess_sensitivity(const inquiry *q, idm_error *opt_error);
+
+#endif

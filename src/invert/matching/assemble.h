@@ -1,0 +1,20 @@
+/* Putting an answer together. */
+#ifndef IDM_INVERT_MATCHING_ASSEMBLE_H
+#define IDM_INVERT_MATCHING_ASSEMBLE_H
+
+#include "invert/matching/fit.h"
+
+/* Refuse up front draws, or log-likelihoods by decision, of an absurd size. */
+idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *settings,
+                              idm_error *opt_error);
+idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
+                                size_t chains, size_t draws, idm_posterior **ret_posterior,
+                                idm_error *opt_error);
+/* Store a draw. */
+void idm_posterior_put(const fit *f, idm_posterior *posterior, size_t chain, size_t draw,
+                       const double *y, const idm_statistics *statistics);
+/* Fill in the log-likelihoods that the settings ask for, and draws from the prior. */
+idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
+                                  idm_error *opt_error);
+
+#endif

@@ -1,0 +1,52 @@
+/* What every inverse planner by soft policy matching begins with. */
+#include "invert/matching/fit.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "invert/matching/matching.h"
+
+void idm_fit_close(fit *f)
+{
+  for (size_t i = 0; f->matching && i < f->matchings; i++) idm_matching_destroy(f->matching[i]);
+  free(f->matching);
+  free(f->scratch);
+  idm_prefix_tree_destroy(f->tree);
+  idm_parameters_destroy(f->parameters);
+  *f = (fit){0};
+}
+
+static idm_status check_request(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_agent *agent = &problem->agent;
+  if (isnan(agent->decision_capacity) && isnan(agent->specification_capacity) &&
+      isnan(agent->recognition_capacity))
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the agent has a capacity, which finds a multiplier by itself; a fit infers the "
+                  "multiplier: leave the capacity out");
+}
+
+idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
+                        const idm_data *data, const idm_fit_settings *settings, size_t matchings,
+                        idm_error *opt_error)
+{
+  *f = (fit){.problem = problem, .data = data, .settings = settings};
+  idm_status status = check_request(problem, opt_error);
+  if (status == IDM_OK && opt_inverse)
+    status = idm_inverse_check(opt_inverse, problem, data, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);
+  if (status == IDM_OK) status = idm_evidence_tree(problem, data, &f->tree, opt_error);
+  if (status == IDM_OK) {
+    f->matching = idm_new(matchings, sizeof *f->matching);
+    f->scratch = idm_new(idm_parameters_numbers(f->parameters), sizeof *f->scratch);
+    if (!f->matching || !f->scratch) status = idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < matchings && status == IDM_OK; i++) {
+    status = idm_matching_create(problem, data, f->tree, f->parameters, &f->matching[i], opt_error);
+    f->matchings = i + 1;
+  }
+  if (status == IDM_OK) status = idm_matching_check(f->matching[0], opt_error);
+  if (status != IDM_OK) idm_fit_close(f);
+  return status;
+}

@@ -1,0 +1,27 @@
+/* What every inverse planner by soft policy matching works with. */
+#ifndef IDM_INVERT_MATCHING_FIT_H
+#define IDM_INVERT_MATCHING_FIT_H
+
+#include "invert/parameters.h"
+
+/* Everything a fit works with. */
+typedef struct fit {
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_fit_settings *settings;
+  idm_parameters *parameters;
+  idm_prefix_tree *tree;
+  size_t matchings;
+  idm_matching **matching; /* [chain] */
+  double *scratch;         /* [numbers] */
+} fit;
+
+/* Check the request (against the needs of the inverse planner, where one is given), build
+ * parameters, tree and `matchings` matchings. The fit is zeroed first; idm_fit_close frees what is
+ * there. */
+idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
+                        const idm_data *data, const idm_fit_settings *settings, size_t matchings,
+                        idm_error *opt_error);
+void idm_fit_close(fit *f);
+
+#endif

@@ -1,0 +1,30 @@
+/* Where chains start. */
+#ifndef IDM_INVERT_MATCHING_START_H
+#define IDM_INVERT_MATCHING_START_H
+
+#include "invert/matching/fit.h"
+
+/* A mode climbed to from this chain's own starting points, its normal approximation, and an
+ * overdispersed point to start from. The matching is anchored at the mode. */
+typedef struct start {
+  double *x;          /* [dimension] */
+  double *mode;       /* [dimension] */
+  double *covariance; /* [dimension][dimension]; nothing where there are too many numbers */
+  double log_density; /* at the mode */
+  bool definite;      /* the covariance is that of the mode; else a guess by the prior */
+} start;
+/* Whether so many numbers have a covariance: a network has not. */
+bool idm_start_is_dense(size_t dimension);
+idm_status idm_start_create(size_t dimension, start **ret_start, idm_error *opt_error);
+void idm_start_destroy(start *s);
+/* Find it for chain `chain`. */
+idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error);
+/* Give up a mode for another chain's, where it is so much lower that no posterior is left in it. */
+idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, start *s,
+                           idm_error *opt_error);
+
+/* The highest mode of as many starts as there are chains, climbed to the end, all by the first
+ * matching, which is left anchored there. Covariance and x are left alone. */
+idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error);
+
+#endif

@@ -1,0 +1,25 @@
+/* Cells of a log: labels, numbers, sets of actions and beliefs. */
+#ifndef IDM_IO_LOG_CELLS_H
+#define IDM_IO_LOG_CELLS_H
+
+#include "io/log/log.h"
+
+/* A finite decimal number; false for anything else. */
+bool idm_cell_number(const idm_csv_field *cell, double *ret_number);
+
+/* Index of a label; where none matches, a 0-based number in range; -1. As idm_labels_find, hashed.
+ */
+int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length);
+/* Each reads its cells of a row whose number is log->rows; the trajectory is log->trajectory[row].
+ */
+idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+/* Room in the scratch for `size` bytes. */
+idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error);
+
+#endif

@@ -1,0 +1,198 @@
+/* Blocks of theta in a YAML problem, each in the form that its descriptor gives. */
+#include "io/problem/blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "io/problem/spaces.h"
+
+static const double zero = 0;
+
+/* --- numbers -------------------------------------------------------------------------------- */
+
+static const char *expected_number(idm_support support)
+{
+  return support == IDM_POSITIVE ? "a finite number above 0" : "a finite number of at least 0";
+}
+
+static idm_status read_number(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const idm_block_info *info, double *value)
+{
+  double number = 0;
+  const idm_status status =
+      idm_yaml_number(reader->tree, node, info->name, info->infinite, &number);
+  if (status != IDM_OK) return status;
+  if ((info->support == IDM_NOT_NEGATIVE && number < 0) ||
+      (info->support == IDM_POSITIVE && !(number > 0)))
+    return idm_yaml_unexpected(reader->tree, node, info->name, expected_number(info->support));
+  if (info->support == IDM_FRACTION && !(number >= 0 && number <= 1))
+    return idm_yaml_unexpected(reader->tree, node, info->name, "a number in [0, 1]");
+  *value = number;
+  return IDM_OK;
+}
+
+static idm_status read_fields(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const idm_block_info *info, double *value)
+{
+  const char *keys[8] = {NULL};
+  for (size_t i = 0; info->field[i].name; i++) keys[i] = info->field[i].name;
+  idm_status status = idm_yaml_check_keys(reader->tree, node, info->name, keys);
+  for (size_t i = 0; keys[i] && status == IDM_OK; i++) {
+    const idm_field *field = &info->field[i];
+    const idm_yaml_node *item = idm_yaml_find(reader->tree, node, field->name);
+    if (!item)
+      return idm_yaml_fail(reader->tree, node, "%s lacks the key '%s'; expected it", info->name,
+                           field->name);
+    char what[80];
+    char expected[80];
+    snprintf(what, sizeof what, "%s.%s", info->name, field->name);
+    snprintf(expected, sizeof expected, "a number in [%g, %g)", field->least, field->below);
+    status = idm_yaml_number(reader->tree, item, what, false, &value[i]);
+    if (status == IDM_OK && !(value[i] >= field->least && value[i] < field->below))
+      status = idm_yaml_unexpected(reader->tree, item, what, expected);
+  }
+  return status;
+}
+
+static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                 const idm_block_info *info, size_t count, double *value)
+{
+  static const char *const keys[] = {"dirichlet", NULL};
+  idm_status status = idm_yaml_check_keys(reader->tree, node, info->name, keys);
+  if (status != IDM_OK) return status;
+  const idm_yaml_node *list = idm_yaml_find(reader->tree, node, keys[0]);
+  if (!list) return idm_yaml_unexpected(reader->tree, node, info->name, "the key 'dirichlet'");
+  char what[80];
+  snprintf(what, sizeof what, "%s.%s", info->name, keys[0]);
+  status = idm_yaml_read_numbers(reader, list, what, count, NULL, value);
+  for (size_t s = 0; s < count && status == IDM_OK; s++)
+    if (!(value[s] > 0))
+      status = idm_yaml_unexpected(reader->tree, idm_yaml_item(reader->tree, list, s), what,
+                                   expected_number(info->support));
+  return status;
+}
+
+/* --- by action ------------------------------------------------------------------------------ */
+
+/* Weights by action from a mapping; every action must be covered. */
+static idm_status read_weight_map(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                  const char *name, const idm_yaml_node *const *by_action,
+                                  double *weights)
+{
+  idm_status status = IDM_OK;
+  for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++) {
+    if (!by_action[u])
+      return idm_yaml_fail(reader->tree, node,
+                           "%s lacks the action '%.60s'; expected a weight for it, or \"*\"", name,
+                           reader->problem->setting->actions.name[u]);
+    status = idm_yaml_number(reader->tree, by_action[u], name, false, &weights[u]);
+    if (status == IDM_OK && weights[u] < 0)
+      status =
+          idm_yaml_unexpected(reader->tree, by_action[u], name, expected_number(IDM_NOT_NEGATIVE));
+  }
+  return status;
+}
+
+static idm_status read_weights(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const char *name, const idm_yaml_node *const *by_action,
+                               double *weights)
+{
+  const size_t actions = reader->sizes.actions;
+  const idm_status status =
+      idm_yaml_is_mapping(node)
+          ? read_weight_map(reader, node, name, by_action, weights)
+          : idm_yaml_read_numbers(reader, node, name, actions, &zero, weights);
+  if (status == IDM_OK && !idm_yaml_scale_weights(weights, actions))
+    return idm_yaml_fail(reader->tree, node, "%s sums to 0 or to infinity; expected a positive sum",
+                         name);
+  return status;
+}
+
+/* One number a state, or a constant before them. */
+static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                           const char *name, size_t action, double *row)
+{
+  const size_t states = reader->sizes.states;
+  const bool constant = idm_yaml_count(node) == states + 1;
+  char what[120];
+  snprintf(what, sizeof what, "%s.%.60s", name, reader->problem->setting->actions.name[action]);
+  if (!idm_yaml_is_list(node) || (!constant && idm_yaml_count(node) != states)) {
+    char expected[100];
+    snprintf(expected, sizeof expected, "a list of %zu numbers, or of %zu with a constant first",
+             states, states + 1);
+    return idm_yaml_unexpected(reader->tree, node, what, expected);
+  }
+  return idm_yaml_read_numbers(reader, node, what, states + constant, NULL, row + !constant);
+}
+
+static idm_status read_rows(const idm_yaml_reader *reader, const char *name,
+                            const idm_yaml_node *const *by_action, double *value)
+{
+  idm_status status = IDM_OK;
+  for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
+    if (by_action[u])
+      status = read_row(reader, by_action[u], name, u, value + u * (reader->sizes.states + 1));
+  return status;
+}
+
+/* Forms that name actions. */
+static idm_status read_by_action(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                 const idm_block_info *info, double *value)
+{
+  const idm_yaml_node **by_action = idm_new(reader->sizes.actions, sizeof *by_action);
+  if (!by_action) return idm_fail_memory(reader->opt_error);
+  const bool rows = info->form == IDM_FORM_ROWS;
+  idm_status status = IDM_OK;
+  if (rows || idm_yaml_is_mapping(node))
+    status = idm_yaml_by_action(reader, node, info->name, by_action);
+  if (status == IDM_OK)
+    status = rows ? read_rows(reader, info->name, by_action, value)
+                  : read_weights(reader, node, info->name, by_action, value);
+  free(by_action);
+  return status;
+}
+
+/* --- any of them ---------------------------------------------------------------------------- */
+
+idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id, const idm_yaml_node *node)
+{
+  idm_theta *theta = reader->problem->theta;
+  const idm_block_info *info = theta->block[id].info;
+  const size_t size = idm_block_size(info, reader->sizes, theta->models);
+  if (theta->block[id].size != size) {
+    const idm_status status = idm_theta_resize(theta, id, size, 1, reader->opt_error);
+    if (status != IDM_OK) return status;
+  }
+  double *value = theta->block[id].value;
+  switch (info->form) {
+  case IDM_FORM_NUMBER:
+    return read_number(reader, node, info, value);
+  case IDM_FORM_NUMBERS:
+    return idm_yaml_read_numbers(reader, node, info->name, size, NULL, value);
+  case IDM_FORM_FIELDS:
+    return read_fields(reader, node, info, value);
+  case IDM_FORM_DIRICHLET:
+    return read_dirichlet(reader, node, info, size, value);
+  default:
+    return read_by_action(reader, node, info, value);
+  }
+}
+
+bool idm_yaml_is_block_key(const idm_block_info *info)
+{
+  return !info->of_agent && info->form != IDM_FORM_MODELS && info->form != IDM_FORM_UTILITY;
+}
+
+idm_status idm_yaml_read_blocks(idm_yaml_reader *reader)
+{
+  const idm_theta *theta = reader->problem->theta;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < theta->blocks && status == IDM_OK; i++) {
+    const idm_block_info *info = theta->block[i].info;
+    if (!idm_yaml_is_block_key(info) || i == IDM_DISCOUNT) continue; /* that one is the episode's */
+    const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, info->name);
+    if (node) status = idm_yaml_read_block(reader, i, node);
+  }
+  return status;
+}

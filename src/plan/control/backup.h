@@ -1,0 +1,43 @@
+/* The operator B* on the lattice, and its derivative. */
+#ifndef IDM_PLAN_CONTROL_BACKUP_H
+#define IDM_PLAN_CONTROL_BACKUP_H
+
+#include "plan/control/control.h"
+
+/* What one application of B* at V leaves behind. NULL: not wanted. */
+typedef struct backup_output {
+  double *value;         /* [padded]: B*V */
+  double *quality;       /* [action][padded]; goes with decision */
+  double *decision;      /* [action][padded]: the policy shown, at control_numbers.temperature */
+  double *specification; /* [action][model][padded] */
+  bool mix;              /* fill control->mix and control->constant */
+  double lowest;         /* min and max of B*V - V over the points */
+  double highest;
+  double size; /* max |B*V| */
+} backup_output;
+
+/* Point an output at the tables of a variant and layer, where there are any. */
+void idm_control_tables(const control *c, size_t variant, int layer, backup_output *out);
+/* Apply B* at v; with `hold` the decision policy is control->held instead of the optimal one. */
+void idm_control_backup(control *c, const double *v, bool hold, backup_output *out);
+/* Hold the optimal decision policy at v. */
+void idm_control_hold(control *c, const double *v);
+/* Fold the weights in control->mix into the derivative, where it has that form. Call before a
+ * series of products. */
+void idm_control_fold(control *c);
+/* y = x - gamma P x with the weights in control->mix; context is the control. */
+void idm_control_derivative(const void *context, const double *x, double *y);
+/* y = x - gamma P' x, after the same fold. */
+void idm_control_transposed(const void *context, const double *x, double *y);
+/* to += scale[lane] times the successor row of each lane of a slice. */
+void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, const double *scale,
+                         double *to);
+/* Compute the immediate utility of a variant on the lattice. */
+void idm_control_rewards(control *c, size_t variant);
+/* Make a variant the one that the operator works on. */
+void idm_control_select(control *c, size_t variant);
+double idm_control_reward(const control *c, size_t variant, const double *z, size_t action);
+/* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
+double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q);
+
+#endif

@@ -1,0 +1,48 @@
+/* The registry of planners. */
+#include <string.h>
+
+#include "idm/planner.h"
+
+#define PLANNERS(X)                                                                                \
+  X(idm_bounded_rational)                                                                          \
+  X(idm_rational)                                                                                  \
+  X(idm_decision_rule)                                                                             \
+  X(idm_uniformly_random)                                                                          \
+  X(idm_deterministic_optimal)                                                                     \
+  X(idm_boltzmann_exploratory)                                                                     \
+  X(idm_minimum_information)                                                                       \
+  X(idm_maximum_entropy)                                                                           \
+  X(idm_kl_regularised)                                                                            \
+  X(idm_kl_penalised_robust)
+
+#define DECLARE(planner) extern const idm_planner planner;
+PLANNERS(DECLARE)
+
+#define ENTRY(planner) &planner,
+static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
+
+const idm_planner *idm_planner_at(size_t index)
+{
+  return index < sizeof planners / sizeof planners[0] ? planners[index] : NULL;
+}
+
+const idm_planner *idm_planner_find(const char *name)
+{
+  for (size_t i = 0; idm_planner_at(i); i++)
+    if (strcmp(idm_planner_at(i)->name, name) == 0) return idm_planner_at(i);
+  return NULL;
+}
+
+const idm_planner *idm_agent_planner(const idm_agent *agent)
+{
+  return agent->planner ? agent->planner : idm_planner_at(0);
+}
+
+idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
+                               idm_error *opt_error)
+{
+  const idm_status status = idm_theta_own(problem->theta, planner->own, planner->owns, opt_error);
+  /* One form of the default, so that equal agents compare as such. */
+  if (status == IDM_OK) problem->agent.planner = planner == idm_planner_at(0) ? NULL : planner;
+  return status;
+}

@@ -1,0 +1,172 @@
+/* Workspaces: a planner at work for one setting. */
+#include "plan/workspace.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/clamp.h"
+
+const char *idm_stop_name(idm_stop stop)
+{
+  static const char *const names[] = {
+#define STOP_NAME(id, name, text) name,
+      IDM_STOP_LIST(STOP_NAME)
+#undef STOP_NAME
+  };
+  return names[stop];
+}
+
+void idm_solver_default(idm_solver *solver)
+{
+  *solver = (idm_solver){.method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_LAST};
+}
+
+void idm_workspace_destroy(idm_workspace *workspace)
+{
+  if (!workspace) return;
+  if (workspace->content) workspace->planner->destroy(workspace->content);
+  idm_theta_destroy(workspace->theta);
+  idm_theta_destroy(workspace->candidate);
+  free(workspace->scratch);
+  free(workspace);
+}
+
+static idm_status check_setting(const idm_planner *planner, const idm_setting *setting,
+                                const idm_theta *theta, idm_error *opt_error)
+{
+  const size_t owned = theta->blocks - IDM_BLOCK_COUNT;
+  if (owned != planner->owns || (owned && theta->block[IDM_BLOCK_COUNT].info != planner->own))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
+                    planner->name);
+  const unsigned need = setting->horizon > 0 ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY;
+  if (!(planner->gives & need))
+    return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,
+                    setting->horizon > 0 ? "horizon" : "stationary form");
+  return IDM_OK;
+}
+
+/* Take theta in, clamped and checked; a theta that is refused leaves the last one in force. */
+static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
+{
+  bool same = theta->blocks == w->theta->blocks;
+  size_t i = 0;
+  for (; same && i < theta->blocks; i++)
+    same = theta->block[i].info == w->theta->block[i].info &&
+           theta->block[i].size == w->theta->block[i].size &&
+           theta->block[i].variants == w->theta->block[i].variants;
+  if (!same)
+    return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
+                    i ? theta->block[i - 1].info->name : "theta");
+  idm_theta_assign(w->candidate, theta);
+  idm_status status = idm_clamp_apply(w->planner, w->setting, w->candidate, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(w->candidate, w->setting, opt_error);
+  if (status == IDM_OK) idm_theta_assign(w->theta, w->candidate);
+  return status;
+}
+
+idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
+                                const idm_agent *agent, idm_workspace **ret_workspace,
+                                idm_error *opt_error)
+{
+  *ret_workspace = NULL;
+  const idm_planner *planner = idm_agent_planner(agent);
+  idm_status status = check_setting(planner, setting, theta, opt_error);
+  if (status != IDM_OK) return status;
+  idm_workspace *w = idm_new(1, sizeof *w);
+  if (!w) return idm_fail_memory(opt_error);
+  w->planner = planner;
+  w->setting = setting;
+  status = idm_theta_copy(theta, &w->theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(theta, &w->candidate, opt_error);
+  if (status == IDM_OK) status = adopt(w, theta, opt_error);
+  if (status == IDM_OK) status = planner->create(setting, w->theta, agent, &w->content, opt_error);
+  if (status == IDM_OK && planner->belief) {
+    w->believer = (believer){planner, w->content, setting, w->theta, agent->recognition};
+    w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
+    if (!w->scratch) status = idm_fail_memory(opt_error);
+  }
+  if (status != IDM_OK) {
+    idm_workspace_destroy(w);
+    return status;
+  }
+  *ret_workspace = w;
+  return IDM_OK;
+}
+
+idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_workspace *workspace,
+                    idm_plan_report *opt_report, idm_error *opt_error)
+{
+  idm_solver solver;
+  idm_solver_default(&solver);
+  if (opt_solver) solver = *opt_solver;
+  idm_plan_report report;
+  idm_status status = adopt(workspace, theta, opt_error);
+  if (status == IDM_OK)
+    status = workspace->planner->plan(workspace->content, workspace->theta, &solver,
+                                      opt_report ? opt_report : &report, opt_error);
+  return status;
+}
+
+idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error)
+{
+  const idm_lattice_ops *lattice = workspace->planner->lattice;
+  return lattice ? lattice->keep(workspace->content, slot, opt_error) : IDM_OK;
+}
+
+double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps, const double *z)
+{
+  const idm_belief_ops *belief = workspace->planner->belief;
+  if (!belief || !belief->value) return NAN;
+  return belief->value(workspace->content, variant, steps, z, workspace->scratch);
+}
+
+double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
+{
+  return idm_plan_value_after(workspace, variant, 0, z);
+}
+
+void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, double *decision,
+                     double *opt_specification)
+{
+  const idm_belief_ops *belief = workspace->planner->belief;
+  if (belief)
+    belief->policy(workspace->content, variant, 0, z, decision, opt_specification,
+                   workspace->scratch);
+  for (size_t u = 0; !belief && u < workspace->theta->sizes.actions; u++) decision[u] = NAN;
+}
+
+idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
+                            double *opt_occupancy, idm_error *opt_error)
+{
+  const idm_lattice_ops *lattice = workspace->planner->lattice;
+  if (!lattice)
+    return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no forward recursion",
+                    workspace->planner->name);
+  return lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
+}
+
+size_t idm_workspace_points(const idm_workspace *workspace)
+{
+  const idm_lattice_ops *lattice = workspace->planner->lattice;
+  return lattice ? lattice->points(workspace->content) : 0;
+}
+
+const idm_planner *idm_workspace_planner(const idm_workspace *workspace)
+{
+  return workspace->planner;
+}
+
+const idm_theta *idm_workspace_theta(const idm_workspace *workspace)
+{
+  return workspace->theta;
+}
+
+idm_behavior idm_workspace_behavior(const idm_workspace *workspace)
+{
+  const idm_planner *planner = workspace->planner;
+  return (idm_behavior){idm_planner_behavior(planner), planner->behavior
+                                                           ? workspace->content
+                                                           : (const void *)&workspace->believer};
+}

@@ -1,0 +1,133 @@
+/* The table of shared blocks, and what follows from a descriptor alone. */
+#include "idm/block.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const idm_block_info blocks[] = {
+#define BLOCK_ROW(id, ...) [id] = {__VA_ARGS__},
+    IDM_BLOCK_LIST(BLOCK_ROW)
+#undef BLOCK_ROW
+};
+
+static const char *const axis_names[] = {[IDM_AXIS_MODEL] = "model",
+                                         [IDM_AXIS_ACTION] = "action",
+                                         [IDM_AXIS_STATE] = "state",
+                                         [IDM_AXIS_NEXT_STATE] = "next_state",
+                                         [IDM_AXIS_OBSERVATION] = "observation",
+                                         [IDM_AXIS_TERM] = "term",
+                                         [IDM_AXIS_FIELD] = "field"};
+
+static const char *const scale_names[] = {
+#define SCALE_NAME(id, name) name,
+    IDM_SCALE_LIST(SCALE_NAME)
+#undef SCALE_NAME
+};
+
+const idm_block_info *idm_block_describe(idm_block_id id)
+{
+  return &blocks[id];
+}
+
+const char *idm_block_name(idm_block_id id)
+{
+  return blocks[id].name;
+}
+
+int idm_block_find(const char *name)
+{
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (strcmp(blocks[i].name, name) == 0) return i;
+  return -1;
+}
+
+const char *idm_axis_name(idm_axis axis)
+{
+  return axis_names[axis];
+}
+
+const char *idm_scale_name(idm_scale scale)
+{
+  return scale_names[scale];
+}
+
+int idm_scale_find(const char *name)
+{
+  for (size_t i = 0; i < sizeof scale_names / sizeof scale_names[0]; i++)
+    if (strcmp(scale_names[i], name) == 0) return (int)i;
+  return -1;
+}
+
+size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes sizes, size_t models)
+{
+  size_t fields = 0;
+  switch (axis) {
+  case IDM_AXIS_MODEL:
+    return models;
+  case IDM_AXIS_ACTION:
+    return sizes.actions;
+  case IDM_AXIS_STATE:
+  case IDM_AXIS_NEXT_STATE:
+    return sizes.states;
+  case IDM_AXIS_OBSERVATION:
+    return sizes.observations;
+  case IDM_AXIS_TERM:
+    return sizes.states + 1;
+  case IDM_AXIS_FIELD:
+    while (info->field[fields].name) fields++;
+    return fields;
+  default:
+    return 1;
+  }
+}
+
+size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models)
+{
+  size_t size = info->opaque ? info->count : 1;
+  for (size_t i = 0; i < 4 && info->axis[i]; i++)
+    size = idm_times(size, idm_axis_length(info, info->axis[i], sizes, models));
+  return size;
+}
+
+/* Label of place `at` along an axis; a number where it has none. */
+static const char *axis_label(const idm_block_info *info, const idm_setting *setting, idm_axis axis,
+                              size_t at, char *number, size_t size)
+{
+  switch (axis) {
+  case IDM_AXIS_ACTION:
+    return setting->actions.name[at];
+  case IDM_AXIS_STATE:
+  case IDM_AXIS_NEXT_STATE:
+    return setting->states.name[at];
+  case IDM_AXIS_OBSERVATION:
+    return setting->observations.name[at];
+  case IDM_AXIS_TERM:
+    return at ? setting->states.name[at - 1] : "constant";
+  case IDM_AXIS_FIELD:
+    return info->field[at].name;
+  default:
+    snprintf(number, size, "%zu", at + 1);
+    return number;
+  }
+}
+
+const char *idm_block_entry(const idm_block_info *info, const idm_setting *setting, size_t models,
+                            size_t i, char *buffer, size_t size)
+{
+  const idm_sizes sizes = idm_setting_sizes(setting);
+  size_t stride = idm_block_size(info, sizes, models);
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t k = 0; k < 4 && info->axis[k] && used < size; k++) {
+    char number[24];
+    const size_t length = idm_axis_length(info, info->axis[k], sizes, models);
+    stride /= length;
+    const char *label =
+        axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);
+    used += (size_t)snprintf(buffer + used, size - used, "%s%s", k ? "," : "", label);
+  }
+  return buffer;
+}

@@ -1,0 +1,15 @@
+/* The table of a log's columns. */
+#include "idm/column.h"
+
+#include <math.h>
+
+static const idm_column_info columns[] = {
+#define COLUMN_ROW(id, ...) [id] = {__VA_ARGS__},
+    IDM_COLUMN_LIST(COLUMN_ROW)
+#undef COLUMN_ROW
+};
+
+const idm_column_info *idm_column_describe(idm_column column)
+{
+  return &columns[column];
+}
