@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""house.py BUILD [NM]: each floor of the house stands only on those below, and nothing goes in a circle.
+
+Two graphs are drawn. In the first a source uses another where its object needs a symbol, function or
+table, that the other's object defines: what the linker sees, whatever the headers say. In the second a
+file uses another where it includes it. Neither may have a cycle, and no arrow may point up a floor.
+
+A file of src/ is on the floor of its first folder. A public header is on the floor that defines the
+functions it declares; one that declares none, on the highest that it includes.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# From the ground up (DESIGN, section 5).
+FLOORS = ["base", "setting", "belief", "data", "learn", "infer", "plan", "invert", "io", "report", "cli"]
+# What the build makes (the examples as text) uses nothing, and any floor may use it.
+GROUND = -1
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+# --- symbols ---------------------------------------------------------------------------------------
+
+
+def find_objects(build):
+    """{source: object} of the library: sources of src/ by their path, those the build made by their name."""
+    folder, objects = build / "src" / "CMakeFiles" / "idm_objects.dir", {}
+    for path in folder.rglob("*.o"):
+        source = path.relative_to(folder).with_suffix("").as_posix()
+        if "/" not in source:
+            objects[source] = path
+        elif (ROOT / "src" / source).exists():  # else left over from a source that is gone
+            objects["src/" + source] = path
+    return objects
+
+
+def read_symbols(nm, objects):
+    """({symbol: sources that define it}, {source: symbols that it needs})."""
+    source_of = {str(path): source for source, path in objects.items()}
+    lines = subprocess.run([nm, "-A", "-P", "-g", *source_of], check=True, capture_output=True, text=True).stdout
+    defined, needed = {}, {source: set() for source in objects}
+    for line in lines.splitlines():
+        path, rest = line.split(": ", 1)
+        symbol, kind = rest.split()[:2]
+        if kind in "Uwv":
+            needed[source_of[path]].add(symbol)
+        else:
+            defined.setdefault(symbol, set()).add(source_of[path])
+    return defined, needed
+
+
+def draw_uses(defined, needed):
+    """{source: {source it uses: a symbol}}."""
+    graph = {}
+    for source, symbols in needed.items():
+        graph[source] = {}
+        for symbol in sorted(symbols):
+            for other in defined.get(symbol, ()):
+                graph[source].setdefault(other, symbol)
+    return graph
+
+
+# --- includes --------------------------------------------------------------------------------------
+
+
+def draw_includes():
+    """{file: {file it includes: the include as written}} over src/ and include/."""
+    graph = {}
+    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("include/**/*.h")]):
+        graph[path.relative_to(ROOT).as_posix()] = uses = {}
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', path.read_text(), re.M):
+            for folder in path.parent, ROOT / "src", ROOT / "include":
+                if (folder / name).is_file():
+                    uses[(folder / name).resolve().relative_to(ROOT).as_posix()] = '"%s"' % name
+                    break
+    return graph
+
+
+# --- floors ----------------------------------------------------------------------------------------
+
+
+def floor_of_source(file):
+    """Of a file of src/, or one that the build made; None where its folder is no floor."""
+    parts = file.split("/")
+    if len(parts) == 1:
+        return GROUND
+    return FLOORS.index(parts[1]) if len(parts) > 2 and parts[1] in FLOORS else None
+
+
+def declared(header):
+    """Functions that a public header declares."""
+    return re.findall(r"\bIDM_API\s[^;(]*?(\w+)\s*\(", re.sub(r"(?m)^\s*#.*$", "", (ROOT / header).read_text()))
+
+
+def find_floors(includes, defined):
+    """{file: floor} for all files of src/ and include/."""
+    floors = {}
+
+    def find(file):
+        if file not in floors:
+            floors[file] = GROUND  # a cycle ends here; it is reported as such
+            if file.startswith("src/"):
+                floors[file] = floor_of_source(file)
+            else:
+                own = [floor_of_source(source) for name in declared(file) for source in defined.get(name, ())]
+                floors[file] = max(own or map(find, includes[file]), default=0)
+        return floors[file]
+
+    for file in includes:
+        find(file)
+    return floors
+
+
+# --- what is wrong ---------------------------------------------------------------------------------
+
+
+def upward(graph, floor, verb):
+    """Sentences on arrows that point up."""
+    for file, uses in sorted(graph.items()):
+        for other, why in sorted(uses.items()):
+            if floor(file) < floor(other):
+                here = "the ground" if floor(file) == GROUND else FLOORS[floor(file)]
+                yield f"{file} ({here}) {verb} {other} ({FLOORS[floor(other)]}): {why}"
+
+
+def shortest_cycle(graph, start):
+    """The shortest way from a file back to it, as a list that begins with it; None where there is none."""
+    before, row = {}, [start]
+    while row:
+        following = []
+        for file in row:
+            for other in sorted(graph.get(file, ())):
+                if other == start:
+                    way = [file]
+                    while way[-1] != start:
+                        way.append(before[way[-1]])
+                    return way[::-1]
+                if other not in before:
+                    before[other] = file
+                    following.append(other)
+        row = following
+    return None
+
+
+def cycles(graph, verb):
+    """Sentences on cycles: of every file that is on one, the shortest through it, each told once."""
+    seen = set()
+    for file in sorted(graph):
+        way = shortest_cycle(graph, file)
+        if way and frozenset(way) not in seen:
+            seen.add(frozenset(way))
+            text = way[0]
+            for here, there in zip(way, way[1:] + way[:1]):
+                text += f"\n    {verb} {there}: {graph[here][there]}"
+            yield "a circle: " + text
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
+    objects, includes = find_objects(build), draw_includes()
+    strange = [file for file in includes if file.startswith("src/") and floor_of_source(file) is None]
+    library = [file for file in includes if file.endswith(".c") and not file.startswith("src/cli/")]
+    missing = [file for file in library if file not in objects]
+    failures = [f"{file} is on no floor" for file in strange]
+    failures += [f"{file} has no object in {build}: build first" for file in missing]
+    if not failures:
+        defined, needed = read_symbols(nm, objects)
+        uses, floors = draw_uses(defined, needed), find_floors(includes, defined)
+        failures += cycles(uses, "uses")
+        failures += upward(uses, floor_of_source, "uses")
+        failures += cycles(includes, "includes")
+        failures += upward(includes, floors.get, "includes")
+    for failure in failures:
+        print("FAILED:", failure)
+    print(f"{len(objects)} objects, {len(includes)} files, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
