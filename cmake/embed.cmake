@@ -12,7 +12,7 @@ foreach(example ${EXAMPLES})
   string(APPEND list "    text_${id},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from examples/. */
-#include \"idm/io.h\"
+#include \"idm/problem_file.h\"
 
 ${texts}
 static const char *const names[] = {

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/io.h"
+#include "idm/data.h"
+#include "idm/log_file.h"
+#include "idm/prefix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -80,7 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (status == IDM_OK) {
       expect(idm_data_validate(data, problem->setting, &error) == IDM_OK, error.message);
       idm_prefix_tree *tree;
-      expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK, error.message);
+      expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK,
+             error.message);
       idm_prefix_tree_destroy(tree);
       if (shape == 0) write_and_read(data, problem);
     } else {

@@ -2,7 +2,7 @@
 #ifndef IDM_CALIBRATE_H
 #define IDM_CALIBRATE_H
 
-#include "idm/invert.h"
+#include "idm/settings.h"
 
 #ifdef __cplusplus
 extern "C" {

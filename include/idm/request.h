@@ -2,16 +2,15 @@
 #ifndef IDM_REQUEST_H
 #define IDM_REQUEST_H
 
-#include "idm/invert.h"
-#include "idm/io.h"
+#include "idm/assess.h"
+#include "idm/file.h"
+#include "idm/posterior.h"
+#include "idm/project.h"
+#include "idm/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A file's SHA-256 in hexadecimal. */
-enum { IDM_HASH = 65 };
-IDM_API idm_status idm_file_hash(const char *path, char hash[IDM_HASH], idm_error *opt_error);
 
 typedef struct idm_request {
   char inverse[32]; /* name in the registry */

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "idm/data.h"
+#include "idm/prefix.h"
 
 /* Parent of a root. */
 #define NO_PARENT UINT32_MAX

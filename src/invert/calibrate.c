@@ -9,8 +9,12 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "idm/assess.h"
 #include "idm/calibrate.h"
 #include "idm/diagnostics.h"
+#include "idm/inverse.h"
+#include "idm/matching.h"
+#include "idm/simulate.h"
 #include "invert/parameters.h"
 
 /* What a fit must reach, as in the verdict. */

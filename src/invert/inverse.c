@@ -1,5 +1,8 @@
 /* What follows from an inverse planner's table. */
-#include "idm/invert.h"
+#include "idm/behavior.h"
+#include "idm/inverse.h"
+#include "idm/data.h"
+#include "idm/planner.h"
 
 static idm_status check_columns(const idm_inverse *inverse, const idm_problem *problem,
                                 const idm_data *data, idm_error *opt_error)

@@ -1,7 +1,7 @@
 /* The registry of inverse planners. */
 #include <string.h>
 
-#include "idm/invert.h"
+#include "idm/inverse.h"
 
 #define INVERSES(X)                                                                                \
   X(idm_inverse_bayes)                                                                             \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "idm/planner.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
 

@@ -3,7 +3,7 @@
 #ifndef IDM_INVERT_PARAMETERS_H
 #define IDM_INVERT_PARAMETERS_H
 
-#include "idm/invert.h"
+#include "idm/parameters.h"
 
 typedef struct parameter {
   size_t block;  /* of theta */

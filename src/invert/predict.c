@@ -2,7 +2,15 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/invert.h"
+#include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/parameters.h"
+#include "idm/posterior.h"
+#include "idm/predict.h"
+#include "idm/prefix.h"
+#include "idm/score.h"
+#include "idm/simulate.h"
+#include "idm/workspace.h"
 
 /* Draws that a prediction averages over, at most. */
 enum { most_draws = 1000 };

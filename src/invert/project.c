@@ -2,7 +2,16 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/invert.h"
+#include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/inverse.h"
+#include "idm/parameters.h"
+#include "idm/posterior.h"
+#include "idm/prefix.h"
+#include "idm/project.h"
+#include "idm/score.h"
+#include "idm/settings.h"
+#include "idm/workspace.h"
 
 /* A row of the tree, by what makes two decisions the same question. */
 typedef struct decision {

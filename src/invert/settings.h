@@ -2,7 +2,7 @@
 #ifndef IDM_INVERT_SETTINGS_H
 #define IDM_INVERT_SETTINGS_H
 
-#include "idm/invert.h"
+#include "idm/settings.h"
 
 /* What idm_keep is called. */
 extern const char *const idm_keep_words[];

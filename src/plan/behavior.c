@@ -1,5 +1,8 @@
 /* Which behaviour a planner makes, and which histories it tells apart. */
 #include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/planner.h"
+#include "idm/prefix.h"
 
 #include "plan/believer/believer.h"
 

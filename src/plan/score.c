@@ -4,6 +4,10 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/prefix.h"
+#include "idm/score.h"
+#include "idm/workspace.h"
 
 struct idm_scorer {
   const idm_data *data;        /* borrowed */

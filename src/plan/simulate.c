@@ -3,6 +3,10 @@
 
 #include "base/memory.h"
 #include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/planner.h"
+#include "idm/prefix.h"
+#include "idm/simulate.h"
 
 /* Steps of a trajectory where neither the caller nor a horizon says. */
 enum { default_steps = 1000 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/workspace.h"
 #include "plan/clamp.h"
 
 const char *idm_stop_name(idm_stop stop)

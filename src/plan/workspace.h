@@ -2,6 +2,7 @@
 #ifndef IDM_PLAN_WORKSPACE_H
 #define IDM_PLAN_WORKSPACE_H
 
+#include "idm/workspace.h"
 #include "plan/believer/believer.h"
 
 struct idm_workspace {

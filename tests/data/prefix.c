@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "idm/data.h"
+#include "idm/prefix.h"
 
 /* Evidence with room for all that a test fills in: one agent, one variant, setting's own start. */
 static idm_data *create_data(size_t trajectories, const size_t *lengths)

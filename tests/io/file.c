@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "idm/io.h"
+#include "idm/file.h"
 
 /* Each test has a folder of its own, removed with what is in it. */
 typedef struct folder {

@@ -3,6 +3,9 @@
 
 #include "base/memory.h"
 #include "idm/behavior.h"
+#include "idm/data.h"
+#include "idm/planner.h"
+#include "idm/prefix.h"
 
 /* --- what it reads -------------------------------------------------------------------------- */
 

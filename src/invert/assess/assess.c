@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "idm/assess.h"
 #include "idm/diagnostics.h"
+#include "idm/settings.h"
 #include "idm/transform.h"
 #include "invert/posterior.h"
 #include "setting/freedom.h"

@@ -6,7 +6,9 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/assess.h"
 #include "idm/laplace.h"
+#include "idm/matching.h"
 #include "idm/maximise.h"
 #include "idm/prior.h"
 #include "idm/transform.h"

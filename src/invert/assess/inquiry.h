@@ -2,6 +2,7 @@
 #ifndef IDM_INVERT_ASSESS_INQUIRY_H
 #define IDM_INVERT_ASSESS_INQUIRY_H
 
+#include "idm/assess.h"
 #include "invert/matching/fit.h"
 
 typedef struct inquiry {

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "belief/lattice.h"
+#include "idm/matching.h"
 #include "invert/matching/matching.h"
 
 /* Points of a lattice beyond which a comparison costs more than it tells. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "idm/matching.h"
 #include "setting/freedom.h"
 
 /* A number that was held: where it is in theta. */

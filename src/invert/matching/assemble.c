@@ -5,6 +5,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "idm/inverse.h"
+#include "idm/matching.h"
 #include "invert/matching/assemble.h"
 
 /* More than this is not kept unless asked for; more than half of the memory not even then. */

@@ -2,6 +2,7 @@
 #ifndef IDM_INVERT_MATCHING_ASSEMBLE_H
 #define IDM_INVERT_MATCHING_ASSEMBLE_H
 
+#include "idm/inverse.h"
 #include "invert/matching/fit.h"
 
 /* Refuse up front draws, or log-likelihoods by decision, of an absurd size. */

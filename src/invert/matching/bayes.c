@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "idm/chains.h"
+#include "idm/diagnostics.h"
+#include "idm/matching.h"
 #include "idm/samplers.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/matching.h"

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "idm/inverse.h"
+#include "idm/matching.h"
 #include "invert/matching/matching.h"
 
 void idm_fit_close(fit *f)

@@ -2,6 +2,8 @@
 #ifndef IDM_INVERT_MATCHING_FIT_H
 #define IDM_INVERT_MATCHING_FIT_H
 
+#include "idm/inverse.h"
+#include "idm/matching.h"
 #include "invert/parameters.h"
 
 /* Everything a fit works with. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "idm/matching.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/surface.h"
 #include "setting/freedom.h"

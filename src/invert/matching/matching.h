@@ -2,6 +2,7 @@
 #ifndef IDM_INVERT_MATCHING_MATCHING_H
 #define IDM_INVERT_MATCHING_MATCHING_H
 
+#include "idm/matching.h"
 #include "invert/parameters.h"
 
 /* Hold one free number at a natural value, whatever y says (a limit has no y); NULL lets go. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/log_file.h"
 #include "idm/planner.h"
 #include "io/log/header.h"
 

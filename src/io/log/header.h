@@ -2,7 +2,7 @@
 #ifndef IDM_IO_LOG_HEADER_H
 #define IDM_IO_LOG_HEADER_H
 
-#include "idm/io.h"
+#include "idm/log_file.h"
 #include "io/log/csv.h"
 
 /* For "%.*s": a cell in a message, cut where it is long. */

@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/io.h"
+#include "idm/data.h"
+#include "idm/file.h"
+#include "idm/log_file.h"
 
 /* --- a buffer before the file --------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/io.h"
+#include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
 
 /* Largest array of T or O. */

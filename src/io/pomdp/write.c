@@ -9,8 +9,9 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/io.h"
+#include "idm/file.h"
 #include "idm/planner.h"
+#include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
 
 typedef struct writer {

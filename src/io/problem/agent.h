@@ -2,6 +2,7 @@
 #ifndef IDM_IO_PROBLEM_AGENT_H
 #define IDM_IO_PROBLEM_AGENT_H
 
+#include "idm/problem.h"
 #include "io/problem/reader.h"
 
 enum { IDM_YAML_AGENT_KEYS = 100 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "idm/theta.h"
 #include "io/problem/spaces.h"
 
 static const double zero = 0;

@@ -2,6 +2,7 @@
 #ifndef IDM_IO_PROBLEM_BLOCKS_H
 #define IDM_IO_PROBLEM_BLOCKS_H
 
+#include "idm/block.h"
 #include "io/problem/reader.h"
 
 /* One block from its node. */

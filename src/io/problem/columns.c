@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "idm/column.h"
 #include "io/problem/spaces.h"
 
 idm_status idm_yaml_read_columns(idm_yaml_reader *reader)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/problem.h"
 #include "io/problem/entries.h"
 
 size_t idm_yaml_resolve_entry(const idm_problem *problem, const char *path, size_t length,

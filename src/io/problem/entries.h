@@ -2,6 +2,7 @@
 #ifndef IDM_IO_PROBLEM_ENTRIES_H
 #define IDM_IO_PROBLEM_ENTRIES_H
 
+#include "idm/problem.h"
 #include "io/problem/reader.h"
 
 /* One action, and all states or one. */

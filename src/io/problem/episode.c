@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/theta.h"
 #include "io/problem/episode.h"
 #include "io/problem/spaces.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/theta.h"
 #include "io/problem/dynamics.h"
 #include "io/problem/models.h"
 #include "io/problem/spaces.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/problem_file.h"
 #include "io/problem/agent.h"
 #include "io/problem/blocks.h"
 #include "io/problem/columns.h"

@@ -2,7 +2,7 @@
 #ifndef IDM_IO_PROBLEM_PARSE_H
 #define IDM_IO_PROBLEM_PARSE_H
 
-#include "idm/io.h"
+#include "idm/problem.h"
 #include "io/yaml/tree.h"
 
 /* Reads what stands beside the problem in the same document, once the problem is read. */

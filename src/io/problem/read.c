@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idm/file.h"
+#include "idm/problem_file.h"
 #include "io/problem/read.h"
 
 /* Files of this many bytes are more than anyone writes by hand or by script. */

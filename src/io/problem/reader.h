@@ -2,7 +2,7 @@
 #ifndef IDM_IO_PROBLEM_READER_H
 #define IDM_IO_PROBLEM_READER_H
 
-#include "idm/io.h"
+#include "idm/problem.h"
 #include "io/yaml/names.h"
 #include "io/yaml/tree.h"
 

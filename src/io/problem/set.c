@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/problem_file.h"
 #include "io/problem/agent.h"
 #include "io/problem/entries.h"
 #include "io/problem/episode.h"

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/planner.h"
+#include "idm/problem_file.h"
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {

@@ -2,7 +2,6 @@
 #ifndef IDM_IO_PROBLEM_WRITE_YAML_H
 #define IDM_IO_PROBLEM_WRITE_YAML_H
 
-#include "idm/io.h"
 #include "io/problem/entries.h"
 #include "io/problem/reader.h"
 #include "io/yaml/emit.h"

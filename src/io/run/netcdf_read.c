@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/io.h"
+#include "idm/file.h"
+#include "idm/posterior.h"
 #include "idm/run.h"
 #include "io/run/netcdf.h"
 

@@ -6,7 +6,8 @@
 
 #include "base/intern.h"
 #include "base/memory.h"
-#include "idm/io.h"
+#include "idm/file.h"
+#include "idm/posterior.h"
 #include "idm/run.h"
 
 /* --- names of columns ----------------------------------------------------------------------- */

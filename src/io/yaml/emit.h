@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <yaml.h>
 
-#include "idm/io.h"
+#include "idm/file.h"
 
 /* One document on its way into a file. The first failure is kept and comes out at the end: what is
  * emitted after it goes nowhere, so that nothing in between needs a check. */

@@ -4,6 +4,7 @@
 #define IDM_PLAN_BELIEVER_H
 
 #include "idm/behavior.h"
+#include "idm/planner.h"
 
 /* Everything is borrowed: the planner's content gives the policies, theta the candidate models. */
 typedef struct believer {

@@ -1,7 +1,9 @@
 /* The constrained form: multipliers that use up given capacities (paper, section 4.2). */
 #include <math.h>
 
+#include "idm/capacity.h"
 #include "idm/planner.h"
+#include "idm/workspace.h"
 
 typedef struct search {
   idm_theta *theta;

@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 
-#include "idm/io.h"
+#include "idm/data.h"
+#include "idm/file.h"
+#include "idm/log_file.h"
+#include "idm/problem_file.h"
 
 typedef struct fixture {
   char data[40];

@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#include "idm/io.h"
+#include "idm/data.h"
+#include "idm/log_file.h"
+#include "idm/prefix.h"
 #include "support.h"
 
 /* --- helpers -------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "idm/io.h"
+#include "idm/file.h"
+#include "idm/planner.h"
 #include "io/pomdp/pomdp_support.h"
 
 /* --- files of others ------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "idm/io.h"
+#include "idm/problem_file.h"
 #include "io/pomdp/pomdp_support.h"
 
 /* --- writing -------------------------------------------------------------------------------- */

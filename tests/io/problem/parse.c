@@ -1,5 +1,6 @@
 /* The YAML problem file: every key, to exact numbers. */
 #include "idm/planner.h"
+#include "idm/problem_file.h"
 #include "io/problem/problem_support.h"
 
 static const char diag[] =

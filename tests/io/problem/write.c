@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/io.h"
+#include "idm/file.h"
+#include "idm/problem_file.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 

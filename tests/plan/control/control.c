@@ -1,5 +1,6 @@
 /* Planning on the lattice: workspaces used again, variants, and problems small enough for a
  * formula. */
+#include "idm/workspace.h"
 #include "plan/control/backup.h"
 #include "plan/control/evaluate.h"
 #include "plan/control/plain.h"

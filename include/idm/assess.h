@@ -1,0 +1,74 @@
+/* The verdict on an answer: diagnostics of the draws, and what the data say. */
+#ifndef IDM_ASSESS_H
+#define IDM_ASSESS_H
+
+#include "idm/data.h"
+#include "idm/diagnostics.h"
+#include "idm/posterior.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the data say of one free number. The profile log-likelihood maximises over the others. */
+typedef struct idm_identification {
+  size_t quantity;    /* index of the quantity that is summarised */
+  double contraction; /* 1 - posterior variance / prior variance, in the coordinate of the prior;
+                         NaN under an improper prior */
+  double maximum;     /* the quantity at the maximum of the likelihood */
+  double low;      /* ends of the 95 % profile interval (drop of 1.92), in the quantity's unit; */
+  double high;     /* the end of the scale where the data do not bound it */
+  double limit[2]; /* natural value at either end of the scale: below, above */
+  double gap[2];   /* how far the profile falls from its maximum to that limit */
+  bool proper[2];  /* the prior bounds that side */
+  char sentence[640]; /* to be quoted */
+} idm_identification;
+
+/* How the answer moves with a number that was held. */
+typedef struct idm_sensitivity {
+  char name[160];
+  double value;
+  double step;   /* a small change of it */
+  double *slope; /* [quantity]: d posterior mean / d number */
+} idm_sensitivity;
+
+typedef struct idm_assessment {
+  idm_answer answer;
+  size_t quantities;
+  idm_diagnosis *diagnosis; /* [quantity] */
+  long divergences;
+  double ebfmi; /* the least over chains; NaN where there is no energy */
+
+  /* By looking at the data again; nothing of it is there where `identified` is false. */
+  bool identified;
+  double log_likelihood; /* at its maximum */
+  size_t parameters;
+  idm_identification *parameter;
+  double ridge;         /* least eigenvalue of the posterior correlations; 1 for one parameter */
+  char *ridge_sentence; /* NULL where there is no ridge */
+  int resolution;       /* lattices compared; 0 where there is nothing to compare */
+  int finer;
+  double
+      finer_change; /* largest |log-likelihood at finer - at resolution| over the draws looked at */
+  double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds */
+  size_t sensitivities;
+  idm_sensitivity *sensitivity;
+
+  bool trusted;
+  idm_notes failures; /* why not, and what to do */
+  idm_notes remarks;  /* what to know */
+} idm_assessment;
+
+/* Diagnostics of the draws alone, with their part of the verdict. */
+IDM_API idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
+                                    idm_error *opt_error);
+/* The same, and identification, discretisation and sensitivity from the data. */
+IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
+                              const idm_posterior *posterior, int threads,
+                              idm_assessment **ret_assessment, idm_error *opt_error);
+IDM_API void idm_assessment_destroy(idm_assessment *assessment);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

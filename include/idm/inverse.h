@@ -1,0 +1,51 @@
+/* Inverse planners (G): (evidence, normative parameter) -> descriptive parameter, behind one table.
+ */
+#ifndef IDM_INVERSE_H
+#define IDM_INVERSE_H
+
+#include "idm/data.h"
+#include "idm/posterior.h"
+#include "idm/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct idm_inverse idm_inverse;
+
+/* Planners that an inverse planner can invert. */
+typedef enum idm_family {
+  IDM_ANY_PLANNER,    /* by the likelihood of its behaviour */
+  IDM_BELIEF_PLANNER, /* that decides by a belief */
+  IDM_LATTICE_PLANNER /* that solves a lattice */
+} idm_family;
+
+/* An inverse planner. All operations are required. */
+struct idm_inverse {
+  const char *name;
+  const char *summary;
+  const char *row; /* of the paper's table "Inverse Planners" */
+  idm_answer answer;
+  unsigned columns;            /* evidence it needs: bits 1 << idm_column */
+  idm_family family;           /* planners it can invert */
+  bool gradient;               /* needs a behaviour with a slope */
+  bool opaque;                 /* can infer blocks of unnamed numbers */
+  const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
+  idm_status (*fit)(const idm_problem *problem, const idm_data *data,
+                    const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                    idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error);
+};
+
+/* Registry: inverse planner i, or NULL past the last; by name, or NULL. */
+IDM_API const idm_inverse *idm_inverse_at(size_t index);
+IDM_API const idm_inverse *idm_inverse_find(const char *name);
+
+/* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
+ * missing, the planner that does not fit or the block that it cannot infer. */
+IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
+                                     const idm_data *data, idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

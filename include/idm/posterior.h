@@ -1,0 +1,57 @@
+/* Answers: what an inverse planner found. */
+#ifndef IDM_POSTERIOR_H
+#define IDM_POSTERIOR_H
+
+#include "idm/parameters.h"
+#include "idm/sampler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A point, draws of a posterior, or a set: all parameters that explain the data. */
+typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR, IDM_SET } idm_answer;
+
+/* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
+typedef struct idm_posterior {
+  idm_answer answer;
+  char inverse[32];
+  char sampler[32];
+  uint64_t seed;
+  uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
+  long warmup;
+  size_t chains;
+  size_t draws;
+  idm_labels quantity;        /* names of what is reported */
+  bool *summarised;           /* [quantity]: false where the mean need not exist */
+  size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;
+                                 NULL: one each */
+  double *value;              /* [number][chain][draw] */
+  idm_labels coordinate;      /* names of the unconstrained numbers */
+  size_t *coordinate_size;    /* [coordinate]: the same */
+  double *unconstrained;      /* [number][chain][draw] */
+  idm_statistics *statistics; /* [chain][draw] */
+  idm_labels unit;            /* what log_likelihood is by: trajectories, or decisions */
+  bool by_decision;
+  double *log_likelihood; /* [chain][draw][unit]; NULL where it is not kept */
+  size_t prior_draws;     /* 0 where a prior is improper */
+  double *prior;          /* [number][prior draw] */
+} idm_posterior;
+
+IDM_API void idm_posterior_destroy(idm_posterior *posterior);
+/* Numbers over all quantities, and over all coordinates. */
+IDM_API size_t idm_posterior_numbers(const idm_posterior *posterior);
+IDM_API size_t idm_posterior_dimension(const idm_posterior *posterior);
+
+/* theta at one draw of the answer; IDM_INPUT where the posterior's coordinates are not those of the
+ * problem. */
+IDM_API idm_status idm_posterior_theta(const idm_posterior *posterior,
+                                       const idm_parameters *parameters, size_t chain, size_t draw,
+                                       idm_theta *theta, idm_error *opt_error);
+/* The mean of the unconstrained coordinates over all draws. */
+IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

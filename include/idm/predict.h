@@ -1,0 +1,29 @@
+/* Prediction by a posterior: of trajectories that are given, and of new ones. */
+#ifndef IDM_PREDICT_H
+#define IDM_PREDICT_H
+
+#include "idm/posterior.h"
+#include "idm/score.h"
+#include "idm/simulate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Held-out prediction: for each trajectory the log of its probability's mean over the draws (1,000
+ * of them, spread evenly, where there are more). Counts and line of an impossible decision in
+ * `score`; its log_likelihood is the sum. */
+IDM_API idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior *posterior,
+                                         const idm_data *data, double *log_likelihood,
+                                         idm_score *score, idm_error *opt_error);
+/* Posterior predictive data: trajectory i acts by draw i * draws / trajectories of the posterior.
+ */
+IDM_API idm_status idm_posterior_simulate(const idm_problem *problem,
+                                          const idm_posterior *posterior,
+                                          const idm_simulation *simulation, idm_data **ret_data,
+                                          idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* Problems in files: YAML, Cassandra's format, overrides, built-in examples. */
+#ifndef IDM_PROBLEM_FILE_H
+#define IDM_PROBLEM_FILE_H
+
+#include "idm/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A problem from a file: Cassandra's format where the name ends in .POMDP (any case), else YAML;
+ * "example:NAME" is a built-in example. Not yet validated against overrides. */
+IDM_API idm_status idm_problem_read(const char *path, idm_problem **ret_problem,
+                                    idm_notes *opt_notes, idm_error *opt_error);
+/* The same from memory; `file` is the name used in messages. */
+IDM_API idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *file,
+                                          idm_problem **ret_problem, idm_notes *opt_notes,
+                                          idm_error *opt_error);
+IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *file,
+                                           idm_problem **ret_problem, idm_notes *opt_notes,
+                                           idm_error *opt_error);
+/* Apply "key=value" as --set does: agent keys, discount, horizon, utility.ACTION[.STATE]. */
+IDM_API idm_status idm_problem_set(idm_problem *problem, const char *assignment,
+                                   idm_error *opt_error);
+/* Free blocks as --free does, in place of those that the file frees: "beta, eta", or what may stand
+ * under `free:` in the file. */
+IDM_API idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error);
+/* Write. What the target cannot express goes into the notes; where leaving it out would change the
+ * problem's meaning, IDM_INPUT. */
+IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
+                                          idm_notes *opt_notes, idm_error *opt_error);
+IDM_API idm_status idm_problem_write_pomdp(const idm_problem *problem, const char *path,
+                                           idm_notes *opt_notes, idm_error *opt_error);
+
+/* Built-in examples: name and text of example i, or NULL past the last. */
+IDM_API const char *idm_example_name(size_t index);
+IDM_API const char *idm_example_text(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

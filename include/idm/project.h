@@ -1,0 +1,34 @@
+/* Projections (F o G): how far the behaviour of an answer is from a log. */
+#ifndef IDM_PROJECT_H
+#define IDM_PROJECT_H
+
+#include "idm/inverse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a behaviour is from a log. */
+typedef struct idm_projection {
+  uint64_t decisions;
+  double log_loss;   /* mean -log pi(u|z) a decision, nats */
+  double brier;      /* mean sum_v (pi(v|z) - 1{v = u})^2 a decision */
+  uint64_t repeated; /* decisions at histories that two or more trajectories share */
+  double divergence; /* mean KL(empirical || pi) over those, nats; NaN where none repeats */
+} idm_projection;
+
+/* Distance of the behaviour of `theta` from the data. */
+IDM_API idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
+                                          const idm_data *data, idm_projection *projection,
+                                          idm_error *opt_error);
+/* F o G: fit by the inverse planner, then measure the behaviour at the answer's centre. */
+IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
+                               const idm_inverse *inverse, const idm_fit_settings *settings,
+                               const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                               idm_projection *projection, idm_notes *opt_notes,
+                               idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/* Likelihood of a log under a behaviour, and its derivative. */
+#ifndef IDM_SCORE_H
+#define IDM_SCORE_H
+
+#include "idm/workspace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Causally conditioned log-likelihood over the prefix tree. */
+typedef struct idm_score {
+  double log_likelihood;
+  double brier;         /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
+  uint64_t decisions;   /* rows with an action of which more than one was open */
+  uint64_t forced;      /* rows with one open action */
+  uint64_t unrecorded;  /* rows without an action */
+  long impossible_line; /* line of a decision of probability 0; 0 where there is none */
+} idm_score;
+
+typedef struct idm_scorer idm_scorer;
+/* A scorer keeps the scratch for one tree; data and tree are borrowed. */
+IDM_API idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
+                                     idm_scorer **ret_scorer, idm_error *opt_error);
+IDM_API void idm_scorer_destroy(idm_scorer *scorer);
+/* Score the data. Memories are kept between runs of the same behaviour, so its workspace must live
+ * as long as the scorer. An observation that the agent holds impossible is IDM_INPUT, with the
+ * line. */
+IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
+                                  idm_error *opt_error);
+/* After a run: log-likelihood of each trajectory, summed by agent into [agents]. */
+IDM_API void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood);
+/* After a run: log-likelihood of one trajectory. */
+IDM_API double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory);
+/* After a run: log-probability of each row of a trajectory; 0 where nothing was decided. */
+IDM_API void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory,
+                                  double *log_probability);
+
+/* --- gradient ------------------------------------------------------------------------------- */
+
+/* The log-likelihood with its derivatives: the behaviour's slope. */
+typedef struct idm_gradient idm_gradient;
+
+/* Whether it can be had: the behaviour has a slope, and that can deal with the data. */
+IDM_API bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
+                                   const idm_workspace *workspace);
+/* Scratch for one tree and one workspace; all three are borrowed. */
+IDM_API idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree,
+                                       idm_workspace *workspace, idm_gradient **ret_gradient,
+                                       idm_error *opt_error);
+IDM_API void idm_gradient_destroy(idm_gradient *gradient);
+/* After idm_plan: the log-likelihood, and into `slope` (a theta of the same form) its derivative
+ * with respect to every number of the blocks that the planner reads; 0 elsewhere, and for the
+ * dynamics, certainty and belief_prior. Those of `reciprocal` blocks are with respect to the
+ * INVERSE, which is smooth through the limit of infinity. Those of distributions hold along the
+ * simplex: a number common to all entries is undetermined. Allocates nothing. A decision of
+ * probability 0 gives -inf and slopes of 0. */
+IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
+                                    idm_theta *slope, idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* Workspaces: a planner at work for one setting, on one thread (one chain); setting and data are
+ * shared and constant. Everything is allocated when the workspace is made; planning allocates
+ * nothing unless tau or omega change. */
+#ifndef IDM_WORKSPACE_H
+#define IDM_WORKSPACE_H
+
+#include "idm/behavior.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct idm_workspace idm_workspace;
+
+/* Make a workspace for the agent's planner. The setting is borrowed. Refuses,
+ * with the size and the resolution that would fit, a lattice too large for the machine's memory. */
+IDM_API idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
+                                        const idm_agent *agent, idm_workspace **ret_workspace,
+                                        idm_error *opt_error);
+IDM_API void idm_workspace_destroy(idm_workspace *workspace);
+/* F: plan for theta. Warm-starts from the workspace's last solution. opt_solver NULL: the defaults.
+ */
+IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver,
+                            idm_workspace *workspace, idm_plan_report *opt_report,
+                            idm_error *opt_error);
+/* Keep the solution now held in a slot, for idm_solver.slots: what a plan gives is then a function
+ * of theta and the slots alone, bit for bit, whatever was planned before. The fixed point is smooth
+ * in theta, so that a combination of a few solutions is close to one nearby. Nothing where a
+ * planner keeps none. */
+IDM_API idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error);
+/* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
+IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
+/* The same after `steps` steps of a horizon. */
+IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
+                                    const double *z);
+/* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step (NaN where the planner
+ * does not decide by a belief). */
+IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
+                             double *decision, double *opt_specification);
+/* After planning: return and complexities. opt_occupancy: [points] of the lattice. */
+IDM_API idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
+                                    double *opt_occupancy, idm_error *opt_error);
+/* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
+IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
+/* Lattice points; 0 where the planner has none. */
+IDM_API size_t idm_workspace_points(const idm_workspace *workspace);
+IDM_API const idm_planner *idm_workspace_planner(const idm_workspace *workspace);
+/* The parameter as planned: what the agent's clamps made of it. */
+IDM_API const idm_theta *idm_workspace_theta(const idm_workspace *workspace);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
