@@ -25,14 +25,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def find_objects(build):
-    """{source: object} of the library: sources of src/ by their path, those the build made by their name."""
-    folder, objects = build / "src" / "CMakeFiles" / "idm_objects.dir", {}
-    for path in folder.rglob("*.o"):
-        source = path.relative_to(folder).with_suffix("").as_posix()
-        if "/" not in source:
-            objects[source] = path
-        elif (ROOT / "src" / source).exists():  # else left over from a source that is gone
-            objects["src/" + source] = path
+    """{source: object} of library and program: sources of src/ by their path, those the build made by their name."""
+    objects = {}
+    for target in "idm_objects", "idm":
+        folder = build / "src" / "CMakeFiles" / (target + ".dir")
+        for path in folder.rglob("*.o"):
+            source = path.relative_to(folder).with_suffix("").as_posix()
+            if "/" not in source:
+                objects[source] = path
+            elif (ROOT / "src" / source).exists():  # else left over from a source that is gone
+                objects["src/" + source] = path
     return objects
 
 
@@ -162,8 +164,7 @@ def main():
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
     objects, includes = find_objects(build), draw_includes()
     strange = [file for file in includes if file.startswith("src/") and floor_of_source(file) is None]
-    library = [file for file in includes if file.endswith(".c") and not file.startswith("src/cli/")]
-    missing = [file for file in library if file not in objects]
+    missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is on no floor" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
     if not failures:

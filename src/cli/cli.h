@@ -49,6 +49,7 @@ typedef struct cli_command {
 
 /* A parsed call. */
 struct cli_call {
+  const cli_command *const *commands; /* all there are */
   const cli_command *command;
   int arguments;
   const char *argument[CLI_MOST_ARGUMENTS];
@@ -58,8 +59,6 @@ struct cli_call {
   idm_notes notes;
   idm_error error;
 };
-
-extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* --- options.c */
 /* Option i of a command, complete; false past the last. */
@@ -78,17 +77,20 @@ void cli_take_keys(const cli_call *call, void *fields);
 
 /* --- help.c */
 void cli_print_help(FILE *out, const cli_command *command);
-void cli_print_overview(FILE *out);
-void cli_print_man(FILE *out, const cli_command *opt_command);
-const cli_command *cli_find(const char *name);
+/* Commands are a list that ends with NULL. */
+void cli_print_overview(FILE *out, const cli_command *const *commands);
+/* A man page of one command, or where it is NULL of all. */
+void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command);
+const cli_command *cli_find(const cli_command *const *commands, const char *name);
 
 /* --- common.c: what several commands do */
 /* Read a problem, apply --set, check it. */
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
-/* The same with data: reads it and binds utilities by column. */
-idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,
+/* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
+ * utilities by column. */
+idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);
 /* Refuse a problem whose utilities come from columns where there is no data. */
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);

@@ -109,7 +109,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
 {
   idm_data *data = NULL;
   idm_run found = {0};
-  idm_status status = cli_read_data(call, request->data, problem, &data);
+  idm_status status = cli_read_data(call, request->data, problem,
+                                    idm_inverse_find(request->inverse)->columns, &data);
   if (status == IDM_OK) {
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,

@@ -16,9 +16,9 @@ static json_t *command_json(const cli_command *command)
 static idm_status help_json(cli_call *call, const cli_command *opt_command)
 {
   json_t *array = json_array();
-  for (size_t i = 0; cli_commands[i]; i++)
-    if (!opt_command || opt_command == cli_commands[i])
-      json_array_append_new(array, command_json(cli_commands[i]));
+  for (size_t i = 0; call->commands[i]; i++)
+    if (!opt_command || opt_command == call->commands[i])
+      json_array_append_new(array, command_json(call->commands[i]));
   json_t *object = json_object();
   json_object_set_new(object, "commands", array);
   return cli_print_json(call, object);
@@ -27,16 +27,16 @@ static idm_status help_json(cli_call *call, const cli_command *opt_command)
 static idm_status run(cli_call *call)
 {
   const cli_command *command = NULL;
-  if (call->arguments > 0 && !(command = cli_find(call->argument[0])))
+  if (call->arguments > 0 && !(command = cli_find(call->commands, call->argument[0])))
     return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
                     call->argument[0]);
   if (cli_given(call, "json")) return help_json(call, command);
   if (cli_given(call, "man"))
-    cli_print_man(stdout, command);
+    cli_print_man(stdout, call->commands, command);
   else if (command)
     cli_print_help(stdout, command);
   else
-    cli_print_overview(stdout);
+    cli_print_overview(stdout, call->commands);
   return IDM_OK;
 }
 

@@ -90,7 +90,7 @@ static idm_status score_by_run(cli_call *call)
     return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
   idm_status status =
       idm_run_read(call->argument[0], &problem, NULL, &posterior, &call->notes, &call->error);
-  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, &data);
+  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);
     agents = calloc(data->agent_name.count, sizeof *agents);
@@ -117,7 +117,7 @@ static idm_status run(cli_call *call)
   idm_data *data = NULL;
   idm_plan_report report;
   idm_status status = cli_read_problem(call, call->argument[0], &problem);
-  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, &data);
+  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
   if (status == IDM_OK) {
     status = score_data(call, data, workspace);

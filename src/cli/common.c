@@ -29,10 +29,12 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   return status;
 }
 
-idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,
+idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem, unsigned columns,
                          idm_data **ret_data)
 {
-  idm_status status = idm_data_read_csv(path, problem, NULL, ret_data, &call->notes, &call->error);
+  const idm_csv_options options = {.columns = columns};
+  idm_status status =
+      idm_data_read_csv(path, problem, &options, ret_data, &call->notes, &call->error);
   if (status != IDM_OK) return status;
   status =
       idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);

@@ -4,10 +4,10 @@
 
 #include "cli/cli.h"
 
-const cli_command *cli_find(const char *name)
+const cli_command *cli_find(const cli_command *const *commands, const char *name)
 {
-  for (size_t i = 0; cli_commands[i]; i++)
-    if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+  for (size_t i = 0; commands[i]; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
   return NULL;
 }
 
@@ -48,13 +48,13 @@ void cli_print_help(FILE *out, const cli_command *command)
   }
 }
 
-void cli_print_overview(FILE *out)
+void cli_print_overview(FILE *out, const cli_command *const *commands)
 {
   fprintf(out, "idm %s: from a log of decisions, how people decide.\n\nCommands:\n", idm_version());
-  for (size_t i = 0; cli_commands[i]; i++) {
+  for (size_t i = 0; commands[i]; i++) {
     char form[80];
-    snprintf(form, sizeof form, "%s %s", cli_commands[i]->name, cli_commands[i]->arguments);
-    fprintf(out, "  %-28s %s\n", form, cli_commands[i]->summary);
+    snprintf(form, sizeof form, "%s %s", commands[i]->name, commands[i]->arguments);
+    fprintf(out, "  %-28s %s\n", form, commands[i]->summary);
   }
   fprintf(out, "\n`idm help COMMAND` tells more. PROBLEM is a YAML file, a .POMDP file, or "
                "example:NAME.\nExit codes: 0 done, 1 not to be trusted, 2 usage, 3 bad input file, "
@@ -86,13 +86,13 @@ static void man_head(FILE *out, const char *title, const char *name, const char 
   fputs("\n.SH SYNOPSIS\n", out);
 }
 
-static void man_overview(FILE *out)
+static void man_overview(FILE *out, const cli_command *const *commands)
 {
   man_head(out, "IDM", "idm", "how people decide, from a log of decisions");
   fputs(".B idm\n.I COMMAND\n[options]\n.SH COMMANDS\n", out);
-  for (size_t i = 0; cli_commands[i]; i++) {
-    fprintf(out, ".TP\n.B %s %s\n", cli_commands[i]->name, cli_commands[i]->arguments);
-    roff(out, cli_commands[i]->summary);
+  for (size_t i = 0; commands[i]; i++) {
+    fprintf(out, ".TP\n.B %s %s\n", commands[i]->name, commands[i]->arguments);
+    roff(out, commands[i]->summary);
     fputc('\n', out);
   }
   fputs(".SH EXIT STATUS\n0 done, 1 the answer is not to be trusted, 2 usage, 3 bad input file, 4 "
@@ -100,10 +100,10 @@ static void man_overview(FILE *out)
         out);
 }
 
-void cli_print_man(FILE *out, const cli_command *opt_command)
+void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command)
 {
   if (!opt_command) {
-    man_overview(out);
+    man_overview(out, commands);
     return;
   }
   char title[64], name[64];

@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-
-extern const cli_command cli_init, cli_solve, cli_simulate, cli_score, cli_fit, cli_summary,
-    cli_check, cli_recover, cli_sbc, cli_convert, cli_list_command, cli_help;
-
-const cli_command *const cli_commands[] = {
-    &cli_init,    &cli_solve, &cli_simulate, &cli_score,        &cli_fit,  &cli_summary, &cli_check,
-    &cli_recover, &cli_sbc,   &cli_convert,  &cli_list_command, &cli_help, NULL};
+#include "cli/commands.h"
 
 static int report(const cli_call *call, idm_status status)
 {
@@ -26,19 +20,19 @@ static int report(const cli_call *call, idm_status status)
 static int run(int count, char **words)
 {
   if (count < 2) {
-    cli_print_overview(stderr);
+    cli_print_overview(stderr, cli_commands);
     return idm_status_exit_code(IDM_USAGE);
   }
   const bool help = strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0;
   if (help) {
-    cli_print_overview(stdout);
+    cli_print_overview(stdout, cli_commands);
     return 0;
   }
   if (strcmp(words[1], "--version") == 0) {
     printf("idm %s\n", idm_version());
     return 0;
   }
-  const cli_command *command = cli_find(words[1]);
+  const cli_command *command = cli_find(cli_commands, words[1]);
   if (!command) {
     fprintf(stderr, "idm: no command '%s'; `idm help` lists them\n", words[1]);
     return idm_status_exit_code(IDM_USAGE);
@@ -50,6 +44,7 @@ static int run(int count, char **words)
     }
   cli_call call;
   idm_status status = cli_parse(&call, command, count - 2, words + 2);
+  call.commands = cli_commands;
   if (status == IDM_OK) status = command->run(&call);
   const int code = report(&call, status);
   cli_call_free(&call);

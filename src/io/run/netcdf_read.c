@@ -19,6 +19,7 @@
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "io/run/netcdf.h"
+#include "io/run/statistics.h"
 
 /* Larger files and larger groups are no runs. */
 #define FILE_LIMIT   ((size_t)1 << 36)
@@ -294,75 +295,41 @@ static idm_status read_draws(reader *r, int file, const char *name, draws into)
 
 /* --- statistics ----------------------------------------------------------------------------- */
 
-/* One statistic into value[chain][draw] (int64 for integers); *ret_found is false where an optional
- * one is absent. */
-static idm_status read_statistic(const reader *r, const char *name, nc_type type, bool optional,
-                                 void *value, bool *ret_found)
+/* One statistic into value[chain][draw]; *ret_found is false where an optional one is absent. */
+static idm_status read_values_of(const reader *r, const idm_statistic *statistic, double *value,
+                                 bool *ret_found)
 {
   int variable;
+  const char *name = statistic->name;
   *ret_found = false;
   int code = nc_inq_varid(r->group, name, &variable);
-  if (code == NC_ENOTVAR && optional) return IDM_OK;
+  if (code == NC_ENOTVAR && statistic->optional) return IDM_OK;
   if (code == NC_ENOTVAR)
     return FAIL(r, "the variable '%s' is missing in group '%s'", name, r->group_name);
   if (code != NC_NOERR) return refuse(r, code, name);
-  const idm_status status = check_variable(r, variable, name, type, NULL);
+  const idm_status status = check_variable(r, variable, name, statistic->type, NULL);
   if (status != IDM_OK) return status;
   *ret_found = true;
-  code = type == NC_DOUBLE ? nc_get_var_double(r->group, variable, value)
-                           : nc_get_var_longlong(r->group, variable, value);
+  code = nc_get_var_double(r->group, variable, value);
   return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
 }
 
-typedef union scratch {
-  double real;
-  long long integer;
-} scratch;
-
-static idm_status read_reals(const reader *r, const char *name, bool optional, scratch *value,
-                             idm_statistics *statistics, size_t offset)
-{
-  bool found;
-  const idm_status status = read_statistic(r, name, NC_DOUBLE, optional, value, &found);
-  for (size_t i = 0; i < r->chains * r->draws && status == IDM_OK; i++) {
-    const double x = found ? value[i].real : NAN;
-    memcpy((char *)&statistics[i] + offset, &x, sizeof x);
-  }
-  return status;
-}
-
 /* Integers must lie in their range. */
-static idm_status read_integers(const reader *r, const char *name, nc_type type, bool optional,
-                                long long lower, long long upper, scratch *value)
+static idm_status read_statistic(const reader *r, const idm_statistic *statistic, double *value,
+                                 idm_statistics *statistics)
 {
+  const bool flag = statistic->type == NC_BYTE;
+  const double lower = flag ? 0 : -1;
+  const double upper = flag ? 1 : statistic->size == sizeof(int) ? INT_MAX : (double)LONG_MAX;
   bool found;
-  const idm_status status = read_statistic(r, name, type, optional, value, &found);
+  const idm_status status = read_values_of(r, statistic, value, &found);
   for (size_t i = 0; i < r->chains * r->draws && status == IDM_OK; i++) {
-    if (!found) value[i].integer = -1;
-    if (value[i].integer < lower || value[i].integer > upper)
-      return FAIL(r, "'%s' in group '%s' holds %lld; expected %lld to %lld", name, r->group_name,
-                  value[i].integer, lower, upper);
+    if (!found) value[i] = statistic->type == NC_DOUBLE ? NAN : -1;
+    if (statistic->type != NC_DOUBLE && !(value[i] >= lower && value[i] <= upper))
+      return FAIL(r, "'%s' in group '%s' holds %.0f; expected %.0f to %.0f", statistic->name,
+                  r->group_name, value[i], lower, upper);
+    idm_statistic_set(statistic, &statistics[i], value[i]);
   }
-  return status;
-}
-
-static idm_status fill_statistics(const reader *r, scratch *value, idm_statistics *s)
-{
-  const size_t count = r->chains * r->draws;
-  idm_status status = read_reals(r, "lp", false, value, s, offsetof(idm_statistics, log_density));
-  if (status == IDM_OK)
-    status =
-        read_reals(r, "acceptance_rate", false, value, s, offsetof(idm_statistics, acceptance));
-  if (status == IDM_OK)
-    status = read_reals(r, "step_size", true, value, s, offsetof(idm_statistics, step_size));
-  if (status == IDM_OK)
-    status = read_reals(r, "energy", true, value, s, offsetof(idm_statistics, energy));
-  if (status == IDM_OK) status = read_integers(r, "tree_depth", NC_INT64, true, -1, INT_MAX, value);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].tree_depth = (int)value[i].integer;
-  if (status == IDM_OK) status = read_integers(r, "n_steps", NC_INT64, false, -1, LONG_MAX, value);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].evaluations = (long)value[i].integer;
-  if (status == IDM_OK) status = read_integers(r, "diverging", NC_BYTE, false, 0, 1, value);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) s[i].diverging = value[i].integer != 0;
   return status;
 }
 
@@ -371,10 +338,11 @@ static idm_status read_statistics(reader *r, int file, idm_posterior *p)
   idm_status status = enter_group(r, file, "sample_stats");
   if (status == IDM_OK) status = read_shape(r);
   if (status != IDM_OK) return status;
-  scratch *value = idm_new(r->chains * r->draws, sizeof *value);
+  double *value = idm_new(r->chains * r->draws, sizeof *value);
   p->statistics = idm_new(r->chains * r->draws, sizeof *p->statistics);
-  status = value && p->statistics ? fill_statistics(r, value, p->statistics)
-                                  : idm_fail_memory(r->opt_error);
+  if (!value || !p->statistics) status = idm_fail_memory(r->opt_error);
+  for (size_t i = 0; i < IDM_STATISTIC_COUNT && status == IDM_OK; i++)
+    status = read_statistic(r, &idm_statistic_list[i], value, p->statistics);
   free(value);
   return status;
 }

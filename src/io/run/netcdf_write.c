@@ -25,6 +25,7 @@
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "io/run/netcdf.h"
+#include "io/run/statistics.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
@@ -260,67 +261,21 @@ static void write_posterior(writer *w)
 
 /* --- statistics ----------------------------------------------------------------------------- */
 
-static double log_density(const idm_statistics *s)
-{
-  return s->log_density;
-}
-static double acceptance(const idm_statistics *s)
-{
-  return s->acceptance;
-}
-static double step_size(const idm_statistics *s)
-{
-  return s->step_size;
-}
-static double energy(const idm_statistics *s)
-{
-  return s->energy;
-}
-static double evaluations(const idm_statistics *s)
-{
-  return (double)s->evaluations;
-}
-static double tree_depth(const idm_statistics *s)
-{
-  return s->tree_depth;
-}
-static double diverging(const idm_statistics *s)
-{
-  return s->diverging;
-}
-
-/* Names as in ArviZ's schema. An optional one is left out where no draw has it. */
-static const struct statistic {
-  const char *name;
-  nc_type type;
-  double (*get)(const idm_statistics *s);
-  bool optional;
-} statistic_list[] = {
-    {"lp", NC_DOUBLE, log_density, false},     {"acceptance_rate", NC_DOUBLE, acceptance, false},
-    {"step_size", NC_DOUBLE, step_size, true}, {"tree_depth", NC_INT64, tree_depth, true},
-    {"n_steps", NC_INT64, evaluations, false}, {"energy", NC_DOUBLE, energy, true},
-    {"diverging", NC_BYTE, diverging, false},
-};
-enum { statistics = sizeof statistic_list / sizeof statistic_list[0] };
-
-static bool is_present(const idm_posterior *p, const struct statistic *statistic)
+static bool is_present(const idm_posterior *p, const idm_statistic *statistic)
 {
   if (!statistic->optional) return true;
-  const double none = statistic->type == NC_DOUBLE ? NAN : -1;
-  for (size_t i = 0; i < p->chains * p->draws; i++) {
-    const double value = statistic->get(&p->statistics[i]);
-    if (!isnan(value) && value != none) return true;
-  }
+  for (size_t i = 0; i < p->chains * p->draws; i++)
+    if (idm_statistic_given(statistic, &p->statistics[i])) return true;
   return false;
 }
 
-static void put_statistic(writer *w, int variable, const struct statistic *statistic)
+static void put_statistic(writer *w, int variable, const idm_statistic *statistic)
 {
   const size_t count = w->posterior->chains * w->posterior->draws;
   double *value = idm_new(count, sizeof *value);
   if (!value) note(w, NC_ENOMEM, statistic->name);
   for (size_t i = 0; value && i < count; i++)
-    value[i] = statistic->get(&w->posterior->statistics[i]);
+    value[i] = idm_statistic_get(statistic, &w->posterior->statistics[i]);
   if (value) put_doubles(w, variable, value); /* integers are converted by netCDF */
   free(value);
 }
@@ -332,18 +287,19 @@ static void write_statistics(writer *w)
   const axis a[] = {define_axis(w, "chain", p->chains, 0, NULL),
                     define_axis(w, "draw", p->draws, 0, NULL)};
   const int dimension[] = {a[0].dimension, a[1].dimension};
-  int variable[statistics];
-  for (int i = 0; i < statistics; i++) {
+  int variable[IDM_STATISTIC_COUNT];
+  for (size_t i = 0; i < IDM_STATISTIC_COUNT; i++) {
+    const idm_statistic *statistic = &idm_statistic_list[i];
     variable[i] = -1;
-    if (!is_present(p, &statistic_list[i])) continue;
-    variable[i] = define_variable(w, statistic_list[i].name, statistic_list[i].type, 2, dimension);
+    if (!is_present(p, statistic)) continue;
+    variable[i] = define_variable(w, statistic->name, statistic->type, 2, dimension);
     /* How xarray marks a truth value, which netCDF has no type for. */
-    if (statistic_list[i].type == NC_BYTE) put_word(w, variable[i], "dtype", "bool");
+    if (statistic->type == NC_BYTE) put_word(w, variable[i], "dtype", "bool");
   }
   put_axis(w, &a[0]);
   put_axis(w, &a[1]);
-  for (int i = 0; i < statistics; i++)
-    if (variable[i] >= 0) put_statistic(w, variable[i], &statistic_list[i]);
+  for (size_t i = 0; i < IDM_STATISTIC_COUNT; i++)
+    if (variable[i] >= 0) put_statistic(w, variable[i], &idm_statistic_list[i]);
 }
 
 /* --- log-likelihood ------------------------------------------------------------------------- */
@@ -452,6 +408,30 @@ static size_t agents_of(const idm_data *data)
   return count;
 }
 
+/* Columns of evidence, over rows or trajectories: numbers, or labels as codes. */
+static void define_evidence(writer *w, const axis *row, const axis *trajectory,
+                            int variable[IDM_COLUMN_COUNT])
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    const int *along = info->by_trajectory ? &trajectory->dimension : &row->dimension;
+    variable[c] = -1;
+    if (w->opt_data->number[c]) variable[c] = define_variable(w, info->key, NC_DOUBLE, 1, along);
+    if (w->opt_data->label[c]) {
+      variable[c] = define_variable(w, info->key, NC_INT, 1, along);
+      put_flags(w, variable[c], &w->opt_data->label_name[c]);
+    }
+  }
+}
+
+static void put_evidence(writer *w, const int variable[IDM_COLUMN_COUNT])
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    if (w->opt_data->number[c]) put_doubles(w, variable[c], w->opt_data->number[c]);
+    if (w->opt_data->label[c]) put_codes(w, variable[c], w->opt_data->label[c]);
+  }
+}
+
 /* Row t of a trajectory is (u_t, x_{t+1}), as everywhere. */
 static void write_evidence(writer *w)
 {
@@ -472,10 +452,13 @@ static void write_evidence(writer *w)
   const int of_trajectory = define_variable(w, "agent_index", NC_INT, 1, &a[1].dimension);
   const int variant =
       d->variants > 1 ? define_variable(w, "variant_index", NC_INT, 1, &a[1].dimension) : -1;
+  int evidence[IDM_COLUMN_COUNT];
+  define_evidence(w, &a[0], &a[1], evidence);
   for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
   put_codes(w, action, d->action);
   put_codes(w, observation, d->observation);
   put_indices(w, of_row, of_trajectory, variant);
+  put_evidence(w, evidence);
 }
 
 /* --- constants ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
+#include "io/run/statistics.h"
 
 /* --- names of columns ----------------------------------------------------------------------- */
 
@@ -179,32 +180,16 @@ static void put_column(idm_file *file, const columns *c, size_t quantity)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-static bool has_step_size(const idm_statistics *s)
+/* Which statistics any draw has; over all chains, so that their files have the same columns. */
+static void find_present(const idm_posterior *p, bool present[IDM_STATISTIC_COUNT])
 {
-  return !isnan(s->step_size);
+  for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++) {
+    const idm_statistic *statistic = &idm_statistic_list[k];
+    present[k] = !statistic->optional;
+    for (size_t i = 0; i < p->chains * p->draws && !present[k]; i++)
+      present[k] = idm_statistic_given(statistic, &p->statistics[i]);
+  }
 }
-static bool has_tree_depth(const idm_statistics *s)
-{
-  return s->tree_depth != -1;
-}
-static bool has_energy(const idm_statistics *s)
-{
-  return !isnan(s->energy);
-}
-
-/* Over all chains, so that their files have the same columns. */
-static bool any(const idm_posterior *p, bool (*has)(const idm_statistics *s))
-{
-  for (size_t i = 0; i < p->chains * p->draws; i++)
-    if (has(&p->statistics[i])) return true;
-  return false;
-}
-
-typedef struct present {
-  bool step_size;
-  bool tree_depth;
-  bool energy;
-} present;
 
 /* Settings as CmdStan lists them, with the names of ours. */
 static void put_settings(idm_file *file, const idm_posterior *p, size_t chain)
@@ -236,13 +221,11 @@ static void put_meanings(idm_file *file, const columns *c)
   }
 }
 
-static void put_names(idm_file *file, const columns *c, const size_t *opt_size, present has)
+static void put_names(idm_file *file, const columns *c, const size_t *opt_size,
+                      const bool present[IDM_STATISTIC_COUNT])
 {
-  idm_file_printf(file, "lp__,accept_stat__");
-  if (has.step_size) idm_file_printf(file, ",stepsize__");
-  if (has.tree_depth) idm_file_printf(file, ",treedepth__");
-  idm_file_printf(file, ",n_leapfrog__,divergent__");
-  if (has.energy) idm_file_printf(file, ",energy__");
+  for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++)
+    if (present[k]) idm_file_printf(file, "%s%s", k ? "," : "", idm_statistic_list[k].stan);
   for (size_t i = 0; i < c->names->count; i++)
     for (size_t k = 0; k < (opt_size ? opt_size[i] : 1); k++) {
       idm_file_printf(file, ",");
@@ -264,18 +247,15 @@ static void put_number(idm_file *file, double x)
     idm_file_printf(file, "%.17g", x);
 }
 
-static void put_draw(idm_file *file, const idm_posterior *p, size_t chain, size_t draw, present has)
+static void put_draw(idm_file *file, const idm_posterior *p, size_t chain, size_t draw,
+                     const bool present[IDM_STATISTIC_COUNT])
 {
-  const idm_statistics *s = &p->statistics[chain * p->draws + draw];
-  put_number(file, s->log_density);
-  idm_file_printf(file, ",");
-  put_number(file, s->acceptance);
-  if (has.step_size) idm_file_printf(file, ",");
-  if (has.step_size) put_number(file, s->step_size);
-  if (has.tree_depth) idm_file_printf(file, ",%d", s->tree_depth);
-  idm_file_printf(file, ",%ld,%d", s->evaluations, s->diverging);
-  if (has.energy) idm_file_printf(file, ",");
-  if (has.energy) put_number(file, s->energy);
+  for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++) {
+    if (!present[k]) continue;
+    if (k) idm_file_printf(file, ",");
+    put_number(file,
+               idm_statistic_get(&idm_statistic_list[k], &p->statistics[chain * p->draws + draw]));
+  }
   const size_t numbers = idm_posterior_numbers(p);
   for (size_t q = 0; q < numbers; q++) {
     idm_file_printf(file, ",");
@@ -290,8 +270,8 @@ idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain
   if (chain >= posterior->chains)
     return idm_fail(opt_error, IDM_USAGE, "there is no chain %zu: the posterior has %zu", chain,
                     posterior->chains);
-  const present has = {any(posterior, has_step_size), any(posterior, has_tree_depth),
-                       any(posterior, has_energy)};
+  bool present[IDM_STATISTIC_COUNT];
+  find_present(posterior, present);
   columns c;
   idm_file *file = NULL;
   idm_status status = create_columns(&posterior->quantity, &c, opt_error);
@@ -299,8 +279,8 @@ idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain
   if (status == IDM_OK) {
     put_settings(file, posterior, chain);
     put_meanings(file, &c);
-    put_names(file, &c, posterior->quantity_size, has);
-    for (size_t i = 0; i < posterior->draws; i++) put_draw(file, posterior, chain, i, has);
+    put_names(file, &c, posterior->quantity_size, present);
+    for (size_t i = 0; i < posterior->draws; i++) put_draw(file, posterior, chain, i, present);
     status = idm_file_commit(file, opt_error);
   }
   clear_columns(&c);
