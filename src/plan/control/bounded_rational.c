@@ -21,25 +21,19 @@ static const idm_belief_ops belief = {.scratch = idm_control_scratch,
 static const idm_lattice_ops lattice = {
     .points = idm_control_points, .forward = idm_control_forward, .keep = idm_control_keep};
 
-static const idm_block_id all_of_it[] = {IDM_UTILITY,     IDM_CERTAINTY,    IDM_DISCOUNT,
-                                         IDM_TRANSITION,  IDM_EMISSION,     IDM_ALPHA,
-                                         IDM_BETA,        IDM_ETA,          IDM_ACTION_PRIOR,
-                                         IDM_MODEL_PRIOR, IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
-/* The same with a temperature in place of the flexibility. */
-static const idm_block_id exploratory[] = {
-    IDM_UTILITY,     IDM_CERTAINTY,    IDM_DISCOUNT,   IDM_TRANSITION,  IDM_EMISSION,
-    IDM_ALPHA,       IDM_BETA,         IDM_ETA,        IDM_TEMPERATURE, IDM_ACTION_PRIOR,
+static const idm_block_id reads[] = {
+    IDM_TEMPERATURE, IDM_UTILITY,      IDM_CERTAINTY,  IDM_DISCOUNT, IDM_TRANSITION,
+    IDM_EMISSION,    IDM_ALPHA,        IDM_BETA,       IDM_ETA,      IDM_ACTION_PRIOR,
     IDM_MODEL_PRIOR, IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
-
-/* What all of them share. */
-#define CONTROL                                                                                    \
-  .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON, .plan = idm_control_plan,                     \
-  .destroy = idm_control_destroy, .belief = &belief, .lattice = &lattice
 
 /* Words of the clamps. */
 #define HOLD(id, x)                                                                                \
   {                                                                                                \
     (id), IDM_CLAMP_VALUE, (x)                                                                     \
+  }
+#define ASK(id, sign)                                                                              \
+  {                                                                                                \
+    (id), IDM_CLAMP_##sign, 0                                                                      \
   }
 #define IDLE(id)                                                                                   \
   {                                                                                                \
@@ -52,117 +46,94 @@ static const idm_block_id exploratory[] = {
 #define KNOWS_ENVIRONMENT                                                                          \
   {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0}, {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0},            \
       IDLE(IDM_MODEL_PRIOR)
-#define CLAMPED(...)                                                                               \
-  .clamp = (const idm_clamp[]){__VA_ARGS__},                                                       \
-  .clamps = sizeof((const idm_clamp[]){__VA_ARGS__}) / sizeof(idm_clamp)
+
+/* Bounded rational control with clamps. */
+#define CONTROL(its_needs, its_create, ...)                                                        \
+  .reads = reads, .clamp = (const idm_clamp[]){__VA_ARGS__},                                       \
+  .clamps = sizeof((const idm_clamp[]){__VA_ARGS__}) / sizeof(idm_clamp),                          \
+  .needs = IDM_NEEDS_MODEL | (its_needs), .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,       \
+  .create = (its_create), .plan = idm_control_plan, .destroy = idm_control_destroy,                \
+  .belief = &belief, .lattice = &lattice
+/* The decision policy is the planned one: no softmax laid over it. */
+#define BOUNDED(...) CONTROL(0, idm_control_create, IDLE(IDM_TEMPERATURE), __VA_ARGS__)
+#define INFORMED(...)                                                                              \
+  CONTROL(IDM_NEEDS_ENVIRONMENT, idm_control_create, IDLE(IDM_TEMPERATURE), __VA_ARGS__)
 
 const idm_planner idm_bounded_rational = {
     .name = "bounded-rational",
     .summary = "bounded rational control: flexibility 1/alpha, optimism 1/beta, adaptivity 1/eta",
     .row = "Bounded rational control",
-    .reads = all_of_it,
-    .needs = IDM_NEEDS_MODEL,
-    .create = idm_control_create,
-    CONTROL,
+    BOUNDED(),
 };
 
 const idm_planner idm_rational = {
     .name = "rational",
     .summary = "its limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
     .row = "Model-based (MDP, POMDP) planner",
-    .reads = all_of_it,
-    CLAMPED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL,
-    .create = idm_control_create,
-    CONTROL,
+    BOUNDED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), IDLE(IDM_BELIEF_PRIOR)),
 };
+
+/* --- the paper's table "Boundedly Rational Agents" ------------------------------------------ */
 
 const idm_planner idm_uniformly_random = {
     .name = "uniformly-random",
     .summary = "every action alike: 1/alpha = 0, uniform action prior",
-    .row = "Uniformly random agent",
+    .row = "Uniformly Random Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED(HOLD(IDM_ALPHA, INFINITY), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
-            KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create,
-    CONTROL,
+    INFORMED(HOLD(IDM_ALPHA, INFINITY), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
+             KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
 };
 
 const idm_planner idm_deterministic_optimal = {
     .name = "deterministic-optimal",
     .summary = "the best action, knowing the environment",
-    .row = "Deterministic optimal agent",
+    .row = "Deterministic Optimal Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
-            KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create,
-    CONTROL,
+    INFORMED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
+             KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
 };
 
 const idm_planner idm_boltzmann_exploratory = {
     .name = "boltzmann-exploratory",
     .summary = "a softmax laid over the optimal Q, with its own temperature",
-    .row = "Boltzmann-exploratory agent",
+    .row = "Boltzmann-Exploratory Agent",
     .agent = true,
-    .reads = exploratory,
-    CLAMPED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
-            KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create_exploratory,
-    CONTROL,
+    CONTROL(IDM_NEEDS_ENVIRONMENT, idm_control_create_exploratory, HOLD(IDM_ALPHA, 0),
+            HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS, KNOWS_ENVIRONMENT,
+            IDLE(IDM_BELIEF_PRIOR)),
 };
 
 const idm_planner idm_minimum_information = {
     .name = "minimum-information",
     .summary = "1/alpha = 1 and 1/eta = 1, any action and belief prior",
-    .row = "Minimum-information agent",
+    .row = "Minimum-Information Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED(HOLD(IDM_ALPHA, 1), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 1), KNOWS_ENVIRONMENT),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create,
-    CONTROL,
+    INFORMED(HOLD(IDM_ALPHA, 1), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 1), KNOWS_ENVIRONMENT),
 };
 
 const idm_planner idm_maximum_entropy = {
     .name = "maximum-entropy",
     .summary = "any alpha > 0, uniform action prior",
-    .row = "Maximum-entropy agent",
+    .row = "Maximum Entropy Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED({IDM_ALPHA, IDM_CLAMP_POSITIVE, 0}, HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0),
-            UNIFORM_ACTIONS, KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create,
-    CONTROL,
+    INFORMED(ASK(IDM_ALPHA, POSITIVE), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
+             KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
 };
 
 const idm_planner idm_kl_regularised = {
     .name = "kl-regularised",
     .summary = "any alpha > 0, any action prior",
-    .row = "KL-regularized agent",
+    .row = "KL-Regularized Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED({IDM_ALPHA, IDM_CLAMP_POSITIVE, 0}, HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0),
-            KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL | IDM_NEEDS_ENVIRONMENT,
-    .create = idm_control_create,
-    CONTROL,
+    INFORMED(ASK(IDM_ALPHA, POSITIVE), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0),
+             KNOWS_ENVIRONMENT, IDLE(IDM_BELIEF_PRIOR)),
 };
 
 const idm_planner idm_kl_penalised_robust = {
     .name = "kl-penalised-robust",
     .summary = "the best action against pessimistic models: beta < 0",
-    .row = "KL-penalized robust agent",
+    .row = "KL-Penalized Robust Agent",
     .agent = true,
-    .reads = all_of_it,
-    CLAMPED({IDM_BETA, IDM_CLAMP_NEGATIVE, 0}, HOLD(IDM_ALPHA, 0), HOLD(IDM_ETA, 0),
-            UNIFORM_ACTIONS, IDLE(IDM_BELIEF_PRIOR)),
-    .needs = IDM_NEEDS_MODEL,
-    .create = idm_control_create,
-    CONTROL,
+    BOUNDED(ASK(IDM_BETA, NEGATIVE), HOLD(IDM_ALPHA, 0), HOLD(IDM_ETA, 0), UNIFORM_ACTIONS,
+            IDLE(IDM_BELIEF_PRIOR)),
 };
