@@ -41,6 +41,11 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
     return idm_fail(opt_error, IDM_USAGE,
                     "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
                     planner->name);
+  if (planner->needs & IDM_NEEDS_SAMPLER && !(setting->transition && setting->emission))
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "planner '%s' learns by acting in the environment, whose dynamics are not given",
+        planner->name);
   const unsigned need = setting->horizon > 0 ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY;
   if (!(planner->gives & need))
     return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,

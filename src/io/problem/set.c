@@ -111,11 +111,23 @@ static bool is_agent_key(const idm_problem *problem, const char *key)
   return false;
 }
 
-/* Load the value and give it to the part that knows the key. */
+/* Give a value to the part that knows the key. */
+static idm_status give(idm_yaml_reader *reader, const char *key, const idm_yaml_entry *opt_target)
+{
+  const char *agent_key = begins(key, agent_prefix) ? key + strlen(agent_prefix) : key;
+  if (opt_target) return set_utility(reader, opt_target);
+  if (is_agent_key(reader->problem, agent_key))
+    return idm_yaml_set_agent(reader, agent_key, reader->root);
+  if (strcmp(key, "discount") == 0) return idm_yaml_read_discount(reader, reader->root);
+  if (strcmp(key, "horizon") == 0) return set_horizon(reader);
+  if (strcmp(key, "start") == 0) return idm_yaml_read_start(reader, reader->root);
+  return unknown_key(reader->problem, key, reader->opt_error);
+}
+
+/* Load the value and give it away. */
 static idm_status apply(idm_problem *problem, const char *key, const char *value,
                         const idm_yaml_entry *opt_target, idm_error *error)
 {
-  const char *agent_key = begins(key, agent_prefix) ? key + strlen(agent_prefix) : key;
   if (value[strspn(value, " \t")] == '\0')
     return idm_fail(error, IDM_USAGE, "%.60s has no value; expected KEY=VALUE", key);
   idm_yaml_tree *tree = NULL;
@@ -127,20 +139,7 @@ static idm_status apply(idm_problem *problem, const char *key, const char *value
                             .opt_error = error,
                             .sizes = idm_setting_sizes(problem->setting)};
   status = idm_yaml_index_labels(&reader);
-  if (status != IDM_OK)
-    ;
-  else if (opt_target)
-    status = set_utility(&reader, opt_target);
-  else if (is_agent_key(problem, agent_key))
-    status = idm_yaml_set_agent(&reader, agent_key, reader.root);
-  else if (strcmp(key, "discount") == 0)
-    status = idm_yaml_read_discount(&reader, reader.root);
-  else if (strcmp(key, "horizon") == 0)
-    status = set_horizon(&reader);
-  else if (strcmp(key, "start") == 0)
-    status = idm_yaml_read_start(&reader, reader.root);
-  else
-    status = unknown_key(problem, key, error);
+  if (status == IDM_OK) status = give(&reader, key, opt_target);
   idm_names_destroy(&reader.states);
   idm_names_destroy(&reader.actions);
   idm_yaml_destroy(tree);
