@@ -1,19 +1,19 @@
-/* Registry of samplers. */
+/* The registry of samplers. */
 #include "idm/samplers.h"
 
 #include <string.h>
 
-#include "infer/metropolis.h"
-#include "infer/nuts.h"
-#include "infer/paper.h"
-#include "infer/slice.h"
+#define SAMPLERS(X)                                                                                \
+  X(idm_sampler_metropolis)                                                                        \
+  X(idm_sampler_nuts)                                                                              \
+  X(idm_sampler_slice)                                                                             \
+  X(idm_sampler_paper)
 
-static const idm_sampler *const samplers[] = {
-    &idm_sampler_metropolis,
-    &idm_sampler_nuts,
-    &idm_sampler_slice,
-    &idm_sampler_paper,
-};
+#define DECLARE(sampler) extern const idm_sampler sampler;
+SAMPLERS(DECLARE)
+
+#define ENTRY(sampler) &sampler,
+static const idm_sampler *const samplers[] = {SAMPLERS(ENTRY)};
 
 const idm_sampler *idm_sampler_at(size_t index)
 {
