@@ -3,6 +3,7 @@
 #include "io/log/evidence.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,11 +49,15 @@ void idm_log_clear_evidence(idm_log *log)
 static idm_status fail_cell(const idm_log *log, const idm_csv_field *cell,
                             const idm_column_info *info, idm_error *opt_error)
 {
+  char expected[80] = "a label";
+  if (info->kind == IDM_COLUMN_NUMBER) {
+    const int used =
+        snprintf(expected, sizeof expected, "a %s number", info->whole ? "whole" : "finite");
+    if (isfinite(info->least))
+      snprintf(expected + used, sizeof expected - (size_t)used, " of at least %g", info->least);
+  }
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' for %s; expected %s", IDM_CELL_SHOWN(*cell), info->what,
-                     info->kind == IDM_COLUMN_LABEL ? "a label"
-                     : info->whole                  ? "a whole number of at least 1"
-                                                    : "a finite number");
+                     "'%.*s' for %s; expected %s", IDM_CELL_SHOWN(*cell), info->what, expected);
 }
 
 static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
