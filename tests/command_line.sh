@@ -130,7 +130,9 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|agents|examples' list
+  fails 2 'usage: idm list planners|inverses|agents|parameters|columns|examples' list
+  fails 2 '--markdown is for parameters and columns' list planners --markdown
+  fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
 }
@@ -975,13 +977,24 @@ roff() {
 }
 
 test_help() {
-  for what in planners agents examples; do
+  for what in planners agents parameters columns examples; do
     succeeds list "$what"
     holds "list $what shows some" [ "$(rows out)" -ge 3 ]
     cp out listed
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
+  for what in parameters columns; do
+    succeeds list "$what" --markdown
+    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/files.md" |
+      sed '1d;$d' >written
+    holds "docs/files.md has the table of $what that the program prints" cmp -s out written
+  done
+  succeeds list parameters --json
+  json '[p["planners"] for p in j["parameters"] if p["name"] == "temperature"] == [["boltzmann-exploratory"]]'
+  json 'all(p["prior"] for p in j["parameters"] if p["scale"] != "never free")'
+  succeeds list columns --json
+  json '[c["headers"] for c in j["columns"] if c["need"] == "required"] == [["action"], ["observation", "obs"]]'
   succeeds list inverses
   holds "bayes is an inverse planner" grep -q '^bayes ' out
   holds "map is an inverse planner" grep -q '^map ' out

@@ -97,6 +97,9 @@ IDM_API const char *idm_prior_name(idm_prior_kind kind);
 IDM_API int idm_prior_find(const char *name);
 /* Arguments a prior takes (-1: one an element). */
 IDM_API int idm_prior_arguments(idm_prior_kind kind);
+/* The default prior of a block on its usual scale, R being the range of the utility, as in
+ * "normal(log(R/20), 2)"; empty where it cannot be free. Returns buffer. */
+IDM_API const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

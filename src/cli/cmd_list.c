@@ -1,4 +1,5 @@
-/* idm list: planners, inverse planners, agents, examples. */
+/* idm list: planners, inverse planners, agents, parameters, columns, examples. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -62,35 +63,277 @@ static idm_status list_examples(cli_call *call)
   return finish(call, array);
 }
 
+/* --- tables of facts ------------------------------------------------------------------------ */
+
+/* Columns of a table: the key of the entry that stands there. */
+typedef struct heading {
+  const char *key;
+  const char *words;
+} heading;
+
+/* Words joined by commas. Returns buffer. */
+static const char *join(const json_t *words, char *buffer, size_t size)
+{
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < json_array_size(words) && used < size; i++)
+    used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "",
+                             json_string_value(json_array_get(words, i)));
+  return buffer;
+}
+
+/* A cell of a table: text as it is, lists joined. */
+static const char *cell(const json_t *entry, const char *key, char *buffer, size_t size)
+{
+  const json_t *value = json_object_get(entry, key);
+  return json_is_string(value) ? json_string_value(value) : join(value, buffer, size);
+}
+
+static void print_markdown(const json_t *array, const heading *headings)
+{
+  char buffer[400];
+  for (const heading *h = headings; h->key; h++) printf("| %s ", h->words);
+  printf("|\n");
+  for (const heading *h = headings; h->key; h++) printf("|---");
+  printf("|\n");
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    for (const heading *h = headings; h->key; h++)
+      printf(h == headings ? "| `%s` " : "| %s ",
+             cell(json_array_get(array, i), h->key, buffer, sizeof buffer));
+    printf("|\n");
+  }
+}
+
+/* One line an entry, as wide as each column needs; the last one as it comes. */
+static void print_lines(const json_t *array, const heading *headings)
+{
+  char buffer[400];
+  for (size_t i = 0; i < json_array_size(array); i++)
+    for (const heading *h = headings; h->key; h++) {
+      int width = 0;
+      for (size_t k = 0; h[1].key && k < json_array_size(array); k++) {
+        const int own =
+            (int)strlen(cell(json_array_get(array, k), h->key, buffer, sizeof buffer)) + 1;
+        width = own > width ? own : width;
+      }
+      printf("%-*s%c", width, cell(json_array_get(array, i), h->key, buffer, sizeof buffer),
+             h[1].key ? ' ' : '\n');
+    }
+}
+
+static idm_status finish_table(cli_call *call, json_t *array, const heading *headings)
+{
+  if (cli_given(call, "markdown"))
+    print_markdown(array, headings);
+  else if (!cli_given(call, "json"))
+    print_lines(array, headings);
+  return finish(call, array);
+}
+
+static void set_text(json_t *entry, const char *key, const char *text)
+{
+  json_object_set_new(entry, key, json_string(text));
+}
+
+/* --- parameters ----------------------------------------------------------------------------- */
+
+static const char *place_of(const idm_block_info *info, char *buffer, size_t size)
+{
+  static const char *const forms[] = {[IDM_FORM_NUMBER] = "a number",
+                                      [IDM_FORM_WEIGHTS] = "weights by action",
+                                      [IDM_FORM_FIELDS] = "by field",
+                                      [IDM_FORM_DIRICHLET] = "{dirichlet: [...]}",
+                                      [IDM_FORM_ROWS] = "numbers by action",
+                                      [IDM_FORM_NUMBERS] = "numbers",
+                                      [IDM_FORM_UTILITY] = "by action and state",
+                                      [IDM_FORM_MODELS] = "of each"};
+  snprintf(buffer, size, "%s%s: %s", info->of_agent ? "agent." : "",
+           info->form == IDM_FORM_MODELS ? "models" : info->name, forms[info->form]);
+  return buffer;
+}
+
+static const char *support_of(const idm_block_info *info)
+{
+  static const char *const words[] = {[IDM_REAL] = "real",
+                                      [IDM_NOT_NEGATIVE] = "at least 0",
+                                      [IDM_POSITIVE] = "above 0",
+                                      [IDM_FRACTION] = "0 to 1",
+                                      [IDM_DISTRIBUTION] = "distribution"};
+  return info->infinite ? "real, inf, -inf" : words[info->support];
+}
+
+static const char *standard_of(const idm_block_info *info, char *buffer, size_t size)
+{
+  if (info->optional) return "absent";
+  if (info->form == IDM_FORM_MODELS && !info->scales) return "the environment's";
+  if (info->support == IDM_DISTRIBUTION) return "uniform";
+  snprintf(buffer, size, "%g", info->standard);
+  size_t used = 0;
+  for (const idm_field *field = info->field; field && field->name && used < size; field++)
+    used += (size_t)snprintf(buffer + used, size - used, "%s%s %g", used ? ", " : "", field->name,
+                             field->standard);
+  return buffer;
+}
+
+/* Planners that read a block, in words: those that do not, where they are fewer. */
+static void set_readers(json_t *entry, json_t *readers, const json_t *others)
+{
+  char names[400];
+  char words[420];
+  const bool most = json_array_size(others) < json_array_size(readers);
+  join(most ? others : readers, names, sizeof names);
+  snprintf(words, sizeof words, "%s%s", most ? (names[0] ? "all but " : "all") : "", names);
+  set_text(entry, "read_by", words);
+  json_object_set_new(entry, "planners", readers);
+}
+
+/* One block: of the shared table, or of a planner's own. */
+static json_t *parameter_json(const idm_block_info *info, int id, const idm_planner *opt_owner)
+{
+  char buffer[160];
+  json_t *entry = cli_entry(info->name, info->summary);
+  json_t *readers = json_array();
+  json_t *others = json_array();
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    const idm_planner *planner = idm_planner_at(i);
+    const bool reads = opt_owner ? planner == opt_owner : idm_planner_reads(planner, (size_t)id);
+    json_array_append_new(reads ? readers : others, json_string(planner->name));
+  }
+  set_text(entry, "place", place_of(info, buffer, sizeof buffer));
+  set_text(entry, "support", support_of(info));
+  set_text(entry, "default", standard_of(info, buffer, sizeof buffer));
+  set_text(entry, "scale", info->scales ? idm_scale_name(info->scale) : "never free");
+  set_text(entry, "prior", idm_block_prior_text(info, buffer, sizeof buffer));
+  set_readers(entry, readers, others);
+  json_decref(others);
+  return entry;
+}
+
+static idm_status list_parameters(cli_call *call)
+{
+  static const heading headings[] = {
+      {"name", "parameter"}, {"summary", "what it is"}, {"place", "in a file"},
+      {"support", "values"}, {"default", "default"},    {"scale", "scale"},
+      {"prior", "prior"},    {"read_by", "read by"},    {NULL, NULL}};
+  json_t *array = json_array();
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++)
+    json_array_append_new(array, parameter_json(idm_block_describe((idm_block_id)id), id, NULL));
+  for (size_t i = 0; idm_planner_at(i); i++)
+    for (size_t k = 0; k < idm_planner_at(i)->owns; k++)
+      json_array_append_new(array,
+                            parameter_json(&idm_planner_at(i)->own[k], -1, idm_planner_at(i)));
+  return finish_table(call, array, headings);
+}
+
+/* --- columns -------------------------------------------------------------------------------- */
+
+static const char *cells_of(const idm_column_info *info, char *buffer, size_t size)
+{
+  static const char *const words[] = {[IDM_COLUMN_ID] = "an id",
+                                      [IDM_COLUMN_ORDER] = "a number",
+                                      [IDM_COLUMN_CHOICE] = "labels of the problem",
+                                      [IDM_COLUMN_LABEL] = "a label"};
+  if (info->kind != IDM_COLUMN_NUMBER) return words[info->kind];
+  const int used = snprintf(buffer, size, "a %snumber", info->whole ? "whole " : "");
+  if (isfinite(info->least))
+    snprintf(buffer + used, size - (size_t)used, " of at least %g", info->least);
+  return buffer;
+}
+
+static idm_status list_columns(cli_call *call)
+{
+  static const heading headings[] = {{"name", "key under `data`"},
+                                     {"headers", "default headers"},
+                                     {"guesses", "and for `init`"},
+                                     {"cells", "cells"},
+                                     {"by", "by"},
+                                     {"need", "in a log"},
+                                     {NULL, NULL}};
+  json_t *array = json_array();
+  for (int c = 0; c < IDM_COLUMN_COUNT; c++) {
+    char buffer[80];
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    json_t *entry = cli_entry(info->key, info->what);
+    json_t *headers = json_array();
+    json_t *guesses = json_array();
+    for (size_t i = 0; info->names[i]; i++)
+      json_array_append_new(i < info->defaults ? headers : guesses, json_string(info->names[i]));
+    json_object_set_new(entry, "headers", headers);
+    json_object_set_new(entry, "guesses", guesses);
+    set_text(entry, "cells", cells_of(info, buffer, sizeof buffer));
+    set_text(entry, "by", info->by_trajectory ? "trajectory" : "row");
+    set_text(entry, "need",
+             info->required   ? "required"
+             : info->evidence ? "evidence: read where it is mapped or needed"
+                              : "read where it is there");
+    json_array_append_new(array, entry);
+  }
+  return finish_table(call, array, headings);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+static idm_status list_plain_planners(cli_call *call)
+{
+  return list_planners(call, false);
+}
+
+static idm_status list_agents(cli_call *call)
+{
+  return list_planners(call, true);
+}
+
+static const struct {
+  const char *name;
+  bool table;
+  idm_status (*list)(cli_call *call);
+} lists[] = {{"planners", false, list_plain_planners}, {"inverses", false, list_inverses},
+             {"agents", false, list_agents},           {"parameters", true, list_parameters},
+             {"columns", true, list_columns},          {"examples", false, list_examples}};
+
 static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
     return idm_fail(&call->error, IDM_USAGE,
-                    "usage: idm list planners|inverses|agents|examples [options]; see `idm help "
-                    "list`");
-  const char *what = call->argument[0];
-  if (strcmp(what, "planners") == 0) return list_planners(call, false);
-  if (strcmp(what, "agents") == 0) return list_planners(call, true);
-  if (strcmp(what, "examples") == 0) return list_examples(call);
-  if (strcmp(what, "inverses") == 0) return list_inverses(call);
+                    "usage: idm list planners|inverses|agents|parameters|columns|examples "
+                    "[options]; see `idm help list`");
+  const bool markdown = cli_given(call, "markdown");
+  if (markdown && cli_given(call, "json"))
+    return idm_fail(&call->error, IDM_USAGE, "--markdown and --json exclude each other");
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    if (strcmp(lists[i].name, call->argument[0]) != 0) continue;
+    if (markdown && !lists[i].table)
+      return idm_fail(&call->error, IDM_USAGE, "--markdown is for parameters and columns");
+    return lists[i].list(call);
+  }
   return idm_fail(&call->error, IDM_USAGE,
-                  "nothing to list under '%s'; expected planners, inverses, agents or examples",
-                  what);
+                  "nothing to list under '%s'; expected planners, inverses, agents, parameters, "
+                  "columns or examples",
+                  call->argument[0]);
 }
 
-static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {
+    {.name = "markdown",
+     .kind = CLI_FLAG,
+     .help = "parameters and columns as a table in Markdown, as in docs/files.md"},
+    CLI_JSON_OPTION,
+    CLI_END,
+};
 
 const cli_command cli_list_command = {
     .name = "list",
     .arguments = "WHAT",
     .least = 0,
     .most = 1,
-    .summary = "List planners, inverse planners, named agents or built-in examples",
+    .summary = "List planners, agents, inverse planners, parameters, columns, examples",
     .description =
-        "WHAT is planners, inverses (inverse planners), agents or examples.\n"
+        "WHAT is planners, inverses (inverse planners), agents, parameters, columns or examples.\n"
         "Agents are the paper's table of boundedly rational agents: planners with some parameters "
         "clamped.\n"
-        "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.",
+        "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.\n"
+        "Parameters are listed with their place in a file, values, default, usual scale and prior "
+        "when free\n(R: the range of the utility), and the planners that read them; columns of a "
+        "log with their key\nunder `data`, the headers taken for them, and what they hold.",
     .options = options,
     .run = run,
 };

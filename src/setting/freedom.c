@@ -2,6 +2,8 @@
 #include "setting/freedom.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -27,40 +29,57 @@ double idm_theta_range(const idm_theta *theta)
  *   not negative   halfnormal S      normal log(S/20), 2    exponential S/20   halfnormal log(1+S)
  *   fraction       beta 1, 1
  *   distribution   dirichlet 1, 1, ... */
+typedef struct usual {
+  idm_prior_kind kind;
+  double argument[2];
+  const char *words; /* the arguments, with a %s for every S */
+} usual;
+
+static usual usual_prior(const idm_block_info *info, idm_scale scale, double S)
+{
+  const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
+  if (info->support == IDM_FRACTION) return (usual){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
+  if (info->support == IDM_DISTRIBUTION) return (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."};
+  if (scale == IDM_SCALE_LOG) return (usual){IDM_PRIOR_NORMAL, {log(S / 20), 2}, "log(%s/20), 2"};
+  if (scale == IDM_SCALE_INVERSE)
+    return positive ? (usual){IDM_PRIOR_EXPONENTIAL, {S / 20, 0}, "%s/20"}
+                    : (usual){IDM_PRIOR_NORMAL, {0, 20 / S}, "0, 20/%s"};
+  const bool bent = scale == IDM_SCALE_SIGNED_LOG;
+  const double width = bent ? log1p(S) : S;
+  return positive ? (usual){IDM_PRIOR_HALFNORMAL, {width, 0}, bent ? "log(1 + %s)" : "%s"}
+                  : (usual){IDM_PRIOR_NORMAL, {0, width}, bent ? "0, log(1 + %s)" : "0, %s"};
+}
+
 idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
   const idm_block_info *info = block->info;
-  const double S = info->spread * (info->in_utility ? range : 1);
-  const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
-  idm_prior_kind kind = IDM_PRIOR_NORMAL;
-  double first = 0;
-  double second = S;
-  if (info->support == IDM_FRACTION) {
-    kind = IDM_PRIOR_BETA;
-    first = second = 1;
-  } else if (info->support == IDM_DISTRIBUTION) {
-    kind = IDM_PRIOR_DIRICHLET;
-  } else if (block->scale == IDM_SCALE_LOG) {
-    first = log(S / 20);
-    second = 2;
-  } else if (block->scale == IDM_SCALE_INVERSE) {
-    kind = positive ? IDM_PRIOR_EXPONENTIAL : kind;
-    first = positive ? S / 20 : 0;
-    second = 20 / S;
-  } else {
-    if (block->scale == IDM_SCALE_SIGNED_LOG) second = log1p(S);
-    kind = positive ? IDM_PRIOR_HALFNORMAL : kind;
-    first = positive ? second : 0;
-  }
-  const int arguments = idm_prior_arguments(kind);
+  const usual prior =
+      usual_prior(info, block->scale, info->spread * (info->in_utility ? range : 1));
+  const int arguments = idm_prior_arguments(prior.kind);
   const size_t count = arguments < 0 ? block->size : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);
   if (!argument) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < count; i++)
-    argument[i] = kind == IDM_PRIOR_DIRICHLET ? 1 : i == 0 ? first : second;
+  for (size_t i = 0; i < count; i++) argument[i] = arguments < 0 ? 1 : prior.argument[i];
   free(block->prior.argument);
-  block->prior = (idm_prior){kind, count, argument};
+  block->prior = (idm_prior){prior.kind, count, argument};
   block->usual_prior = true;
   return IDM_OK;
+}
+
+const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size)
+{
+  const usual prior = usual_prior(info, info->scale, info->spread);
+  const char *s = strstr(prior.words, "%s");
+  char spread[32] = "R";
+  buffer[0] = '\0';
+  if (!info->scales) return buffer;
+  if (!info->in_utility)
+    snprintf(spread, sizeof spread, "%g", info->spread);
+  else if (info->spread != 1)
+    snprintf(spread, sizeof spread, "%gR", info->spread);
+  snprintf(buffer, size, "%s(%.*s%s%s)", idm_prior_name(prior.kind),
+           s ? (int)(s - prior.words) : (int)strlen(prior.words), prior.words, s ? spread : "",
+           s ? s + 2 : "");
+  return buffer;
 }
