@@ -49,6 +49,34 @@ static void test_defaults(void **state)
   idm_problem_destroy(problem);
 }
 
+/* The words of a default say what the numbers are, with R for the range. */
+static void test_words(void **state)
+{
+  (void)state;
+  char text[80];
+  const struct {
+    idm_block_info info;
+    const char *words;
+  } rows[] = {{*idm_block_describe(IDM_ALPHA), "normal(log(R/20), 2)"},
+              {*idm_block_describe(IDM_BETA), "normal(0, 20/R)"},
+              {*idm_block_describe(IDM_UTILITY), "normal(0, 2R)"},
+              {*idm_block_describe(IDM_TEMPERATURE), "halfnormal(R)"},
+              {*idm_block_describe(IDM_DISCOUNT), "beta(1, 1)"},
+              {*idm_block_describe(IDM_ACTION_PRIOR), "dirichlet(1, ...)"},
+              {*idm_block_describe(IDM_WEIGHTS), "normal(0, 5)"},
+              {*idm_block_describe(IDM_TRANSITION), ""},
+              {{.scales = IDM_SCALES_ALL, .scale = IDM_SCALE_SIGNED_LOG, .spread = 3},
+               "normal(0, log(1 + 3))"},
+              {{.scales = IDM_SCALES_ALL,
+                .scale = IDM_SCALE_INVERSE,
+                .support = IDM_POSITIVE,
+                .spread = 4,
+                .in_utility = true},
+               "exponential(4R/20)"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    assert_string_equal(idm_block_prior_text(&rows[i].info, text, sizeof text), rows[i].words);
+}
+
 static void test_range(void **state)
 {
   (void)state;
@@ -88,6 +116,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_words),
       cmocka_unit_test(test_range),
       cmocka_unit_test(test_bound_utilities),
   };
