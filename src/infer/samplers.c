@@ -12,7 +12,7 @@
 #define DECLARE(sampler) extern const idm_sampler sampler;
 SAMPLERS(DECLARE)
 
-#define ENTRY(sampler) &sampler,
+#define ENTRY(sampler) &(sampler),
 static const idm_sampler *const samplers[] = {SAMPLERS(ENTRY)};
 
 const idm_sampler *idm_sampler_at(size_t index)

@@ -11,7 +11,7 @@
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)
 
-#define ENTRY(inverse) &inverse,
+#define ENTRY(inverse) &(inverse),
 static const idm_inverse *const inverses[] = {INVERSES(ENTRY)};
 
 const idm_inverse *idm_inverse_at(size_t index)

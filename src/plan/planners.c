@@ -18,7 +18,7 @@
 #define DECLARE(planner) extern const idm_planner planner;
 PLANNERS(DECLARE)
 
-#define ENTRY(planner) &planner,
+#define ENTRY(planner) &(planner),
 static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
 
 const idm_planner *idm_planner_at(size_t index)
