@@ -130,7 +130,7 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|agents|parameters|columns|examples' list
+  fails 2 'usage: idm list planners|inverses|samplers|agents|parameters|columns|examples' list
   fails 2 '--markdown is for parameters and columns' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly

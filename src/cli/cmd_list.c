@@ -47,8 +47,25 @@ static idm_status list_inverses(cli_call *call)
   json_t *array = json_array();
   for (size_t i = 0; idm_inverse_at(i); i++) {
     const idm_inverse *inverse = idm_inverse_at(i);
-    json_array_append_new(array, cli_entry(inverse->name, inverse->summary));
+    json_t *object = cli_entry(inverse->name, inverse->summary);
+    json_t *settings = json_array();
+    for (size_t k = 0; inverse->settings[k]; k++)
+      json_array_append_new(settings, json_string(inverse->settings[k]));
+    json_object_set_new(object, "row", json_string(inverse->row));
+    json_object_set_new(object, "settings", settings);
+    json_array_append_new(array, object);
     if (!cli_given(call, "json")) printf("%-24s %s\n", inverse->name, inverse->summary);
+  }
+  return finish(call, array);
+}
+
+static idm_status list_samplers(cli_call *call)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; idm_sampler_at(i); i++) {
+    const idm_sampler *sampler = idm_sampler_at(i);
+    json_array_append_new(array, cli_entry(sampler->name, sampler->summary));
+    if (!cli_given(call, "json")) printf("%-24s %s\n", sampler->name, sampler->summary);
   }
   return finish(call, array);
 }
@@ -288,14 +305,15 @@ static const struct {
   bool table;
   idm_status (*list)(cli_call *call);
 } lists[] = {{"planners", false, list_plain_planners}, {"inverses", false, list_inverses},
-             {"agents", false, list_agents},           {"parameters", true, list_parameters},
-             {"columns", true, list_columns},          {"examples", false, list_examples}};
+             {"samplers", false, list_samplers},       {"agents", false, list_agents},
+             {"parameters", true, list_parameters},    {"columns", true, list_columns},
+             {"examples", false, list_examples}};
 
 static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
     return idm_fail(&call->error, IDM_USAGE,
-                    "usage: idm list planners|inverses|agents|parameters|columns|examples "
+                    "usage: idm list planners|inverses|samplers|agents|parameters|columns|examples "
                     "[options]; see `idm help list`");
   const bool markdown = cli_given(call, "markdown");
   if (markdown && cli_given(call, "json"))
@@ -307,8 +325,8 @@ static idm_status run(cli_call *call)
     return lists[i].list(call);
   }
   return idm_fail(&call->error, IDM_USAGE,
-                  "nothing to list under '%s'; expected planners, inverses, agents, parameters, "
-                  "columns or examples",
+                  "nothing to list under '%s'; expected planners, inverses, samplers, agents, "
+                  "parameters, columns or examples",
                   call->argument[0]);
 }
 
@@ -325,9 +343,10 @@ const cli_command cli_list_command = {
     .arguments = "WHAT",
     .least = 0,
     .most = 1,
-    .summary = "List planners, agents, inverse planners, parameters, columns, examples",
+    .summary = "List planners, agents, inverse planners, samplers, parameters, columns, examples",
     .description =
-        "WHAT is planners, inverses (inverse planners), agents, parameters, columns or examples.\n"
+        "WHAT is planners, inverses (inverse planners), samplers, agents, parameters, columns or\n"
+        "examples.\n"
         "Agents are the paper's table of boundedly rational agents: planners with some parameters "
         "clamped.\n"
         "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.\n"

@@ -1,5 +1,4 @@
 /* What several commands do: reading, planning, JSON. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +63,8 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
   idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                            ret_workspace, &call->error);
   if (status != IDM_OK) return status;
-  const idm_agent *agent = &problem->agent;
-  if (isnan(agent->decision_capacity) && isnan(agent->specification_capacity) &&
-      isnan(agent->recognition_capacity))
-    status = idm_plan(problem->theta, NULL, *ret_workspace, report, &call->error);
-  else
-    status = idm_plan_capacity(problem->theta, agent, NULL, *ret_workspace, report, &call->notes,
-                               &call->error);
+  status = idm_plan_capacity(problem->theta, &problem->agent, NULL, *ret_workspace, report,
+                             &call->notes, &call->error);
   if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
     idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
                   report->bound);

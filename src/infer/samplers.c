@@ -1,6 +1,7 @@
 /* The registry of samplers. */
 #include "idm/samplers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SAMPLERS(X)                                                                                \
@@ -25,4 +26,17 @@ const idm_sampler *idm_sampler_find(const char *name)
   for (size_t i = 0; idm_sampler_at(i); i++)
     if (strcmp(idm_sampler_at(i)->name, name) == 0) return idm_sampler_at(i);
   return NULL;
+}
+
+const char *idm_sampler_names(char *buffer, size_t size)
+{
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; idm_sampler_at(i) && used < size; i++)
+    used += (size_t)snprintf(buffer + used, size - used, "%s%s",
+                             !i                      ? ""
+                             : idm_sampler_at(i + 1) ? ", "
+                                                     : " or ",
+                             idm_sampler_at(i)->name);
+  return buffer;
 }

@@ -49,7 +49,7 @@ const idm_key *idm_calibration_keys(void)
            "draws of each chain, before extensions")},
       {KEY(fit.warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N", "warm-up of each chain")},
       {KEY(fit.sampler, "sampler", IDM_KEY_TEXT, 0, sizeof((idm_fit_settings *)0)->sampler, "NAME",
-           "metropolis, nuts or slice")},
+           "one of `idm list samplers`")},
       {0}};
   return keys;
 }

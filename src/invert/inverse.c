@@ -1,6 +1,6 @@
 /* What follows from an inverse planner's table. */
-#include "idm/behavior.h"
 #include "idm/inverse.h"
+#include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/planner.h"
 

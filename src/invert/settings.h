@@ -17,8 +17,8 @@ extern const char *const idm_keep_words[];
 /* clang-format off */
 #define IDM_FIT_KEYS(base)                                                                         \
   IDM_FIT_KEY(base, sampler, "sampler", IDM_KEY_TEXT, 0, sizeof((idm_fit_settings *)0)->sampler,   \
-              "NAME", "metropolis, nuts, slice, or paper (default: metropolis up to 4 free "       \
-              "numbers, else nuts)"),                                                              \
+              "NAME", "one of `idm list samplers` (default: metropolis up to 4 free numbers, "      \
+              "else nuts)"),                                                              \
   IDM_FIT_KEY(base, chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains"),                       \
   IDM_FIT_KEY(base, draws, "draws", IDM_KEY_LONG, 1, 1e9, "N", "draws kept of each chain"),        \
   IDM_FIT_KEY(base, warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N",                                   \

@@ -163,8 +163,9 @@ static idm_status choose_sampler(const fit *f, const idm_sampler **ret_sampler,
   if (!name[0]) name = f->parameters->dimension <= few ? "metropolis" : "nuts";
   *ret_sampler = idm_sampler_find(name);
   if (*ret_sampler) return IDM_OK;
-  return idm_fail(opt_error, IDM_USAGE,
-                  "the sampler '%s' is not known; expected metropolis, nuts, slice or paper", name);
+  char names[160];
+  return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", name,
+                  idm_sampler_names(names, sizeof names));
 }
 
 static idm_status start_chains(const beginning *b, idm_chains *chains, const idm_target *target,

@@ -90,10 +90,10 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
   if (!idm_inverse_find(r->inverse))
     return idm_fail(opt_error, IDM_USAGE,
                     "the inverse planner '%s' is not known; see `idm list inverses`", r->inverse);
+  char names[160];
   if (sampler[0] && !idm_sampler_find(sampler))
-    return idm_fail(opt_error, IDM_USAGE,
-                    "the sampler '%s' is not known; expected metropolis, nuts, slice or paper",
-                    sampler);
+    return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", sampler,
+                    idm_sampler_names(names, sizeof names));
   idm_parameters *parameters = NULL;
   const idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   idm_parameters_destroy(parameters);
