@@ -60,6 +60,7 @@ static void expect(const agent_row *row, const idm_setting *setting, idm_theta *
   for (size_t u = 0; row->uniform && u < before->sizes.actions; u++)
     before->block[IDM_ACTION_PRIOR].value[u] = 1.0 / (double)before->sizes.actions;
   for (size_t m = 0; row->environment && m < before->models; m++) {
+    before->block[IDM_MODEL_PRIOR].value[m] = 1.0 / (double)before->models;
     const size_t transition = before->block[IDM_TRANSITION].size / before->models;
     const size_t emission = before->block[IDM_EMISSION].size / before->models;
     memcpy(before->block[IDM_TRANSITION].value + m * transition, setting->transition,

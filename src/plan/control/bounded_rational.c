@@ -45,7 +45,9 @@ static const idm_block_id reads[] = {
   }
 #define KNOWS_ENVIRONMENT                                                                          \
   {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0}, {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0},            \
-      IDLE(IDM_MODEL_PRIOR)
+  {                                                                                                \
+    IDM_MODEL_PRIOR, IDM_CLAMP_UNIFORM, 0                                                          \
+  }
 
 /* Bounded rational control with clamps. */
 #define CONTROL(its_needs, its_create, ...)                                                        \
