@@ -40,6 +40,73 @@ void support_distribution(idm_random *random, double *p, size_t count)
   for (size_t i = 0; i < count; i++) p[i] /= total;
 }
 
+/* A number that a descriptor allows at a place of its block. */
+static double legal_number(const idm_block_info *info, size_t i, idm_random *random)
+{
+  const double u = idm_random_uniform(random);
+  if (info->field) {
+    const double least = fmax(info->field[i].least, -5);
+    return least + u * (fmin(info->field[i].below, 5) - least);
+  }
+  if (info->support == IDM_FRACTION) return u;
+  return info->support == IDM_REAL ? 4 * u - 2 : 3 * u;
+}
+
+void support_redraw(idm_theta *theta, size_t id, idm_random *random)
+{
+  const idm_block_info *info = theta->block[id].info;
+  const size_t size = idm_block_size(info, theta->sizes, theta->models);
+  if (theta->block[id].size != size) check(idm_theta_resize(theta, id, size, 1, &support_error));
+  double *value = theta->block[id].value;
+  if (info->support != IDM_DISTRIBUTION) {
+    for (size_t i = 0; i < size; i++) value[i] = legal_number(info, i, random);
+    return;
+  }
+  size_t last = 0;
+  while (last < 3 && info->axis[last + 1]) last++;
+  const size_t width = idm_axis_length(info, info->axis[last], theta->sizes, theta->models);
+  for (size_t i = 0; i < size; i += width) support_distribution(random, value + i, width);
+}
+
+/* What the numbers of a form are indexed by. */
+static void check_form(const idm_block_info *info)
+{
+  static const struct {
+    idm_form form;
+    idm_axis axis[3];
+  } forms[] = {{IDM_FORM_NUMBER, {IDM_AXIS_END}},
+               {IDM_FORM_WEIGHTS, {IDM_AXIS_ACTION}},
+               {IDM_FORM_FIELDS, {IDM_AXIS_FIELD}},
+               {IDM_FORM_DIRICHLET, {IDM_AXIS_STATE}},
+               {IDM_FORM_ROWS, {IDM_AXIS_ACTION, IDM_AXIS_TERM}},
+               {IDM_FORM_UTILITY, {IDM_AXIS_ACTION, IDM_AXIS_STATE}}};
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    for (size_t k = 0; info->form == forms[i].form && k < 3; k++)
+      assert_int_equal(info->axis[k], forms[i].axis[k]);
+}
+
+void support_legal_block(const idm_block_info *info)
+{
+  bool fields = false;
+  assert_true(info->name && info->name[0]);
+  assert_true(info->summary && info->summary[0]);
+  for (size_t i = 0; i < 4; i++) {
+    assert_true(info->axis[i] < IDM_AXIS_COUNT);
+    fields = fields || info->axis[i] == IDM_AXIS_FIELD;
+    /* Axes stand without a gap. */
+    if (i) assert_true(info->axis[i - 1] || !info->axis[i]);
+  }
+  assert_int_equal(fields, info->field != NULL);
+  assert_int_equal(info->opaque, info->count > 0);
+  if (info->opaque) assert_int_equal(info->form, IDM_FORM_NUMBERS);
+  if (info->support == IDM_DISTRIBUTION) assert_true(info->axis[0] && !info->infinite);
+  /* The usual scale is a legal one, and there is no other kind of scale. */
+  assert_int_equal(info->scales & ~(unsigned)IDM_SCALES_ALL, 0);
+  assert_true(info->scales ? (info->scales >> info->scale & 1) : !info->scale);
+  assert_true(info->spread >= 0);
+  check_form(info);
+}
+
 static void fill_rows(idm_random *random, double *rows, size_t count, size_t width)
 {
   for (size_t i = 0; i < count; i++) support_distribution(random, rows + i * width, width);

@@ -42,6 +42,11 @@ idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_rep
 double support_signed(idm_random *random, double low, double high);
 /* A random distribution. */
 void support_distribution(idm_random *random, double *p, size_t count);
+/* Draw every number of a block of theta anew, from those that its descriptor allows; a block that
+ * is absent appears. */
+void support_redraw(idm_theta *theta, size_t id, idm_random *random);
+/* Fail unless a descriptor says one thing: its parts agree with each other. */
+void support_legal_block(const idm_block_info *info);
 /* Data from CSV text. */
 idm_data *support_data(const idm_problem *problem, const char *csv);
 /* Log-likelihood of data through the prefix tree. */

@@ -30,3 +30,52 @@ idm_problem *support_reversal(const idm_planner *planner)
   check(idm_problem_plan_by(problem, planner, &support_error));
   return problem;
 }
+
+idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_random *random)
+{
+  idm_problem *problem = support_problem(shape, random);
+  support_redraw(problem->theta, IDM_WEIGHTS, random);
+  support_redraw(problem->theta, IDM_BELIEF_PRIOR, random);
+  /* Signs that every agent of the registry can have. */
+  support_set(problem, 0.7, -1.5, 0.2);
+  check(idm_problem_plan_by(problem, planner, &support_error));
+  return problem;
+}
+
+/* --- living through something --------------------------------------------------------------- */
+
+support_history support_happen(const idm_setting *setting, idm_random *random)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  support_history history;
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) {
+    do history.action[t] = (int)(idm_random_uniform(random) * (double)n.actions);
+    while (setting->ends[history.action[t]]);
+    history.observation[t] = (int)(idm_random_uniform(random) * (double)n.observations);
+    history.reward[t] = 2 * idm_random_uniform(random) - 1;
+  }
+  return history;
+}
+
+void support_live(idm_behavior behavior, void *memory, const support_history *history,
+                  size_t actions, double *probability)
+{
+  const idm_behavior_ops *ops = behavior.ops;
+  const void *content = behavior.content;
+  check(ops->begin_trajectory(content, memory, memory, 0, NULL, &support_error));
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) {
+    check(ops->act(content, memory, NULL, probability + t * actions, &support_error));
+    check(ops->observe(content, memory, memory, history->action[t], history->observation[t],
+                       history->reward[t], NULL, &support_error));
+  }
+}
+
+void support_live_alone(idm_behavior behavior, const support_history *history, size_t actions,
+                        double *probability)
+{
+  void *memory;
+  check(behavior.ops->memory_create(behavior.content, &memory, &support_error));
+  check(behavior.ops->begin_agent(behavior.content, memory, &support_error));
+  support_live(behavior, memory, history, actions, probability);
+  behavior.ops->memory_destroy(memory);
+}

@@ -12,5 +12,23 @@ extern const idm_planner idm_learner;
 const idm_planner *support_planner_at(size_t index);
 /* A problem that any of them can plan for: two actions and a state that says which of them pays. */
 idm_problem *support_reversal(const idm_planner *planner);
+/* A problem of a shape, drawn at random, that any of them can plan for: every block is there. */
+idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_random *random);
+
+/* What happened to an agent, step by step. */
+enum { SUPPORT_STEPS = 6 };
+typedef struct support_history {
+  int action[SUPPORT_STEPS];
+  int observation[SUPPORT_STEPS];
+  double reward[SUPPORT_STEPS];
+} support_history;
+/* One drawn at random: actions that end nothing, any observation. */
+support_history support_happen(const idm_setting *setting, idm_random *random);
+/* Let a memory live through a trajectory; [SUPPORT_STEPS][actions]: probabilities at each step. */
+void support_live(idm_behavior behavior, void *memory, const support_history *history,
+                  size_t actions, double *probability);
+/* The same for a new agent with a memory of its own. */
+void support_live_alone(idm_behavior behavior, const support_history *history, size_t actions,
+                        double *probability);
 
 #endif

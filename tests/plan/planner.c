@@ -1,247 +1,44 @@
-/* Conformance: what every planner and every named agent must do, and what makes each the agent it
- * is. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* What follows from a planner's table alone: which blocks matter to it. */
+#include "plan/learner_support.h"
 
-#include "support.h"
-
-/* A problem on which every planner can run: weights for rules, a legal alpha and beta for each
- * agent. */
-static idm_problem *common_problem(const char *planner)
-{
-  idm_problem *problem = support_diag(0.7, -1.5, 0.2);
-  idm_theta *theta = problem->theta;
-  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
-  check(idm_theta_resize(theta, IDM_WEIGHTS, 9, 1, &support_error));
-  const double weights[9] = {0.5, 1, -1, -0.5, -1, 2, 0, 0.3, 0.3};
-  memcpy(theta->block[IDM_WEIGHTS].value, weights, sizeof weights);
-  const double prior[3] = {0.2, 0.3, 0.5};
-  memcpy(theta->block[IDM_ACTION_PRIOR].value, prior, sizeof prior);
-  return problem;
-}
-
-static void conforms(const idm_planner *planner)
-{
-  assert_non_null(planner->name);
-  assert_non_null(planner->summary);
-  assert_true(planner->create && planner->plan && planner->destroy);
-  assert_ptr_equal(idm_planner_find(planner->name), planner);
-  for (int horizon = 0; horizon <= 5; horizon += 5)
-    for (int evaluate = IDM_LOOKAHEAD; evaluate <= IDM_INTERPOLATE; evaluate++) {
-      idm_problem *problem = common_problem(planner->name);
-      problem->setting->horizon = horizon;
-      problem->agent.evaluate = (idm_evaluate)evaluate;
-      idm_plan_report report;
-      idm_workspace *workspace = support_plan(problem, &report);
-      assert_true(isnan(report.bound) ? !planner->belief->value : report.bound < 1e-6);
-      for (double p = 0; p <= 1; p += 0.0625) {
-        const double z[2] = {1 - p, p};
-        double decision[3], specification[9];
-        idm_plan_policy(workspace, 0, z, decision, specification);
-        assert_near(decision[0] + decision[1] + decision[2], 1, 1e-12);
-        for (int u = 0; u < 3; u++) {
-          assert_true(decision[u] >= 0);
-          assert_near(specification[3 * u] + specification[3 * u + 1] + specification[3 * u + 2], 1,
-                      1e-12);
-        }
-        assert_true((planner->belief->value == NULL) ==
-                    (isnan(idm_plan_value(workspace, 0, z)) != 0));
-      }
-      /* Planning again changes nothing. */
-      const double z[2] = {0.3, 0.7};
-      double first[3], second[3];
-      idm_plan_policy(workspace, 0, z, first, NULL);
-      check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
-      idm_plan_policy(workspace, 0, z, second, NULL);
-      for (int u = 0; u < 3; u++) assert_near(first[u], second[u], 1e-8);
-      idm_forward forward;
-      const idm_status status = idm_plan_forward(workspace, 0, &forward, NULL, &support_error);
-      assert_int_equal(status, planner->lattice ? IDM_OK : IDM_USAGE);
-      idm_workspace_destroy(workspace);
-      idm_problem_destroy(problem);
-    }
-}
-
-static void planners_and_agents_conform(void **state)
+/* A block that is read matters unless a clamp holds it; one that a clamp only asks a sign of still
+ * moves. */
+static void clamps_decide_what_is_read(void **state)
 {
   (void)state;
-  for (size_t i = 0; idm_planner_at(i); i++) conforms(idm_planner_at(i));
-  assert_null(idm_planner_find("no such planner"));
+  static const idm_clamp clamp[] = {{IDM_ALPHA, IDM_CLAMP_VALUE, 1},
+                                    {IDM_BETA, IDM_CLAMP_NEGATIVE, 0},
+                                    {IDM_ETA, IDM_CLAMP_POSITIVE, 0},
+                                    {IDM_ACTION_PRIOR, IDM_CLAMP_UNIFORM, 0},
+                                    {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0},
+                                    {IDM_BELIEF_PRIOR, IDM_CLAMP_IDLE, 0}};
+  static const idm_block_id reads[] = {IDM_UTILITY,      IDM_ALPHA,        IDM_BETA,
+                                       IDM_ETA,          IDM_ACTION_PRIOR, IDM_TRANSITION,
+                                       IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
+  const idm_planner planner = {.name = "test", .reads = reads, .clamp = clamp, .clamps = 6};
+  for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
+    assert_int_equal(idm_planner_reads(&planner, id),
+                     id == IDM_UTILITY || id == IDM_BETA || id == IDM_ETA);
+  assert_false(idm_planner_reads(&planner, IDM_BLOCK_COUNT));
 }
 
-/* The policy of a planner at belief z in DIAG. */
-static void policy_of(const char *planner, const char *const *settings, double z, double *policy)
-{
-  idm_problem *problem = common_problem(planner);
-  for (; settings && *settings; settings++) support_assign(problem, *settings);
-  idm_workspace *workspace = support_plan(problem, NULL);
-  const double belief[2] = {1 - z, z};
-  idm_plan_policy(workspace, 0, belief, policy, NULL);
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
-}
-
-static void same_policy(const char *a, const char *const *a_settings, const char *b,
-                        const char *const *b_settings, double tolerance)
-{
-  for (double z = 0.03; z < 1; z += 0.11) {
-    double p[3], q[3];
-    policy_of(a, a_settings, z, p);
-    policy_of(b, b_settings, z, q);
-    for (int u = 0; u < 3; u++) assert_near(p[u], q[u], tolerance);
-  }
-}
-
-static void agents_are_what_the_table_says(void **state)
+/* All blocks of its own are read, and none beyond. */
+static void own_blocks_are_read(void **state)
 {
   (void)state;
-  double p[3];
-  policy_of("uniformly-random", NULL, 0.9, p);
-  for (int u = 0; u < 3; u++) assert_near(p[u], 1.0 / 3, 1e-12);
-  policy_of("deterministic-optimal", NULL, 0.5, p);
-  assert_near(p[2], 1, 0);
-  policy_of("deterministic-optimal", NULL, 0.99, p);
-  assert_near(p[1], 1, 0);
-  /* Boltzmann exploration becomes the optimal agent as its temperature falls. */
-  same_policy("boltzmann-exploratory", (const char *[]){"temperature=1e-9", NULL},
-              "deterministic-optimal", NULL, 1e-9);
-  policy_of("boltzmann-exploratory", (const char *[]){"temperature=1e9", NULL}, 0.9, p);
-  assert_near(p[0], 1.0 / 3, 1e-6);
-  /* KL-regularised with a uniform prior is maximum entropy. */
-  idm_problem *problem = common_problem("kl-regularised");
-  for (int u = 0; u < 3; u++) problem->theta->block[IDM_ACTION_PRIOR].value[u] = 1.0 / 3;
-  idm_workspace *workspace = support_plan(problem, NULL);
-  double q[3];
-  idm_plan_policy(workspace, 0, (const double[]){0.4, 0.6}, q, NULL);
-  policy_of("maximum-entropy", NULL, 0.6, p);
-  for (int u = 0; u < 3; u++) assert_near(p[u], q[u], 1e-9);
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
-  /* Robustness fades as beta goes to minus infinity: the rational planner remains. */
-  same_policy("kl-penalised-robust", (const char *[]){"beta=-1e9", NULL}, "rational", NULL, 1e-9);
-}
-
-static void agents_refuse_what_they_cannot_be(void **state)
-{
-  (void)state;
-  const char *const cases[][3] = {{"maximum-entropy", "alpha=-1", "positive"},
-                                  {"kl-regularised", "alpha=inf", "positive"},
-                                  {"kl-penalised-robust", "beta=2", "negative"}};
-  for (size_t i = 0; i < 3; i++) {
-    idm_problem *problem = common_problem(cases[i][0]);
-    support_assign(problem, cases[i][1]);
-    idm_workspace *workspace;
-    assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
-                                          &workspace, &support_error),
-                     IDM_INPUT);
-    assert_non_null(strstr(support_error.message, cases[i][2]));
-    idm_problem_destroy(problem);
+  for (size_t i = 0; support_planner_at(i); i++) {
+    const idm_planner *planner = support_planner_at(i);
+    for (size_t k = 0; k < planner->owns; k++)
+      assert_true(idm_planner_reads(planner, IDM_BLOCK_COUNT + k));
+    assert_false(idm_planner_reads(planner, IDM_BLOCK_COUNT + planner->owns));
   }
-}
-
-/* An MDP costs one point a state, and agrees with value iteration written out plainly. */
-static void an_mdp_needs_no_lattice(void **state)
-{
-  (void)state;
-  idm_problem *problem;
-  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
-  support_set(problem, 0, INFINITY, 0);
-  idm_workspace *workspace = support_plan(problem, NULL);
-  const idm_sizes n = idm_setting_sizes(problem->setting);
-  assert_int_equal(idm_workspace_points(workspace), n.states);
-  const double gamma = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
-  const double *utility = idm_theta_values(problem->theta, IDM_UTILITY, 0);
-  double *v = calloc(n.states, sizeof *v), *next = calloc(n.states, sizeof *next);
-  double *mean = calloc(n.actions * n.states * n.states, sizeof *mean);
-  for (size_t m = 0; m < problem->theta->models; m++)
-    for (size_t i = 0; i < n.actions * n.states * n.states; i++)
-      mean[i] +=
-          problem->theta->block[IDM_MODEL_PRIOR].value[m] *
-          problem->theta->block[IDM_TRANSITION].value[m * n.actions * n.states * n.states + i];
-  for (int sweep = 0; sweep < 3000; sweep++) {
-    for (size_t s = 0; s < n.states; s++) {
-      next[s] = -INFINITY;
-      for (size_t u = 0; u < n.actions; u++) {
-        double q = utility[u * n.states + s];
-        for (size_t t = 0; t < n.states; t++)
-          q += problem->setting->terminal[u]
-                   ? 0
-                   : gamma * mean[(u * n.states + s) * n.states + t] * v[t];
-        next[s] = fmax(next[s], q);
-      }
-    }
-    memcpy(v, next, n.states * sizeof *v);
-  }
-  for (size_t s = 0; s < n.states; s++) {
-    double *corner = calloc(n.states, sizeof *corner);
-    corner[s] = 1;
-    assert_near(idm_plan_value(workspace, 0, corner), v[s], 1e-8);
-    free(corner);
-  }
-  free(v);
-  free(next);
-  free(mean);
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
-}
-
-/* Started from what was kept, planning is a function of theta alone: the way there leaves no trace,
- * to the last bit.
- */
-static void what_is_kept_makes_planning_a_function(void **state)
-{
-  (void)state;
-  const double z[2] = {0.3712, 0.6288};
-  for (size_t i = 0; idm_planner_at(i); i++) {
-    idm_problem *problem = common_problem(idm_planner_at(i)->name);
-    idm_theta *a = problem->theta, *b, *c;
-    check(idm_theta_copy(a, &b, &support_error));
-    check(idm_theta_copy(a, &c, &support_error));
-    b->block[IDM_UTILITY].value[0] += 1.5;
-    c->block[IDM_UTILITY].value[0] -= 4;
-    idm_theta_set_scalar(c, IDM_ALPHA, 2);
-    idm_workspace *workspace = support_plan(problem, NULL);
-    const double one = 1;
-    idm_solver kept;
-    idm_solver_default(&kept);
-    kept.slots = 1;
-    kept.weights = &one;
-    check(idm_workspace_keep(workspace, 0, &support_error));
-    double first[3], second[3];
-    check(idm_plan(b, &kept, workspace, NULL, &support_error));
-    idm_plan_policy(workspace, 0, z, first, NULL);
-    const double value = idm_plan_value(workspace, 0, z);
-    check(idm_plan(c, &kept, workspace, NULL, &support_error));
-    check(idm_plan(b, &kept, workspace, NULL, &support_error));
-    idm_plan_policy(workspace, 0, z, second, NULL);
-    assert_memory_equal(first, second, sizeof first);
-    const double again = idm_plan_value(workspace, 0, z);
-    assert_memory_equal(&value, &again, sizeof value);
-    idm_workspace_destroy(workspace);
-    idm_theta_destroy(b);
-    idm_theta_destroy(c);
-    idm_problem_destroy(problem);
-  }
-  /* Nothing planned, nothing to start from. */
-  idm_problem *problem = common_problem("bounded-rational");
-  idm_workspace *workspace;
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
-                             &support_error));
-  assert_int_equal(idm_workspace_keep(workspace, 0, &support_error), IDM_USAGE);
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(planners_and_agents_conform),
-      cmocka_unit_test(agents_are_what_the_table_says),
-      cmocka_unit_test(agents_refuse_what_they_cannot_be),
-      cmocka_unit_test(an_mdp_needs_no_lattice),
-      cmocka_unit_test(what_is_kept_makes_planning_a_function),
+      cmocka_unit_test(clamps_decide_what_is_read),
+      cmocka_unit_test(own_blocks_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,101 +1,11 @@
-/* Behaviours: the conformance suite of the ops table, and the filter against plain computations. */
+/* Agents that hold beliefs: likelihoods against a filter written out plainly, whatever was not
+ * recorded. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
-
-/* --- conformance: what every behaviour must do ---------------------------------------------- */
-
-static double total_probability(const double *p, size_t count)
-{
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += p[i];
-  return sum;
-}
-
-static void behavior_conforms(const idm_setting *setting, idm_behavior b)
-{
-  const idm_sizes n = idm_setting_sizes(setting);
-  double *p = calloc(n.actions, sizeof *p);
-  double *again = calloc(n.actions, sizeof *again);
-  double *z = calloc(n.states, sizeof *z);
-  bool *open = calloc(n.actions, sizeof *open);
-  idm_random random;
-  idm_random_init(&random, 31, 0);
-  void *before, *after;
-  check(b.ops->memory_create(b.content, &before, &support_error));
-  check(b.ops->memory_create(b.content, &after, &support_error));
-  for (int trajectory = 0; trajectory < 8; trajectory++) {
-    check(b.ops->begin_agent(b.content, before, &support_error));
-    check(b.ops->begin_trajectory(b.content, before, before, 0, NULL, &support_error));
-    for (int t = 0; t < 4; t++) {
-      /* Probabilities over all actions, and over those open. */
-      check(b.ops->act(b.content, before, NULL, p, &support_error));
-      assert_near(total_probability(p, n.actions), 1, 1e-10);
-      open[0] = true;
-      open[1] = false;
-      for (size_t u = 2; u < n.actions; u++) open[u] = true;
-      check(b.ops->act(b.content, before, open, again, &support_error));
-      assert_near(total_probability(again, n.actions), 1, 1e-10);
-      assert_true(again[1] == 0);
-      open[1] = true;
-      check(b.ops->act(b.content, before, open, again, &support_error));
-      for (size_t u = 0; u < n.actions; u++) assert_near(again[u], p[u], 1e-12);
-      /* One open action is taken for certain. */
-      for (size_t u = 0; u < n.actions; u++) open[u] = u == 1;
-      check(b.ops->act(b.content, before, open, again, &support_error));
-      assert_near(again[1], 1, 1e-12);
-      check(b.ops->act(b.content, before, NULL, p, &support_error));
-      /* The logarithm agrees with the probability. */
-      for (size_t v = 0; v < n.actions; v++) {
-        double log_p;
-        check(b.ops->log_act(b.content, before, NULL, v, &log_p, &support_error));
-        assert_near(exp(log_p), p[v], 1e-12);
-      }
-      /* Observing into another memory leaves this one as it was. */
-      size_t u = 0;
-      while (setting->ends[u]) u++;
-      const int x = (int)(idm_random_uniform(&random) * (double)n.observations);
-      check(b.ops->observe(b.content, before, after, (int)u, x, 0, NULL, &support_error));
-      check(b.ops->act(b.content, before, NULL, again, &support_error));
-      for (size_t v = 0; v < n.actions; v++) assert_near(again[v], p[v], 0);
-      b.ops->belief(b.content, after, z);
-      double sum = 0;
-      for (size_t s = 0; s < n.states; s++) {
-        assert_true(z[s] >= 0);
-        sum += z[s];
-      }
-      assert_near(sum, 1, 1e-10);
-      check(b.ops->observe(b.content, before, before, (int)u, x, 0, NULL, &support_error));
-    }
-  }
-  b.ops->memory_destroy(before);
-  b.ops->memory_destroy(after);
-  free(p);
-  free(again);
-  free(z);
-  free(open);
-}
-
-static void every_planners_behavior_conforms(void **state)
-{
-  (void)state;
-  for (size_t i = 0; idm_planner_at(i); i++) {
-    const idm_planner *planner = idm_planner_at(i);
-    for (int recognition = 0; recognition < 2; recognition++) {
-      idm_problem *problem = support_diag(0.7, -1.5, 0.2);
-      check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
-      check(idm_problem_plan_by(problem, idm_planner_find(planner->name), &support_error));
-      problem->agent.recognition = (idm_recognition)recognition;
-      idm_workspace *workspace = support_plan(problem, NULL);
-      behavior_conforms(problem->setting, idm_workspace_behavior(workspace));
-      idm_workspace_destroy(workspace);
-      idm_problem_destroy(problem);
-    }
-  }
-}
 
 /* --- plain computations: a filter written out, one trajectory at a time --------------------- */
 
@@ -329,7 +239,6 @@ static void a_set_too_large_is_an_error_with_its_row(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_planners_behavior_conforms),
       cmocka_unit_test(missing_values_match_brute_force),
       cmocka_unit_test(a_missing_action_weighs_by_the_policy),
       cmocka_unit_test(seeing_nothing_keeps_the_predictive_belief),

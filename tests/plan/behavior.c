@@ -1,0 +1,462 @@
+/* Conformance: what every behaviour must do, and that likelihoods over the tree of histories are
+ * those of a plain loop over agents and trajectories. */
+#include "plan/learner_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ACTIONS = 3, PROBABILITIES = SUPPORT_STEPS * ACTIONS };
+static const support_shape shape = {
+    .states = 2, .actions = ACTIONS, .observations = 3, .models = 2, .resolution = 12};
+
+/* A behaviour at work. */
+typedef struct scene {
+  idm_problem *problem;
+  idm_workspace *workspace;
+  idm_behavior b;
+} scene;
+
+static scene open_scene(const idm_planner *planner, idm_recognition recognition, idm_random *random)
+{
+  scene s = {.problem = support_any(planner, shape, random)};
+  s.problem->agent.recognition = recognition;
+  s.workspace = support_plan(s.problem, NULL);
+  s.b = idm_workspace_behavior(s.workspace);
+  return s;
+}
+
+static void close_scene(scene *s)
+{
+  idm_workspace_destroy(s->workspace);
+  idm_problem_destroy(s->problem);
+}
+
+static void *new_agent(const scene *s)
+{
+  void *memory;
+  check(s->b.ops->memory_create(s->b.content, &memory, &support_error));
+  check(s->b.ops->begin_agent(s->b.content, memory, &support_error));
+  return memory;
+}
+
+static void begin(const scene *s, void *before, void *after)
+{
+  check(s->b.ops->begin_trajectory(s->b.content, before, after, 0, NULL, &support_error));
+}
+
+static void act(const scene *s, void *memory, const bool *opt_available, double *probability)
+{
+  check(s->b.ops->act(s->b.content, memory, opt_available, probability, &support_error));
+}
+
+static void observe(const scene *s, void *before, void *after, const support_history *h, size_t t)
+{
+  check(s->b.ops->observe(s->b.content, before, after, h->action[t], h->observation[t],
+                          h->reward[t], NULL, &support_error));
+}
+
+/* Run a test over every planner, with mean and with sampled recognition. */
+static void for_every_behavior(uint64_t seed, void (*test)(const scene *, idm_random *))
+{
+  idm_random random;
+  idm_random_init(&random, seed, 0);
+  for (size_t i = 0; support_planner_at(i); i++)
+    for (int recognition = 0; recognition < 2; recognition++) {
+      scene s = open_scene(support_planner_at(i), (idm_recognition)recognition, &random);
+      test(&s, &random);
+      close_scene(&s);
+    }
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static void tables_are_complete(void **state)
+{
+  (void)state;
+  for (size_t i = 0; support_planner_at(i); i++) {
+    const idm_behavior_ops *ops = idm_planner_behavior(support_planner_at(i));
+    assert_non_null(ops);
+    assert_true(ops->memory_create && ops->memory_destroy && ops->begin_agent &&
+                ops->begin_trajectory && ops->act && ops->observe);
+    assert_int_equal(ops->scope & ~(unsigned)(IDM_SCOPE_AGENT | IDM_SCOPE_REWARD), 0);
+    /* Who learns from rewards says that the log must have them. */
+    if (ops->scope & IDM_SCOPE_REWARD)
+      assert_true(support_planner_at(i)->needs & IDM_NEEDS_REWARDS);
+    if (ops->slope)
+      assert_true(ops->slope->possible && ops->slope->create && ops->slope->destroy &&
+                  ops->slope->run);
+  }
+}
+
+/* --- deciding ------------------------------------------------------------------------------- */
+
+static void check_logarithms(const scene *s, void *memory, const bool *open, const double *p)
+{
+  for (size_t u = 0; s->b.ops->log_act && u < ACTIONS; u++) {
+    double log_p;
+    check(s->b.ops->log_act(s->b.content, memory, open, u, &log_p, &support_error));
+    assert_near(exp(log_p), p[u], 1e-12);
+    if (p[u] > 1e-200) assert_near(log_p, log(p[u]), 1e-10);
+    if (open && !open[u]) assert_true(log_p == -INFINITY);
+  }
+}
+
+static void check_decisions(const scene *s, void *memory)
+{
+  double all[ACTIONS], p[ACTIONS], again[ACTIONS];
+  act(s, memory, NULL, all);
+  for (unsigned set = 1; set < 1u << ACTIONS; set++) {
+    bool open[ACTIONS];
+    double sum = 0;
+    for (size_t u = 0; u < ACTIONS; u++) open[u] = set >> u & 1;
+    act(s, memory, open, p);
+    for (size_t u = 0; u < ACTIONS; u++) {
+      assert_true(open[u] ? p[u] >= 0 : p[u] == 0);
+      sum += p[u];
+    }
+    assert_near(sum, 1, 1e-10);
+    /* To the last bit: closed and open again, nothing is remembered of a set. */
+    act(s, memory, NULL, again);
+    assert_memory_equal(again, all, sizeof again);
+    check_logarithms(s, memory, open, p);
+    /* Everything open is the same as no set. */
+    if (set == (1u << ACTIONS) - 1)
+      for (size_t u = 0; u < ACTIONS; u++) assert_near(p[u], all[u], 1e-12);
+  }
+  act(s, memory, NULL, all);
+  check_logarithms(s, memory, NULL, all);
+}
+
+static void test_decisions(const scene *s, idm_random *random)
+{
+  const support_history h = support_happen(s->problem->setting, random);
+  void *memory = new_agent(s);
+  begin(s, memory, memory);
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) {
+    check_decisions(s, memory);
+    observe(s, memory, memory, &h, t);
+  }
+  s->b.ops->memory_destroy(memory);
+}
+
+static void decisions_are_distributions_over_the_open(void **state)
+{
+  (void)state;
+  for_every_behavior(91, test_decisions);
+}
+
+/* --- remembering ---------------------------------------------------------------------------- */
+
+/* In place or into another memory is the same, and what came before stays usable: from it the same
+ * step can be taken once more. */
+static void test_memories(const scene *s, idm_random *random)
+{
+  const support_history h = support_happen(s->problem->setting, random);
+  void *here = new_agent(s), *before = new_agent(s), *after = new_agent(s), *other = new_agent(s);
+  begin(s, here, here);
+  begin(s, other, before);
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) {
+    double p[ACTIONS], q[ACTIONS], r[ACTIONS];
+    act(s, here, NULL, p);
+    act(s, before, NULL, q);
+    assert_memory_equal(p, q, sizeof p);
+    observe(s, before, other, &h, (t + 1) % SUPPORT_STEPS); /* what did not happen */
+    observe(s, before, after, &h, t);
+    act(s, before, NULL, q);
+    assert_memory_equal(p, q, sizeof p);
+    observe(s, before, other, &h, t);
+    observe(s, here, here, &h, t);
+    act(s, here, NULL, p);
+    act(s, after, NULL, q);
+    act(s, other, NULL, r);
+    assert_memory_equal(p, q, sizeof p);
+    assert_memory_equal(p, r, sizeof p);
+    void *swapped = before;
+    before = after;
+    after = swapped;
+  }
+  void *const all[] = {here, before, after, other};
+  for (size_t i = 0; i < 4; i++) s->b.ops->memory_destroy(all[i]);
+}
+
+static void memories_are_independent(void **state)
+{
+  (void)state;
+  for_every_behavior(92, test_memories);
+}
+
+/* The mean belief, where one is held, is a distribution. */
+static void test_beliefs(const scene *s, idm_random *random)
+{
+  if (!s->b.ops->belief) return;
+  const support_history h = support_happen(s->problem->setting, random);
+  void *memory = new_agent(s);
+  begin(s, memory, memory);
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) {
+    double z[2], p[ACTIONS];
+    act(s, memory, NULL, p);
+    observe(s, memory, memory, &h, t);
+    s->b.ops->belief(s->b.content, memory, z);
+    assert_true(z[0] >= 0 && z[1] >= 0);
+    assert_near(z[0] + z[1], 1, 1e-12);
+  }
+  s->b.ops->memory_destroy(memory);
+}
+
+static void beliefs_are_distributions(void **state)
+{
+  (void)state;
+  for_every_behavior(93, test_beliefs);
+}
+
+/* A memory of a trajectory forgets with it; any memory forgets with its agent. */
+static void test_scope(const scene *s, idm_random *random)
+{
+  const support_history h[2] = {support_happen(s->problem->setting, random),
+                                support_happen(s->problem->setting, random)};
+  double alone[2][PROBABILITIES], first[2][PROBABILITIES], second[2][PROBABILITIES];
+  void *memory = new_agent(s), *fresh = new_agent(s);
+  for (size_t k = 0; k < 2; k++) {
+    support_live_alone(s->b, &h[k], ACTIONS, alone[k]);
+    support_live(s->b, memory, &h[k], ACTIONS, first[k]);
+  }
+  assert_memory_equal(first[0], alone[0], sizeof alone[0]);
+  const bool forgets = memcmp(first[1], alone[1], sizeof alone[1]) == 0;
+  assert_int_equal(forgets, !(s->b.ops->scope & IDM_SCOPE_AGENT));
+  /* The same whole history gives the same, in a memory that lived before and in a new one. */
+  check(s->b.ops->begin_agent(s->b.content, memory, &support_error));
+  for (size_t k = 0; k < 2; k++) support_live(s->b, memory, &h[k], ACTIONS, second[k]);
+  assert_memory_equal(second, first, sizeof first);
+  for (size_t k = 0; k < 2; k++) support_live(s->b, fresh, &h[k], ACTIONS, second[k]);
+  assert_memory_equal(second, first, sizeof first);
+  s->b.ops->memory_destroy(memory);
+  s->b.ops->memory_destroy(fresh);
+}
+
+static void memories_last_as_their_scope_says(void **state)
+{
+  (void)state;
+  for_every_behavior(94, test_scope);
+}
+
+static void test_rewards(const scene *s, idm_random *random)
+{
+  support_history h = support_happen(s->problem->setting, random);
+  double first[PROBABILITIES], second[PROBABILITIES];
+  support_live_alone(s->b, &h, ACTIONS, first);
+  for (size_t t = 0; t < SUPPORT_STEPS; t++) h.reward[t] += 1;
+  support_live_alone(s->b, &h, ACTIONS, second);
+  assert_int_equal(memcmp(first, second, sizeof first) != 0,
+                   (s->b.ops->scope & IDM_SCOPE_REWARD) != 0);
+}
+
+static void rewards_matter_as_the_scope_says(void **state)
+{
+  (void)state;
+  for_every_behavior(95, test_rewards);
+}
+
+/* --- likelihood ----------------------------------------------------------------------------- */
+
+enum { AGENTS = 3, TRAJECTORIES = 40, LENGTH = 5, SETS = 4 };
+
+/* Some rows with a choice of fewer actions, the one taken among them. */
+static void close_actions(idm_data *data, idm_random *random)
+{
+  static const bool sets[SETS][ACTIONS] = {{1, 1, 1}, {1, 1, 0}, {0, 1, 1}, {0, 0, 1}};
+  free(data->available_set);
+  data->available_set = malloc(sizeof sets);
+  assert_non_null(data->available_set);
+  memcpy(data->available_set, sets, sizeof sets);
+  data->available_sets = SETS;
+  for (size_t row = 0; row < data->rows; row++) {
+    const size_t set = (size_t)(idm_random_uniform(random) * SETS);
+    if (sets[set][data->action[row]]) data->available[row] = (uint32_t)set;
+  }
+}
+
+/* Some cells that were not recorded. */
+static void forget_cells(idm_data *data, idm_random *random)
+{
+  for (size_t row = 0; row < data->rows; row++) {
+    if (idm_random_uniform(random) < 0.1) data->observation[row] = IDM_MISSING;
+    if (idm_random_uniform(random) < 0.05) data->action[row] = IDM_MISSING;
+  }
+}
+
+static idm_data *simulate(const scene *s, idm_random *random)
+{
+  idm_simulation simulation = {.trajectories = TRAJECTORIES,
+                               .steps = LENGTH,
+                               .seed = (uint64_t)(1e9 * idm_random_uniform(random)),
+                               .agents = AGENTS};
+  idm_data *data;
+  idm_simulation_pay(&simulation, s->problem);
+  check(idm_simulate(s->problem->setting, s->b, &simulation, &data, &support_error));
+  close_actions(data, random);
+  return data;
+}
+
+/* The likelihood from its definition: agent by agent, trajectory by trajectory, row by row. */
+static double plain_score(const scene *s, const idm_data *data)
+{
+  const double *rewards = data->number[IDM_COLUMN_REWARD];
+  double total = 0;
+  for (size_t a = 0; a < data->agent_name.count; a++) {
+    void *memory = new_agent(s);
+    for (size_t t = 0; t < data->trajectories; t++) {
+      if (data->agent[t] != a) continue;
+      begin(s, memory, memory);
+      for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+        const bool *open = data->available_set + data->available[row] * ACTIONS;
+        double p[ACTIONS];
+        act(s, memory, open, p);
+        if (data->action[row] != IDM_MISSING) total += log(p[data->action[row]]);
+        check(s->b.ops->observe(s->b.content, memory, memory, data->action[row],
+                                data->observation[row], rewards ? rewards[row] : 0, NULL,
+                                &support_error));
+      }
+    }
+    s->b.ops->memory_destroy(memory);
+  }
+  return total;
+}
+
+static double tree_score(const scene *s, const idm_data *data, const idm_prefix_tree *tree)
+{
+  idm_scorer *scorer;
+  idm_score score, again;
+  double agents[AGENTS], sum = 0, trajectories = 0;
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  check(idm_scorer_run(scorer, s->b, &score, &support_error));
+  check(idm_scorer_run(scorer, s->b, &again, &support_error));
+  assert_true(score.log_likelihood == again.log_likelihood);
+  assert_int_equal(score.decisions + score.forced + score.unrecorded, data->rows);
+  idm_scorer_agents(scorer, agents);
+  for (size_t a = 0; a < AGENTS; a++) sum += agents[a];
+  for (size_t t = 0; t < data->trajectories; t++) trajectories += idm_scorer_trajectory(scorer, t);
+  assert_near(sum, score.log_likelihood, 1e-11);
+  assert_near(trajectories, score.log_likelihood, 1e-11);
+  idm_scorer_destroy(scorer);
+  return score.log_likelihood;
+}
+
+static void test_likelihood(const scene *s, idm_random *random)
+{
+  idm_data *data = simulate(s, random);
+  for (int missing = 0; missing < 2; missing++) {
+    idm_prefix_tree *tree;
+    if (missing) forget_cells(data, random);
+    check(idm_data_validate(data, s->problem->setting, &support_error));
+    check(idm_evidence_tree(s->problem, data, &tree, &support_error));
+    assert_int_equal(tree->scope, s->b.ops->scope);
+    const double plain = plain_score(s, data);
+    assert_true(isfinite(plain));
+    assert_near(tree_score(s, data, tree), plain, 1e-10);
+    idm_prefix_tree_destroy(tree);
+  }
+  idm_data_destroy(data);
+}
+
+static void trees_score_as_a_plain_loop(void **state)
+{
+  (void)state;
+  for_every_behavior(96, test_likelihood);
+}
+
+/* --- slopes --------------------------------------------------------------------------------- */
+
+/* The derivative is 0 by definition: see idm_gradient_run. */
+static bool without_slope(size_t id)
+{
+  return id == IDM_TRANSITION || id == IDM_EMISSION || id == IDM_CERTAINTY ||
+         id == IDM_BELIEF_PRIOR;
+}
+
+/* log-likelihood with a number of theta moved by `step`: along the simplex in a distribution, by
+ * the inverse where the descriptor says so. */
+static double moved(const scene *s, idm_scorer *scorer, size_t id, size_t i, double step)
+{
+  idm_theta *theta;
+  idm_score score;
+  check(idm_theta_copy(s->problem->theta, &theta, &support_error));
+  const idm_block_info *info = theta->block[id].info;
+  double *value = theta->block[id].value;
+  value[i] = info->reciprocal ? 1 / (1 / value[i] + step) : value[i] + step;
+  if (info->support == IDM_DISTRIBUTION) value[0] -= step;
+  check(idm_plan(theta, NULL, s->workspace, NULL, &support_error));
+  check(idm_scorer_run(scorer, s->b, &score, &support_error));
+  idm_theta_destroy(theta);
+  return score.log_likelihood;
+}
+
+static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *slope, size_t id)
+{
+  const double h = 1e-4;
+  const idm_block *block = &slope->block[id];
+  const bool along = block->info->support == IDM_DISTRIBUTION;
+  for (size_t i = along; i < block->size; i++) {
+    /* The fourth order: what is left is the tolerance of plans. */
+    const double wide = moved(s, scorer, id, i, 2 * h) - moved(s, scorer, id, i, -2 * h);
+    const double narrow = moved(s, scorer, id, i, h) - moved(s, scorer, id, i, -h);
+    const double expected = (8 * narrow - wide) / (12 * h);
+    const double found = block->value[i] - (along ? block->value[0] : 0);
+    if (fabs(found - expected) > 2e-4 * fmax(1, fabs(expected)))
+      fail_msg("'%s': the slope in %s[%zu] is %.9g, by differences %.9g",
+               idm_workspace_planner(s->workspace)->name, block->info->name, i, found, expected);
+  }
+}
+
+static void test_slope(const scene *s, idm_random *random)
+{
+  idm_data *data = simulate(s, random);
+  idm_prefix_tree *tree;
+  check(idm_evidence_tree(s->problem, data, &tree, &support_error));
+  if (idm_gradient_possible(data, tree, s->workspace)) {
+    idm_gradient *gradient;
+    idm_scorer *scorer;
+    idm_theta *slope;
+    double log_likelihood;
+    check(idm_theta_copy(s->problem->theta, &slope, &support_error));
+    check(idm_gradient_create(data, tree, s->workspace, &gradient, &support_error));
+    check(idm_scorer_create(data, tree, &scorer, &support_error));
+    check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));
+    assert_near(log_likelihood, tree_score(s, data, tree), 1e-10);
+    const idm_planner *planner = idm_workspace_planner(s->workspace);
+    for (size_t id = 0; id < slope->blocks; id++) {
+      if (idm_planner_reads(planner, id) && !without_slope(id)) {
+        compare_block(s, scorer, slope, id);
+        continue;
+      }
+      for (size_t i = 0; i < slope->block[id].size; i++)
+        assert_true(slope->block[id].value[i] == 0);
+    }
+    idm_scorer_destroy(scorer);
+    idm_gradient_destroy(gradient);
+    idm_theta_destroy(slope);
+  }
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+static void slopes_are_those_of_differences(void **state)
+{
+  (void)state;
+  for_every_behavior(97, test_slope);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tables_are_complete),
+      cmocka_unit_test(decisions_are_distributions_over_the_open),
+      cmocka_unit_test(memories_are_independent),
+      cmocka_unit_test(beliefs_are_distributions),
+      cmocka_unit_test(memories_last_as_their_scope_says),
+      cmocka_unit_test(rewards_matter_as_the_scope_says),
+      cmocka_unit_test(trees_score_as_a_plain_loop),
+      cmocka_unit_test(slopes_are_those_of_differences),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
