@@ -125,26 +125,6 @@ static void test_agents_share_histories(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A log without rewards is refused by name, before anything runs. */
-static void test_rewards_are_asked_for(void **state)
-{
-  (void)state;
-  idm_problem *problem = support_reversal(&idm_learner);
-  idm_data *data = support_data(problem, "agent,action,observation\na,left,win\n");
-  idm_posterior *posterior;
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  check(idm_problem_free(problem, "learning_rate", &support_error));
-  for (size_t i = 0; idm_inverse_at(i); i++) {
-    assert_int_equal(
-        idm_inverse_at(i)->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error),
-        IDM_INPUT);
-    assert_non_null(strstr(support_error.message, "data: {reward: COLUMN}"));
-  }
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
-}
-
 /* Written as CSV and read back, the log has the same score, rewards and agents. */
 static void test_written_and_read(void **state)
 {
@@ -245,7 +225,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_tree_scores_as_a_plain_loop),
       cmocka_unit_test(test_agents_share_histories),
-      cmocka_unit_test(test_rewards_are_asked_for),
       cmocka_unit_test(test_written_and_read),
       cmocka_unit_test(test_fitted_back),
       cmocka_unit_test(test_recovered),
