@@ -1,0 +1,409 @@
+/* Blocks of unnamed numbers: 20,000 of them inferred at once, reported as one quantity, written and
+ * read back. */
+#include "plan/learner_support.h"
+
+#include <math.h>
+#include <netcdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { NUMBERS = 20000, TRAJECTORIES = 5 };
+
+/* --- a planner with an opaque block --------------------------------------------------------- */
+
+/* Step t of a trajectory goes right with logit weight[t mod NUMBERS], whatever was seen. */
+static const idm_block_info own[] = {{.name = "weight",
+                                      .summary = "logit of the second action, a number a step",
+                                      .count = NUMBERS,
+                                      .opaque = true,
+                                      .scales = IDM_SCALES_IDENTITY,
+                                      .spread = 1,
+                                      .form = IDM_FORM_NUMBERS,
+                                      .of_agent = true}};
+
+static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
+                         void **ret_content, idm_error *opt_error)
+{
+  (void)setting;
+  (void)theta;
+  (void)agent;
+  *ret_content = idm_new(NUMBERS, sizeof(double));
+  return *ret_content ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                       idm_plan_report *report, idm_error *opt_error)
+{
+  (void)solver;
+  (void)opt_error;
+  memcpy(content, idm_theta_values(theta, IDM_BLOCK_COUNT, 0), NUMBERS * sizeof(double));
+  *report = (idm_plan_report){.bound = NAN, .stop = IDM_STOP_UNPLANNED};
+  return IDM_OK;
+}
+
+/* Its memory is the step. */
+static idm_status memory_create(const void *content, void **ret_memory, idm_error *opt_error)
+{
+  (void)content;
+  *ret_memory = idm_new(1, sizeof(size_t));
+  return *ret_memory ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static idm_status begin_agent(const void *content, void *memory, idm_error *opt_error)
+{
+  (void)content;
+  (void)opt_error;
+  *(size_t *)memory = 0;
+  return IDM_OK;
+}
+
+static idm_status begin_trajectory(const void *content, void *before, void *after, size_t variant,
+                                   const double *opt_start, idm_error *opt_error)
+{
+  (void)before;
+  (void)variant;
+  (void)opt_start;
+  return begin_agent(content, after, opt_error);
+}
+
+static idm_status act(const void *content, void *memory, const bool *opt_available,
+                      double *probability, idm_error *opt_error)
+{
+  (void)opt_error;
+  const double *weight = content;
+  const double logit = weight[*(size_t *)memory % NUMBERS];
+  for (size_t u = 0; u < 2; u++) {
+    const bool open = !opt_available || opt_available[u];
+    const bool alone = opt_available && !opt_available[1 - u];
+    probability[u] = !open ? 0 : alone ? 1 : 1 / (1 + exp(u ? -logit : logit));
+  }
+  return IDM_OK;
+}
+
+static idm_status observe(const void *content, void *before, void *after, int action,
+                          int observation, double reward, idm_random *opt_random,
+                          idm_error *opt_error)
+{
+  (void)content;
+  (void)action;
+  (void)observation;
+  (void)reward;
+  (void)opt_random;
+  (void)opt_error;
+  *(size_t *)after = *(size_t *)before + 1;
+  return IDM_OK;
+}
+
+typedef struct slope {
+  const double *weight;
+  const idm_data *data;
+  const idm_prefix_tree *tree;
+} slope;
+
+static bool slope_possible(const void *content, const idm_data *data, const idm_prefix_tree *tree)
+{
+  (void)content;
+  (void)data;
+  (void)tree;
+  return true;
+}
+
+static idm_status slope_create(const void *content, const idm_data *data,
+                               const idm_prefix_tree *tree, void **ret_slope, idm_error *opt_error)
+{
+  slope *s = idm_new(1, sizeof *s);
+  *ret_slope = s;
+  if (!s) return idm_fail_memory(opt_error);
+  *s = (slope){content, data, tree};
+  return IDM_OK;
+}
+
+static idm_status slope_run(void *content, double *log_likelihood, idm_theta *theta_slope,
+                            idm_error *opt_error)
+{
+  (void)opt_error;
+  const slope *s = content;
+  idm_theta_clear(theta_slope);
+  *log_likelihood = 0;
+  for (size_t i = 0; i < s->tree->nodes; i++) {
+    const idm_prefix_node *node = &s->tree->node[i];
+    if (node->begin >= 0 || node->action == IDM_MISSING) continue;
+    if (idm_data_open(s->data, node->available) == 1) continue;
+    const size_t at = (node->depth - 1) % NUMBERS; /* the beginning has depth 0 */
+    const double right = 1 / (1 + exp(-s->weight[at])), count = (double)node->count;
+    *log_likelihood += count * log(node->action ? right : 1 - right);
+    theta_slope->block[IDM_BLOCK_COUNT].value[at] += count * (node->action - right);
+  }
+  return IDM_OK;
+}
+
+static const idm_slope_ops slope_operations = {
+    .possible = slope_possible, .create = slope_create, .destroy = free, .run = slope_run};
+
+static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
+                                          .memory_create = memory_create,
+                                          .memory_destroy = free,
+                                          .begin_agent = begin_agent,
+                                          .begin_trajectory = begin_trajectory,
+                                          .act = act,
+                                          .observe = observe,
+                                          .slope = &slope_operations};
+
+static const idm_planner stepwise = {.name = "stepwise",
+                                     .summary = "a habit a step",
+                                     .row = "(beyond the table)",
+                                     .reads = (const idm_block_id[]){IDM_BLOCK_COUNT},
+                                     .own = own,
+                                     .owns = 1,
+                                     .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,
+                                     .create = create,
+                                     .plan = plan,
+                                     .destroy = free,
+                                     .behavior = &behavior};
+
+/* --- one fit, looked at by all tests -------------------------------------------------------- */
+
+typedef struct fitted {
+  idm_problem *problem;
+  idm_data *data;
+  idm_posterior *posterior;
+} fitted;
+
+static idm_fit_settings make_settings(void)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.chains = 1;
+  settings.prior_draws = 3;
+  settings.threads = 1;
+  return settings;
+}
+
+static int set_up(void **state)
+{
+  static fitted f;
+  idm_random random;
+  idm_random_init(&random, 101, 0);
+  f.problem = support_reversal(&stepwise);
+  double *weight = f.problem->theta->block[IDM_BLOCK_COUNT].value;
+  for (size_t i = 0; i < NUMBERS; i++) weight[i] = idm_random_normal(&random);
+  idm_workspace *workspace = support_plan(f.problem, NULL);
+  const idm_simulation simulation = {.trajectories = TRAJECTORIES, .steps = NUMBERS, .seed = 102};
+  check(idm_simulate(f.problem->setting, idm_workspace_behavior(workspace), &simulation, &f.data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  check(idm_problem_free(f.problem, "{weight: {prior: {normal: [0, 1]}}}", &support_error));
+  const idm_fit_settings settings = make_settings();
+  check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
+                                     &support_error));
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  fitted *f = *state;
+  idm_posterior_destroy(f->posterior);
+  idm_data_destroy(f->data);
+  idm_problem_destroy(f->problem);
+  return 0;
+}
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+/* The number that maximises k w - n log(1 + exp(w)) - w^2 / 2, by Newton's method. */
+static double plain_mode(double k, double n)
+{
+  double w = 0;
+  for (int step = 0; step < 50; step++) {
+    const double p = 1 / (1 + exp(-w));
+    w += (k - n * p - w) / (n * p * (1 - p) + 1);
+  }
+  return w;
+}
+
+static void map_finds_the_mode(void **state)
+{
+  const fitted *f = *state;
+  assert_int_equal(f->posterior->quantity.count, 1);
+  assert_string_equal(f->posterior->quantity.name[0], "weight");
+  assert_int_equal(f->posterior->quantity_size[0], NUMBERS);
+  assert_int_equal(f->posterior->coordinate.count, 1);
+  assert_int_equal(f->posterior->coordinate_size[0], NUMBERS);
+  assert_int_equal(idm_posterior_numbers(f->posterior), NUMBERS);
+  assert_int_equal(f->posterior->answer, IDM_POINT);
+  for (size_t i = 0; i < NUMBERS; i++) {
+    double right = 0;
+    for (size_t t = 0; t < TRAJECTORIES; t++) right += f->data->action[f->data->first[t] + i];
+    const double expected = plain_mode(right, TRAJECTORIES);
+    if (!(fabs(f->posterior->value[i] - expected) < 1e-5))
+      fail_msg("weight %zu is %.9g; its mode is %.9g", i, f->posterior->value[i], expected);
+    assert_true(f->posterior->unconstrained[i] == f->posterior->value[i]);
+  }
+}
+
+/* Who cannot infer so many numbers says so, with the name of the block. */
+static void others_refuse(void **state)
+{
+  const fitted *f = *state;
+  const idm_fit_settings settings = make_settings();
+  for (size_t i = 0; idm_inverse_at(i); i++) {
+    const idm_inverse *inverse = idm_inverse_at(i);
+    if (inverse->opaque || inverse->columns || inverse->family != IDM_ANY_PLANNER) continue;
+    idm_posterior *posterior;
+    assert_int_equal(idm_inverse_check(inverse, f->problem, f->data, &support_error), IDM_INPUT);
+    assert_non_null(strstr(support_error.message, "weight"));
+    assert_int_equal(
+        inverse->fit(f->problem, f->data, &settings, NULL, &posterior, NULL, &support_error),
+        IDM_INPUT);
+    assert_null(posterior);
+    assert_non_null(strstr(support_error.message, "weight"));
+    assert_non_null(strstr(support_error.message, "20000"));
+  }
+  assert_false(idm_inverse_find("bayes")->opaque);
+  assert_false(idm_inverse_find("laplace")->opaque);
+}
+
+static void nothing_is_said_of_what_was_not_checked(void **state)
+{
+  const fitted *f = *state;
+  idm_assessment *assessment;
+  check(idm_assess(f->problem, f->data, f->posterior, 1, &assessment, &support_error));
+  assert_false(assessment->identified);
+  bool said = false;
+  for (size_t i = 0; i < assessment->remarks.count; i++)
+    said = said || strstr(assessment->remarks.text[i], "unchecked") != NULL;
+  assert_true(said);
+  idm_assessment_destroy(assessment);
+}
+
+/* Data that the answer predicts, and how far its behaviour is from the log. */
+static void answers_behave(void **state)
+{
+  const fitted *f = *state;
+  const idm_simulation simulation = {.trajectories = 2, .steps = 50, .seed = 1};
+  idm_data *predicted;
+  idm_projection projection;
+  idm_parameters *parameters;
+  idm_theta *theta;
+  check(idm_posterior_simulate(f->problem, f->posterior, &simulation, &predicted, &support_error));
+  assert_int_equal(predicted->rows, 100);
+  idm_data_destroy(predicted);
+  check(idm_parameters_create(f->problem, &parameters, &support_error));
+  check(idm_theta_copy(f->problem->theta, &theta, &support_error));
+  check(idm_posterior_theta(f->posterior, parameters, 0, 0, theta, &support_error));
+  assert_memory_equal(theta->block[IDM_BLOCK_COUNT].value, f->posterior->value,
+                      NUMBERS * sizeof(double));
+  check(idm_projection_measure(f->problem, theta, f->data, &projection, &support_error));
+  assert_int_equal(projection.decisions, NUMBERS * TRAJECTORIES);
+  assert_true(projection.log_loss < log(2)); /* better than a coin */
+  idm_theta_destroy(theta);
+  idm_parameters_destroy(parameters);
+}
+
+/* --- its files ------------------------------------------------------------------------------ */
+
+static char *new_path(void)
+{
+  static char path[40];
+  strcpy(path, "/tmp/idm-opaque-XXXXXX");
+  const int handle = mkstemp(path);
+  assert_true(handle >= 0);
+  close(handle);
+  return path;
+}
+
+static void one_variable(const char *path, const char *group_name)
+{
+  int file, group, variables, ids[8], rank;
+  char name[NC_MAX_NAME + 1];
+  assert_int_equal(nc_open(path, NC_NOWRITE, &file), NC_NOERR);
+  assert_int_equal(nc_inq_grp_ncid(file, group_name, &group), NC_NOERR);
+  assert_int_equal(nc_inq_varids(group, &variables, NULL), NC_NOERR);
+  assert_true(variables <= 8);
+  assert_int_equal(nc_inq_varids(group, &variables, ids), NC_NOERR);
+  int found = 0;
+  for (int i = 0; i < variables; i++) {
+    assert_int_equal(nc_inq_varname(group, ids[i], name), NC_NOERR);
+    assert_int_equal(nc_inq_varndims(group, ids[i], &rank), NC_NOERR);
+    found += rank > 1; /* others are coordinates of its axes */
+    if (rank > 1) assert_string_equal(name, "weight");
+  }
+  assert_int_equal(found, 1);
+  nc_close(file);
+}
+
+static void netcdf_holds_one_variable(void **state)
+{
+  const fitted *f = *state;
+  char *path = new_path();
+  idm_posterior *again;
+  check(idm_posterior_write_netcdf(f->posterior, f->problem, f->data, path, &support_error));
+  one_variable(path, "posterior");
+  one_variable(path, "unconstrained_posterior");
+  check(idm_posterior_read_netcdf(path, &again, &support_error));
+  unlink(path);
+  assert_true(idm_labels_same(&again->quantity, &f->posterior->quantity));
+  assert_int_equal(again->quantity_size[0], NUMBERS);
+  assert_int_equal(again->coordinate_size[0], NUMBERS);
+  assert_memory_equal(again->value, f->posterior->value, NUMBERS * sizeof(double));
+  assert_memory_equal(again->unconstrained, f->posterior->unconstrained, NUMBERS * sizeof(double));
+  idm_posterior_destroy(again);
+}
+
+/* Fields of line `number` of a file (comments not counted), and whether one holds the text. */
+static size_t fields_of_line(const char *path, size_t number, const char *opt_text, bool *has)
+{
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char *line = NULL;
+  size_t room = 0, fields = 0;
+  while (getline(&line, &room, file) > 0) {
+    if (line[0] == '#' || number--) continue;
+    fields = 1;
+    for (const char *c = line; *c; c++) fields += *c == ',';
+    if (opt_text) *has = strstr(line, opt_text) != NULL;
+    break;
+  }
+  free(line);
+  fclose(file);
+  return fields;
+}
+
+static void stan_and_summary_are_written(void **state)
+{
+  const fitted *f = *state;
+  char *path = new_path();
+  bool named = false;
+  check(idm_posterior_write_stan(f->posterior, 0, path, &support_error));
+  const size_t columns = fields_of_line(path, 0, "weight.20000", &named);
+  assert_true(named);
+  assert_true(columns > NUMBERS);
+  assert_int_equal(fields_of_line(path, 1, NULL, NULL), columns);
+  unlink(path);
+  idm_assessment *assessment;
+  check(idm_assess(f->problem, f->data, f->posterior, 1, &assessment, &support_error));
+  check(idm_summary_write(f->posterior, assessment, NULL, path, &support_error));
+  idm_assessment_destroy(assessment);
+  check(idm_assess_draws(f->posterior, &assessment, &support_error));
+  check(idm_summary_read(path, assessment, &support_error));
+  unlink(path);
+  idm_assessment_destroy(assessment);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(map_finds_the_mode),
+      cmocka_unit_test(others_refuse),
+      cmocka_unit_test(nothing_is_said_of_what_was_not_checked),
+      cmocka_unit_test(answers_behave),
+      cmocka_unit_test(netcdf_holds_one_variable),
+      cmocka_unit_test(stan_and_summary_are_written),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
