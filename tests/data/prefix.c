@@ -167,6 +167,102 @@ static void test_none(void **state)
   idm_prefix_tree_destroy(NULL);
 }
 
+/* Trajectories of agents, with the rewards given for their rows. */
+static idm_data *create_agents(const uint32_t *agent, size_t agents, size_t trajectories,
+                               const size_t *lengths, const double *opt_reward)
+{
+  idm_data *data = create_data(trajectories, lengths);
+  data->agent = calloc(trajectories, sizeof *data->agent);
+  memcpy(data->agent, agent, trajectories * sizeof *agent);
+  assert_int_equal(idm_labels_create(&data->agent_name, agents, NULL), IDM_OK);
+  for (size_t a = 0; a < agents; a++)
+    assert_int_equal(idm_labels_set(&data->agent_name, a, a ? "b" : "a", 1, NULL), IDM_OK);
+  if (!opt_reward) return data;
+  data->number[IDM_COLUMN_REWARD] = calloc(data->rows, sizeof(double));
+  memcpy(data->number[IDM_COLUMN_REWARD], opt_reward, data->rows * sizeof(double));
+  return data;
+}
+
+static idm_prefix_tree *create_scoped(const idm_data *data, unsigned scope)
+{
+  idm_prefix_tree *tree;
+  idm_error error = {0};
+  assert_int_equal(idm_prefix_tree_create(data, scope, &tree, &error), IDM_OK);
+  assert_int_equal(tree->scope, scope);
+  return tree;
+}
+
+/* A trajectory begins where its agent's last one ended, whoever came between. */
+static void test_agents(void **state)
+{
+  (void)state;
+  const uint32_t agent[] = {0, 1, 0, 1, 0};
+  idm_data *data = create_agents(agent, 2, 5, (const size_t[]){1, 1, 2, 2, 1}, NULL);
+  data->action[5] = 1; /* the last row of b: there the two part */
+  idm_prefix_tree *tree = create_scoped(data, IDM_SCOPE_AGENT);
+  /* begin, row, begin, row, then the last rows of each, and a begins once more. */
+  assert_int_equal(tree->nodes, 8);
+  assert_int_equal(tree->begins, 3);
+  const int32_t parents[] = {-1, 0, 1, 2, 3, 4, 5, 3};
+  for (size_t n = 0; n < 8; n++) assert_int_equal(tree->node[n].parent, parents[n]);
+  for (size_t n = 0; n < 4; n++) assert_int_equal(tree->node[n].count, 2);
+  for (size_t n = 4; n < 8; n++) assert_int_equal(tree->node[n].count, 1);
+  const uint32_t first[] = {0, 0, 2, 2, 5}, last[] = {1, 1, 4, 7, 6};
+  assert_memory_equal(tree->first, first, sizeof first);
+  assert_memory_equal(tree->last, last, sizeof last);
+  assert_int_equal(tree->depth, 6);
+  assert_null(tree->reward);
+  idm_prefix_tree_destroy(tree);
+  /* Without agents in its scope every trajectory is a root's. */
+  tree = create_tree(data);
+  check_tree(data, tree);
+  assert_int_equal(tree->begins, 1);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+/* Rewards tell histories apart only in a scope that has them. */
+static void test_rewards(void **state)
+{
+  (void)state;
+  const uint32_t agent[] = {0, 0, 0};
+  const double reward[] = {1, 0.5, 1, 0.25, 1, 0.5};
+  idm_data *data = create_agents(agent, 1, 3, (const size_t[]){2, 2, 2}, reward);
+  idm_prefix_tree *tree = create_scoped(data, IDM_SCOPE_REWARD);
+  check_tree(data, tree);
+  assert_int_equal(tree->nodes, 4);
+  const double rewards[] = {0, 1, 0.5, 0.25};
+  assert_memory_equal(tree->reward, rewards, sizeof rewards);
+  assert_int_equal(tree->last[0], tree->last[2]);
+  assert_int_equal(tree->node[tree->last[0]].count, 2);
+  idm_prefix_tree_destroy(tree);
+  tree = create_tree(data);
+  assert_int_equal(tree->nodes, 3);
+  assert_null(tree->reward);
+  idm_prefix_tree_destroy(tree);
+  /* With agents as well: one path through everything that happened. */
+  tree = create_scoped(data, IDM_SCOPE_REWARD | IDM_SCOPE_AGENT);
+  assert_int_equal(tree->nodes, 9);
+  for (size_t n = 0; n < 9; n++) assert_int_equal(tree->node[n].parent, (int32_t)n - 1);
+  for (size_t t = 0; t < 3; t++)
+    for (size_t i = 0; i < 2; i++)
+      assert_true(tree->reward[tree->first[t] + 1 + i] == reward[2 * t + i]);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
+static void test_rewards_must_be_there(void **state)
+{
+  (void)state;
+  idm_data *data = create_data(1, (const size_t[]){1});
+  idm_prefix_tree *tree;
+  idm_error error = {0};
+  assert_int_equal(idm_prefix_tree_create(data, IDM_SCOPE_REWARD, &tree, &error), IDM_INPUT);
+  assert_null(tree);
+  assert_non_null(strstr(error.message, "data: {reward: COLUMN}"));
+  idm_data_destroy(data);
+}
+
 static void test_random(void **state)
 {
   (void)state;
@@ -204,6 +300,9 @@ int main(void)
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_prefix_of_another),
       cmocka_unit_test(test_none),
+      cmocka_unit_test(test_agents),
+      cmocka_unit_test(test_rewards),
+      cmocka_unit_test(test_rewards_must_be_there),
       cmocka_unit_test(test_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* The agent of a problem file: its planner, its choices, and the blocks that stand with it. */
+#include "io/problem/agent.h"
+
+#include "idm/planner.h"
+#include "io/problem/problem_support.h"
+
+/* Every planner is found by its name, wherever that stands among the keys. */
+static void planners_are_named(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    const idm_planner *planner = idm_planner_at(i);
+    for (int last = 0; last < 2; last++) {
+      char line[200];
+      snprintf(line, sizeof line, "agent: {%splanner: %s%s}", last ? "alpha: 2, beta: -1, " : "",
+               planner->name, last ? "" : ", weights: {go: [1, 2]}");
+      idm_problem *problem = parse(with(line), NULL);
+      assert_ptr_equal(idm_agent_planner(&problem->agent), planner);
+      assert_int_equal(problem->theta->blocks, IDM_BLOCK_COUNT + planner->owns);
+      idm_problem_destroy(problem);
+    }
+  }
+}
+
+/* What may stand under `agent`: the planner, blocks of agents, choices; each once. */
+static void keys_are_known_once(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(with(NULL), NULL);
+  const char *known[IDM_YAML_AGENT_KEYS];
+  const size_t count = idm_yaml_agent_keys(problem, known);
+  assert_true(count < IDM_YAML_AGENT_KEYS);
+  for (size_t i = 0; i < count; i++) {
+    const int id = idm_block_find(known[i]);
+    if (id >= 0) assert_true(idm_block_describe((idm_block_id)id)->of_agent);
+    if (id < 0 && i) assert_non_null(idm_key_find(idm_agent_keys(), known[i]));
+    for (size_t j = 0; j < i; j++) assert_string_not_equal(known[i], known[j]);
+  }
+  assert_string_equal(known[0], "planner");
+  idm_problem_destroy(problem);
+}
+
+static void choices_are_read(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(with("agent: {resolution: 7, evaluate: interpolate, surprise: "
+                                    "observation, recognition: sampled}"),
+                               NULL);
+  assert_int_equal(problem->agent.resolution, 7);
+  assert_int_equal(problem->agent.evaluate, IDM_INTERPOLATE);
+  assert_int_equal(problem->agent.surprise, IDM_SURPRISE_OBSERVATION);
+  assert_int_equal(problem->agent.recognition, IDM_RECOGNITION_SAMPLED);
+  idm_problem_destroy(problem);
+}
+
+static void wrong_agents_are_refused(void **state)
+{
+  (void)state;
+  expect_error(with("agent: 3"), 11, 8, "agent");
+  expect_error(with("agent: {planner: nobody}"), 11, 18, "idm list planners");
+  expect_error(with("agent: {planner: [rational]}"), 11, 18, "planner");
+  expect_error(with("agent: {alfa: 1}"), 11, 9, "alpha");
+  expect_error(with("agent: {utility: 1}"), 11, 9, "utility"); /* stands at the top */
+  expect_error(with("agent: {resolution: 0.5}"), 11, 21, "resolution");
+  expect_error(with("agent: {evaluate: roughly}"), 11, 19, "evaluate");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(planners_are_named),
+      cmocka_unit_test(keys_are_known_once),
+      cmocka_unit_test(choices_are_read),
+      cmocka_unit_test(wrong_agents_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

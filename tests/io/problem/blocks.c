@@ -1,0 +1,109 @@
+/* Blocks of theta in a problem file: each form read to exact numbers, and refused at its place. */
+#include "idm/planner.h"
+#include "io/problem/problem_support.h"
+
+/* --- forms ---------------------------------------------------------------------------------- */
+
+static void numbers(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *line;
+    idm_block_id id;
+    double value;
+  } cases[] = {
+      {"agent: {alpha: -0.25}", IDM_ALPHA, -0.25},     {"agent: {alpha: inf}", IDM_ALPHA, INFINITY},
+      {"agent: {beta: -.inf}", IDM_BETA, -INFINITY},   {"agent: {eta: 1e-3}", IDM_ETA, 1e-3},
+      {"agent: {temperature: 0}", IDM_TEMPERATURE, 0}, {"discount: 0", IDM_DISCOUNT, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_problem *problem = parse(with(cases[i].line), NULL);
+    assert_true(*block(problem, cases[i].id) == cases[i].value);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void weights(void **state)
+{
+  (void)state;
+  const double expected[] = {0.25, 0.5, 0.25};
+  static const char *const lines[] = {"action_prior: [1, 2, 1]",
+                                      "action_prior: {go: 2, stay: 1, stop: 1}",
+                                      "action_prior: {\"*\": 3, go: 6}"};
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = parse(with(lines[i]), NULL);
+    expect_near(block(problem, IDM_ACTION_PRIOR), expected, 3);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void fields(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(with("certainty: {award: -2, above: 0.9}"), NULL);
+  expect_numbers(block(problem, IDM_CERTAINTY), (const double[]){0.9, -2}, 2);
+  idm_problem_destroy(problem);
+}
+
+static void dirichlet(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(with(NULL), NULL);
+  assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].size, 0);
+  idm_problem_destroy(problem);
+  problem = parse(with("belief_prior: {dirichlet: [0.5, 3]}"), NULL);
+  assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].size, 2);
+  expect_numbers(block(problem, IDM_BELIEF_PRIOR), (const double[]){0.5, 3}, 2);
+  idm_problem_destroy(problem);
+}
+
+/* A row may leave the constant out, and an action its row. */
+static void rows(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(with("agent: {weights: {go: [1, 2, 3], stop: [4, 5]}}"), NULL);
+  expect_numbers(block(problem, IDM_WEIGHTS), (const double[]){0, 0, 0, 1, 2, 3, 0, 4, 5}, 9);
+  idm_problem_destroy(problem);
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+static void wrong_blocks_are_refused(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *line;
+    long column;
+    const char *words;
+  } cases[] = {
+      {"agent: {alpha: nan}", 16, "alpha"},
+      {"agent: {alpha: [1]}", 16, "alpha"},
+      {"agent: {eta: inf}", 14, "eta"},
+      {"agent: {temperature: -1}", 22,
+       "temperature is '-1'; expected a finite number of at least 0"},
+      {"action_prior: {go: 1}", 15, "action_prior lacks the action 'stay'"},
+      {"action_prior: {\"*\": 1, go: -1}", 28, "action_prior is '-1'"},
+      {"action_prior: {\"*\": 0}", 15, "action_prior sums to 0"},
+      {"certainty: {above: 0.9}", 12, "certainty lacks the key 'award'"},
+      {"certainty: {above: 1, award: 1}", 20,
+       "certainty.above is '1'; expected a number in [0, 1)"},
+      {"certainty: {above: 0.5, award: 1, below: 2}", 35, "below"},
+      {"belief_prior: {dirichlet: [1, 0]}", 31, "belief_prior.dirichlet is '0'"},
+      {"belief_prior: {dirichlet: [1]}", 27, "belief_prior.dirichlet"},
+      {"belief_prior: {}", 15, "dirichlet"},
+      {"agent: {weights: {go: [1]}}", 23, "weights.go is a list of 1"},
+      {"agent: {weights: {go: 1}}", 23, "a list of 2 numbers, or of 3 with a constant first"},
+      {"agent: {weights: {run: [1, 2]}}", 19, "run"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    expect_error(with(cases[i].line), 11, cases[i].column, cases[i].words);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers), cmocka_unit_test(weights),
+      cmocka_unit_test(fields),  cmocka_unit_test(dirichlet),
+      cmocka_unit_test(rows),    cmocka_unit_test(wrong_blocks_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
