@@ -163,6 +163,18 @@ idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_rep
   return workspace;
 }
 
+idm_data *support_simulate(const idm_problem *problem, idm_simulation simulation)
+{
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *data;
+  idm_simulation_pay(&simulation, problem);
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  check(idm_data_validate(data, problem->setting, &support_error));
+  idm_workspace_destroy(workspace);
+  return data;
+}
+
 idm_data *support_data(const idm_problem *problem, const char *csv)
 {
   idm_data *data;
@@ -182,6 +194,14 @@ double support_score(const idm_workspace *workspace, const idm_data *data)
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
   return score.log_likelihood;
+}
+
+void support_path(char path[SUPPORT_PATH])
+{
+  strcpy(path, "/tmp/idm-test-XXXXXX");
+  const int descriptor = mkstemp(path);
+  assert_true(descriptor >= 0);
+  close(descriptor);
 }
 
 const char *support_shared(const char *name)

@@ -38,6 +38,9 @@ void support_set(idm_problem *problem, double alpha, double beta, double eta);
 void support_assign(idm_problem *problem, const char *assignment);
 /* Plan a problem with the default solver. */
 idm_workspace *support_plan(const idm_problem *problem, idm_plan_report *opt_report);
+/* Data of the problem's agent, planned for and acting in its environment, which pays it where it
+ * learns from rewards. */
+idm_data *support_simulate(const idm_problem *problem, idm_simulation simulation);
 /* log-uniform magnitude in [low, high] with a random sign. */
 double support_signed(idm_random *random, double low, double high);
 /* A random distribution. */
@@ -60,6 +63,9 @@ idm_problem *support_labels_problem(size_t states, size_t actions, size_t observ
 /* Fixture: DIAG's labels, declarations ending the log. */
 int support_set_up(void **state);
 int support_tear_down(void **state);
+/* A fresh name of a file for the test to remove; the file exists and is empty. */
+enum { SUPPORT_PATH = 64 };
+void support_path(char path[SUPPORT_PATH]);
 /* Path of a file of the shared data; NULL (after a line that says so) where it is absent. */
 const char *support_shared(const char *name);
 

@@ -33,14 +33,8 @@ enum { ASKED = sizeof asked / sizeof asked[0] };
 
 static idm_data *make_data(const idm_problem *problem)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
-  idm_simulation simulation = {.trajectories = 100, .steps = 20, .seed = 4, .agents = 5};
-  idm_data *data;
-  idm_simulation_pay(&simulation, problem);
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  const idm_simulation simulation = {.trajectories = 100, .steps = 20, .seed = 4, .agents = 5};
+  return support_simulate(problem, simulation);
 }
 
 static idm_fit_settings make_settings(void)

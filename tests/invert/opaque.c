@@ -191,11 +191,8 @@ static int set_up(void **state)
   f.problem = support_reversal(&stepwise);
   double *weight = f.problem->theta->block[IDM_BLOCK_COUNT].value;
   for (size_t i = 0; i < NUMBERS; i++) weight[i] = idm_random_normal(&random);
-  idm_workspace *workspace = support_plan(f.problem, NULL);
   const idm_simulation simulation = {.trajectories = TRAJECTORIES, .steps = NUMBERS, .seed = 102};
-  check(idm_simulate(f.problem->setting, idm_workspace_behavior(workspace), &simulation, &f.data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  f.data = support_simulate(f.problem, simulation);
   check(idm_problem_free(f.problem, "{weight: {prior: {normal: [0, 1]}}}", &support_error));
   const idm_fit_settings settings = make_settings();
   check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
@@ -307,16 +304,6 @@ static void answers_behave(void **state)
 
 /* --- its files ------------------------------------------------------------------------------ */
 
-static char *new_path(void)
-{
-  static char path[40];
-  strcpy(path, "/tmp/idm-opaque-XXXXXX");
-  const int handle = mkstemp(path);
-  assert_true(handle >= 0);
-  close(handle);
-  return path;
-}
-
 static void one_variable(const char *path, const char *group_name)
 {
   int file, group, variables, ids[8], rank;
@@ -340,7 +327,8 @@ static void one_variable(const char *path, const char *group_name)
 static void netcdf_holds_one_variable(void **state)
 {
   const fitted *f = *state;
-  char *path = new_path();
+  char path[SUPPORT_PATH];
+  support_path(path);
   idm_posterior *again;
   check(idm_posterior_write_netcdf(f->posterior, f->problem, f->data, path, &support_error));
   one_variable(path, "posterior");
@@ -377,7 +365,8 @@ static size_t fields_of_line(const char *path, size_t number, const char *opt_te
 static void stan_and_summary_are_written(void **state)
 {
   const fitted *f = *state;
-  char *path = new_path();
+  char path[SUPPORT_PATH];
+  support_path(path);
   bool named = false;
   check(idm_posterior_write_stan(f->posterior, 0, path, &support_error));
   const size_t columns = fields_of_line(path, 0, "weight.20000", &named);

@@ -20,13 +20,8 @@ static idm_problem *make_problem(void)
 
 static idm_data *simulate(const idm_problem *problem, size_t trajectories, uint64_t seed)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .steps = 10, .seed = seed};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  return support_simulate(problem, simulation);
 }
 
 /* A posterior of alpha made up of the draws given: one number, which predicting reads. */

@@ -109,13 +109,8 @@ static idm_problem *make_problem(double beta)
 
 static idm_data *make_data(const idm_problem *problem, size_t trajectories)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .steps = 10, .seed = 5};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  return support_simulate(problem, simulation);
 }
 
 /* The log of one agent measured against itself and against another. */

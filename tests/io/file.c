@@ -1,5 +1,4 @@
 /* Whole files: bounded reads, and writes that appear whole or not at all. */
-#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,50 +13,7 @@
 #include <cmocka.h>
 
 #include "idm/file.h"
-
-/* Each test has a folder of its own, removed with what is in it. */
-typedef struct folder {
-  char path[64];
-  char file[96];
-} folder;
-
-static int make_folder(void **state)
-{
-  folder *f = calloc(1, sizeof *f);
-  if (!f) return -1;
-  strcpy(f->path, "/tmp/idm-file-XXXXXX");
-  if (!mkdtemp(f->path)) return -1;
-  snprintf(f->file, sizeof f->file, "%s/out.txt", f->path);
-  *state = f;
-  return 0;
-}
-
-/* Names in the folder; removes them where asked. */
-static size_t entries(const folder *f, int empty)
-{
-  size_t count = 0;
-  DIR *directory = opendir(f->path);
-  assert_non_null(directory);
-  for (struct dirent *entry; (entry = readdir(directory));) {
-    if (entry->d_name[0] == '.' && (!entry->d_name[1] || entry->d_name[1] == '.')) continue;
-    count++;
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", f->path, entry->d_name);
-    if (empty) remove(path);
-  }
-  closedir(directory);
-  return count;
-}
-
-static int remove_folder(void **state)
-{
-  folder *f = *state;
-  chmod(f->path, 0700);
-  entries(f, 1);
-  const int removed = rmdir(f->path);
-  free(f);
-  return removed;
-}
+#include "io/folder_support.h"
 
 static void put(const char *path, const char *bytes, size_t length)
 {

@@ -6,14 +6,13 @@
 
 #include "support.h"
 
-static char path[64];
+static char path[SUPPORT_PATH];
 
 static int make_path(void **state)
 {
   (void)state;
-  strcpy(path, "/tmp/idm-hash-XXXXXX");
-  const int descriptor = mkstemp(path);
-  return descriptor < 0 ? -1 : close(descriptor);
+  support_path(path);
+  return 0;
 }
 
 static int remove_path(void **state)

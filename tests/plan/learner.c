@@ -132,10 +132,8 @@ static void test_written_and_read(void **state)
   idm_problem *problem = support_reversal(&idm_learner);
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_data *data = simulate(problem, workspace, 3);
-  char path[] = "/tmp/idm-learner-XXXXXX";
-  const int handle = mkstemp(path);
-  assert_true(handle >= 0);
-  close(handle);
+  char path[SUPPORT_PATH];
+  support_path(path);
   check(idm_data_write_csv(data, problem->setting, path, &support_error));
   idm_data *again;
   check(idm_data_read_csv(path, problem, NULL, &again, NULL, &support_error));

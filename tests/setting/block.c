@@ -154,11 +154,9 @@ static void illegal_values_are_refused(void **state)
 
 static void same_when_read_back(const idm_problem *problem)
 {
-  char path[] = "/tmp/idm-block-XXXXXX";
+  char path[SUPPORT_PATH];
   char difference[300] = "";
-  const int handle = mkstemp(path);
-  assert_true(handle >= 0);
-  close(handle);
+  support_path(path);
   idm_problem *again;
   check(idm_problem_write_yaml(problem, path, NULL, &support_error));
   check(idm_problem_read(path, &again, NULL, &support_error));

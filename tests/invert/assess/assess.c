@@ -141,12 +141,8 @@ static void test_a_fit(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 60;
   check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = 60, .seed = 2};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  idm_data *data = support_simulate(problem, simulation);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.draws = settings.warmup = 200;

@@ -20,13 +20,8 @@ typedef struct fixture {
 
 static idm_data *simulate(const idm_problem *problem, size_t trajectories)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .seed = 3};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  return support_simulate(problem, simulation);
 }
 
 static fixture ask(const char *inverse, idm_problem *problem, idm_data *data)

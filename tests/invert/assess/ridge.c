@@ -106,12 +106,8 @@ static void test_diag(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 30;
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = 1000, .seed = 1};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  idm_data *data = support_simulate(problem, simulation);
 
   idm_assessment *all = ask(problem, data, "{alpha: , beta: {scale: inverse}, eta: }");
   assert_true(all->ridge < 0.1);

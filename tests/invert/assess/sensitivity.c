@@ -24,11 +24,8 @@ static fixture ask(int resolution, idm_evaluate evaluate)
   f.problem->agent.resolution = resolution;
   f.problem->agent.evaluate = evaluate;
   f.problem->agent.tolerance = 1e-12;
-  idm_workspace *workspace = support_plan(f.problem, NULL);
   const idm_simulation simulation = {.trajectories = 40, .seed = 2};
-  check(idm_simulate(f.problem->setting, idm_workspace_behavior(workspace), &simulation, &f.data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  f.data = support_simulate(f.problem, simulation);
   check(idm_problem_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);

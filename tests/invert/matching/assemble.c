@@ -183,11 +183,8 @@ static void test_too_much_to_keep(void **state)
   (void)state;
   fixture f = make_fixture(IDM_KEEP_TRAJECTORY);
   idm_data_destroy(f.data);
-  idm_workspace *workspace = support_plan(f.problem, NULL);
   const idm_simulation simulation = {.trajectories = 1000, .seed = 1};
-  check(idm_simulate(f.problem->setting, idm_workspace_behavior(workspace), &simulation, &f.data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  f.data = support_simulate(f.problem, simulation);
   fit work;
   idm_posterior *p;
   idm_notes notes = {0};

@@ -18,13 +18,8 @@ static idm_problem *make_problem(int resolution)
 
 static idm_data *make_data(const idm_problem *problem, size_t trajectories)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .seed = 1};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  return support_simulate(problem, simulation);
 }
 
 static idm_fit_settings make_settings(const char *sampler, long draws, long thin)

@@ -8,13 +8,8 @@
 
 static idm_data *simulate(const idm_problem *problem, size_t trajectories)
 {
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .steps = 20, .seed = 5};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
-  return data;
+  return support_simulate(problem, simulation);
 }
 
 /* Share of effective draws that the note gives, in per cent. */

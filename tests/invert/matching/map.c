@@ -23,11 +23,8 @@ static fixture fit_diag_from(const char *free_blocks, double alpha)
   f.problem->agent.evaluate = IDM_LOOKAHEAD;
   f.problem->agent.tolerance = 1e-12;
   check(idm_problem_free(f.problem, free_blocks, &support_error));
-  idm_workspace *workspace = support_plan(f.problem, NULL);
   const idm_simulation simulation = {.trajectories = 80, .seed = 6};
-  check(idm_simulate(f.problem->setting, idm_workspace_behavior(workspace), &simulation, &f.data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  f.data = support_simulate(f.problem, simulation);
   idm_theta_set_scalar(f.problem->theta, IDM_ALPHA, alpha);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);

@@ -47,12 +47,8 @@ static match open_match(const char *free_blocks, size_t trajectories)
   problem->agent.evaluate = IDM_LOOKAHEAD;
   problem->agent.tolerance = 1e-12;
   check(idm_problem_free(problem, free_blocks, &support_error));
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = trajectories, .steps = 12, .seed = 3};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  idm_data *data = support_simulate(problem, simulation);
   return open_with(problem, data);
 }
 

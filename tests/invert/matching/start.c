@@ -37,12 +37,8 @@ static void open_diag(bench *b, const char *free_blocks, size_t chains)
   problem->agent.evaluate = IDM_LOOKAHEAD;
   problem->agent.tolerance = 1e-12;
   check(idm_problem_free(problem, free_blocks, &support_error));
-  idm_workspace *workspace = support_plan(problem, NULL);
   const idm_simulation simulation = {.trajectories = 100, .seed = 2};
-  idm_data *data;
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  idm_data *data = support_simulate(problem, simulation);
   open_bench(b, problem, data, chains);
 }
 

@@ -247,10 +247,8 @@ static void written_and_read_back(void **state)
   idm_problem *problem = plain_problem();
   idm_data *data = parse(problem, rich, all_columns), *again;
   const idm_csv_options options = {.columns = all_columns};
-  char path[] = "/tmp/idm-evidence-XXXXXX";
-  const int handle = mkstemp(path);
-  assert_true(handle >= 0);
-  close(handle);
+  char path[SUPPORT_PATH];
+  support_path(path);
   data->number[IDM_COLUMN_REWARD][1] = 0.1 + 0.2; /* all its digits */
   check(idm_data_write_csv(data, problem->setting, path, &support_error));
   check(idm_data_read_csv(path, problem, &options, &again, NULL, &support_error));

@@ -15,28 +15,21 @@
 #include "idm/file.h"
 #include "idm/log_file.h"
 #include "idm/problem_file.h"
+#include "support.h"
 
 typedef struct fixture {
-  char data[40];
-  char problem[40];
+  char data[SUPPORT_PATH];
+  char problem[SUPPORT_PATH];
   idm_notes notes;
   char *text; /* of the problem file */
 } fixture;
-
-static void make_path(char *path)
-{
-  strcpy(path, "/tmp/idm-test-XXXXXX");
-  const int descriptor = mkstemp(path);
-  assert_true(descriptor >= 0);
-  close(descriptor);
-}
 
 static int set_up(void **state)
 {
   fixture *f = calloc(1, sizeof *f);
   assert_non_null(f);
-  make_path(f->data);
-  make_path(f->problem);
+  support_path(f->data);
+  support_path(f->problem);
   *state = f;
   return 0;
 }

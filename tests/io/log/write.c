@@ -27,10 +27,8 @@ static idm_data *parse(const idm_problem *problem, const char *text)
 static void write_and_read(const idm_data *data, const idm_problem *problem, idm_data **ret_data,
                            char *head, size_t size)
 {
-  char path[] = "/tmp/idm-test-XXXXXX";
-  const int descriptor = mkstemp(path);
-  assert_true(descriptor >= 0);
-  close(descriptor);
+  char path[SUPPORT_PATH];
+  support_path(path);
   idm_error error = {0};
   if (idm_data_write_csv(data, problem->setting, path, &error) != IDM_OK)
     fail_msg("%s", error.message);

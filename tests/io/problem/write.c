@@ -14,18 +14,16 @@
 
 #include "idm/file.h"
 #include "idm/problem_file.h"
+#include "support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 
-static char path[64];
+static char path[SUPPORT_PATH];
 
 static int make_path(void **state)
 {
   (void)state;
-  strcpy(path, "/tmp/idm-write-XXXXXX");
-  const int descriptor = mkstemp(path);
-  if (descriptor < 0) return -1;
-  close(descriptor);
+  support_path(path);
   return 0;
 }
 

@@ -28,11 +28,8 @@ static host open_host(const folder *f, long draws, long thin)
   host h = {.f = f, .problem = support_diag(0.5, 1.25, 0.3)};
   h.problem->agent.resolution = 15;
   check(idm_problem_free(h.problem, "beta", &support_error));
-  idm_workspace *workspace = support_plan(h.problem, NULL);
   const idm_simulation simulation = {.trajectories = 40, .seed = 1};
-  check(idm_simulate(h.problem->setting, idm_workspace_behavior(workspace), &simulation, &h.data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  h.data = support_simulate(h.problem, simulation);
   snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
   check(idm_data_write_csv(h.data, h.problem->setting, h.log, &support_error));
   idm_data_destroy(h.data);

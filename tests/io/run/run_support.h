@@ -1,61 +1,14 @@
-/* A made-up posterior, and a folder of its own for each test of runs. */
+/* A made-up posterior for tests of runs. */
 #ifndef IDM_TESTS_TEST_RUN_H
 #define IDM_TESTS_TEST_RUN_H
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "io/folder_support.h"
 #include "support.h"
-
-/* --- folder --------------------------------------------------------------------------------- */
-
-typedef struct folder {
-  char path[64];
-  char file[96];
-} folder;
-
-static int make_folder(void **state)
-{
-  folder *f = calloc(1, sizeof *f);
-  if (!f) return -1;
-  strcpy(f->path, "/tmp/idm-run-XXXXXX");
-  if (!mkdtemp(f->path)) return -1;
-  snprintf(f->file, sizeof f->file, "%s/run.out", f->path);
-  *state = f;
-  return 0;
-}
-
-/* Names in the folder; removes them where asked. */
-static size_t entries(const folder *f, int empty)
-{
-  size_t count = 0;
-  DIR *directory = opendir(f->path);
-  assert_non_null(directory);
-  for (struct dirent *entry; (entry = readdir(directory));) {
-    if (entry->d_name[0] == '.' && (!entry->d_name[1] || entry->d_name[1] == '.')) continue;
-    count++;
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", f->path, entry->d_name);
-    if (empty) remove(path);
-  }
-  closedir(directory);
-  return count;
-}
-
-static int remove_folder(void **state)
-{
-  folder *f = *state;
-  entries(f, 1);
-  const int removed = rmdir(f->path);
-  free(f);
-  return removed;
-}
-
-/* --- posterior ------------------------------------------------------------------------------ */
 
 static inline double *random_numbers(idm_random *random, size_t count)
 {

@@ -12,15 +12,12 @@
 
 /* --- support -------------------------------------------------------------------------------- */
 
-static char path[64];
+static char path[SUPPORT_PATH];
 
 static int make_path(void **state)
 {
   (void)state;
-  strcpy(path, "/tmp/idm-emit-XXXXXX");
-  const int descriptor = mkstemp(path);
-  if (descriptor < 0) return -1;
-  close(descriptor);
+  support_path(path);
   return 0;
 }
 

@@ -5,40 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
-
-typedef struct fields {
-  double number;
-  int whole;
-  long length;
-  size_t count;
-  uint64_t seed;
-  bool flag;
-  int word;
-  char text[8];
-} fields;
-
-static const char *const words[] = {"low", "high", NULL};
-
-static const idm_key keys[] = {
-    {.name = "number",
-     .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(fields, number),
-     .above = true,
-     .most = 10},
-    {.name = "whole",
-     .kind = IDM_KEY_INT,
-     .offset = offsetof(fields, whole),
-     .least = 1,
-     .most = 9},
-    {.name = "length", .kind = IDM_KEY_LONG, .offset = offsetof(fields, length), .most = 1e9},
-    {.name = "count", .kind = IDM_KEY_SIZE, .offset = offsetof(fields, count), .most = 1e9},
-    {.name = "seed", .kind = IDM_KEY_SEED, .offset = offsetof(fields, seed)},
-    {.name = "flag", .kind = IDM_KEY_FLAG, .offset = offsetof(fields, flag)},
-    {.name = "word", .kind = IDM_KEY_WORD, .offset = offsetof(fields, word), .words = words},
-    {.name = "text", .kind = IDM_KEY_TEXT, .offset = offsetof(fields, text), .most = 8},
-    {.name = NULL},
-};
+#include "base/key_support.h"
 
 /* Read every pair of a mapping into the fields; the status of the first that fails. */
 static idm_status read_all(const char *text, fields *f, idm_error *error)
@@ -78,15 +45,29 @@ static void every_kind_is_read(void **state)
 static void wrong_values_are_refused(void **state)
 {
   (void)state;
-  static const char *const wrong[] = {
-      "number: 0",     "number: 10.5",   "number: -1",
-      "number: inf",   "number: many",   "number: [1]",
-      "whole: 0",      "whole: 10",      "whole: 1.5",
-      "whole: few",    "length: -1",     "length: 2e9",
-      "count: -1",     "count: {a: 1}",  "seed: -1",
-      "seed: 1.5",     "seed: [1]",      "seed: 18446744073709551616",
-      "flag: perhaps", "flag: 1",        "word: middle",
-      "word: [low]",   "text: eight...", "text: [a]"};
+  static const char *const wrong[] = {"number: 0",
+                                      "number: -1",
+                                      "number: inf",
+                                      "number: many",
+                                      "number: [1]",
+                                      "whole: 0",
+                                      "whole: 10",
+                                      "whole: 1.5",
+                                      "whole: few",
+                                      "length: -1",
+                                      "length: 2e9",
+                                      "count: -1",
+                                      "count: {a: 1}",
+                                      "seed: -1",
+                                      "seed: 1.5",
+                                      "seed: [1]",
+                                      "seed: 18446744073709551616",
+                                      "flag: perhaps",
+                                      "flag: 1",
+                                      "word: middle",
+                                      "word: [low]",
+                                      "text: eight...",
+                                      "text: [a]"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     fields f = {.number = 3, .whole = 4, .length = 5, .count = 6, .seed = 7, .text = "old"};
     const fields before = f;

@@ -172,6 +172,20 @@ static void seeing_nothing_keeps_the_predictive_belief(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Data that are refused when they are scored; support_error says why. */
+static void cannot_score(const idm_workspace *workspace, const idm_data *data)
+{
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  assert_int_equal(
+      idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error), IDM_INPUT);
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+}
+
 /* A model under which what was seen is impossible is dropped; if all are, it is an error. */
 static void impossible_observations(void **state)
 {
@@ -189,17 +203,9 @@ static void impossible_observations(void **state)
   idm_data_destroy(data);
 
   data = support_data(problem, "agent,action,observation\n1,go,x\n1,stop,y\n1,go,x\n");
-  idm_prefix_tree *tree;
-  idm_scorer *scorer;
-  idm_score score;
-  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
-  check(idm_scorer_create(data, tree, &scorer, &support_error));
-  assert_int_equal(
-      idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error), IDM_INPUT);
+  cannot_score(workspace, data);
   assert_int_equal(support_error.line, 3);
   assert_non_null(strstr(support_error.message, "'y' after 'stop' is impossible"));
-  idm_scorer_destroy(scorer);
-  idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -220,17 +226,9 @@ static void a_set_too_large_is_an_error_with_its_row(void **state)
     observations[t] = IDM_MISSING;
   }
   idm_data *data = one_trajectory(problem, actions, observations, 12);
-  idm_prefix_tree *tree;
-  idm_scorer *scorer;
-  idm_score score;
-  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
-  check(idm_scorer_create(data, tree, &scorer, &support_error));
-  assert_int_equal(
-      idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error), IDM_INPUT);
+  cannot_score(workspace, data);
   assert_non_null(strstr(support_error.message, "possible beliefs"));
   assert_true(support_error.line > 2 && support_error.line <= 13);
-  idm_scorer_destroy(scorer);
-  idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
