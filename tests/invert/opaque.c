@@ -302,6 +302,81 @@ static void answers_behave(void **state)
   idm_parameters_destroy(parameters);
 }
 
+/* --- beside named numbers ------------------------------------------------------------------- */
+
+/* Blocks in any order: two without names around one with. */
+static const idm_block_info mixed[] = {{.name = "inner",
+                                        .summary = "five numbers",
+                                        .count = 5,
+                                        .opaque = true,
+                                        .support = IDM_POSITIVE,
+                                        .standard = 1,
+                                        .scales = IDM_SCALES_ALL,
+                                        .scale = IDM_SCALE_LOG,
+                                        .spread = 1,
+                                        .form = IDM_FORM_NUMBERS,
+                                        .of_agent = true},
+                                       {.name = "bias",
+                                        .summary = "one number",
+                                        .scales = IDM_SCALES_ALL,
+                                        .scale = IDM_SCALE_INVERSE,
+                                        .standard = 2,
+                                        .spread = 1,
+                                        .of_agent = true},
+                                       {.name = "outer",
+                                        .summary = "three numbers",
+                                        .count = 3,
+                                        .opaque = true,
+                                        .scales = IDM_SCALES_IDENTITY,
+                                        .spread = 1,
+                                        .form = IDM_FORM_NUMBERS,
+                                        .of_agent = true}};
+
+/* Named numbers come first; theta, coordinates, report and slope agree about where each is. */
+static void named_numbers_come_first(void **state)
+{
+  (void)state;
+  enum { COORDINATES = 9, REPORTED = 10 };
+  idm_planner planner = stepwise;
+  planner.own = mixed;
+  planner.owns = 3;
+  idm_problem *problem = support_reversal(&planner);
+  idm_parameters *parameters;
+  check(idm_problem_free(problem, "inner, bias, outer", &support_error));
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  assert_int_equal(idm_parameters_dimension(parameters), COORDINATES);
+  assert_int_equal(idm_parameters_numbers(parameters), REPORTED);
+  static const char *const names[] = {"bias", "inverse_bias", "inner", "outer"};
+  const idm_labels *quantities = idm_parameters_quantities(parameters);
+  assert_int_equal(quantities->count, 4);
+  for (size_t i = 0; i < 4; i++) assert_string_equal(quantities->name[i], names[i]);
+  assert_int_equal(idm_parameters_coordinates(parameters)->count, 3);
+  const double y[COORDINATES] = {0.25, -2, -1, 0, 1, 2, 7, 8, 9};
+  double back[COORDINATES], reported[REPORTED], gradient[COORDINATES] = {0};
+  idm_parameters_set(parameters, y, problem->theta);
+  const double *inner = idm_theta_values(problem->theta, IDM_BLOCK_COUNT, 0);
+  const double *outer = idm_theta_values(problem->theta, IDM_BLOCK_COUNT + 2, 0);
+  assert_near(idm_theta_scalar(problem->theta, IDM_BLOCK_COUNT + 1), 4, 1e-15);
+  for (size_t i = 0; i < 5; i++) assert_near(inner[i], exp(y[1 + i]), 1e-14);
+  for (size_t i = 0; i < 3; i++) assert_near(outer[i], y[6 + i], 0);
+  idm_parameters_get(parameters, problem->theta, back);
+  for (size_t i = 0; i < COORDINATES; i++) assert_near(back[i], y[i], 1e-14);
+  idm_parameters_report(parameters, y, reported);
+  assert_near(reported[1], 0.25, 1e-15);
+  assert_memory_equal(reported + 2, inner, 5 * sizeof(double));
+  assert_memory_equal(reported + 7, outer, 3 * sizeof(double));
+  /* A function whose slope is 1 in every number: d exp(y) / dy = exp(y), d(1/c)/dc = -1/c^2. */
+  for (size_t id = 0; id < problem->theta->blocks; id++)
+    for (size_t k = 0; k < problem->theta->block[id].size; k++)
+      problem->theta->block[id].value[k] = 1;
+  idm_parameters_pull(parameters, y, problem->theta, gradient);
+  assert_near(gradient[0], -16, 1e-12);
+  for (size_t i = 1; i < 6; i++) assert_near(gradient[i], exp(y[i]), 1e-12);
+  for (size_t i = 6; i < COORDINATES; i++) assert_near(gradient[i], 1, 1e-15);
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(problem);
+}
+
 /* --- its files ------------------------------------------------------------------------------ */
 
 static void one_variable(const char *path, const char *group_name)
@@ -391,6 +466,7 @@ int main(void)
       cmocka_unit_test(others_refuse),
       cmocka_unit_test(nothing_is_said_of_what_was_not_checked),
       cmocka_unit_test(answers_behave),
+      cmocka_unit_test(named_numbers_come_first),
       cmocka_unit_test(netcdf_holds_one_variable),
       cmocka_unit_test(stan_and_summary_are_written),
   };

@@ -3,6 +3,7 @@
 
 #include "idm/planner.h"
 #include "io/problem/problem_support.h"
+#include "plan/learner_support.h"
 
 /* Every planner is found by its name, wherever that stands among the keys. */
 static void planners_are_named(void **state)
@@ -40,6 +41,26 @@ static void keys_are_known_once(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Blocks that a planner brings are keys of its agent, and of no other. */
+static void own_blocks_are_keys(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_reversal(&idm_learner);
+  support_assign(problem, "learning_rate=0.75");
+  support_assign(problem, "inverse_temperature=8");
+  assert_true(idm_theta_scalar(problem->theta, IDM_BLOCK_COUNT) == 0.75);
+  assert_true(idm_theta_scalar(problem->theta, IDM_BLOCK_COUNT + 1) == 8);
+  static const char *const wrong[] = {"learning_rate=1.5", "learning_rate=-0.1",
+                                      "inverse_temperature=-1", "inverse_temperature=inf",
+                                      "learning_rate=fast"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    assert_int_equal(idm_problem_set(problem, wrong[i], &support_error), IDM_USAGE);
+  assert_true(idm_theta_scalar(problem->theta, IDM_BLOCK_COUNT) == 0.75);
+  check(idm_problem_plan_by(problem, idm_planner_at(0), &support_error));
+  assert_int_equal(idm_problem_set(problem, "learning_rate=0.5", &support_error), IDM_USAGE);
+  idm_problem_destroy(problem);
+}
+
 static void choices_are_read(void **state)
 {
   (void)state;
@@ -68,9 +89,8 @@ static void wrong_agents_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(planners_are_named),
-      cmocka_unit_test(keys_are_known_once),
-      cmocka_unit_test(choices_are_read),
+      cmocka_unit_test(planners_are_named),       cmocka_unit_test(keys_are_known_once),
+      cmocka_unit_test(own_blocks_are_keys),      cmocka_unit_test(choices_are_read),
       cmocka_unit_test(wrong_agents_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,124 @@
+/* Workspaces: what they take in, what they refuse, and what they say without a table's help. */
+#include "plan/learner_support.h"
+
+#include <math.h>
+#include <string.h>
+
+static idm_status create(const idm_problem *problem, idm_workspace **ret_workspace)
+{
+  return idm_workspace_create(problem->setting, problem->theta, &problem->agent, ret_workspace,
+                              &support_error);
+}
+
+/* The parameter of the caller is copied and clamped, and never touched. */
+static void theta_is_copied(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_reversal(idm_planner_find("deterministic-optimal"));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_theta *own = idm_workspace_theta(workspace);
+  assert_true(own != problem->theta);
+  assert_true(idm_theta_scalar(own, IDM_ALPHA) == 0);
+  assert_true(idm_theta_scalar(problem->theta, IDM_ALPHA) == 0.7);
+  assert_memory_equal(own->block[IDM_EMISSION].value, problem->setting->emission,
+                      8 * sizeof(double));
+  assert_memory_not_equal(problem->theta->block[IDM_EMISSION].value, problem->setting->emission,
+                          8 * sizeof(double));
+  idm_workspace_destroy(workspace);
+  idm_workspace_destroy(NULL);
+  idm_problem_destroy(problem);
+}
+
+/* Its form is fixed when it is made: sizes, variants, planner. */
+static void the_form_of_theta_is_fixed(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_reversal(idm_planner_at(0));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_theta *other;
+  check(idm_theta_copy(problem->theta, &other, &support_error));
+  check(idm_theta_resize(other, IDM_UTILITY, 4, 2, &support_error));
+  assert_int_equal(idm_plan(other, NULL, workspace, NULL, &support_error), IDM_USAGE);
+  assert_non_null(strstr(support_error.message, "utility"));
+  idm_theta_destroy(other);
+  check(idm_theta_copy(problem->theta, &other, &support_error));
+  check(idm_theta_resize(other, IDM_BELIEF_PRIOR, 2, 1, &support_error));
+  assert_int_equal(idm_plan(other, NULL, workspace, NULL, &support_error), IDM_USAGE);
+  assert_non_null(strstr(support_error.message, "belief_prior"));
+  idm_theta_destroy(other);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* A theta that is not legal makes no workspace. */
+static void illegal_parameters_are_refused(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_reversal(idm_planner_at(0));
+  idm_workspace *workspace;
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1); /* without a horizon */
+  assert_int_equal(create(problem, &workspace), IDM_INPUT);
+  assert_null(workspace);
+  assert_non_null(strstr(support_error.message, "discount"));
+  problem->setting->horizon = 3;
+  check(create(problem, &workspace));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* A planner that has no form for a kind of problem is refused by name. */
+static void kinds_of_problems(void **state)
+{
+  (void)state;
+  idm_planner limited = idm_learner;
+  idm_workspace *workspace;
+  limited.name = "limited";
+  for (int horizon = 0; horizon < 2; horizon++) {
+    limited.gives = horizon ? IDM_GIVES_STATIONARY : IDM_GIVES_HORIZON;
+    idm_problem *problem = support_reversal(&limited);
+    problem->setting->horizon = horizon;
+    assert_int_equal(create(problem, &workspace), IDM_INPUT);
+    assert_non_null(strstr(support_error.message, "limited"));
+    problem->setting->horizon = !horizon;
+    check(create(problem, &workspace));
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Values are by the steps taken of a horizon. */
+static void values_shrink_with_the_steps_left(void **state)
+{
+  (void)state;
+  const double z[2] = {0.8, 0.2};
+  idm_problem *problem = support_reversal(idm_planner_find("rational"));
+  for (size_t i = 0; i < 4; i++) problem->theta->block[IDM_UTILITY].value[i] += 2; /* all gain */
+  problem->setting->horizon = 4;
+  idm_workspace *workspace = support_plan(problem, NULL);
+  assert_true(idm_plan_value(workspace, 0, z) == idm_plan_value_after(workspace, 0, 0, z));
+  for (int steps = 0; steps < 3; steps++)
+    assert_true(idm_plan_value_after(workspace, 0, steps, z) >
+                idm_plan_value_after(workspace, 0, steps + 1, z));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+static void stops_have_names(void **state)
+{
+  (void)state;
+  assert_string_equal(idm_stop_name(IDM_STOP_BOUND), "bound");
+  assert_string_equal(idm_stop_name(IDM_STOP_UNPLANNED), "unplanned");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(theta_is_copied),
+      cmocka_unit_test(the_form_of_theta_is_fixed),
+      cmocka_unit_test(illegal_parameters_are_refused),
+      cmocka_unit_test(kinds_of_problems),
+      cmocka_unit_test(values_shrink_with_the_steps_left),
+      cmocka_unit_test(stops_have_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
