@@ -17,20 +17,34 @@ static const char *expected_number(idm_support support)
   return support == IDM_POSITIVE ? "a finite number above 0" : "a finite number of at least 0";
 }
 
-static idm_status read_number(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                              const idm_block_info *info, double *value)
+static idm_status check_number(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                               const idm_block_info *info, double number)
 {
-  double number = 0;
-  const idm_status status =
-      idm_yaml_number(reader->tree, node, info->name, info->infinite, &number);
-  if (status != IDM_OK) return status;
   if ((info->support == IDM_NOT_NEGATIVE && number < 0) ||
       (info->support == IDM_POSITIVE && !(number > 0)))
     return idm_yaml_unexpected(reader->tree, node, info->name, expected_number(info->support));
   if (info->support == IDM_FRACTION && !(number >= 0 && number <= 1))
     return idm_yaml_unexpected(reader->tree, node, info->name, "a number in [0, 1]");
-  *value = number;
   return IDM_OK;
+}
+
+static idm_status read_number(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const idm_block_info *info, double *value)
+{
+  double number = 0;
+  idm_status status = idm_yaml_number(reader->tree, node, info->name, info->infinite, &number);
+  if (status == IDM_OK) status = check_number(reader, node, info, number);
+  if (status == IDM_OK) *value = number;
+  return status;
+}
+
+static idm_status read_list(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                            const idm_block_info *info, size_t count, double *value)
+{
+  idm_status status = idm_yaml_read_numbers(reader, node, info->name, count, NULL, value);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = check_number(reader, idm_yaml_item(reader->tree, node, i), info, value[i]);
+  return status;
 }
 
 static idm_status read_fields(const idm_yaml_reader *reader, const idm_yaml_node *node,
@@ -170,7 +184,7 @@ idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id, const i
   case IDM_FORM_NUMBER:
     return read_number(reader, node, info, value);
   case IDM_FORM_NUMBERS:
-    return idm_yaml_read_numbers(reader, node, info->name, size, NULL, value);
+    return read_list(reader, node, info, size, value);
   case IDM_FORM_FIELDS:
     return read_fields(reader, node, info, value);
   case IDM_FORM_DIRICHLET:
