@@ -1,6 +1,7 @@
 /* Blocks of theta in a problem file: each form read to exact numbers, and refused at its place. */
 #include "idm/planner.h"
 #include "io/problem/problem_support.h"
+#include "plan/learner_support.h"
 
 /* --- forms ---------------------------------------------------------------------------------- */
 
@@ -65,6 +66,32 @@ static void rows(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Blocks of a planner's own in a list: a list of numbers, each where the descriptor allows. */
+static void lists(void **state)
+{
+  (void)state;
+  static const idm_block_info own = {.name = "rates",
+                                     .summary = "three rates",
+                                     .count = 3,
+                                     .opaque = true,
+                                     .support = IDM_FRACTION,
+                                     .form = IDM_FORM_NUMBERS,
+                                     .of_agent = true};
+  idm_planner planner = idm_learner;
+  planner.own = &own;
+  planner.owns = 1;
+  idm_problem *problem = support_reversal(&planner);
+  support_assign(problem, "rates=[0, 0.25, 1]");
+  expect_numbers(block(problem, IDM_BLOCK_COUNT), (const double[]){0, 0.25, 1}, 3);
+  static const char *const wrong[] = {"rates=[0, 0.25]", "rates=0.5", "rates=[0, 0.5, 1.5]",
+                                      "rates=[0, -0.5, 1]", "rates=[0, x, 1]"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(idm_problem_set(problem, wrong[i], &support_error), IDM_USAGE);
+    assert_non_null(strstr(support_error.message, "rates"));
+  }
+  idm_problem_destroy(problem);
+}
+
 /* --- refusals ------------------------------------------------------------------------------- */
 
 static void wrong_blocks_are_refused(void **state)
@@ -101,9 +128,13 @@ static void wrong_blocks_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers), cmocka_unit_test(weights),
-      cmocka_unit_test(fields),  cmocka_unit_test(dirichlet),
-      cmocka_unit_test(rows),    cmocka_unit_test(wrong_blocks_are_refused),
+      cmocka_unit_test(numbers),
+      cmocka_unit_test(weights),
+      cmocka_unit_test(fields),
+      cmocka_unit_test(dirichlet),
+      cmocka_unit_test(rows),
+      cmocka_unit_test(lists),
+      cmocka_unit_test(wrong_blocks_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static inline void expect_near(const double *found, const double *expected, size
       fail_msg("number %zu is %.17g, expected %.17g", i, found[i], expected[i]);
 }
 
-static inline const double *block(const idm_problem *problem, idm_block_id id)
+static inline const double *block(const idm_problem *problem, size_t id)
 {
   return idm_theta_values(problem->theta, id, 0);
 }
