@@ -183,17 +183,27 @@ idm_data *support_data(const idm_problem *problem, const char *csv)
   return data;
 }
 
+support_scored support_open_score(const idm_workspace *workspace, const idm_data *data)
+{
+  const idm_behavior behavior = idm_workspace_behavior(workspace);
+  support_scored s;
+  check(idm_prefix_tree_create(data, behavior.ops->scope, &s.tree, &support_error));
+  check(idm_scorer_create(data, s.tree, &s.scorer, &support_error));
+  check(idm_scorer_run(s.scorer, behavior, &s.score, &support_error));
+  return s;
+}
+
+void support_close_score(support_scored *scored)
+{
+  idm_scorer_destroy(scored->scorer);
+  idm_prefix_tree_destroy(scored->tree);
+}
+
 double support_score(const idm_workspace *workspace, const idm_data *data)
 {
-  idm_prefix_tree *tree;
-  idm_scorer *scorer;
-  idm_score score;
-  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
-  check(idm_scorer_create(data, tree, &scorer, &support_error));
-  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
-  idm_scorer_destroy(scorer);
-  idm_prefix_tree_destroy(tree);
-  return score.log_likelihood;
+  support_scored s = support_open_score(workspace, data);
+  support_close_score(&s);
+  return s.score.log_likelihood;
 }
 
 void support_path(char path[SUPPORT_PATH])

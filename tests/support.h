@@ -52,7 +52,15 @@ void support_redraw(idm_theta *theta, size_t id, idm_random *random);
 void support_legal_block(const idm_block_info *info);
 /* Data from CSV text. */
 idm_data *support_data(const idm_problem *problem, const char *csv);
-/* Log-likelihood of data through the prefix tree. */
+/* Data scored through the tree of histories that the workspace's behaviour tells apart. */
+typedef struct support_scored {
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+} support_scored;
+support_scored support_open_score(const idm_workspace *workspace, const idm_data *data);
+void support_close_score(support_scored *scored);
+/* Their log-likelihood alone. */
 double support_score(const idm_workspace *workspace, const idm_data *data);
 /* Labels from a list of words, and a problem of labels only (no dynamics). */
 void support_names(idm_labels *labels, const char *const *names, size_t count);

@@ -70,19 +70,13 @@ static void the_whole_log_is_scored(void **state)
   assert_int_equal(data->variants, 3);
 
   idm_workspace *workspace = support_plan(problem, NULL);
-  idm_prefix_tree *tree;
-  idm_scorer *scorer;
-  idm_score score;
-  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
-  check(idm_scorer_create(data, tree, &scorer, &support_error));
-  check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
-  assert_int_equal(score.decisions + score.forced + score.unrecorded, 7075);
+  support_scored scored = support_open_score(workspace, data);
+  assert_int_equal(scored.score.decisions + scored.score.forced + scored.score.unrecorded, 7075);
   size_t limited = 0;
   for (size_t row = 0; row < data->rows; row++) limited += data->available[row] != 0;
   assert_int_equal(limited, 1249);
-  assert_true(isfinite(score.log_likelihood) && score.log_likelihood < 0);
-  idm_scorer_destroy(scorer);
-  idm_prefix_tree_destroy(tree);
+  assert_true(isfinite(scored.score.log_likelihood) && scored.score.log_likelihood < 0);
+  support_close_score(&scored);
   idm_workspace_destroy(workspace);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
