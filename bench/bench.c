@@ -87,8 +87,10 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, doub
       const idm_solver exact = {
           .method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_NOTHING, .tolerance = 1e-11};
       if (warm) check(idm_plan(near, &exact, workspace, NULL, &error));
-      const idm_solver solver = {
-          .method = (idm_method)m, .limit = 1000000, .slots = warm ? IDM_FROM_LAST : IDM_FROM_NOTHING, .tolerance = tolerance};
+      const idm_solver solver = {.method = (idm_method)m,
+                                 .limit = 1000000,
+                                 .slots = warm ? IDM_FROM_LAST : IDM_FROM_NOTHING,
+                                 .tolerance = tolerance};
       idm_plan_report report = {0};
       /* Short solves are repeated so that the clock's grain does not matter. */
       const int repeats = warm ? 1 : 5;

@@ -18,5 +18,5 @@
 #define DECLARE(command) extern const cli_command command;
 COMMANDS(DECLARE)
 
-#define ENTRY(command) &command,
+#define ENTRY(command) &(command),
 const cli_command *const cli_commands[] = {COMMANDS(ENTRY) NULL};

@@ -118,7 +118,7 @@ static idm_status pass_through(builder *tree, const branch *wanted, uint32_t *re
                                idm_error *opt_error)
 {
   const bool root = wanted->parent == NO_PARENT;
-  const uint32_t child = root ? 0 : tree->branches[wanted->parent].first_child;
+  const uint32_t child = root || !tree->branches ? 0 : tree->branches[wanted->parent].first_child;
   idm_status status = IDM_OK;
   if (child && same_branch(&tree->branches[child], wanted)) {
     *ret_index = child;

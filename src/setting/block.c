@@ -124,6 +124,7 @@ const char *idm_block_entry(const idm_block_info *info, const idm_setting *setti
   for (size_t k = 0; k < 4 && info->axis[k] && used < size; k++) {
     char number[24];
     const size_t length = idm_axis_length(info, info->axis[k], sizes, models);
+    if (!length || stride < length) break; /* a block without numbers */
     stride /= length;
     const char *label =
         axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);

@@ -79,7 +79,11 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   theta->sizes = sizes;
   theta->models = models;
   theta->block = idm_new(IDM_BLOCK_COUNT, sizeof *theta->block);
-  idm_status status = theta->block ? IDM_OK : idm_fail_memory(opt_error);
+  if (!theta->block) {
+    free(theta);
+    return idm_fail_memory(opt_error);
+  }
+  idm_status status = IDM_OK;
   for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++) {
     theta->blocks = i + 1;
     status = make_block(theta, i, idm_block_describe((idm_block_id)i), opt_error);
@@ -178,8 +182,11 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
   idm_theta *copy = idm_duplicate(theta, 1, sizeof *theta);
   if (!copy) return idm_fail_memory(opt_error);
   copy->block = idm_duplicate(theta->block, theta->blocks, sizeof *copy->block);
-  bool whole = copy->block;
-  if (!whole) copy->blocks = 0;
+  if (!copy->block) {
+    free(copy);
+    return idm_fail_memory(opt_error);
+  }
+  bool whole = true;
   for (size_t i = 0; i < copy->blocks; i++) {
     const idm_block *from = &theta->block[i];
     idm_block *to = &copy->block[i];

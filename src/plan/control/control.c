@@ -351,8 +351,10 @@ idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error)
     return idm_fail(opt_error, IDM_USAGE, "slot %zu is kept before slot %zu", slot, c->slots);
   const size_t one = idm_times(c->variants, c->padded);
   if (slot == c->slots) {
-    double *kept = realloc(c->kept, idm_times(idm_times(slot + 1, one), sizeof *kept));
+    double *kept = idm_new(idm_times(slot + 1, one), sizeof *kept);
     if (!kept) return idm_fail_memory(opt_error);
+    if (slot) memcpy(kept, c->kept, slot * one * sizeof *kept);
+    free(c->kept);
     c->kept = kept;
     c->slots = slot + 1;
   }
