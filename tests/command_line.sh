@@ -1087,18 +1087,18 @@ put("keys.yaml", "".join(f"k{i}: 1\n" for i in range(300000)))
 put("wide.csv", ",".join(f"c{i}" for i in range(10**6)) + "\n")
 put("lines.csv", "agent,action,observation\n" + "\n" * 10**6)
 PYTHON
-  in_time 10 3 'idm: states.yaml:1:9: 1000000 states' solve states.yaml
-  in_time 10 3 'idm: count.yaml:1:9: 1000000 states' solve count.yaml
-  in_time 10 3 "named twice" solve twice.yaml
-  in_time 10 3 'idm: states.POMDP:5:1: ' solve states.POMDP
-  in_time 10 3 'idm: bomb.yaml:8:' solve bomb.yaml
-  in_time 10 3 'idm: itself.yaml:1:' solve itself.yaml
-  in_time 10 3 'nested too deeply' solve deep.yaml
-  in_time 10 3 'nested too deeply' solve deeper.yaml
-  in_time 10 3 'idm: keys.yaml:1:1: ' solve keys.yaml
-  in_time 10 3 'idm: wide.csv:1:' score example:diag wide.csv
-  in_time 10 3 'idm: wide.csv:1:' init wide.csv
-  in_time 10 3 'idm: lines.csv:' score example:diag lines.csv
+  in_time 30 3 'idm: states.yaml:1:9: 1000000 states' solve states.yaml
+  in_time 30 3 'idm: count.yaml:1:9: 1000000 states' solve count.yaml
+  in_time 30 3 "named twice" solve twice.yaml
+  in_time 30 3 'idm: states.POMDP:5:1: ' solve states.POMDP
+  in_time 30 3 'idm: bomb.yaml:8:' solve bomb.yaml
+  in_time 30 3 'idm: itself.yaml:1:' solve itself.yaml
+  in_time 30 3 'nested too deeply' solve deep.yaml
+  in_time 30 3 'nested too deeply' solve deeper.yaml
+  in_time 30 3 'idm: keys.yaml:1:1: ' solve keys.yaml
+  in_time 30 3 'idm: wide.csv:1:' score example:diag wide.csv
+  in_time 30 3 'idm: wide.csv:1:' init wide.csv
+  in_time 30 3 'idm: lines.csv:' score example:diag lines.csv
   in_time 20 0 'wrote' convert observations.yaml again.yaml
   if [ -z "$sanitized" ]; then
     in_time 20 5 'memory' solve example:diag --set resolution=20000000
