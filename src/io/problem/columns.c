@@ -17,7 +17,11 @@ idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
     const idm_yaml_node *node = idm_yaml_find(reader->tree, data, keys[i]);
     char what[40];
     snprintf(what, sizeof what, "data.%s", keys[i]);
-    if (node) status = idm_yaml_read_names(reader, node, what, &reader->problem->columns.role[i]);
+    if (!node) continue;
+    status = idm_yaml_read_names(reader, node, what, &reader->problem->columns.role[i]);
+    if (status == IDM_OK && idm_column_describe((idm_column)i)->evidence &&
+        reader->problem->columns.role[i].count > 1)
+      status = idm_yaml_unexpected(reader->tree, node, what, "one column");
   }
   return status;
 }

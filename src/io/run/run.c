@@ -196,6 +196,9 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   idm_folder_path(folder, IDM_FILE_CHECKPOINT, f.checkpoint);
   *run = (idm_run){0};
   idm_status status = idm_request_check(problem, request, opt_error);
+  /* What is missing is said before anything that is there is touched. */
+  if (status == IDM_OK)
+    status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
   if (status == IDM_OK) status = idm_folder_open(folder, mode, &made, opt_error);
   if (status != IDM_OK) return status;
   status = fit(&f, mode, run, &written, opt_notes, opt_error);

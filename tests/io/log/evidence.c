@@ -158,6 +158,16 @@ static void problem_files_name_columns(void **state)
   idm_problem *problem;
   check(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &support_error));
   assert_string_equal(problem->columns.role[IDM_COLUMN_REWARD].name[0], "paid");
+  idm_problem *none;
+  static const char two[] =
+      "states: 2\nactions: 1\nobservations: 1\ntransition: {\"*\": identity}\n"
+      "observation: {\"*\": uniform}\ndata: {reward: [paid, tip]}\n";
+  idm_error refusal = {0};
+  assert_int_equal(idm_problem_parse_yaml(two, strlen(two), "p.yaml", &none, NULL, &refusal),
+                   IDM_INPUT);
+  assert_int_equal(refusal.line, 6);
+  assert_int_equal(refusal.column, 16);
+  assert_non_null(strstr(refusal.message, "expected one column"));
   idm_data *data =
       parse(problem, "agent,action,observation,paid,marks,wave,ward\na,left,win,1,2,3,w\n", 0);
   assert_near(data->number[IDM_COLUMN_REWARD][0], 1, 0);
