@@ -58,6 +58,7 @@ typedef struct idm_behavior_ops {
 typedef struct idm_behavior {
   const idm_behavior_ops *ops;
   const void *content;
+  idm_sizes sizes; /* of the problem it acts in */
 } idm_behavior;
 
 /* The tree of histories that the behaviour of a problem's agent tells apart. */

@@ -1,4 +1,9 @@
-/* Everything that libidm offers. */
+/* Everything that libidm offers.
+ *
+ * Pointers whose names begin with opt_ may be NULL. Given NULL for any other, or an object of
+ * another problem, a function that returns a status returns IDM_USAGE or IDM_INPUT before it
+ * touches anything; one that returns something else returns NaN, 0, false or NULL, or does nothing.
+ * Lengths of the caller's arrays are taken at their word. */
 #ifndef IDM_IDM_H
 #define IDM_IDM_H
 

@@ -39,9 +39,12 @@ typedef struct idm_key {
 
 /* The key of that name in a list, or NULL. */
 IDM_API const idm_key *idm_key_find(const idm_key *keys, const char *name);
-/* The field of a number, whole or not, as a double; and back. Words are their index. */
+/* The field of a number, whole or not, as a double; and back, where the field can
+ * hold it. Words are their index. */
 IDM_API double idm_key_number(const idm_key *key, const void *fields);
 IDM_API void idm_key_set_number(const idm_key *key, void *fields, double value);
+/* Whether every field holds what its key allows: IDM_USAGE with "NAME is 'TEXT'; expected ...". */
+IDM_API idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *opt_error);
 /* Set a field from text as a person writes it. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
 IDM_API idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
                                     idm_error *opt_error);

@@ -32,7 +32,8 @@ typedef struct idm_prefix_node {
 } idm_prefix_node;
 
 typedef struct idm_prefix_tree {
-  unsigned scope; /* of idm_scope */
+  const idm_data *data; /* borrowed: whose histories they are */
+  unsigned scope;       /* of idm_scope */
   size_t nodes;
   idm_prefix_node *node;
   double *reward;          /* [nodes]; NULL without IDM_SCOPE_REWARD */

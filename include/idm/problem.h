@@ -71,7 +71,7 @@ IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, dou
                                  char *buffer, size_t size);
 /* Give the utility block one copy a variant from values[variant][column] (DESIGN: variants of a
  * setting). */
-IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *values,
+IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                                     idm_error *opt_error);
 
 #ifdef __cplusplus

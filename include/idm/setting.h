@@ -48,6 +48,7 @@ IDM_API void idm_setting_destroy(idm_setting *setting);
  * terminal implies ends, horizon not negative. Rows are checked here, not renormalised. */
 IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);
 IDM_API idm_sizes idm_setting_sizes(const idm_setting *setting);
+IDM_API bool idm_sizes_same(idm_sizes a, idm_sizes b);
 
 /* Labels: replace one name (copied). */
 IDM_API idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,

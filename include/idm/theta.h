@@ -63,8 +63,9 @@ typedef struct idm_theta {
 IDM_API idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
                                     idm_error *opt_error);
 /* Put a planner's own blocks, with their default values, in place of those of another; the
- * descriptors are borrowed. Blocks that stay the same keep what they hold. */
-IDM_API idm_status idm_theta_own(idm_theta *theta, const idm_block_info *own, size_t count,
+ * descriptors are borrowed (NULL with a count of 0). Blocks that stay the same keep what they hold.
+ */
+IDM_API idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,
                                  idm_error *opt_error);
 /* Index of the block of that name, or -1. */
 IDM_API int idm_theta_find(const idm_theta *theta, const char *name);
@@ -85,7 +86,10 @@ IDM_API const double *idm_theta_values(const idm_theta *theta, size_t id, size_t
 /* The first number of a block. */
 IDM_API double idm_theta_scalar(const idm_theta *theta, size_t id);
 IDM_API void idm_theta_set_scalar(idm_theta *theta, size_t id, double value);
-/* Copy the numbers of one theta into another of the same form. */
+/* The name of the first block in which two thetas differ in form (descriptor, size, variants); NULL
+ * where they are alike. */
+IDM_API const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b);
+/* Copy the numbers of one theta into another of the same form; nothing where the forms differ. */
 IDM_API void idm_theta_assign(idm_theta *theta, const idm_theta *from);
 /* Set every number to 0. */
 IDM_API void idm_theta_clear(idm_theta *theta);

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/number.h"
 
 const idm_key *idm_key_find(const idm_key *keys, const char *name)
 {
+  if (!keys || !name) return NULL;
   for (; keys->name; keys++)
     if (strcmp(keys->name, name) == 0) return keys;
   return NULL;
@@ -28,6 +30,7 @@ static const void *const_field_of(const idm_key *key, const void *fields)
 
 double idm_key_number(const idm_key *key, const void *fields)
 {
+  if (!key || !fields) return NAN;
   const void *field = const_field_of(key, fields);
   switch (key->kind) {
   case IDM_KEY_NUMBER:
@@ -48,8 +51,17 @@ double idm_key_number(const idm_key *key, const void *fields)
   }
 }
 
+/* Whether a field of a kind can hold a number. */
+static bool holds(idm_key_kind kind, double value)
+{
+  if (kind == IDM_KEY_NUMBER) return true;
+  if (kind == IDM_KEY_INT || kind == IDM_KEY_WORD) return fabs(value) < 0x1p31;
+  return fabs(value) < 0x1p63 && (kind == IDM_KEY_LONG || value >= 0);
+}
+
 void idm_key_set_number(const idm_key *key, void *fields, double value)
 {
+  if (!key || !fields || !holds(key->kind, value)) return;
   void *field = field_of(key, fields);
   switch (key->kind) {
   case IDM_KEY_NUMBER:
@@ -78,6 +90,7 @@ void idm_key_set_number(const idm_key *key, void *fields, double value)
 
 const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
 {
+  if (!key || !buffer) return NULL;
   size_t used = 0;
   switch (key->kind) {
   case IDM_KEY_NUMBER:
@@ -117,6 +130,43 @@ static idm_status refuse(const idm_key *key, const char *text, idm_error *opt_er
                   idm_key_expected(key, expected, sizeof expected));
 }
 
+static bool in_range(const idm_key *key, double value)
+{
+  return value >= key->least && value <= key->most && !(key->above && value == key->least);
+}
+
+static bool is_legal(const idm_key *key, const void *fields)
+{
+  const double value = idm_key_number(key, fields);
+  size_t words = 0;
+  switch (key->kind) {
+  case IDM_KEY_SEED:
+  case IDM_KEY_FLAG:
+    return true;
+  case IDM_KEY_TEXT:
+    return memchr(const_field_of(key, fields), '\0', (size_t)key->most) != NULL;
+  case IDM_KEY_WORD:
+    while (key->words[words]) words++;
+    return value >= 0 && value < (double)words;
+  case IDM_KEY_NUMBER:
+    return isnan(value) || in_range(key, value);
+  default:
+    return in_range(key, value);
+  }
+}
+
+idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *opt_error)
+{
+  idm_require(keys, fields);
+  for (const idm_key *key = keys; key->name; key++) {
+    char text[40] = "";
+    if (is_legal(key, fields)) continue;
+    snprintf(text, sizeof text, "%.17g", idm_key_number(key, fields));
+    return refuse(key, text, opt_error);
+  }
+  return IDM_OK;
+}
+
 static bool set_word(const idm_key *key, void *fields, const char *text)
 {
   static const char *const truth[] = {"false", "true", NULL};
@@ -145,7 +195,7 @@ static bool set_number(const idm_key *key, void *fields, const char *text)
   const double value = strtod(text, &end);
   const bool whole = key->kind == IDM_KEY_NUMBER || value == floor(value);
   if (!text[0] || *end || strpbrk(text, "xX") || !isfinite(value) || !whole) return false;
-  if (value < key->least || value > key->most || (key->above && value == key->least)) return false;
+  if (!in_range(key, value)) return false;
   idm_key_set_number(key, fields, value);
   return true;
 }
@@ -153,6 +203,7 @@ static bool set_number(const idm_key *key, void *fields, const char *text)
 idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
                             idm_error *opt_error)
 {
+  idm_require(key, fields, text);
   bool set;
   switch (key->kind) {
   case IDM_KEY_TEXT:
@@ -174,6 +225,7 @@ idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
 
 const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, size_t size)
 {
+  if (!key || !fields || !buffer) return NULL;
   const void *field = const_field_of(key, fields);
   buffer[0] = '\0';
   switch (key->kind) {
@@ -181,7 +233,7 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
     snprintf(buffer, size, "%s", (const char *)field);
     break;
   case IDM_KEY_WORD:
-    snprintf(buffer, size, "%s", key->words[*(const int *)field]);
+    if (is_legal(key, fields)) snprintf(buffer, size, "%s", key->words[*(const int *)field]);
     break;
   case IDM_KEY_FLAG:
     snprintf(buffer, size, "%s", *(const bool *)field ? "true" : "false");
@@ -198,6 +250,7 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
 
 bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance)
 {
+  if (!key || !a || !b) return false;
   if (key->kind == IDM_KEY_TEXT) return strcmp(const_field_of(key, a), const_field_of(key, b)) == 0;
   if (key->kind == IDM_KEY_SEED)
     return *(const uint64_t *)const_field_of(key, a) == *(const uint64_t *)const_field_of(key, b);

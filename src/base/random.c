@@ -6,6 +6,7 @@
 
 void idm_random_init(idm_random *random, uint64_t seed, uint64_t stream)
 {
+  if (!random) return;
   *random = (idm_random){.seed = seed, .stream = stream};
 }
 
@@ -25,6 +26,7 @@ static uint32_t next_word(idm_random *random)
 
 double idm_random_uniform(idm_random *random)
 {
+  if (!random) return NAN;
   const uint64_t high = next_word(random);
   const uint64_t bits = (high << 32 | next_word(random)) >> 12;
   return ((double)bits + 0.5) * 0x1p-52;
@@ -32,12 +34,14 @@ double idm_random_uniform(idm_random *random)
 
 double idm_random_normal(idm_random *random)
 {
+  if (!random) return NAN;
   const double radius = sqrt(-2 * log(idm_random_uniform(random)));
   return radius * sin(6.283185307179586477 * idm_random_uniform(random));
 }
 
 double idm_random_gamma(idm_random *random, double shape)
 {
+  if (!random || !(shape > 0) || isinf(shape)) return NAN;
   /* Below 1 the law of shape + 1 is shrunk by a power of a uniform. */
   if (shape < 1)
     return idm_random_gamma(random, shape + 1) * pow(idm_random_uniform(random), 1 / shape);
@@ -54,6 +58,7 @@ double idm_random_gamma(idm_random *random, double shape)
 
 size_t idm_random_choice(idm_random *random, const double *weight, size_t count)
 {
+  if (!random || !weight) return 0;
   double total = 0;
   for (size_t i = 0; i < count; i++) total += weight[i];
   double mark = idm_random_uniform(random) * total;

@@ -55,6 +55,7 @@ void idm_error_set(idm_error *opt_error, idm_status status, const char *file, lo
 
 char *idm_error_text(const idm_error *error, char *buffer, size_t size)
 {
+  if (!error || !buffer) return NULL;
   if (!error->file[0])
     snprintf(buffer, size, "%s", error->message);
   else if (error->line > 0 && error->column > 0)
@@ -88,6 +89,7 @@ void idm_notes_add(idm_notes *opt_notes, const char *format, ...)
 
 void idm_notes_clear(idm_notes *notes)
 {
+  if (!notes) return;
   for (size_t i = 0; i < notes->count; i++) free(notes->text[i]);
   free(notes->text);
   *notes = (idm_notes){0};

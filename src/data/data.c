@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/door.h"
+
 void idm_data_destroy(idm_data *data)
 {
   if (!data) return;
@@ -28,6 +30,7 @@ void idm_data_destroy(idm_data *data)
 
 size_t idm_data_open(const idm_data *data, uint32_t set)
 {
+  if (!data || set >= data->available_sets) return 0;
   size_t open = 0;
   for (size_t u = 0; u < data->sizes.actions; u++)
     open += data->available_set[set * data->sizes.actions + u];
@@ -39,8 +42,7 @@ static idm_status check_tables(const idm_data *data, const idm_setting *setting,
                                idm_error *opt_error)
 {
   const idm_sizes sizes = idm_setting_sizes(setting);
-  if (data->sizes.states != sizes.states || data->sizes.actions != sizes.actions ||
-      data->sizes.observations != sizes.observations)
+  if (!idm_sizes_same(data->sizes, sizes))
     return idm_fail(opt_error, IDM_INPUT,
                     "the data are of %zu states, %zu actions and %zu observations; the setting has "
                     "%zu, %zu and %zu",
@@ -149,6 +151,7 @@ static idm_status check_evidence(const idm_data *data, idm_error *opt_error)
 
 idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, idm_error *opt_error)
 {
+  idm_require(data, setting);
   idm_status status = check_tables(data, setting, opt_error);
   if (status == IDM_OK) status = check_trajectories(data, opt_error);
   for (size_t row = 0; row < data->rows && status == IDM_OK; row++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/data.h"
 #include "idm/prefix.h"
@@ -268,6 +269,7 @@ static idm_status number_nodes(const builder *tree, idm_prefix_tree *result, idm
 idm_status idm_prefix_tree_create(const idm_data *data, unsigned scope, idm_prefix_tree **ret_tree,
                                   idm_error *opt_error)
 {
+  idm_require(data, ret_tree);
   *ret_tree = NULL;
   if (data->rows > UINT32_MAX)
     return idm_fail(opt_error, IDM_INPUT, "the data have more than %lu rows",
@@ -279,6 +281,7 @@ idm_status idm_prefix_tree_create(const idm_data *data, unsigned scope, idm_pref
   builder tree = {0};
   idm_prefix_tree *result = idm_new(1, sizeof *result);
   if (result) {
+    result->data = data;
     result->scope = scope;
     result->trajectories = data->trajectories;
     result->first = idm_new(data->trajectories, sizeof *result->first);

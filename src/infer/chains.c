@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/checksum.h"
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -30,10 +31,12 @@ void idm_chains_destroy(idm_chains *chains)
 idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimension,
                              idm_chains **ret_chains, idm_error *opt_error)
 {
+  idm_require(settings, ret_chains);
   *ret_chains = NULL;
-  if (!settings->chains || settings->draws < 1 || settings->kernel.warmup < 0 || !dimension)
+  if (!settings->sampler || !settings->chains || settings->draws < 1 ||
+      settings->kernel.warmup < 0 || !dimension)
     return idm_fail(opt_error, IDM_USAGE,
-                    "chains need at least one chain, one draw and one free number");
+                    "chains need a sampler, and at least one chain, one draw and one free number");
   idm_chains *c = idm_new(1, sizeof *c);
   if (!c) return idm_fail_memory(opt_error);
   const size_t n = settings->chains;
@@ -46,8 +49,8 @@ idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimensi
   c->statistics = idm_new(draws, sizeof *c->statistics);
   c->state = idm_new(idm_times(n, c->numbers), sizeof *c->state);
   c->random = idm_new(n, sizeof *c->random);
-  c->centre = idm_new(n * dimension, sizeof *c->centre);
-  c->covariance = idm_new(n * dimension * dimension, sizeof *c->covariance);
+  c->centre = idm_new(idm_times(n, dimension), sizeof *c->centre);
+  c->covariance = idm_new(idm_times(idm_times(n, dimension), dimension), sizeof *c->covariance);
   if (!c->done || !c->draw || !c->statistics || !c->state || !c->random || !c->centre ||
       !c->covariance) {
     idm_chains_destroy(c);
@@ -76,6 +79,10 @@ idm_status idm_chains_start(idm_chains *c, size_t chain, const idm_target *targe
                             const double *opt_centre, const double *opt_covariance,
                             idm_error *opt_error)
 {
+  idm_require(c, target, x);
+  if (chain >= c->settings.chains || target->dimension != c->dimension)
+    return idm_fail(opt_error, IDM_USAGE, "there is no chain %zu in %zu dimensions", chain,
+                    target->dimension);
   const size_t d = c->dimension;
   if (opt_centre && opt_covariance) {
     memcpy(c->centre + chain * d, opt_centre, d * sizeof *opt_centre);
@@ -147,6 +154,7 @@ static void watch(void *content)
 idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_monitor opt_monitor,
                           void *context, idm_error *opt_error)
 {
+  idm_require(chains, target);
   const size_t n = chains->settings.chains;
   run r = {.chains = chains, .target = target, .monitor = opt_monitor, .context = context};
   r.moving = idm_new(n, sizeof *r.moving);
@@ -180,6 +188,7 @@ static long draws_of(const idm_chains *c, size_t chain)
 
 long idm_chains_common(const idm_chains *chains)
 {
+  if (!chains) return 0;
   long least = chains->settings.draws;
   for (size_t i = 0; i < chains->settings.chains; i++)
     least = draws_of(chains, i) < least ? draws_of(chains, i) : least;
@@ -236,6 +245,7 @@ static const char *take(const char *from, void *to, size_t length)
 idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes,
                            size_t *ret_length, idm_error *opt_error)
 {
+  idm_require(c, ret_bytes, ret_length);
   *ret_bytes = NULL;
   const header h = header_of(c, label);
   size_t length = sizeof h + sizeof(uint64_t);
@@ -285,6 +295,7 @@ static bool are_whole(const idm_statistics *statistics, size_t count)
 idm_status idm_chains_load(idm_chains *c, uint64_t label, const char *bytes, size_t length,
                            idm_error *opt_error)
 {
+  idm_require(c, bytes);
   const char *wrong = refuse(c, label, bytes, length);
   const char *end = bytes + length - (length < sizeof(uint64_t) ? length : sizeof(uint64_t));
   const char *from = bytes + sizeof(header);

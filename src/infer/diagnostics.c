@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "infer/distribution.h"
 #include "infer/ess.h"
@@ -43,6 +44,7 @@ static double sorted_quantile(const double *x, size_t count, double q)
 
 double idm_quantile(double *x, size_t count, double q)
 {
+  if (!x) return NAN;
   if (count == 0 || !(q >= 0 && q <= 1) || has_nan(x, count)) return NAN;
   qsort(x, count, sizeof *x, compare_numbers);
   return sorted_quantile(x, count, q);
@@ -301,6 +303,7 @@ static void fill_diagnosis(worktable *table, idm_diagnosis *diagnosis)
 idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t chain_stride,
                         size_t draw_stride, idm_diagnosis *diagnosis, idm_error *opt_error)
 {
+  idm_require(x, diagnosis);
   *diagnosis = (idm_diagnosis){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   if (chains == 0 || draws == 0) return IDM_OK;
   worktable table = {0};
@@ -318,6 +321,7 @@ idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t cha
 /* Betancourt (2016), "Diagnosing suboptimal cotangent disintegrations", equation 2. */
 double idm_ebfmi(const double *energy, size_t draws)
 {
+  if (!energy) return NAN;
   if (draws < 2) return NAN;
   double steps = 0;
   for (size_t i = 1; i < draws; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/door.h"
 #include "base/memory.h"
 #include "infer/sampler.h"
 
@@ -146,6 +147,7 @@ static bool invert(const laplace *l, double *covariance)
 idm_status idm_laplace(const idm_target *target, const double *mode, double *covariance,
                        double *opt_precision, bool *definite, idm_error *opt_error)
 {
+  idm_require(target, mode, covariance, definite);
   const size_t n = target->dimension;
   double *work = idm_new(idm_times(n, 5 + 2 * n), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);

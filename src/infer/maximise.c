@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "infer/sampler.h"
 
@@ -262,6 +263,7 @@ static idm_status begin(climb *c, const double *x, idm_error *opt_error)
 idm_status idm_maximise(const idm_target *target, double tolerance, int limit, double *x,
                         double *log_density, idm_error *opt_error)
 {
+  idm_require(target, x, log_density);
   const size_t n = target->dimension;
   double *work = idm_new(idm_times(n, 7 + 2 * memory), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);

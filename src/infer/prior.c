@@ -89,6 +89,7 @@ static double inner_log_density(const idm_prior *prior, double c, double *slope)
 
 double idm_prior_log_density(const idm_prior *prior, double c, double *opt_slope)
 {
+  if (!prior) return NAN;
   double lower, upper, slope = 0, value = -INFINITY;
   idm_prior_support(prior, &lower, &upper);
   const bool inside = c >= lower && c <= upper;
@@ -102,6 +103,7 @@ double idm_prior_log_density(const idm_prior *prior, double c, double *opt_slope
 
 void idm_prior_support(const idm_prior *prior, double *lower, double *upper)
 {
+  if (!prior || !lower || !upper) return;
   *lower = 0;
   *upper = INFINITY;
   switch (prior->kind) {
@@ -127,6 +129,7 @@ void idm_prior_support(const idm_prior *prior, double *lower, double *upper)
 
 double idm_prior_mean(const idm_prior *prior)
 {
+  if (!prior) return NAN;
   const double *argument = prior->argument;
   switch (prior->kind) {
   case IDM_PRIOR_NORMAL:
@@ -158,6 +161,7 @@ static double beta_sd(double a, double b)
 
 double idm_prior_sd(const idm_prior *prior)
 {
+  if (!prior) return NAN;
   const double *argument = prior->argument;
   switch (prior->kind) {
   case IDM_PRIOR_FLAT:
@@ -227,6 +231,7 @@ static double raw_draw(const idm_prior *prior, idm_random *random)
 
 double idm_prior_draw(const idm_prior *prior, idm_random *random)
 {
+  if (!prior || !random) return NAN;
   double lower, upper;
   idm_prior_support(prior, &lower, &upper);
   /* Strictly inside, where the density is finite, also where a draw was rounded to an end. */
@@ -238,6 +243,7 @@ double idm_prior_draw(const idm_prior *prior, idm_random *random)
 double idm_dirichlet_log_density(size_t count, const double *concentration, const double *p,
                                  double *opt_slope)
 {
+  if (!concentration || !p) return NAN;
   double total = 0, value = 0;
   for (size_t i = 0; i < count; i++) {
     double slope;
@@ -250,6 +256,7 @@ double idm_dirichlet_log_density(size_t count, const double *concentration, cons
 
 void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *random, double *p)
 {
+  if (!concentration || !random || !p) return;
   double most = -INFINITY, total = 0;
   for (size_t i = 0; i < count; i++) {
     p[i] = log_gamma_draw(random, concentration[i]);

@@ -10,6 +10,7 @@
 
 void idm_sampler_settings_default(idm_sampler_settings *settings)
 {
+  if (!settings) return;
   *settings = (idm_sampler_settings){
       .warmup = 1000, .thin = 0, .step = 0.1, .acceptance = 0.8, .depth = 10};
 }

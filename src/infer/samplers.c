@@ -23,6 +23,7 @@ const idm_sampler *idm_sampler_at(size_t index)
 
 const idm_sampler *idm_sampler_find(const char *name)
 {
+  if (!name) return NULL;
   for (size_t i = 0; idm_sampler_at(i); i++)
     if (strcmp(idm_sampler_at(i)->name, name) == 0) return idm_sampler_at(i);
   return NULL;
@@ -30,6 +31,7 @@ const idm_sampler *idm_sampler_find(const char *name)
 
 const char *idm_sampler_names(char *buffer, size_t size)
 {
+  if (!buffer) return NULL;
   size_t used = 0;
   buffer[0] = '\0';
   for (size_t i = 0; idm_sampler_at(i) && used < size; i++)

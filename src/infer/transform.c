@@ -112,6 +112,7 @@ static stick break_stick(size_t after, double y)
 
 double idm_simplex_constrain(size_t count, const double *y, double *p)
 {
+  if (!y || !p) return NAN;
   double left = 1, log_left = 0, log_jacobian = 0;
   for (size_t i = 0; i + 1 < count; i++) {
     const stick s = break_stick(count - 1 - i, y[i]);
@@ -126,6 +127,7 @@ double idm_simplex_constrain(size_t count, const double *y, double *p)
 
 void idm_simplex_unconstrain(size_t count, const double *p, double *y)
 {
+  if (!p || !y) return;
   double after = count > 0 ? p[count - 1] : 0;
   for (size_t i = count > 0 ? count - 1 : 0; i-- > 0;) {
     y[i] = log(p[i]) - log(after) + log((double)(count - 1 - i));
@@ -135,6 +137,7 @@ void idm_simplex_unconstrain(size_t count, const double *p, double *y)
 
 void idm_simplex_pull(size_t count, const double *y, const double *slope_p, double *slope)
 {
+  if (!y || !slope_p || !slope) return;
   if (count < 2) return;
   double left = 1;
   for (size_t i = 0; i + 1 < count; i++) {

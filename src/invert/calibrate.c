@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "idm/assess.h"
@@ -56,6 +57,7 @@ const idm_key *idm_calibration_keys(void)
 
 void idm_calibration_settings_default(idm_calibration_settings *settings)
 {
+  if (!settings) return;
   *settings = (idm_calibration_settings){
       .replications = 100, .trajectories = 100, .seed = 1, .threads = idm_processors()};
   snprintf(settings->inverse, sizeof settings->inverse, "%s", idm_inverse_at(0)->name);
@@ -132,9 +134,11 @@ idm_status idm_calibration_create(const idm_problem *problem,
                                   const idm_calibration_settings *settings,
                                   idm_calibration **ret_calibration, idm_error *opt_error)
 {
+  idm_require(problem, settings, ret_calibration);
   *ret_calibration = NULL;
   idm_parameters *parameters = NULL;
-  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  idm_status status = idm_keys_check(idm_calibration_keys(), settings, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
   if (status == IDM_OK) status = check_request(settings, parameters, opt_error);
   idm_calibration *c = status == IDM_OK ? idm_new(1, sizeof *c) : NULL;
   if (status == IDM_OK && !c) status = idm_fail_memory(opt_error);
@@ -358,6 +362,7 @@ idm_status idm_calibration_run(idm_calibration *calibration,
                                bool (*opt_watch)(void *context, const idm_calibration *calibration),
                                void *context, idm_error *opt_error)
 {
+  idm_require(calibration);
   campaign work = {.c = calibration, .watch = opt_watch, .context = context};
   pthread_mutex_init(&work.mutex, NULL);
   idm_status status =

@@ -1,5 +1,6 @@
 /* What follows from an inverse planner's table. */
 #include "idm/inverse.h"
+#include "base/door.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/planner.h"
@@ -38,6 +39,9 @@ static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *thet
 idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                              const idm_data *data, idm_error *opt_error)
 {
+  idm_require(inverse, problem, data);
+  const idm_status legal = idm_data_validate(data, problem->setting, opt_error);
+  if (legal != IDM_OK) return legal;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   const bool fits =
       inverse->family == IDM_ANY_PLANNER ||

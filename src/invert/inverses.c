@@ -21,6 +21,7 @@ const idm_inverse *idm_inverse_at(size_t index)
 
 const idm_inverse *idm_inverse_find(const char *name)
 {
+  if (!name) return NULL;
   for (size_t i = 0; idm_inverse_at(i); i++)
     if (strcmp(idm_inverse_at(i)->name, name) == 0) return idm_inverse_at(i);
   return NULL;

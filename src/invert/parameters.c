@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "idm/prior.h"
@@ -141,6 +142,7 @@ static const char inverse_prefix[] = "inverse_";
 
 const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
 {
+  if (!quantity || !buffer) return NULL;
   const bool inverse = strncmp(quantity, inverse_prefix, strlen(inverse_prefix)) == 0;
   snprintf(buffer, size, "%s%s", inverse ? "1/" : "",
            quantity + (inverse ? strlen(inverse_prefix) : 0));
@@ -234,6 +236,7 @@ void idm_parameters_destroy(idm_parameters *parameters)
 idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **ret_parameters,
                                  idm_error *opt_error)
 {
+  idm_require(problem, ret_parameters);
   *ret_parameters = NULL;
   idm_parameters *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
@@ -254,27 +257,31 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
 
 size_t idm_parameters_dimension(const idm_parameters *parameters)
 {
+  if (!parameters) return 0;
   return parameters->dimension;
 }
 
 size_t idm_parameters_numbers(const idm_parameters *parameters)
 {
+  if (!parameters) return 0;
   return parameters->numbers;
 }
 
 const idm_labels *idm_parameters_coordinates(const idm_parameters *parameters)
 {
+  if (!parameters) return NULL;
   return &parameters->coordinate;
 }
 
 const idm_labels *idm_parameters_quantities(const idm_parameters *parameters)
 {
+  if (!parameters) return NULL;
   return &parameters->quantity;
 }
 
 bool idm_parameters_summarised(const idm_parameters *parameters, size_t quantity)
 {
-  return parameters->summarised[quantity];
+  return parameters && quantity < parameters->quantity.count && parameters->summarised[quantity];
 }
 
 /* --- values --------------------------------------------------------------------------------- */
@@ -316,6 +323,7 @@ static double natural_at(const parameter *item, double y)
 
 void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_theta *theta)
 {
+  if (!parameters || !y || idm_theta_unlike(parameters->theta, theta)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     double *value = theta->block[item->block].value;
@@ -331,6 +339,7 @@ void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_t
 
 void idm_parameters_report(const idm_parameters *parameters, const double *y, double *quantity)
 {
+  if (!parameters || !y || !quantity) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     double *to = quantity + item->quantity;
@@ -370,6 +379,7 @@ static double inside(const parameter *item, double c)
 
 void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta, double *y)
 {
+  if (!parameters || !y || idm_theta_unlike(parameters->theta, theta)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     const idm_block *block = &theta->block[item->block];
@@ -404,6 +414,7 @@ static double log_prior_simplex(const parameter *item, const double *y, double *
 double idm_parameters_log_prior(const idm_parameters *parameters, const double *y,
                                 double *opt_gradient)
 {
+  if (!parameters || !y) return NAN;
   double sum = 0;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
@@ -427,6 +438,7 @@ double idm_parameters_log_prior(const idm_parameters *parameters, const double *
 
 bool idm_parameters_proper(const idm_parameters *parameters)
 {
+  if (!parameters) return false;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     const bool bounded = isfinite(item->lower) && isfinite(item->upper);
@@ -437,6 +449,7 @@ bool idm_parameters_proper(const idm_parameters *parameters)
 
 void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)
 {
+  if (!parameters || !random || !y) return;
   enum { most_tries = 10000 };
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
@@ -520,6 +533,7 @@ static void pull_simplex(const parameter *item, const double *y, const idm_theta
 void idm_parameters_pull(const idm_parameters *parameters, const double *y, const idm_theta *slope,
                          double *gradient)
 {
+  if (!parameters || !y || !gradient || idm_theta_unlike(parameters->theta, slope)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     if (item->simplex) {

@@ -1,6 +1,7 @@
 /* Posteriors: what an inverse planner found. */
 #include "invert/posterior.h"
 
+#include "base/door.h"
 #include "base/memory.h"
 
 void idm_posterior_destroy(idm_posterior *posterior)
@@ -29,11 +30,13 @@ static size_t sum_of(const idm_labels *names, const size_t *opt_size)
 
 size_t idm_posterior_numbers(const idm_posterior *posterior)
 {
+  if (!posterior) return 0;
   return sum_of(&posterior->quantity, posterior->quantity_size);
 }
 
 size_t idm_posterior_dimension(const idm_posterior *posterior)
 {
+  if (!posterior) return 0;
   return sum_of(&posterior->coordinate, posterior->coordinate_size);
 }
 
@@ -50,9 +53,12 @@ idm_status idm_posterior_check(const idm_posterior *posterior, const idm_paramet
 idm_status idm_posterior_theta(const idm_posterior *posterior, const idm_parameters *parameters,
                                size_t chain, size_t draw, idm_theta *theta, idm_error *opt_error)
 {
+  idm_require(posterior, parameters, theta);
   const size_t d = idm_parameters_dimension(parameters);
   const idm_status status = idm_posterior_check(posterior, parameters, opt_error);
   if (status != IDM_OK) return status;
+  if (chain >= posterior->chains || draw >= posterior->draws)
+    return idm_fail(opt_error, IDM_USAGE, "there is no draw %zu of chain %zu", draw, chain);
   double *y = idm_new(d, sizeof *y);
   if (!y) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < d; i++)
@@ -64,6 +70,7 @@ idm_status idm_posterior_theta(const idm_posterior *posterior, const idm_paramet
 
 void idm_posterior_centre(const idm_posterior *posterior, double *y)
 {
+  if (!posterior || !y) return;
   const size_t count = posterior->chains * posterior->draws;
   const size_t dimension = idm_posterior_dimension(posterior);
   for (size_t i = 0; i < dimension; i++) {

@@ -1,6 +1,7 @@
 /* Prediction by a posterior: of trajectories that are given, and of new ones. */
 #include <math.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
@@ -96,6 +97,7 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
                                  const idm_data *data, double *log_likelihood, idm_score *score,
                                  idm_error *opt_error)
 {
+  idm_require(problem, posterior, data, log_likelihood, score);
   predictor p;
   idm_prefix_tree *tree = NULL;
   idm_scorer *scorer = NULL;
@@ -127,6 +129,7 @@ idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterio
                                   const idm_simulation *simulation, idm_data **ret_data,
                                   idm_error *opt_error)
 {
+  idm_require(problem, posterior, simulation, ret_data);
   *ret_data = NULL;
   predictor p;
   idm_status status = open_predictor(&p, problem, posterior, opt_error);

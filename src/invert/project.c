@@ -1,6 +1,7 @@
 /* Projections: the composition of a planner and an inverse planner, and its distance from a log. */
 #include <math.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
@@ -83,6 +84,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
                                   const idm_data *data, idm_projection *projection,
                                   idm_error *opt_error)
 {
+  idm_require(problem, theta, data, projection);
   *projection = (idm_projection){.divergence = NAN};
   idm_prefix_tree *tree = NULL;
   idm_workspace *workspace = NULL;
@@ -124,6 +126,7 @@ idm_status idm_project(const idm_problem *problem, const idm_data *data, const i
                        idm_posterior **ret_posterior, idm_projection *projection,
                        idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(problem, data, inverse, settings, ret_posterior, projection);
   idm_parameters *parameters = NULL;
   idm_theta *theta = NULL;
   double *centre = NULL;

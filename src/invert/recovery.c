@@ -5,6 +5,7 @@
 
 size_t idm_calibration_done(const idm_calibration *c)
 {
+  if (!c) return 0;
   size_t done = 0;
   for (size_t i = 0; i < c->settings.replications; i++) done += c->done[i];
   return done;
@@ -12,6 +13,7 @@ size_t idm_calibration_done(const idm_calibration *c)
 
 double idm_calibration_rhat(const idm_calibration *c)
 {
+  if (!c) return NAN;
   double most = 0;
   for (size_t i = 0; i < c->settings.replications; i++)
     if (c->done[i]) most = fmax(most, c->rhat[i]);
@@ -20,6 +22,7 @@ double idm_calibration_rhat(const idm_calibration *c)
 
 idm_recovered idm_calibration_recovered(const idm_calibration *c, size_t quantity)
 {
+  if (!c) return (idm_recovered){0};
   const double n = (double)idm_calibration_done(c);
   idm_recovered r = {0};
   double mt = 0, mm = 0, tt = 0, mean_m = 0, mean_t = 0;
@@ -47,6 +50,7 @@ idm_recovered idm_calibration_recovered(const idm_calibration *c, size_t quantit
 double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
                                   size_t *count)
 {
+  if (!c || !count) return NAN;
   size_t total = 0;
   for (size_t b = 0; b < bins; b++) count[b] = 0;
   for (size_t i = 0; i < c->settings.replications; i++) {

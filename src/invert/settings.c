@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/door.h"
 #include "base/parallel.h"
 
 const char *const idm_keep_words[] = {"none", "trajectory", "decision", NULL};
@@ -16,6 +17,7 @@ const idm_key *idm_fit_keys(void)
 
 void idm_fit_settings_default(idm_fit_settings *settings)
 {
+  if (!settings) return;
   *settings = (idm_fit_settings){.chains = 4,
                                  .draws = 1000,
                                  .warmup = 1000,
@@ -27,6 +29,7 @@ void idm_fit_settings_default(idm_fit_settings *settings)
 
 void idm_fit_settings_plain(idm_fit_settings *settings)
 {
+  if (!settings) return;
   settings->chains = 1;
   settings->warmup = 100;
   settings->draws = 1000;
@@ -35,6 +38,7 @@ void idm_fit_settings_plain(idm_fit_settings *settings)
 
 void idm_problem_flatten(idm_problem *problem)
 {
+  if (!problem) return;
   for (size_t i = 0; i < problem->theta->blocks; i++) {
     idm_block *block = &problem->theta->block[i];
     if (block->role != IDM_DESCRIPTIVE) continue;
@@ -47,6 +51,7 @@ void idm_problem_flatten(idm_problem *problem)
 
 const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
 {
+  if (!work || !buffer) return NULL;
   buffer[0] = '\0';
   if (work->describe) work->describe(work->content, buffer, size);
   return buffer;
@@ -55,6 +60,7 @@ const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
 idm_status idm_work_save(const idm_work *work, char **ret_bytes, size_t *ret_length,
                          idm_error *opt_error)
 {
+  idm_require(work, ret_bytes, ret_length);
   *ret_bytes = NULL;
   *ret_length = 0;
   if (work->save) return work->save(work->content, ret_bytes, ret_length, opt_error);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/file.h"
 
@@ -22,6 +23,7 @@ struct idm_file {
 idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_length,
                          idm_error *opt_error)
 {
+  idm_require(path, ret_text, ret_length);
   *ret_text = NULL;
   *ret_length = 0;
   const bool standard = strcmp(path, "-") == 0;
@@ -94,6 +96,7 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
 
 idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
 {
+  idm_require(path, ret_file);
   *ret_file = NULL;
   idm_file *file = idm_new(1, sizeof *file);
   if (!file) return idm_fail_memory(opt_error);
@@ -127,12 +130,14 @@ static void note_failure(idm_file *file)
 
 void idm_file_write(idm_file *file, const char *bytes, size_t length)
 {
+  if (!file || !bytes) return;
   errno = 0;
   if (fwrite(bytes, 1, length, file->stream) != length) note_failure(file);
 }
 
 void idm_file_printf(idm_file *file, const char *format, ...)
 {
+  if (!file || !format) return;
   va_list arguments;
   va_start(arguments, format);
   errno = 0;
@@ -142,6 +147,7 @@ void idm_file_printf(idm_file *file, const char *format, ...)
 
 idm_status idm_file_commit(idm_file *file, idm_error *opt_error)
 {
+  idm_require(file);
   errno = 0;
   if (fflush(file->stream) != 0) note_failure(file);
   if (file->temporary && fsync(fileno(file->stream)) != 0) note_failure(file);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "idm/request.h"
 
 idm_status idm_file_hash(const char *path, char hash[IDM_HASH], idm_error *opt_error)
 {
+  idm_require(path, hash);
   static const char digits[] = "0123456789abcdef";
   FILE *stream = fopen(path, "rb");
   if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));

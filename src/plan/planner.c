@@ -9,6 +9,7 @@ static bool holds(const idm_clamp *clamp)
 
 bool idm_planner_reads(const idm_planner *planner, size_t id)
 {
+  if (!planner) return false;
   if (id >= IDM_BLOCK_COUNT) return id - IDM_BLOCK_COUNT < planner->owns;
   for (size_t i = 0; i < planner->clamps; i++)
     if (planner->clamp[i].block == id && holds(&planner->clamp[i])) return false;

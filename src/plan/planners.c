@@ -1,6 +1,7 @@
 /* The registry of planners. */
 #include <string.h>
 
+#include "base/door.h"
 #include "idm/planner.h"
 
 #define PLANNERS(X)                                                                                \
@@ -28,6 +29,7 @@ const idm_planner *idm_planner_at(size_t index)
 
 const idm_planner *idm_planner_find(const char *name)
 {
+  if (!name) return NULL;
   for (size_t i = 0; idm_planner_at(i); i++)
     if (strcmp(idm_planner_at(i)->name, name) == 0) return idm_planner_at(i);
   return NULL;
@@ -35,12 +37,14 @@ const idm_planner *idm_planner_find(const char *name)
 
 const idm_planner *idm_agent_planner(const idm_agent *agent)
 {
+  if (!agent) return NULL;
   return agent->planner ? agent->planner : idm_planner_at(0);
 }
 
 idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
                                idm_error *opt_error)
 {
+  idm_require(problem, planner);
   const idm_status status = idm_theta_own(problem->theta, planner->own, planner->owns, opt_error);
   /* One form of the default, so that equal agents compare as such. */
   if (status == IDM_OK) problem->agent.planner = planner == idm_planner_at(0) ? NULL : planner;

@@ -1,6 +1,7 @@
 /* The causally conditioned log-likelihood, over the tree of common prefixes. */
 #include <math.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/behavior.h"
@@ -60,7 +61,9 @@ static bool count_ends(idm_scorer *scorer)
 idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
                              idm_scorer **ret_scorer, idm_error *opt_error)
 {
+  idm_require(data, tree, ret_scorer);
   *ret_scorer = NULL;
+  if (tree->data != data) return idm_fail(opt_error, IDM_USAGE, "the tree is of other data");
   idm_scorer *scorer = idm_new(1, sizeof *scorer);
   if (!scorer) return idm_fail_memory(opt_error);
   scorer->data = data;
@@ -194,8 +197,11 @@ static void add_up(idm_scorer *scorer, idm_score *score)
 idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
                           idm_error *opt_error)
 {
+  idm_require(scorer, score);
   const idm_prefix_tree *tree = scorer->tree;
   *score = (idm_score){0};
+  if (!behavior.ops || !idm_sizes_same(behavior.sizes, scorer->data->sizes))
+    return idm_fail(opt_error, IDM_USAGE, "the behaviour is of another problem than the data");
   if (behavior.ops->scope & ~tree->scope)
     return idm_fail(opt_error, IDM_USAGE,
                     "the tree of histories was made for a memory of another scope");
@@ -224,6 +230,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
 
 double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
 {
+  if (!scorer || trajectory >= scorer->tree->trajectories) return NAN;
   const idm_prefix_tree *tree = scorer->tree;
   const size_t first = tree->first[trajectory];
   if (tree->node[first].parent < 0) return scorer->total[tree->last[trajectory]];
@@ -235,6 +242,7 @@ double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
 
 void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
 {
+  if (!scorer || !log_likelihood) return;
   const idm_data *data = scorer->data;
   const size_t agents = data->agent_name.count;
   const size_t nodes = scorer->tree->nodes;
@@ -252,6 +260,7 @@ void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
 
 void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *log_probability)
 {
+  if (!scorer || !log_probability || trajectory >= scorer->tree->trajectories) return;
   const idm_prefix_tree *tree = scorer->tree;
   const size_t first = tree->first[trajectory];
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
@@ -261,6 +270,7 @@ void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *l
 /* --- gradient ------------------------------------------------------------------------------- */
 
 struct idm_gradient {
+  const idm_workspace *workspace;
   const idm_slope_ops *ops;
   void *content;
 };
@@ -268,20 +278,24 @@ struct idm_gradient {
 bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
                            const idm_workspace *workspace)
 {
+  if (!data || !tree || !workspace) return false;
   const idm_behavior b = idm_workspace_behavior(workspace);
-  return b.ops->slope && b.ops->slope->possible(b.content, data, tree);
+  return tree->data == data && idm_sizes_same(b.sizes, data->sizes) && b.ops->slope &&
+         b.ops->slope->possible(b.content, data, tree);
 }
 
 idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree,
                                idm_workspace *workspace, idm_gradient **ret_gradient,
                                idm_error *opt_error)
 {
+  idm_require(data, tree, workspace, ret_gradient);
   *ret_gradient = NULL;
   const idm_behavior b = idm_workspace_behavior(workspace);
   if (!idm_gradient_possible(data, tree, workspace))
     return idm_fail(opt_error, IDM_USAGE, "these data and this agent have no gradient");
   idm_gradient *gradient = idm_new(1, sizeof *gradient);
   if (!gradient) return idm_fail_memory(opt_error);
+  gradient->workspace = workspace;
   gradient->ops = b.ops->slope;
   const idm_status status =
       gradient->ops->create(b.content, data, tree, &gradient->content, opt_error);
@@ -303,5 +317,8 @@ void idm_gradient_destroy(idm_gradient *gradient)
 idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_theta *slope,
                             idm_error *opt_error)
 {
+  idm_require(gradient, log_likelihood, slope);
+  if (idm_theta_unlike(slope, idm_workspace_theta(gradient->workspace)))
+    return idm_fail(opt_error, IDM_USAGE, "the slope is not of the form of the theta planned for");
   return gradient->ops->run(gradient->content, log_likelihood, slope, opt_error);
 }

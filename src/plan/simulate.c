@@ -1,6 +1,7 @@
 /* Simulation: a behaviour acting in the environment. */
 #include <stdio.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
@@ -148,6 +149,7 @@ static idm_status finish(simulator *s, idm_error *opt_error)
 
 void idm_simulation_pay(idm_simulation *simulation, const idm_problem *problem)
 {
+  if (!simulation || !problem) return;
   if (idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS)
     simulation->opt_reward = idm_theta_values(problem->theta, IDM_UTILITY, 0);
 }
@@ -155,7 +157,10 @@ void idm_simulation_pay(idm_simulation *simulation, const idm_problem *problem)
 idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
                         const idm_simulation *simulation, idm_data **ret_data, idm_error *opt_error)
 {
+  idm_require(setting, simulation, ret_data);
   *ret_data = NULL;
+  if (!behavior.ops || !idm_sizes_same(behavior.sizes, idm_setting_sizes(setting)))
+    return idm_fail(opt_error, IDM_USAGE, "the behaviour is of another problem than the setting");
   if (!setting->transition || !setting->emission)
     return idm_fail(opt_error, IDM_INPUT,
                     "the environment's dynamics are not given, so nothing can be simulated");

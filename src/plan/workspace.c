@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/workspace.h"
 #include "plan/clamp.h"
@@ -15,11 +16,12 @@ const char *idm_stop_name(idm_stop stop)
       IDM_STOP_LIST(STOP_NAME)
 #undef STOP_NAME
   };
-  return names[stop];
+  return (size_t)stop < sizeof names / sizeof names[0] ? names[stop] : NULL;
 }
 
 void idm_solver_default(idm_solver *solver)
 {
+  if (!solver) return;
   *solver = (idm_solver){.method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_LAST};
 }
 
@@ -36,6 +38,8 @@ void idm_workspace_destroy(idm_workspace *workspace)
 static idm_status check_setting(const idm_planner *planner, const idm_setting *setting,
                                 const idm_theta *theta, idm_error *opt_error)
 {
+  if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
+    return idm_fail(opt_error, IDM_USAGE, "theta is of another problem than the setting");
   const size_t owned = theta->blocks - IDM_BLOCK_COUNT;
   if (owned != planner->owns || (owned && theta->block[IDM_BLOCK_COUNT].info != planner->own))
     return idm_fail(opt_error, IDM_USAGE,
@@ -56,15 +60,10 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
 /* Take theta in, clamped and checked; a theta that is refused leaves the last one in force. */
 static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
 {
-  bool same = theta->blocks == w->theta->blocks;
-  size_t i = 0;
-  for (; same && i < theta->blocks; i++)
-    same = theta->block[i].info == w->theta->block[i].info &&
-           theta->block[i].size == w->theta->block[i].size &&
-           theta->block[i].variants == w->theta->block[i].variants;
-  if (!same)
+  const char *unlike = idm_theta_unlike(theta, w->theta);
+  if (unlike)
     return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
-                    i ? theta->block[i - 1].info->name : "theta");
+                    unlike);
   idm_theta_assign(w->candidate, theta);
   idm_status status = idm_clamp_apply(w->planner, w->setting, w->candidate, opt_error);
   if (status == IDM_OK) status = idm_theta_validate(w->candidate, w->setting, opt_error);
@@ -76,6 +75,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
                                 const idm_agent *agent, idm_workspace **ret_workspace,
                                 idm_error *opt_error)
 {
+  idm_require(setting, theta, agent, ret_workspace);
   *ret_workspace = NULL;
   const idm_planner *planner = idm_agent_planner(agent);
   idm_status status = check_setting(planner, setting, theta, opt_error);
@@ -104,6 +104,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
 idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_workspace *workspace,
                     idm_plan_report *opt_report, idm_error *opt_error)
 {
+  idm_require(theta, workspace);
   idm_solver solver;
   idm_solver_default(&solver);
   if (opt_solver) solver = *opt_solver;
@@ -117,12 +118,14 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
 
 idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error)
 {
+  idm_require(workspace);
   const idm_lattice_ops *lattice = workspace->planner->lattice;
   return lattice ? lattice->keep(workspace->content, slot, opt_error) : IDM_OK;
 }
 
 double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps, const double *z)
 {
+  if (!workspace || !z || variant >= idm_theta_variants(workspace->theta) || steps < 0) return NAN;
   const idm_belief_ops *belief = workspace->planner->belief;
   if (!belief || !belief->value) return NAN;
   return belief->value(workspace->content, variant, steps, z, workspace->scratch);
@@ -130,12 +133,14 @@ double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
 
 double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
 {
+  if (!workspace || !z) return NAN;
   return idm_plan_value_after(workspace, variant, 0, z);
 }
 
 void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, double *decision,
                      double *opt_specification)
 {
+  if (!workspace || !z || !decision || variant >= idm_theta_variants(workspace->theta)) return;
   const idm_belief_ops *belief = workspace->planner->belief;
   if (belief)
     belief->policy(workspace->content, variant, 0, z, decision, opt_specification,
@@ -146,33 +151,40 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
                             double *opt_occupancy, idm_error *opt_error)
 {
+  idm_require(workspace, forward);
   const idm_lattice_ops *lattice = workspace->planner->lattice;
   if (!lattice)
     return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no forward recursion",
                     workspace->planner->name);
+  if (variant >= idm_theta_variants(workspace->theta))
+    return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
   return lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
 }
 
 size_t idm_workspace_points(const idm_workspace *workspace)
 {
+  if (!workspace) return 0;
   const idm_lattice_ops *lattice = workspace->planner->lattice;
   return lattice ? lattice->points(workspace->content) : 0;
 }
 
 const idm_planner *idm_workspace_planner(const idm_workspace *workspace)
 {
+  if (!workspace) return NULL;
   return workspace->planner;
 }
 
 const idm_theta *idm_workspace_theta(const idm_workspace *workspace)
 {
+  if (!workspace) return NULL;
   return workspace->theta;
 }
 
 idm_behavior idm_workspace_behavior(const idm_workspace *workspace)
 {
+  if (!workspace) return (idm_behavior){0};
   const idm_planner *planner = workspace->planner;
-  return (idm_behavior){idm_planner_behavior(planner), planner->behavior
-                                                           ? workspace->content
-                                                           : (const void *)&workspace->believer};
+  const void *shared = &workspace->believer;
+  return (idm_behavior){idm_planner_behavior(planner),
+                        planner->behavior ? workspace->content : shared, workspace->theta->sizes};
 }

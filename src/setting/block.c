@@ -29,16 +29,17 @@ static const char *const scale_names[] = {
 
 const idm_block_info *idm_block_describe(idm_block_id id)
 {
-  return &blocks[id];
+  return (size_t)id < IDM_BLOCK_COUNT ? &blocks[id] : NULL;
 }
 
 const char *idm_block_name(idm_block_id id)
 {
-  return blocks[id].name;
+  return (size_t)id < IDM_BLOCK_COUNT ? blocks[id].name : NULL;
 }
 
 int idm_block_find(const char *name)
 {
+  if (!name) return -1;
   for (int i = 0; i < IDM_BLOCK_COUNT; i++)
     if (strcmp(blocks[i].name, name) == 0) return i;
   return -1;
@@ -46,16 +47,17 @@ int idm_block_find(const char *name)
 
 const char *idm_axis_name(idm_axis axis)
 {
-  return axis_names[axis];
+  return (size_t)axis < sizeof axis_names / sizeof axis_names[0] ? axis_names[axis] : NULL;
 }
 
 const char *idm_scale_name(idm_scale scale)
 {
-  return scale_names[scale];
+  return (size_t)scale < sizeof scale_names / sizeof scale_names[0] ? scale_names[scale] : NULL;
 }
 
 int idm_scale_find(const char *name)
 {
+  if (!name) return -1;
   for (size_t i = 0; i < sizeof scale_names / sizeof scale_names[0]; i++)
     if (strcmp(scale_names[i], name) == 0) return (int)i;
   return -1;
@@ -63,6 +65,7 @@ int idm_scale_find(const char *name)
 
 size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes sizes, size_t models)
 {
+  if (!info) return 0;
   size_t fields = 0;
   switch (axis) {
   case IDM_AXIS_MODEL:
@@ -86,6 +89,7 @@ size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes size
 
 size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models)
 {
+  if (!info) return 0;
   size_t size = info->opaque ? info->count : 1;
   for (size_t i = 0; i < 4 && info->axis[i]; i++)
     size = idm_times(size, idm_axis_length(info, info->axis[i], sizes, models));
@@ -117,6 +121,7 @@ static const char *axis_label(const idm_block_info *info, const idm_setting *set
 const char *idm_block_entry(const idm_block_info *info, const idm_setting *setting, size_t models,
                             size_t i, char *buffer, size_t size)
 {
+  if (!info || !setting || !buffer) return NULL;
   const idm_sizes sizes = idm_setting_sizes(setting);
   size_t stride = idm_block_size(info, sizes, models);
   size_t used = 0;

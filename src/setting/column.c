@@ -11,5 +11,5 @@ static const idm_column_info columns[] = {
 
 const idm_column_info *idm_column_describe(idm_column column)
 {
-  return &columns[column];
+  return (size_t)column < IDM_COLUMN_COUNT ? &columns[column] : NULL;
 }

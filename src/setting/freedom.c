@@ -69,6 +69,7 @@ idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, id
 
 const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size)
 {
+  if (!info || !buffer) return NULL;
   const usual prior = usual_prior(info, info->scale, info->spread);
   const char *s = strstr(prior.words, "%s");
   char spread[32] = "R";

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "setting/freedom.h"
 
 void idm_agent_default(idm_agent *agent)
 {
+  if (!agent) return;
   *agent = (idm_agent){
       .evaluate = IDM_LOOKAHEAD,
       .surprise = IDM_SURPRISE_BELIEF,
@@ -84,6 +86,7 @@ const idm_key *idm_agent_keys(void)
 idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                               bool with_emission, idm_problem **ret_problem, idm_error *opt_error)
 {
+  idm_require(ret_problem);
   *ret_problem = NULL;
   idm_problem *problem = idm_new(1, sizeof *problem);
   if (!problem) return idm_fail_memory(opt_error);
@@ -112,16 +115,19 @@ void idm_problem_destroy(idm_problem *problem)
 
 idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error)
 {
+  idm_require(problem);
   const idm_status status = idm_setting_validate(problem->setting, opt_error);
   if (status != IDM_OK) return status;
   return idm_theta_validate(problem->theta, problem->setting, opt_error);
 }
 
-idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *values,
+idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                             idm_error *opt_error)
 {
+  idm_require(problem);
   if (!problem->utility_sources) return IDM_OK;
-  if (!variants) return idm_fail(opt_error, IDM_USAGE, "a family needs at least one variant");
+  if (!variants || !opt_values)
+    return idm_fail(opt_error, IDM_USAGE, "a family needs at least one variant, with its values");
   idm_theta *theta = problem->theta;
   const size_t size = theta->block[IDM_UTILITY].size;
   double *fixed = idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *fixed);
@@ -133,7 +139,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
     for (size_t i = 0; i < problem->utility_sources; i++) {
       const idm_utility_source *source = &problem->utility_source[i];
       utility[source->action * theta->sizes.states + source->state] =
-          source->scale * values[v * problem->columns.utility.count + source->column];
+          source->scale * opt_values[v * problem->columns.utility.count + source->column];
     }
   }
   free(fixed);
@@ -260,6 +266,7 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
 bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance, char *buffer,
                          size_t size)
 {
+  if (!a || !b || !buffer) return false;
   difference d = {tolerance, buffer, size};
   return same_setting(a->setting, b->setting, &d) && same_theta(a->theta, b->theta, &d) &&
          same_agent(&a->agent, &b->agent, &d) && same_columns(a, b, &d);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 
 /* Rows may miss 1 by this much: files carry rounded decimals such as 0.333333. */
@@ -13,6 +14,7 @@ static const double row_slack = 1e-4;
 
 idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error)
 {
+  idm_require(labels);
   labels->count = 0;
   labels->name = idm_new(count, sizeof *labels->name);
   if (!labels->name) return idm_fail_memory(opt_error);
@@ -22,6 +24,7 @@ idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_er
 
 void idm_labels_destroy(idm_labels *labels)
 {
+  if (!labels) return;
   for (size_t i = 0; i < labels->count; i++) free(labels->name[i]);
   free(labels->name);
   *labels = (idm_labels){0};
@@ -29,6 +32,7 @@ void idm_labels_destroy(idm_labels *labels)
 
 idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_labels, idm_error *opt_error)
 {
+  idm_require(labels, ret_labels);
   *ret_labels = (idm_labels){0};
   if (!labels->count) return IDM_OK;
   idm_status status = idm_labels_create(ret_labels, labels->count, opt_error);
@@ -40,6 +44,7 @@ idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_labels, idm
 
 bool idm_labels_same(const idm_labels *a, const idm_labels *b)
 {
+  if (!a || !b) return false;
   bool same = a->count == b->count;
   for (size_t i = 0; same && i < a->count; i++) same = strcmp(a->name[i], b->name[i]) == 0;
   return same;
@@ -48,6 +53,10 @@ bool idm_labels_same(const idm_labels *a, const idm_labels *b)
 idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,
                           idm_error *opt_error)
 {
+  idm_require(labels, name);
+  if (index >= labels->count)
+    return idm_fail(opt_error, IDM_USAGE, "there is no name %zu: there are %zu", index,
+                    labels->count);
   char *copy = idm_text_copy(name, length);
   if (!copy) return idm_fail_memory(opt_error);
   free(labels->name[index]);
@@ -57,6 +66,7 @@ idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, si
 
 long idm_labels_find(const idm_labels *labels, const char *text, size_t length)
 {
+  if (!labels || !text) return 0;
   for (size_t i = 0; i < labels->count; i++)
     if (labels->name[i] && strlen(labels->name[i]) == length &&
         memcmp(labels->name[i], text, length) == 0)
@@ -84,6 +94,7 @@ static idm_status numbered_labels(idm_labels *labels, size_t count, idm_error *o
 idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
                               idm_setting **ret_setting, idm_error *opt_error)
 {
+  idm_require(ret_setting);
   *ret_setting = NULL;
   if (!sizes.states || !sizes.actions || !sizes.observations)
     return idm_fail(opt_error, IDM_USAGE,
@@ -135,8 +146,14 @@ void idm_setting_destroy(idm_setting *setting)
   free(setting);
 }
 
+bool idm_sizes_same(idm_sizes a, idm_sizes b)
+{
+  return a.states == b.states && a.actions == b.actions && a.observations == b.observations;
+}
+
 idm_sizes idm_setting_sizes(const idm_setting *setting)
 {
+  if (!setting) return (idm_sizes){0};
   return (idm_sizes){setting->states.count, setting->actions.count, setting->observations.count};
 }
 
@@ -154,6 +171,7 @@ static double deviation(const double *row, size_t count)
 
 double idm_normalise(double *row, size_t count)
 {
+  if (!row) return NAN;
   const double off = deviation(row, count);
   /* Leave rounding alone, so that a row written and read again is the same row. */
   if (off <= 4e-16 * (double)count) return off;
@@ -198,6 +216,7 @@ static idm_status check_rows(const double *rows, size_t count, size_t width, con
 
 idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error)
 {
+  idm_require(setting);
   const idm_sizes n = idm_setting_sizes(setting);
   const size_t pairs = n.actions * n.states;
   idm_status status = check_labels(&setting->states, "state", opt_error);

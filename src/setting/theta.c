@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 
 static const struct {
@@ -18,16 +19,17 @@ static const struct {
 
 const char *idm_prior_name(idm_prior_kind kind)
 {
-  return priors[kind].name;
+  return (size_t)kind < sizeof priors / sizeof priors[0] ? priors[kind].name : NULL;
 }
 
 int idm_prior_arguments(idm_prior_kind kind)
 {
-  return priors[kind].arguments;
+  return (size_t)kind < sizeof priors / sizeof priors[0] ? priors[kind].arguments : 0;
 }
 
 int idm_prior_find(const char *name)
 {
+  if (!name) return -1;
   for (size_t i = 0; i < sizeof priors / sizeof priors[0]; i++)
     if (strcmp(priors[i].name, name) == 0) return (int)i;
   return -1;
@@ -36,6 +38,8 @@ int idm_prior_find(const char *name)
 idm_status idm_theta_resize(idm_theta *theta, size_t id, size_t size, size_t variants,
                             idm_error *opt_error)
 {
+  idm_require(theta);
+  if (id >= theta->blocks) return idm_fail(opt_error, IDM_USAGE, "there is no block %zu", id);
   double *value = idm_new(idm_times(size, variants), sizeof *value);
   if (!value) return idm_fail_memory(opt_error);
   idm_block *block = &theta->block[id];
@@ -72,6 +76,7 @@ static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *
 idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
                             idm_error *opt_error)
 {
+  idm_require(ret_theta);
   *ret_theta = NULL;
   if (!models) return idm_fail(opt_error, IDM_USAGE, "an agent needs at least one model");
   idm_theta *theta = idm_new(1, sizeof *theta);
@@ -109,11 +114,12 @@ static void clamp(idm_block *block)
   block->coordinate = NULL;
 }
 
-idm_status idm_theta_own(idm_theta *theta, const idm_block_info *own, size_t count,
+idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,
                          idm_error *opt_error)
 {
+  idm_require(theta);
   const size_t held = theta->blocks - IDM_BLOCK_COUNT;
-  if (held == count && (!count || theta->block[IDM_BLOCK_COUNT].info == own)) return IDM_OK;
+  if (held == count && (!count || theta->block[IDM_BLOCK_COUNT].info == opt_own)) return IDM_OK;
   for (; theta->blocks > IDM_BLOCK_COUNT; theta->blocks--) {
     clamp(&theta->block[theta->blocks - 1]);
     free(theta->block[theta->blocks - 1].value);
@@ -123,14 +129,15 @@ idm_status idm_theta_own(idm_theta *theta, const idm_block_info *own, size_t cou
   theta->block = block;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    status = make_block(theta, IDM_BLOCK_COUNT + i, &own[i], opt_error);
     theta->blocks = IDM_BLOCK_COUNT + i + 1;
+    status = make_block(theta, IDM_BLOCK_COUNT + i, &opt_own[i], opt_error);
   }
   return status;
 }
 
 int idm_theta_find(const idm_theta *theta, const char *name)
 {
+  if (!theta || !name) return -1;
   for (size_t i = 0; i < theta->blocks; i++)
     if (strcmp(theta->block[i].info->name, name) == 0) return (int)i;
   return -1;
@@ -147,11 +154,25 @@ void idm_theta_destroy(idm_theta *theta)
 
 void idm_theta_clamp(idm_theta *theta)
 {
+  if (!theta) return;
   for (size_t i = 0; i < theta->blocks; i++) clamp(&theta->block[i]);
+}
+
+const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b)
+{
+  if (!a || !b || a->blocks != b->blocks) return "theta";
+  for (size_t i = 0; i < a->blocks; i++) {
+    const idm_block *x = &a->block[i];
+    const idm_block *y = &b->block[i];
+    if (x->info != y->info || x->size != y->size || x->variants != y->variants)
+      return x->info->name;
+  }
+  return NULL;
 }
 
 void idm_theta_assign(idm_theta *theta, const idm_theta *from)
 {
+  if (idm_theta_unlike(theta, from)) return;
   for (size_t i = 0; i < theta->blocks; i++)
     memcpy(theta->block[i].value, from->block[i].value,
            from->block[i].size * from->block[i].variants * sizeof(double));
@@ -159,6 +180,7 @@ void idm_theta_assign(idm_theta *theta, const idm_theta *from)
 
 void idm_theta_clear(idm_theta *theta)
 {
+  if (!theta) return;
   for (size_t i = 0; i < theta->blocks; i++)
     memset(theta->block[i].value, 0,
            theta->block[i].size * theta->block[i].variants * sizeof(double));
@@ -178,6 +200,7 @@ static bool copy_freedom(const idm_block *from, idm_block *to)
 
 idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_error *opt_error)
 {
+  idm_require(theta, ret_theta);
   *ret_theta = NULL;
   idm_theta *copy = idm_duplicate(theta, 1, sizeof *theta);
   if (!copy) return idm_fail_memory(opt_error);
@@ -203,22 +226,24 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
 
 const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant)
 {
+  if (!theta || id >= theta->blocks) return NULL;
   const idm_block *block = &theta->block[id];
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
 double idm_theta_scalar(const idm_theta *theta, size_t id)
 {
-  return theta->block[id].value[0];
+  return theta && id < theta->blocks ? theta->block[id].value[0] : NAN;
 }
 
 void idm_theta_set_scalar(idm_theta *theta, size_t id, double value)
 {
-  theta->block[id].value[0] = value;
+  if (theta && id < theta->blocks) theta->block[id].value[0] = value;
 }
 
 size_t idm_theta_variants(const idm_theta *theta)
 {
+  if (!theta) return 0;
   size_t variants = 1;
   for (size_t i = 0; i < theta->blocks; i++)
     if (theta->block[i].variants > variants) variants = theta->block[i].variants;
@@ -284,6 +309,7 @@ static idm_status check_block(const idm_theta *theta, const idm_block *block, id
 idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,
                               idm_error *opt_error)
 {
+  idm_require(theta, setting);
   const double discount = idm_theta_scalar(theta, IDM_DISCOUNT);
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_status status =

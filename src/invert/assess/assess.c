@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/assess.h"
 #include "idm/diagnostics.h"
@@ -87,6 +88,7 @@ static void judge_energy(const idm_posterior *p, idm_assessment *a, double *ener
 idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
                             idm_error *opt_error)
 {
+  idm_require(posterior, ret_assessment);
   *ret_assessment = NULL;
   idm_assessment *a = idm_new(1, sizeof *a);
   double *energy = idm_new(posterior->draws, sizeof *energy);
@@ -209,6 +211,7 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                       const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
                       idm_error *opt_error)
 {
+  idm_require(problem, data, posterior, ret_assessment);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = threads;

@@ -34,7 +34,8 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
                         idm_error *opt_error)
 {
   *f = (fit){.problem = problem, .data = data, .settings = settings};
-  idm_status status = check_request(problem, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK) status = check_request(problem, opt_error);
   if (status == IDM_OK && opt_inverse)
     status = idm_inverse_check(opt_inverse, problem, data, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);

@@ -1,6 +1,7 @@
 /* Soft policy matching: the log-likelihood of a log as a function of the free numbers of theta. */
 #include <math.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/matching.h"
 #include "invert/matching/matching.h"
@@ -40,7 +41,12 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
                                const idm_prefix_tree *tree, const idm_parameters *parameters,
                                idm_matching **ret_matching, idm_error *opt_error)
 {
+  idm_require(problem, data, tree, parameters, ret_matching);
   *ret_matching = NULL;
+  if (idm_theta_unlike(parameters->theta, problem->theta))
+    return idm_fail(opt_error, IDM_USAGE, "the parameters are of another problem");
+  const idm_status legal = idm_data_validate(data, problem->setting, opt_error);
+  if (legal != IDM_OK) return legal;
   idm_matching *m = idm_new(1, sizeof *m);
   if (!m) return idm_fail_memory(opt_error);
   m->parameters = parameters;
@@ -156,6 +162,7 @@ static idm_status differentiate(idm_matching *m, const double *y, double *log_li
 idm_status idm_matching_log_likelihood(idm_matching *m, const double *y, double *log_likelihood,
                                        double *opt_gradient, idm_error *opt_error)
 {
+  idm_require(m, y, log_likelihood);
   if (!opt_gradient) return score(m, y, log_likelihood, opt_error);
   for (size_t i = 0; i < m->parameters->dimension; i++) opt_gradient[i] = 0;
   if (m->gradient) return differentiate(m, y, log_likelihood, opt_gradient, opt_error);
@@ -201,6 +208,7 @@ void idm_matching_wander(idm_matching *m)
 
 idm_status idm_matching_anchor(idm_matching *m, const double *y, idm_error *opt_error)
 {
+  idm_require(m, y);
   bool planned;
   start_from(m, IDM_FROM_NOTHING, NULL);
   idm_status status = plan(m, y, &planned, opt_error);
@@ -257,6 +265,7 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
 
 idm_target idm_matching_target(idm_matching *matching)
 {
+  if (!matching) return (idm_target){0};
   return (idm_target){.dimension = matching->parameters->dimension,
                       .gradient = true,
                       .context = matching,
@@ -265,15 +274,18 @@ idm_target idm_matching_target(idm_matching *matching)
 
 const idm_scorer *idm_matching_scorer(const idm_matching *matching)
 {
+  if (!matching) return NULL;
   return matching->scorer;
 }
 
 idm_workspace *idm_matching_workspace(idm_matching *matching)
 {
+  if (!matching) return NULL;
   return matching->workspace;
 }
 
 const idm_theta *idm_matching_slope(const idm_matching *matching)
 {
+  if (!matching) return NULL;
   return matching->gradient ? matching->slope : NULL;
 }

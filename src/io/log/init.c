@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "io/log/survey.h"
 #include "io/yaml/emit.h"
@@ -220,6 +221,7 @@ static idm_status write_problem(const idm_survey *s, const char *data_path,
 idm_status idm_init_write(const char *data_path, const char *problem_path, idm_notes *opt_notes,
                           idm_error *opt_error)
 {
+  idm_require(data_path, problem_path);
   const bool standard = strcmp(data_path, "-") == 0;
   FILE *stream = standard ? stdin : fopen(data_path, "rb");
   if (!stream)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "io/log/build.h"
@@ -267,6 +268,7 @@ idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
                              const idm_csv_options *opt_options, idm_data **ret_data,
                              idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(path, problem, ret_data);
   *ret_data = NULL;
   const bool standard = strcmp(path, "-") == 0;
   FILE *stream = standard ? stdin : fopen(path, "rb");
@@ -286,6 +288,7 @@ idm_status idm_data_parse_csv(const char *text, size_t length, const char *file,
                               const idm_problem *problem, const idm_csv_options *opt_options,
                               idm_data **ret_data, idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(text, file, problem, ret_data);
   *ret_data = NULL;
   idm_log log = {.problem = problem, .file = file, .opt_notes = opt_notes};
   idm_csv *csv;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/data.h"
@@ -314,6 +315,9 @@ static idm_status make_cells(writer *w, const idm_setting *setting, idm_error *o
 idm_status idm_data_write_csv(const idm_data *data, const idm_setting *setting, const char *path,
                               idm_error *opt_error)
 {
+  idm_require(data, setting, path);
+  const idm_status legal = idm_data_validate(data, setting, opt_error);
+  if (legal != IDM_OK) return legal;
   writer *w = idm_new(1, sizeof *w);
   if (!w) return idm_fail_memory(opt_error);
   w->data = data;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
@@ -574,6 +575,7 @@ idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *
                                    idm_problem **ret_problem, idm_notes *opt_notes,
                                    idm_error *opt_error)
 {
+  idm_require(text, file, ret_problem);
   *ret_problem = NULL;
   reader r = {.notes = opt_notes};
   idm_pomdp_lexer_start(&r.lexer, text, length, file, opt_error);

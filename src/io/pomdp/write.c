@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/file.h"
@@ -354,6 +355,7 @@ static void write_problem(const writer *w, const idm_theta *theta)
 idm_status idm_problem_write_pomdp(const idm_problem *problem, const char *path,
                                    idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(problem, path);
   const idm_setting *setting = problem->setting;
   idm_status status = check_expressible(problem, opt_error);
   if (status != IDM_OK) return status;

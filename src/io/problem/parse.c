@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/problem_file.h"
 #include "io/problem/agent.h"
@@ -129,6 +130,7 @@ idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *f
                                   idm_problem **ret_problem, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
+  idm_require(text, file, ret_problem);
   return idm_problem_parse_sections(text, length, file, NULL, NULL, ret_problem, opt_notes,
                                     opt_error);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "idm/file.h"
 #include "idm/problem_file.h"
 #include "io/problem/read.h"
@@ -67,5 +68,6 @@ idm_status idm_problem_read_sections(const char *path, idm_yaml_section opt_sect
 idm_status idm_problem_read(const char *path, idm_problem **ret_problem, idm_notes *opt_notes,
                             idm_error *opt_error)
 {
+  idm_require(path, ret_problem);
   return idm_problem_read_sections(path, NULL, NULL, ret_problem, opt_notes, opt_error);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/problem_file.h"
 #include "io/problem/agent.h"
@@ -195,6 +196,7 @@ static idm_status refuse(const char *option, const char *value, idm_status statu
 
 idm_status idm_problem_set(idm_problem *problem, const char *assignment, idm_error *opt_error)
 {
+  idm_require(problem, assignment);
   idm_error error = {0};
   const idm_status status = apply_assignment(problem, assignment, &error);
   return status == IDM_OK ? IDM_OK : refuse("--set", assignment, status, &error, opt_error);
@@ -237,6 +239,7 @@ static idm_status free_blocks(idm_problem *problem, const char *text, idm_error 
 
 idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error)
 {
+  idm_require(problem, text);
   idm_error error = {0};
   const idm_status status = free_blocks(problem, text, &error);
   return status == IDM_OK ? IDM_OK : refuse("--free", text, status, &error, opt_error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/planner.h"
@@ -394,6 +395,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(problem, path);
   (void)opt_notes; /* whatever YAML cannot hold would change the problem, and is an error */
   idm_emitter out;
   idm_emit_begin(&out, path);

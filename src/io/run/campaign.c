@@ -10,6 +10,7 @@
 
 #include "base/checksum.h"
 #include "base/clock.h"
+#include "base/door.h"
 #include "io/json.h"
 #include "io/run/folder.h"
 #include "io/run/label.h"
@@ -191,6 +192,7 @@ static bool watch(void *context, const idm_calibration *c)
 idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder,
                             idm_progress opt_progress, void *context, idm_error *opt_error)
 {
+  idm_require(calibration);
   campaign work = {
       .c = calibration, .progress = opt_progress, .context = context, .saved = idm_seconds()};
   idm_status status = opt_folder ? open_folder(&work, opt_folder, opt_error) : IDM_OK;

@@ -49,11 +49,13 @@ idm_status idm_folder_make(const char *folder, bool *ret_made, idm_error *opt_er
 
 bool idm_run_is(const char *path)
 {
+  if (!path) return false;
   return idm_folder_is(path);
 }
 
 bool idm_run_complete(const char *run)
 {
+  if (!run) return false;
   return idm_folder_has(run, IDM_FILE_POSTERIOR) && !idm_folder_has(run, IDM_FILE_CHECKPOINT);
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/file.h"
 #include "idm/posterior.h"
@@ -427,6 +428,7 @@ static idm_status read_image(reader *r, char *image, size_t length, idm_posterio
 idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
                                      idm_error *opt_error)
 {
+  idm_require(path, ret_posterior);
   *ret_posterior = NULL;
   char *bytes;
   size_t length;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/data.h"
 #include "idm/file.h"
@@ -629,8 +630,12 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
                                       const idm_data *opt_data, const char *path,
                                       idm_error *opt_error)
 {
+  idm_require(posterior, problem, path);
   if (!posterior->chains || !posterior->draws || !posterior->quantity.count)
     return idm_fail(opt_error, IDM_USAGE, "cannot write '%s': the posterior holds no draws", path);
+  const idm_status legal =
+      opt_data ? idm_data_validate(opt_data, problem->setting, opt_error) : IDM_OK;
+  if (legal != IDM_OK) return legal;
   writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
   NC_memio image;
   idm_status status = make_image(&w, path, &image, opt_error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "base/door.h"
 #include "idm/samplers.h"
 #include "invert/settings.h"
 #include "io/problem/read.h"
@@ -38,6 +39,7 @@ const idm_key *idm_request_keys(void)
 
 void idm_request_default(idm_request *request)
 {
+  if (!request) return;
   *request = (idm_request){0};
   snprintf(request->inverse, sizeof request->inverse, "%s", idm_inverse_at(0)->name);
   idm_fit_settings_default(&request->settings);
@@ -45,6 +47,7 @@ void idm_request_default(idm_request *request)
 
 uint64_t idm_request_label(const idm_problem *problem, const idm_request *request)
 {
+  if (!problem || !request) return 0;
   return idm_label_fields(idm_label_problem(IDM_CHECKSUM_START, problem), keys, request);
 }
 
@@ -62,6 +65,7 @@ static idm_status keep_path(char *to, size_t size, const char *path, idm_error *
 idm_status idm_request_locate(idm_request *r, const char *problem, const char *data,
                               idm_error *opt_error)
 {
+  idm_require(r, problem, data);
   idm_status status = keep_path(r->problem, sizeof r->problem, problem, opt_error);
   r->problem_hash[0] = '\0';
   if (status == IDM_OK && !idm_problem_example(problem))
@@ -72,6 +76,7 @@ idm_status idm_request_locate(idm_request *r, const char *problem, const char *d
 
 idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error *opt_error)
 {
+  idm_require(r);
   const char *path = opt_data ? opt_data : r->data;
   char hash[IDM_HASH];
   const idm_status status = idm_file_hash(path, hash, opt_error);
@@ -86,6 +91,7 @@ idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error 
 
 idm_status idm_request_check(const idm_problem *problem, const idm_request *r, idm_error *opt_error)
 {
+  idm_require(problem, r);
   const char *sampler = r->settings.sampler;
   if (!idm_inverse_find(r->inverse))
     return idm_fail(opt_error, IDM_USAGE,
@@ -121,6 +127,7 @@ static void put_request(idm_emitter *out, const idm_request *request)
 idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
                              const char *path, idm_error *opt_error)
 {
+  idm_require(problem, request, path);
   idm_emitter out;
   idm_emit_begin(&out, path);
   idm_problem_put_yaml(&out, problem);
@@ -150,6 +157,7 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
 idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_request *request,
                             idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(path, ret_problem, request);
   idm_request_default(request);
   return idm_problem_read_sections(path, read_section, request, ret_problem, opt_notes, opt_error);
 }

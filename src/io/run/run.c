@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/door.h"
 #include "io/run/folder.h"
 
 /* Seconds between checkpoints. */
@@ -18,6 +19,7 @@ static const size_t most_bytes = (size_t)1 << 36;
 
 void idm_run_clear(idm_run *run)
 {
+  if (!run) return;
   idm_posterior_destroy(run->posterior);
   idm_assessment_destroy(run->assessment);
   *run = (idm_run){0};
@@ -184,6 +186,7 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
                        const idm_data *data, const idm_request *request, idm_progress opt_progress,
                        void *context, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(folder, problem, data, request, run);
   fitting f = {.folder = folder,
                .problem = problem,
                .data = data,
@@ -237,6 +240,7 @@ static idm_status check_label(const char *folder, const idm_problem *problem,
 idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_request *opt_request,
                         idm_posterior **opt_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(folder);
   idm_request request;
   char path[IDM_PATH];
   idm_request_default(&request);
@@ -267,6 +271,7 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
 idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
                           idm_assessment **ret_assessment, idm_error *opt_error)
 {
+  idm_require(folder, posterior, ret_assessment);
   char path[IDM_PATH];
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   idm_folder_path(folder, IDM_FILE_SUMMARY, path);

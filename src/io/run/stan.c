@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/intern.h"
 #include "base/memory.h"
 #include "idm/file.h"
@@ -267,6 +268,7 @@ static void put_draw(idm_file *file, const idm_posterior *p, size_t chain, size_
 idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain, const char *path,
                                     idm_error *opt_error)
 {
+  idm_require(posterior, path);
   if (chain >= posterior->chains)
     return idm_fail(opt_error, IDM_USAGE, "there is no chain %zu: the posterior has %zu", chain,
                     posterior->chains);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "idm/request.h"
 #include "io/json.h"
 
@@ -135,6 +136,7 @@ idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessmen
                              const idm_projection *opt_projection, const char *path,
                              idm_error *opt_error)
 {
+  idm_require(posterior, assessment, path);
   json_t *object = summary_object(posterior, assessment, opt_projection);
   char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
@@ -165,6 +167,7 @@ static void take_texts(const json_t *list, idm_notes *notes)
 
 idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_error *opt_error)
 {
+  idm_require(path, assessment);
   char *text = NULL;
   size_t length = 0;
   idm_status status = idm_file_read(path, most_bytes, &text, &length, opt_error);

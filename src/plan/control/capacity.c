@@ -1,6 +1,7 @@
 /* The constrained form: multipliers that use up given capacities (paper, section 4.2). */
 #include <math.h>
 
+#include "base/door.h"
 #include "idm/capacity.h"
 #include "idm/planner.h"
 #include "idm/workspace.h"
@@ -89,6 +90,7 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm
                              idm_workspace *workspace, idm_plan_report *opt_report,
                              idm_notes *opt_notes, idm_error *opt_error)
 {
+  idm_require(theta, agent, workspace);
   enum { most_rounds = 100 };
   const struct {
     idm_block_id block;

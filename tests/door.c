@@ -1,0 +1,247 @@
+/* Every public function, called with what it may not be given: NULL, the ends of the range of a
+ * number, objects of another problem. tests/door.py reads the calls off the headers; a status must
+ * be IDM_USAGE where something is NULL, and elsewhere nothing may crash, overflow or leak (the
+ * sanitizers watch). Below them what the headers cannot tell: settings, empty data. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+typedef struct fixture {
+  struct fixture *other; /* the same for another problem; NULL in that */
+  const char *yaml;
+  idm_problem *problem;
+  idm_problem *own_problem; /* may be changed */
+  idm_data *data;
+  idm_prefix_tree *tree;
+  idm_parameters *parameters;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  idm_calibration *calibration;
+  idm_calibration_settings calibration_settings;
+  idm_matching *matching;
+  idm_target target;
+  idm_chains *chains;
+  idm_workspace *workspace;
+  idm_scorer *scorer;
+  idm_gradient *gradient;
+  idm_request request;
+  idm_request own_request;
+  idm_simulation simulation;
+  idm_run run;
+  idm_work work;
+  idm_projection projection;
+  idm_score score;
+  idm_forward forward;
+  idm_plan_report report;
+  idm_solver solver;
+  idm_sampler_settings kernel;
+  const idm_key *keys;
+  idm_prior prior;
+  idm_random random;
+  idm_diagnosis diagnosis;
+  idm_file *file;
+  idm_labels labels; /* to be made */
+  idm_notes notes;
+  idm_error error;
+  char path[SUPPORT_PATH];
+  char buffer[4096];
+  char hash[IDM_HASH];
+  double number[4096];
+  size_t count[64];
+  bool flag[64];
+} fixture;
+
+static const char two_states[] =
+    "states: [a, b]\nactions: [look, stop]\nobservations: [x, y]\ndiscount: 0.9\nends: [stop]\n"
+    "transition: {look: identity, stop: uniform}\nobservation: {'*': [[0.8, 0.2], [0.3, 0.7]]}\n"
+    "utility: {look: -1, stop: [4, -6]}\nagent: {alpha: 1, beta: 2, eta: 0.1, resolution: 8}\n"
+    "models: [{weight: 1}, {weight: 1, observation: {'*': [[0.6, 0.4], [0.4, 0.6]]}}]\n"
+    "free: [alpha, beta]\n";
+static const char four_states[] =
+    "states: [a, b, c, d]\nactions: [look, wait, stop]\nobservations: [w, x, y]\ndiscount: 0.9\n"
+    "ends: [stop]\ntransition: {look: identity, wait: uniform, stop: uniform}\n"
+    "observation: {'*': [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.4, 0.3, 0.3]]}\n"
+    "utility: {look: -1, wait: 0, stop: [4, -6, 2, 1]}\n"
+    "agent: {alpha: 1, beta: 2, eta: 0.1, resolution: 4}\n"
+    "free: [alpha, eta]\n";
+
+static idm_problem *parse(const char *yaml)
+{
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(yaml, strlen(yaml), "door", &problem, NULL, &support_error));
+  return problem;
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  (void)content;
+  if (size) buffer[0] = '\0';
+}
+
+static void make(fixture *f, const char *yaml)
+{
+  f->yaml = yaml;
+  f->problem = parse(yaml);
+  f->workspace = support_plan(f->problem, NULL);
+  f->data =
+      support_simulate(f->problem, (idm_simulation){.trajectories = 6, .steps = 5, .seed = 3});
+  check(idm_evidence_tree(f->problem, f->data, &f->tree, &support_error));
+  check(idm_parameters_create(f->problem, &f->parameters, &support_error));
+  check(idm_matching_create(f->problem, f->data, f->tree, f->parameters, &f->matching,
+                            &support_error));
+  f->target = idm_matching_target(f->matching);
+  check(idm_scorer_create(f->data, f->tree, &f->scorer, &support_error));
+  check(idm_scorer_run(f->scorer, idm_workspace_behavior(f->workspace), &f->score, &support_error));
+  check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
+  idm_request_default(&f->request);
+  f->request.settings.chains = 2;
+  f->request.settings.draws = 20;
+  f->request.settings.warmup = 10;
+  f->request.settings.threads = 1;
+  f->request.settings.prior_draws = 5;
+  check(idm_project(f->problem, f->data, idm_inverse_find("bayes"), &f->request.settings, NULL,
+                    &f->posterior, &f->projection, NULL, &support_error));
+  check(idm_assess_draws(f->posterior, &f->assessment, &support_error));
+  idm_calibration_settings_default(&f->calibration_settings);
+  f->calibration_settings.replications = 1;
+  check(idm_calibration_create(f->problem, &f->calibration_settings, &f->calibration,
+                               &support_error));
+  idm_sampler_settings_default(&f->kernel);
+  const idm_chains_settings chains = {
+      .sampler = idm_sampler_at(0), .chains = 2, .draws = 5, .threads = 1, .kernel = f->kernel};
+  check(idm_chains_create(&chains, idm_parameters_dimension(f->parameters), &f->chains,
+                          &support_error));
+  f->simulation = (idm_simulation){.trajectories = 2, .steps = 3};
+  f->work = (idm_work){.describe = describe};
+  f->prior = (idm_prior){.kind = IDM_PRIOR_NORMAL, .count = 2, .argument = f->number};
+  f->keys = idm_fit_keys();
+  idm_solver_default(&f->solver);
+  support_path(f->path);
+  check(idm_file_create(f->path, &f->file, &support_error));
+  f->own_problem = parse(yaml);
+}
+
+static void unmake(fixture *f)
+{
+  idm_file_abandon(f->file);
+  remove(f->path);
+  idm_chains_destroy(f->chains);
+  idm_calibration_destroy(f->calibration);
+  idm_assessment_destroy(f->assessment);
+  idm_posterior_destroy(f->posterior);
+  idm_gradient_destroy(f->gradient);
+  idm_scorer_destroy(f->scorer);
+  idm_matching_destroy(f->matching);
+  idm_parameters_destroy(f->parameters);
+  idm_prefix_tree_destroy(f->tree);
+  idm_data_destroy(f->data);
+  idm_workspace_destroy(f->workspace);
+  idm_notes_clear(&f->notes);
+  idm_labels_destroy(&f->labels);
+  idm_problem_destroy(f->own_problem);
+  idm_problem_destroy(f->problem);
+}
+
+static int set_up(void **state)
+{
+  static fixture one, two;
+  one = two = (fixture){0};
+  make(&one, two_states);
+  make(&two, four_states);
+  one.other = &two;
+  *state = &one;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  fixture *f = *state;
+  unmake(f->other);
+  unmake(f);
+  return 0;
+}
+
+/* What a call may have changed is made anew. */
+static void prepare(fixture *f, const char *what)
+{
+  print_message("  %s\n", what);
+  for (fixture *each = f; each; each = each->other) {
+    idm_problem_destroy(each->own_problem);
+    each->own_problem = parse(each->yaml);
+    each->own_request = each->request;
+    for (size_t i = 0; i < sizeof each->number / sizeof each->number[0]; i++) each->number[i] = 0.5;
+  }
+  idm_labels_destroy(&f->labels);
+  f->labels = (idm_labels){0};
+  f->error = (idm_error){0};
+  snprintf(f->buffer, sizeof f->buffer, "alpha");
+}
+
+static void refused(idm_status status)
+{
+  assert_string_equal(idm_status_name(status), "IDM_USAGE");
+}
+
+#include "door_calls.h"
+
+/* --- what the headers cannot tell ----------------------------------------------------------- */
+
+static bool stop_at_once(void *context, const idm_work *work)
+{
+  (void)context;
+  (void)work;
+  return true;
+}
+
+/* Every number of the settings at and beyond the ends of its range, for every inverse planner. */
+static void settings_beyond_their_range_are_refused(void **state)
+{
+  fixture *f = *state;
+  static const double wild[] = {-1, 0, 1e12, 9e18};
+  const idm_fit_watch watch = {.progress = stop_at_once};
+  for (const idm_key *key = idm_fit_keys(); key->name; key++)
+    for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++)
+      for (size_t k = 0; idm_inverse_at(k); k++) {
+        prepare(f, key->name);
+        idm_fit_settings settings = f->request.settings;
+        idm_key_set_number(key, &settings, wild[i]);
+        const bool legal = idm_keys_check(idm_fit_keys(), &settings, NULL) == IDM_OK;
+        idm_posterior *posterior = NULL;
+        const idm_status status = idm_project(f->problem, f->data, idm_inverse_at(k), &settings,
+                                              &watch, &posterior, &f->projection, NULL, &f->error);
+        if (!legal) refused(status);
+        idm_posterior_destroy(posterior);
+      }
+}
+
+static void settings_of_calibrations_are_refused(void **state)
+{
+  fixture *f = *state;
+  static const double wild[] = {-1, 0, 1e12, 9e18};
+  for (const idm_key *key = idm_calibration_keys(); key->name; key++)
+    for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+      prepare(f, key->name);
+      idm_calibration_settings settings = f->calibration_settings;
+      idm_key_set_number(key, &settings, wild[i]);
+      const bool legal = idm_keys_check(idm_calibration_keys(), &settings, NULL) == IDM_OK;
+      idm_calibration *calibration = NULL;
+      const idm_status status = idm_calibration_create(f->problem, &settings, &calibration, NULL);
+      if (!legal) refused(status);
+      idm_calibration_destroy(calibration);
+    }
+}
+
+static const struct CMUnitTest others[] = {
+    cmocka_unit_test(settings_beyond_their_range_are_refused),
+    cmocka_unit_test(settings_of_calibrations_are_refused),
+};
+
+int main(void)
+{
+  const int failed = cmocka_run_group_tests(door_calls, set_up, tear_down);
+  return failed + cmocka_run_group_tests(others, set_up, tear_down);
+}
