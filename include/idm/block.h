@@ -154,8 +154,8 @@ IDM_API const char *idm_block_name(idm_block_id id);
 IDM_API int idm_block_find(const char *name);
 /* Names of the axes, as in run.nc. */
 IDM_API const char *idm_axis_name(idm_axis axis);
-/* Length of an axis of a block. */
-IDM_API size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes sizes,
+/* Length of an axis, of a block where it is one of fields. */
+IDM_API size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, idm_sizes sizes,
                                size_t models);
 /* Numbers of a block. */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);

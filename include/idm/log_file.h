@@ -18,7 +18,7 @@ typedef struct idm_csv_options {
 IDM_API idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
                                      const idm_csv_options *opt_options, idm_data **ret_data,
                                      idm_notes *opt_notes, idm_error *opt_error);
-IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const char *file,
+IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
                                       const idm_problem *problem,
                                       const idm_csv_options *opt_options, idm_data **ret_data,
                                       idm_notes *opt_notes, idm_error *opt_error);

@@ -13,10 +13,10 @@ extern "C" {
 IDM_API idm_status idm_problem_read(const char *path, idm_problem **ret_problem,
                                     idm_notes *opt_notes, idm_error *opt_error);
 /* The same from memory; `file` is the name used in messages. */
-IDM_API idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *file,
+IDM_API idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *opt_file,
                                           idm_problem **ret_problem, idm_notes *opt_notes,
                                           idm_error *opt_error);
-IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *file,
+IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *opt_file,
                                            idm_problem **ret_problem, idm_notes *opt_notes,
                                            idm_error *opt_error);
 /* Apply "key=value" as --set does: agent keys, discount, horizon, utility.ACTION[.STATE]. */

@@ -32,14 +32,17 @@ typedef enum idm_status {
 #undef IDM_STATUS_ENUM
 } idm_status;
 
+/* Room for any path that a system takes. */
+enum { IDM_PATH = 4200 };
+
 /* An error: a code, a sentence, and for input its place. line and column count from 1; 0 is
- * unknown. */
+ * unknown. Control characters that a user's file brought along are shown as '?'. */
 typedef struct idm_error {
   idm_status status;
   long line;
   long column;
-  char file[256];
-  char message[768];
+  char file[IDM_PATH];
+  char message[2 * IDM_PATH];
 } idm_error;
 
 /* Version of the library, "major.minor.patch". */
@@ -53,7 +56,7 @@ IDM_API const char *idm_status_text(idm_status status);
 IDM_API int idm_status_exit_code(idm_status status);
 
 /* Fill opt_error (may be NULL); line and column 0 and file NULL where there is no place. */
-IDM_API void idm_error_set(idm_error *opt_error, idm_status status, const char *file, long line,
+IDM_API void idm_error_set(idm_error *opt_error, idm_status status, const char *opt_file, long line,
                            long column, const char *format, ...) IDM_PRINTF(6, 7);
 /* Fill opt_error and be `status`, so that a caller can `return idm_fail(...)`: macros, so that
  * compilers and analysers see which status it is. */

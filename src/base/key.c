@@ -192,7 +192,7 @@ static bool set_seed(const idm_key *key, void *fields, const char *text)
 static bool set_number(const idm_key *key, void *fields, const char *text)
 {
   char *end;
-  const double value = strtod(text, &end);
+  const double value = idm_number_read(text, &end);
   const bool whole = key->kind == IDM_KEY_NUMBER || value == floor(value);
   if (!text[0] || *end || strpbrk(text, "xX") || !isfinite(value) || !whole) return false;
   if (!in_range(key, value)) return false;

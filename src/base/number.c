@@ -1,9 +1,42 @@
 /* Numbers as text, and when two count as the same. */
 #include "base/number.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* The C locale for this thread alone; returns what it had. No locale is made: glibc and musl give
+ * out a constant one for the name "C". */
+static locale_t enter(void)
+{
+  return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+double idm_number_read(const char *text, char **opt_end)
+{
+  const locale_t host = enter();
+  const double value = strtod(text, opt_end);
+  uselocale(host);
+  return value;
+}
+
+int idm_print_list(char *buffer, size_t size, const char *format, va_list arguments)
+{
+  const locale_t host = enter();
+  const int length = vsnprintf(buffer, size, format, arguments);
+  uselocale(host);
+  return length;
+}
+
+int idm_print(char *buffer, size_t size, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = idm_print_list(buffer, size, format, arguments);
+  va_end(arguments);
+  return length;
+}
 
 int idm_number_text(double value, char *buffer, size_t size)
 {
@@ -11,8 +44,8 @@ int idm_number_text(double value, char *buffer, size_t size)
   if (value == 0) return snprintf(buffer, size, signbit(value) ? "-0.0" : "0");
   int length = 0;
   for (int digits = 15; digits <= 17; digits++) {
-    length = snprintf(buffer, size, "%.*g", digits, value);
-    if (strtod(buffer, NULL) == value) break;
+    length = idm_print(buffer, size, "%.*g", digits, value);
+    if (idm_number_read(buffer, NULL) == value) break;
   }
   return length;
 }

@@ -1,9 +1,18 @@
-/* Numbers as text, and when two count as the same. */
+/* Numbers as text, whatever the host's locale, and when two count as the same. */
 #ifndef IDM_BASE_NUMBER_H
 #define IDM_BASE_NUMBER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "idm/status.h"
+
+/* strtod, snprintf and vsnprintf with a decimal point, also where the host program has set a locale
+ * with a decimal comma. */
+double idm_number_read(const char *text, char **opt_end);
+int idm_print(char *buffer, size_t size, const char *format, ...) IDM_PRINTF(3, 4);
+int idm_print_list(char *buffer, size_t size, const char *format, va_list arguments);
 
 /* The shortest decimal that reads back as the same number; inf, -inf, -0.0. Returns its length. */
 int idm_number_text(double value, char *buffer, size_t size);

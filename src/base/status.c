@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/number.h"
+#include "base/utf8.h"
 
 static const struct {
   const char *name;
@@ -39,18 +40,20 @@ int idm_status_exit_code(idm_status status)
   return statuses[status_index(status)].exit_code;
 }
 
-void idm_error_set(idm_error *opt_error, idm_status status, const char *file, long line,
+void idm_error_set(idm_error *opt_error, idm_status status, const char *opt_file, long line,
                    long column, const char *format, ...)
 {
   if (!opt_error) return;
   opt_error->status = status;
   opt_error->line = line;
   opt_error->column = column;
-  snprintf(opt_error->file, sizeof opt_error->file, "%s", file ? file : "");
+  snprintf(opt_error->file, sizeof opt_error->file, "%s", opt_file ? opt_file : "");
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(opt_error->message, sizeof opt_error->message, format, arguments);
+  idm_print_list(opt_error->message, sizeof opt_error->message, format, arguments);
   va_end(arguments);
+  idm_utf8_show(opt_error->file);
+  idm_utf8_show(opt_error->message);
 }
 
 char *idm_error_text(const idm_error *error, char *buffer, size_t size)
@@ -73,18 +76,22 @@ void idm_notes_add(idm_notes *opt_notes, const char *format, ...)
   if (!opt_notes) return;
   if (opt_notes->count == opt_notes->capacity) {
     const size_t capacity = opt_notes->capacity ? 2 * opt_notes->capacity : 8;
-    char **text = realloc(opt_notes->text, capacity * sizeof *text);
-    if (!text) return;
-    opt_notes->text = text;
+    char **larger = realloc(opt_notes->text, capacity * sizeof *larger);
+    if (!larger) return;
+    opt_notes->text = larger;
     opt_notes->capacity = capacity;
   }
-  char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  const int length = idm_print_list(NULL, 0, format, arguments);
   va_end(arguments);
-  char *copy = idm_text_copy(line, strlen(line));
-  if (copy) opt_notes->text[opt_notes->count++] = copy;
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (!text) return;
+  va_start(arguments, format);
+  idm_print_list(text, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  idm_utf8_show(text);
+  opt_notes->text[opt_notes->count++] = text;
 }
 
 void idm_notes_clear(idm_notes *notes)

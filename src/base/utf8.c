@@ -1,6 +1,8 @@
 /* Well-formed UTF-8. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
 {
   static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -32,4 +34,30 @@ bool idm_utf8_valid(const char *text, size_t length)
     i += bytes;
   }
   return true;
+}
+
+bool idm_utf8_is_control(unsigned long code)
+{
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+void idm_utf8_show(char *text)
+{
+  char *to = text;
+  size_t left = strlen(text);
+  for (const char *from = text; left;) {
+    unsigned long code = 0;
+    const size_t bytes = idm_utf8_decode(from, left, &code);
+    const size_t step = bytes ? bytes : 1;
+    if (bytes && !idm_utf8_is_control(code)) {
+      memmove(to, from, bytes);
+      to += bytes;
+    } else {
+      *to++ = '?';
+    }
+    from += step;
+    left -= step;
+  }
+  *to = '\0';
 }

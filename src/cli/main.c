@@ -11,7 +11,7 @@ static int report(const cli_call *call, idm_status status)
   for (size_t i = 0; i < call->notes.count; i++)
     fprintf(stderr, "idm: note: %s\n", call->notes.text[i]);
   if (status != IDM_OK) {
-    char text[1400];
+    char text[3 * IDM_PATH + 64];
     fprintf(stderr, "idm: %s\n", idm_error_text(&call->error, text, sizeof text));
   }
   return idm_status_exit_code(status);

@@ -63,9 +63,9 @@ int idm_scale_find(const char *name)
   return -1;
 }
 
-size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes sizes, size_t models)
+size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, idm_sizes sizes,
+                       size_t models)
 {
-  if (!info) return 0;
   size_t fields = 0;
   switch (axis) {
   case IDM_AXIS_MODEL:
@@ -80,7 +80,7 @@ size_t idm_axis_length(const idm_block_info *info, idm_axis axis, idm_sizes size
   case IDM_AXIS_TERM:
     return sizes.states + 1;
   case IDM_AXIS_FIELD:
-    while (info->field[fields].name) fields++;
+    while (opt_info && opt_info->field[fields].name) fields++;
     return fields;
   default:
     return 1;

@@ -118,6 +118,7 @@ idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t
                          idm_error *opt_error)
 {
   idm_require(theta);
+  if (count && !opt_own) return idm_fail(opt_error, IDM_USAGE, "there are no descriptors");
   const size_t held = theta->blocks - IDM_BLOCK_COUNT;
   if (held == count && (!count || theta->block[IDM_BLOCK_COUNT].info == opt_own)) return IDM_OK;
   for (; theta->blocks > IDM_BLOCK_COUNT; theta->blocks--) {

@@ -75,7 +75,7 @@ static void test_fail_without_a_handle(void **state)
 static void test_long_texts_are_cut(void **state)
 {
   (void)state;
-  char text[4096];
+  static char text[3 * IDM_PATH];
   memset(text, 'm', sizeof text - 1);
   text[sizeof text - 1] = '\0';
   idm_error error;

@@ -149,7 +149,7 @@ static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error
       idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error);
   /* Chains know that a checkpoint is not theirs, and not which file it is. */
   if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    snprintf(opt_error->file, sizeof opt_error->file, "%.255s", watch->checkpoint_file);
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "io/log/cells.h"
 
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
@@ -81,7 +82,7 @@ bool idm_cell_number(const idm_csv_field *cell, double *ret_number)
   memcpy(text, cell->text, cell->length);
   text[cell->length] = '\0';
   char *end;
-  *ret_number = strtod(text, &end);
+  *ret_number = idm_number_read(text, &end);
   return *end == '\0' && isfinite(*ret_number);
 }
 

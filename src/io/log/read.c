@@ -284,15 +284,15 @@ idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
   return status;
 }
 
-idm_status idm_data_parse_csv(const char *text, size_t length, const char *file,
+idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
                               const idm_problem *problem, const idm_csv_options *opt_options,
                               idm_data **ret_data, idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(text, file, problem, ret_data);
+  idm_require(text, problem, ret_data);
   *ret_data = NULL;
-  idm_log log = {.problem = problem, .file = file, .opt_notes = opt_notes};
+  idm_log log = {.problem = problem, .file = opt_file ? opt_file : "", .opt_notes = opt_notes};
   idm_csv *csv;
-  idm_status status = idm_csv_open_memory(text, length, file, &csv, opt_error);
+  idm_status status = idm_csv_open_memory(text, length, opt_file ? opt_file : "", &csv, opt_error);
   if (status == IDM_OK) status = read_log(csv, &log, opt_options, ret_data, opt_error);
   idm_csv_close(csv);
   clear(&log);

@@ -1,6 +1,7 @@
 /* Words of Cassandra's format: tokens with their place, and names with a hash index. */
 #include "io/pomdp/lex.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -183,7 +184,7 @@ static bool token_real(const idm_pomdp_token *token, double *ret_value)
     if (!is_space(token->text[i])) buffer[length++] = token->text[i];
   buffer[length] = '\0';
   char *end = NULL;
-  *ret_value = strtod(buffer, &end);
+  *ret_value = idm_number_read(buffer, &end);
   /* An embedding program's locale may read the point otherwise: refuse rather than cut the number.
    */
   return end == buffer + length && isfinite(*ret_value);

@@ -571,14 +571,14 @@ static idm_status finish(reader *r)
   return status == IDM_OK ? finish_theta(r, &end) : status;
 }
 
-idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *file,
+idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *opt_file,
                                    idm_problem **ret_problem, idm_notes *opt_notes,
                                    idm_error *opt_error)
 {
-  idm_require(text, file, ret_problem);
+  idm_require(text, ret_problem);
   *ret_problem = NULL;
   reader r = {.notes = opt_notes};
-  idm_pomdp_lexer_start(&r.lexer, text, length, file, opt_error);
+  idm_pomdp_lexer_start(&r.lexer, text, length, opt_file, opt_error);
   idm_status status = read_file(&r);
   if (status == IDM_OK) status = finish(&r);
   if (status == IDM_OK) {

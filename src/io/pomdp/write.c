@@ -209,7 +209,7 @@ static void write_number(idm_file *file, double value)
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
+    if (idm_number_read(text, NULL) == value) break;
   }
   /* The format wants a point before an exponent. */
   const char *exponent = strchr(text, 'e');

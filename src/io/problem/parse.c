@@ -126,11 +126,11 @@ idm_status idm_problem_parse_sections(const char *text, size_t length, const cha
   return status;
 }
 
-idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *file,
+idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *opt_file,
                                   idm_problem **ret_problem, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
-  idm_require(text, file, ret_problem);
-  return idm_problem_parse_sections(text, length, file, NULL, NULL, ret_problem, opt_notes,
+  idm_require(text, ret_problem);
+  return idm_problem_parse_sections(text, length, opt_file, NULL, NULL, ret_problem, opt_notes,
                                     opt_error);
 }

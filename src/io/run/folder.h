@@ -16,7 +16,6 @@ bool idm_folder_is(const char *path);
 bool idm_folder_has(const char *folder, const char *file);
 /* Path of a file of a folder; returns path. What does not fit is longer than any system allows, and
  * is refused by it as it is. */
-enum { IDM_PATH = 4200 };
 const char *idm_folder_path(const char *folder, const char *file, char path[IDM_PATH]);
 /* The same of chain i, counted from 0, in CmdStan's layout. */
 const char *idm_folder_chain(const char *folder, size_t chain, char path[IDM_PATH]);

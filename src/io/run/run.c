@@ -178,7 +178,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_wri
                  f->folder);
   /* The scorer knows the line; the file is ours. */
   if (status == IDM_INPUT && opt_error && opt_error->line > 0 && !opt_error->file[0])
-    snprintf(opt_error->file, sizeof opt_error->file, "%.255s", f->request->data);
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", f->request->data);
   return status;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "io/yaml/names.h"
 
 /* A problem needs no more levels of nesting and no more anchors than these. */
@@ -427,7 +428,7 @@ idm_yaml_numeral idm_yaml_parse_number(const char *text, double *ret_value)
   if (body[0] == '0' && (body[1] == 'x' || body[1] == 'X')) return IDM_YAML_ILLEGAL;
   if (!is_decimal(body)) return IDM_YAML_TEXT;
   char *end = NULL;
-  const double value = strtod(text, &end);
+  const double value = idm_number_read(text, &end);
   if (*end || !isfinite(value)) return IDM_YAML_ILLEGAL;
   *ret_value = value;
   return IDM_YAML_NUMBER;
