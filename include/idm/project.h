@@ -11,10 +11,14 @@ extern "C" {
 /* How far a behaviour is from a log. */
 typedef struct idm_projection {
   uint64_t decisions;
-  double log_loss;   /* mean -log pi(u|z) a decision, nats */
-  double brier;      /* mean sum_v (pi(v|z) - 1{v = u})^2 a decision */
-  uint64_t repeated; /* decisions at histories that two or more trajectories share */
-  double divergence; /* mean KL(empirical || pi) over those, nats; NaN where none repeats */
+  double log_loss;         /* mean -log pi(u|z) a decision, nats */
+  double brier;            /* mean sum_v (pi(v|z) - 1{v = u})^2 a decision */
+  double uniform_log_loss; /* log_loss of whoever takes every open action alike: chance */
+  double rates_log_loss;   /* and of whoever knows the actions' own rates and nothing else */
+  double pseudo_r2;        /* 1 - log_loss / uniform_log_loss (McFadden); NaN without decisions */
+  double pseudo_r2_rates;  /* the same against the rates; NaN where they leave nothing open */
+  uint64_t repeated;       /* decisions at histories that two or more trajectories share */
+  double divergence;       /* mean KL(empirical || pi) over those, nats; NaN where none repeats */
 } idm_projection;
 
 /* Distance of the behaviour of `theta` from the data. */

@@ -92,8 +92,10 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
   if (cli_given(call, "json"))
     return idm_summary_write(found->posterior, found->assessment, projection, "-", &call->error);
   cli_print_posterior(stdout, found->posterior, found->assessment);
-  printf("\nthe behaviour at the posterior's centre: log-loss %.4f a decision, Brier %.4f",
-         projection->log_loss, projection->brier);
+  printf("\nthe behaviour at the posterior's centre: log-loss %.4f a decision (chance %.4f, the "
+         "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
+         projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
+         projection->pseudo_r2, projection->pseudo_r2_rates, projection->brier);
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);

@@ -13,6 +13,7 @@
 #include "idm/score.h"
 #include "idm/settings.h"
 #include "idm/workspace.h"
+#include "invert/chance.h"
 
 /* A row of the tree, by what makes two decisions the same question. */
 typedef struct decision {
@@ -80,6 +81,26 @@ static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
   return count;
 }
 
+/* The share of a log-loss that a better one takes away. */
+static double share_explained(double log_loss, double of)
+{
+  return of > 0 ? 1 - log_loss / of : NAN;
+}
+
+static idm_status compare_with_chance(const idm_data *data, idm_projection *projection,
+                                      idm_error *opt_error)
+{
+  idm_chance chance;
+  const idm_status status = idm_chance_measure(data, &chance, opt_error);
+  if (status != IDM_OK) return status;
+  const double decisions = (double)(chance.decisions ? chance.decisions : 1);
+  projection->uniform_log_loss = -chance.uniform / decisions;
+  projection->rates_log_loss = -chance.rates / decisions;
+  projection->pseudo_r2 = share_explained(projection->log_loss, projection->uniform_log_loss);
+  projection->pseudo_r2_rates = share_explained(projection->log_loss, projection->rates_log_loss);
+  return IDM_OK;
+}
+
 idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
                                   const idm_data *data, idm_projection *projection,
                                   idm_error *opt_error)
@@ -112,6 +133,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
     for (size_t t = 0; t < data->trajectories; t++)
       idm_scorer_decisions(scorer, t, log_probability + data->first[t]);
     sum_up(d, list_decisions(data, tree, log_probability, d), projection);
+    status = compare_with_chance(data, projection, opt_error);
   }
   free(d);
   free(log_probability);

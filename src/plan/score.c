@@ -21,7 +21,15 @@ struct idm_scorer {
   idm_behavior behavior; /* whose memories are kept */
   bool checked;          /* last observations were found possible */
   void **memory;         /* [depth + 1]: the state after the row at each depth */
+  idm_scorer_view view;  /* NULL: nobody watches */
+  void *context;         /* of the view */
 };
+
+void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context)
+{
+  scorer->view = opt_view;
+  scorer->context = context;
+}
 
 static void drop_memories(idm_scorer *scorer)
 {
@@ -130,6 +138,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   scorer->total[index] = 0;
   const idm_status status = b.ops->act(b.content, before, open, scorer->probability, opt_error);
   if (status != IDM_OK) return status;
+  if (scorer->view) scorer->view(scorer->context, index, scorer->probability);
   if (node->action == IDM_MISSING) {
     score->unrecorded += node->count;
     return IDM_OK;

@@ -1,0 +1,17 @@
+/* What somebody reaches who knows nothing of what was seen. */
+#ifndef IDM_INVERT_CHANCE_H
+#define IDM_INVERT_CHANCE_H
+
+#include "idm/data.h"
+
+/* Log-likelihoods of the decisions of a log (rows with an action of which more than one was open)
+ * under policies that look at nothing. */
+typedef struct idm_chance {
+  uint64_t decisions;
+  double uniform; /* every open action alike */
+  double rates;   /* each action in proportion to a weight of its own, at the best weights */
+} idm_chance;
+
+idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error);
+
+#endif
