@@ -32,6 +32,37 @@ typedef struct idm_sensitivity {
   double *slope; /* [quantity]: d posterior mean / d number */
 } idm_sensitivity;
 
+/* A test of the model, with what is expected of it where the model is right. */
+typedef enum idm_model_test {
+  IDM_TEST_ALIKE,   /* the agents' scores at the pooled answer: are they alike? */
+  IDM_TEST_STEPS,   /* rates of the actions by step */
+  IDM_TEST_ENDS,    /* trajectories that end, by step: their lengths */
+  IDM_TEST_STAYS,   /* the same action again, by what was seen in between */
+  IDM_TEST_OUTSIDE, /* agents outside the 95 % band of their own rates and stays */
+  IDM_TEST_COUNT
+} idm_model_test;
+
+typedef struct idm_tested {
+  bool looked;      /* there was something to look at */
+  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1); OUTSIDE: agents */
+  double expected;  /* its mean where the model is right */
+  double p;         /* probability of so much or more where it is */
+} idm_tested;
+
+/* What speaks against the model, whatever the draws are like. */
+typedef struct idm_model_check {
+  bool looked;
+  uint64_t decisions;
+  double log_likelihood; /* of the decisions, at the draw of highest density */
+  double uniform;        /* and of whoever takes every open action alike */
+  double rates;          /* and of whoever knows the actions' own rates and nothing else */
+  size_t agents;
+  double
+      *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
+  idm_tested test[IDM_TEST_COUNT];
+  double level; /* a test fails below this: 0.01 over the number of tests */
+} idm_model_check;
+
 typedef struct idm_assessment {
   idm_answer answer;
   size_t quantities;
@@ -54,15 +85,21 @@ typedef struct idm_assessment {
   size_t sensitivities;
   idm_sensitivity *sensitivity;
 
-  bool trusted;
-  idm_notes failures; /* why not, and what to do */
+  idm_model_check model;
+
+  bool trusted;       /* neither half fails */
+  idm_notes failures; /* why the draws are not, and what to do */
+  idm_notes misfits;  /* why the model is not */
   idm_notes remarks;  /* what to know */
 } idm_assessment;
 
 /* Diagnostics of the draws alone, with their part of the verdict. */
 IDM_API idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
                                     idm_error *opt_error);
-/* The same, and identification, discretisation and sensitivity from the data. */
+/* Name of a test, as in summary.json. */
+IDM_API const char *idm_model_test_name(idm_model_test test);
+/* The same, and identification, discretisation and sensitivity from the data, and the model's half
+ * of the verdict. */
 IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                               const idm_posterior *posterior, int threads,
                               idm_assessment **ret_assessment, idm_error *opt_error);

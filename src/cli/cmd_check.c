@@ -6,6 +6,7 @@ static idm_status print_json(cli_call *call, const idm_assessment *a)
   json_t *object = json_object();
   json_object_set_new(object, "trusted", json_boolean(a->trusted));
   json_object_set_new(object, "failures", idm_json_texts(&a->failures));
+  json_object_set_new(object, "misfits", idm_json_texts(&a->misfits));
   json_object_set_new(object, "remarks", idm_json_texts(&a->remarks));
   return cli_print_json(call, object);
 }

@@ -61,14 +61,30 @@ static void print_wrapped(FILE *out, const char *head, const char *text)
   fprintf(out, ".\n");
 }
 
+/* Both halves of the verdict in a line: the draws, then the model. */
+static const char *verdict_of(const idm_assessment *a)
+{
+  const bool point = a->answer == IDM_POINT;
+  if (a->failures.count && a->misfits.count)
+    return "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL "
+           "above";
+  if (a->misfits.count)
+    return point ? "not to be trusted yet: a point, of a model that does not fit; see MODEL above"
+                 : "not to be trusted yet: the draws are sound, but the model is not; see MODEL "
+                   "above";
+  if (!a->trusted) return "not to be trusted yet; see what FAILS above";
+  if (point) return "a point: nothing here says how sure it is";
+  return a->model.looked ? "the draws can be trusted, and nothing speaks against the model"
+                         : "the draws can be trusted; the model is unchecked";
+}
+
 void cli_print_verdict(FILE *out, const idm_assessment *assessment)
 {
   for (size_t i = 0; i < assessment->failures.count; i++)
     print_wrapped(out, "FAILS: ", assessment->failures.text[i]);
+  for (size_t i = 0; i < assessment->misfits.count; i++)
+    print_wrapped(out, "MODEL: ", assessment->misfits.text[i]);
   for (size_t i = 0; i < assessment->remarks.count; i++)
     print_wrapped(out, "- ", assessment->remarks.text[i]);
-  fprintf(out, "verdict: %s\n",
-          assessment->answer == IDM_POINT ? "a point: nothing here says how sure it is"
-          : assessment->trusted           ? "the draws can be trusted"
-                                          : "not to be trusted yet; see what fails above");
+  fprintf(out, "verdict: %s\n", verdict_of(assessment));
 }

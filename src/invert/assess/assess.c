@@ -1,6 +1,7 @@
 /* The verdict on an answer: diagnostics of the draws, then what the data say. */
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
+#include "invert/assess/model.h"
 #include "invert/assess/ridge.h"
 #include "invert/assess/sensitivity.h"
 
@@ -34,7 +35,9 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->finer_shift);
   for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
   free(a->sensitivity);
+  free(a->model.between);
   idm_notes_clear(&a->failures);
+  idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
   free(a);
 }
@@ -225,6 +228,7 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK && named) status = idm_identify_ridge(&q, opt_error);
   if (status == IDM_OK) status = idm_assess_lattice(&q, opt_error);
   if (status == IDM_OK) status = idm_assess_sensitivity(&q, opt_error);
+  if (status == IDM_OK) status = idm_assess_model(&q, opt_error);
   if (status == IDM_OK) {
     q.assessment->identified = named;
     if (!named)
@@ -236,7 +240,7 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
     judge_tails(&q);
     judge_lattice(&q);
     judge_sensitivity(&q);
-    q.assessment->trusted = q.assessment->failures.count == 0;
+    q.assessment->trusted = !q.assessment->failures.count && !q.assessment->misfits.count;
   } else {
     idm_assessment_destroy(*ret_assessment);
     *ret_assessment = NULL;

@@ -94,11 +94,42 @@ static void put_data_part(json_t *object, const idm_posterior *p, const idm_asse
   json_object_set_new(object, "discretisation", lattice);
 }
 
+/* The model's half: what it is compared with, and its tests. */
+static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
+{
+  json_t *object = json_object();
+  json_object_set_new(object, "decisions", json_integer((json_int_t)m->decisions));
+  set(object, "best_log_likelihood", m->log_likelihood);
+  set(object, "uniform_log_likelihood", m->uniform);
+  set(object, "rates_log_likelihood", m->rates);
+  json_object_set_new(object, "agents", json_integer((json_int_t)m->agents));
+  json_t *between = json_object();
+  for (size_t i = 0; m->between && i < p->coordinate.count; i++)
+    set(between, p->coordinate.name[i], m->between[i]);
+  json_object_set_new(object, "sd_between_agents", between);
+  set(object, "level", m->level);
+  json_t *tests = json_object();
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
+    if (!m->test[i].looked) continue;
+    json_t *one = json_object();
+    set(one, "statistic", m->test[i].statistic);
+    set(one, "expected", m->test[i].expected);
+    set(one, "p", m->test[i].p);
+    json_object_set_new(tests, idm_model_test_name((idm_model_test)i), one);
+  }
+  json_object_set_new(object, "tests", tests);
+  return object;
+}
+
 static json_t *projection_object(const idm_projection *projection)
 {
   json_t *object = json_object();
   json_object_set_new(object, "decisions", json_integer((json_int_t)projection->decisions));
   set(object, "log_loss", projection->log_loss);
+  set(object, "uniform_log_loss", projection->uniform_log_loss);
+  set(object, "rates_log_loss", projection->rates_log_loss);
+  set(object, "pseudo_r2", projection->pseudo_r2);
+  set(object, "pseudo_r2_rates", projection->pseudo_r2_rates);
   set(object, "brier", projection->brier);
   json_object_set_new(object, "repeated", json_integer((json_int_t)projection->repeated));
   set(object, "divergence", projection->divergence);
@@ -123,10 +154,12 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   json_object_set_new(object, "divergences", json_integer(a->divergences));
   set(object, "e_bfmi", a->ebfmi);
   put_data_part(object, p, a);
+  if (a->model.looked) json_object_set_new(object, "model", model_object(p, &a->model));
   if (opt_projection) json_object_set_new(object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
   json_object_set_new(verdict, "trusted", json_boolean(a->trusted));
   json_object_set_new(verdict, "failures", idm_json_texts(&a->failures));
+  json_object_set_new(verdict, "misfits", idm_json_texts(&a->misfits));
   json_object_set_new(verdict, "remarks", idm_json_texts(&a->remarks));
   json_object_set_new(object, "verdict", verdict);
   return object;
@@ -179,15 +212,19 @@ idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_er
   const json_t *verdict = json_object_get(object, "verdict");
   const json_t *trusted = json_object_get(verdict, "trusted");
   const json_t *failures = json_object_get(verdict, "failures");
+  const json_t *misfits = json_object_get(verdict, "misfits");
   const json_t *remarks = json_object_get(verdict, "remarks");
-  if (!json_is_boolean(trusted) || !are_texts(failures) || !are_texts(remarks)) {
+  if (!json_is_boolean(trusted) || !are_texts(failures) || !are_texts(misfits) ||
+      !are_texts(remarks)) {
     status = idm_fail_at(opt_error, path, 0, 0,
                          "has no verdict; expected trusted, and lists of texts under "
-                         "verdict.failures and verdict.remarks");
+                         "verdict.failures, verdict.misfits and verdict.remarks");
   } else {
     /* The draws were judged before they were written: what they fail in is among these. */
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
+    take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
+    assessment->model.looked = json_is_object(json_object_get(object, "model"));
     assessment->trusted = assessment->trusted && json_is_true(trusted);
   }
   json_decref(object);

@@ -50,7 +50,20 @@ static idm_assessment *made_up_assessment(void)
   a->sensitivity[0].slope[0] = 1e-300;
   idm_notes_add(&a->failures, "one failure");
   idm_notes_add(&a->failures, "another");
+  idm_notes_add(&a->misfits, "a misfit");
   idm_notes_add(&a->remarks, "a remark");
+  a->model = (idm_model_check){.looked = true,
+                               .decisions = 10,
+                               .log_likelihood = -7,
+                               .uniform = -15,
+                               .rates = -12.5,
+                               .agents = 3,
+                               .between = calloc(3, sizeof(double)),
+                               .level = 0.005};
+  assert_non_null(a->model.between);
+  a->model.between[0] = 0.75;
+  a->model.test[IDM_TEST_STEPS] = (idm_tested){true, 9, 6, 0.25};
+  a->model.test[IDM_TEST_ALIKE] = (idm_tested){true, 2.5, 1, 0.0625};
   return a;
 }
 
@@ -86,7 +99,14 @@ static void test_every_part(void **state)
   const folder *f = *state;
   idm_posterior *p = made_up(2, 5, names, 3, false);
   idm_assessment *a = made_up_assessment();
-  const idm_projection projection = {10, 0.75, INFINITY, 0, NAN};
+  const idm_projection projection = {.decisions = 10,
+                                     .log_loss = 0.75,
+                                     .brier = INFINITY,
+                                     .uniform_log_loss = 1.5,
+                                     .rates_log_loss = 1.25,
+                                     .pseudo_r2 = 0.5,
+                                     .pseudo_r2_rates = 0.4,
+                                     .divergence = NAN};
   check(idm_summary_write(p, a, &projection, f->file, &support_error));
   assert_int_equal(entries(f, 0), 1);
   json_t *j = load(f);
@@ -124,9 +144,21 @@ static void test_every_part(void **state)
   same_number(AT(j, "discretisation", "shift_in_sd", names[2]), -0.0625);
   assert_string_equal(json_string_value(AT(j, "projection", "brier")), "inf");
   assert_true(json_is_null(AT(j, "projection", "divergence")));
+  same_number(AT(j, "projection", "uniform_log_loss"), 1.5);
+  same_number(AT(j, "projection", "rates_log_loss"), 1.25);
+  same_number(AT(j, "projection", "pseudo_r2"), 0.5);
+  same_number(AT(j, "projection", "pseudo_r2_rates"), 0.4);
+  same_number(AT(j, "model", "rates_log_likelihood"), -12.5);
+  assert_int_equal(json_integer_value(AT(j, "model", "agents")), 3);
+  same_number(AT(j, "model", "sd_between_agents", names[0]), 0.75);
+  /* Tests for which there was something to look at. */
+  assert_int_equal(json_object_size(AT(j, "model", "tests")), 2);
+  same_number(AT(j, "model", "tests", "actions_by_step", "statistic"), 9);
+  same_number(AT(j, "model", "tests", "agents_alike", "p"), 0.0625);
   assert_int_equal(json_integer_value(AT(j, "divergences")), 4);
   assert_true(json_is_false(AT(j, "verdict", "trusted")));
   assert_int_equal(json_array_size(AT(j, "verdict", "failures")), 2);
+  assert_int_equal(json_array_size(AT(j, "verdict", "misfits")), 1);
   json_decref(j);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
@@ -237,19 +269,25 @@ static void test_hostile_files(void **state)
       "{\"verdict\": 1}",
       "{\"verdict\": []}",
       "{\"verdict\": {}}",
-      "{\"verdict\": {\"failures\": [], \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": 1, \"failures\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"failures\": [], \"misfits\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": 1, \"failures\": [], \"misfits\": [], \"remarks\": []}}",
       "{\"verdict\": {\"trusted\": true, \"failures\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": {}, \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [1], \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [\"x\", null], \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": \"none\"}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": [[]]}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [\"a\\u0000b\"], \"remarks\": []}}",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": []}} more",
-      "{\"verdict\": {\"trusted\": true, \"failures\": [\"\xff\"], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"misfits\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": {}, \"misfits\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [1], \"misfits\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"x\", null], \"misfits\": [], "
+      "\"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"misfits\": [], \"remarks\": "
+      "\"none\"}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"misfits\": [], \"remarks\": [[]]}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"a\\u0000b\"], \"misfits\": [], "
+      "\"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"misfits\": [], \"remarks\": []}} more",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [\"\xff\"], \"misfits\": [], \"remarks\": "
+      "[]}}",
       "\xef\xbb\xbf{}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"remarks\": []}}",
+      "{\"verdict\": {\"trusted\": true, \"failures\": [], \"misfits\": [1], \"remarks\": []}}",
       "not JSON",
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

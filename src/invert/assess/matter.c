@@ -1,0 +1,161 @@
+/* Free numbers that cannot matter: found by trying, explained by the problem's structure.
+ *
+ * Contents: trying · reasons */
+#include "invert/assess/matter.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "idm/matching.h"
+#include "idm/planner.h"
+
+/* --- trying --------------------------------------------------------------------------------- */
+
+enum {
+  TRIED_DRAWS = 3, /* of the posterior, from which a number is moved */
+  PRIOR_MOVES = 8, /* draws from a proper prior */
+  FAR_MOVES = 4    /* steps of the size of the number, either way: under any prior */
+};
+
+/* Differences of the log-likelihood below this come from where a plan stopped. */
+static double rounding(uint64_t decisions)
+{
+  return 1e-4 + 1e-7 * (double)decisions;
+}
+
+/* Put the coordinates of an item elsewhere: move k. */
+static void move(const inquiry *q, const parameter *item, size_t k, const double *prior, double *y)
+{
+  static const double far[FAR_MOVES] = {1, -1, 10, -10};
+  const size_t d = q->f->parameters->dimension;
+  const size_t count = item->size - item->simplex;
+  for (size_t j = item->first; j < item->first + count; j++)
+    y[j] = k < FAR_MOVES ? y[j] + far[k] * (1 + fabs(y[j])) : prior[(k - FAR_MOVES) * d + j];
+}
+
+/* Whether some move changes the log-likelihood. Where nothing else can be planned for, nothing
+ * shows that it cannot matter. */
+static idm_status try_item(const inquiry *q, const parameter *item, const double *prior,
+                           size_t moves, double least, bool *matters, double *y,
+                           idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t draws = q->posterior->chains * q->posterior->draws;
+  const size_t tried = draws < TRIED_DRAWS ? draws : TRIED_DRAWS;
+  size_t compared = 0;
+  idm_status status = IDM_OK;
+  *matters = false;
+  for (size_t i = 0; i < tried && status == IDM_OK && !*matters; i++) {
+    double here = -INFINITY;
+    idm_inquiry_draw(q, idm_inquiry_sample_at(q, i, tried), y);
+    status = idm_matching_log_likelihood(q->f->matching[0], y, &here, NULL, opt_error);
+    for (size_t k = 0; isfinite(here) && k < moves && status == IDM_OK && !*matters; k++) {
+      double there = -INFINITY;
+      memcpy(y + d, y, d * sizeof *y);
+      move(q, item, k, prior, y + d);
+      status = idm_matching_log_likelihood(q->f->matching[0], y + d, &there, NULL, opt_error);
+      compared += isfinite(there);
+      *matters = isfinite(there) && fabs(there - here) > least;
+    }
+  }
+  *matters = *matters || !compared;
+  return status;
+}
+
+/* --- reasons -------------------------------------------------------------------------------- */
+
+/* Whether slices of a block that follow each other at a distance, `count` from `first` on, agree.
+ */
+static bool same_slices(const double *value, size_t first, size_t count, size_t distance,
+                        size_t size)
+{
+  for (size_t k = 1; k < count; k++)
+    for (size_t i = 0; i < size; i++)
+      if (value[first + i] != value[first + k * distance + i]) return false;
+  return true;
+}
+
+static bool models_agree(const idm_theta *theta, size_t id)
+{
+  const idm_block *block = &theta->block[id];
+  const size_t size = block->size / theta->models;
+  return same_slices(block->value, 0, theta->models, size, size);
+}
+
+static bool actions_agree(const idm_theta *theta, size_t id)
+{
+  const idm_block *block = &theta->block[id];
+  const size_t size = block->size / theta->models / theta->sizes.actions;
+  for (size_t m = 0; m < theta->models; m++)
+    if (!same_slices(block->value, m * theta->sizes.actions * size, theta->sizes.actions, size,
+                     size))
+      return false;
+  return true;
+}
+
+/* What in the problem makes a block of no consequence, and the cure; or what was seen alone. */
+static const char *reason(const idm_theta *theta, size_t block)
+{
+  const bool weighs_models = block == IDM_BETA || block == IDM_MODEL_PRIOR;
+  const bool informs = block == IDM_ETA;
+  if (weighs_models && theta->models == 1)
+    return "the agent has one model of the world, and none to prefer to it: give it several under "
+           "`models:`, or leave it out of `free:`";
+  if (weighs_models && models_agree(theta, IDM_TRANSITION) && models_agree(theta, IDM_EMISSION))
+    return "the agent's models are all the same: let them differ under `models:`, or leave it out "
+           "of `free:`";
+  if (informs && actions_agree(theta, IDM_TRANSITION) && actions_agree(theta, IDM_EMISSION))
+    return "every action informs alike, so that surprise speaks for none of them: leave it out of "
+           "`free:`";
+  return "wherever it is within its prior, every decision of the log is as likely as before: leave "
+         "it out of `free:`, or have a log in which it shows";
+}
+
+static void name_item(const inquiry *q, const parameter *item)
+{
+  const idm_theta *theta = q->f->problem->theta;
+  const idm_labels *quantity = idm_parameters_quantities(q->f->parameters);
+  const char *name =
+      item->simplex ? theta->block[item->block].info->name : quantity->name[item->quantity];
+  idm_notes_add(&q->assessment->misfits,
+                "%s cannot matter here, and its posterior is its prior: %s", name,
+                reason(theta, item->block));
+}
+
+static idm_status try_all(const inquiry *q, const double *prior, size_t moves, double least,
+                          double *y, idm_error *opt_error)
+{
+  const idm_parameters *p = q->f->parameters;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < p->items && status == IDM_OK; i++) {
+    bool matters = true;
+    if (p->item[i].opaque) continue;
+    status = try_item(q, &p->item[i], prior, moves, least, &matters, y, opt_error);
+    if (status == IDM_OK && !matters) name_item(q, &p->item[i]);
+  }
+  return status;
+}
+
+idm_status idm_assess_matter(const inquiry *q, uint64_t decisions, idm_error *opt_error)
+{
+  const idm_parameters *p = q->f->parameters;
+  const size_t d = p->dimension;
+  if (!decisions) {
+    idm_notes_add(&q->assessment->misfits,
+                  "no row of the log shows a choice (an action that was recorded, of two or more "
+                  "that were open): it says nothing about any free number");
+    return IDM_OK;
+  }
+  double *prior = idm_new(idm_times(PRIOR_MOVES + 2, d), sizeof *prior);
+  if (!prior) return idm_fail_memory(opt_error);
+  const bool proper = idm_parameters_proper(p);
+  idm_random random;
+  idm_random_init(&random, 0, 0);
+  for (size_t k = 0; proper && k < PRIOR_MOVES; k++) idm_parameters_draw(p, &random, prior + k * d);
+  const size_t moves = FAR_MOVES + (proper ? PRIOR_MOVES : 0);
+  const idm_status status =
+      try_all(q, prior, moves, rounding(decisions), prior + PRIOR_MOVES * d, opt_error);
+  free(prior);
+  return status;
+}

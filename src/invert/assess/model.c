@@ -1,0 +1,371 @@
+/* The model's half of the verdict.
+ *
+ * A right model fails one of the tests in about one fit of a hundred: what is expected of each is
+ * drawn from the answer itself, and each of m tests fails below p = 0.01 / m (Bonferroni).
+ * validation/alarms.py measures it.
+ *
+ * Contents: chance · tests · words */
+#include "invert/assess/model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "idm/diagnostics.h"
+#include "idm/distribution.h"
+#include "invert/assess/agents.h"
+#include "invert/assess/matter.h"
+#include "invert/assess/predictive.h"
+#include "invert/assess/residual.h"
+#include "invert/chance.h"
+
+/* A right model fails the tests together in this share of fits. */
+static const double level = 0.01;
+/* A rate that is off by less than this is not held against a model, however surely it is off. */
+static const double least_share = 0.02;
+/* The band of an agent holds this share of what is expected of it. */
+static const double band = 0.95;
+
+const char *idm_model_test_name(idm_model_test test)
+{
+  static const char *const name[IDM_TEST_COUNT] = {
+      [IDM_TEST_ALIKE] = "agents_alike",     [IDM_TEST_STEPS] = "actions_by_step",
+      [IDM_TEST_ENDS] = "ends_by_step",      [IDM_TEST_STAYS] = "stays_by_observation",
+      [IDM_TEST_OUTSIDE] = "agents_outside",
+  };
+  return (unsigned)test < IDM_TEST_COUNT ? name[test] : NULL;
+}
+
+/* --- chance --------------------------------------------------------------------------------- */
+
+/* Twice the gain over whoever has nothing to learn, against chi-square with the free numbers for
+ * degrees: by chance alone a likelihood ratio exceeds e^x with probability e^-x at most, and each
+ * number that was fitted adds a square to it. The same the other way round for the rates, which
+ * were fitted too. */
+static void judge_chance(const inquiry *q)
+{
+  idm_model_check *m = &q->assessment->model;
+  const double n = (double)m->decisions;
+  const double gain = 2 * (m->log_likelihood - m->uniform);
+  const double loss = 2 * (m->rates - m->log_likelihood);
+  const double free_numbers = (double)q->f->parameters->dimension;
+  if (!m->decisions) return;
+  if (!(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level)
+    idm_notes_add(&q->assessment->misfits,
+                  "no better than chance: a log-loss of %.4f a decision at the best draw, where "
+                  "taking every open action alike has %.4f (%llu decisions)",
+                  -m->log_likelihood / n, -m->uniform / n, (unsigned long long)m->decisions);
+  else if (loss > 0 && idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level)
+    idm_notes_add(&q->assessment->misfits,
+                  "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
+                  "the best draw, where the actions' own rates have %.4f",
+                  -m->log_likelihood / n, -m->rates / n);
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+/* Statistics of the log ([0]) and of replicates of its decisions. */
+typedef struct trial {
+  const inquiry *q;
+  residual r;
+  agents_check agents;
+  predictive predictive;
+  size_t replicates;
+  double *statistic[IDM_TEST_COUNT]; /* [replicates + 1] */
+  double *agent;                     /* [agent][replicates + 1] */
+  double *limit;                     /* [agent]: end of its band */
+  double *shift;                     /* [dimension] */
+  int32_t *choice;                   /* [decision] */
+} trial;
+
+static void close_trial(trial *t)
+{
+  idm_agents_close(&t->agents);
+  idm_predictive_close(&t->predictive);
+  idm_residual_close(&t->r);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) free(t->statistic[i]);
+  free(t->agent);
+  free(t->limit);
+  free(t->shift);
+  free(t->choice);
+}
+
+static size_t agent_count(const trial *t)
+{
+  return t->q->f->data->agent_name.count;
+}
+
+static idm_status open_trial(trial *t, idm_error *opt_error)
+{
+  /* Fewer replicates of a long log; enough to tell a p of level / IDM_TEST_COUNT. */
+  const size_t wanted = 60000000 / (t->r.decisions + 1);
+  t->replicates = wanted > 999 ? 999 : wanted < 499 ? 499 : wanted;
+  const size_t runs = t->replicates + 1;
+  idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
+  if (status != IDM_OK) return status;
+  bool made = true;
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
+    t->statistic[i] = idm_new(runs, sizeof(double));
+    made = made && t->statistic[i];
+  }
+  t->agent = idm_new(idm_times(agent_count(t), runs), sizeof *t->agent);
+  t->limit = idm_new(agent_count(t), sizeof *t->limit);
+  t->shift = idm_new(t->r.dimension, sizeof *t->shift);
+  t->choice = idm_new(t->r.decisions, sizeof *t->choice);
+  made = made && t->agent && t->limit && t->shift && t->choice;
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* The statistics of t->choice. */
+static void take(trial *t, size_t run)
+{
+  idm_residual_shift(&t->r, t->choice, t->shift);
+  if (t->agents.agents)
+    t->statistic[IDM_TEST_ALIKE][run] = idm_agents_take(&t->agents, t->choice, t->shift);
+  idm_predictive_take(&t->predictive, t->choice, t->shift);
+  t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
+  t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
+  t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
+  for (size_t a = 0; a < agent_count(t); a++)
+    t->agent[a * (t->replicates + 1) + run] = idm_predictive_agent(&t->predictive, a);
+}
+
+/* How many agents each run leaves outside their bands. `work` holds a copy to sort. */
+static void count_outside(trial *t, double *work)
+{
+  const size_t runs = t->replicates + 1;
+  for (size_t a = 0; a < agent_count(t); a++) {
+    const double *own = t->agent + a * runs;
+    memcpy(work, own, runs * sizeof *work);
+    t->limit[a] = idm_quantile(work, runs, band);
+    for (size_t i = 0; i < runs; i++) t->statistic[IDM_TEST_OUTSIDE][i] += own[i] > t->limit[a];
+  }
+}
+
+static bool varies(const double *statistic, size_t runs)
+{
+  for (size_t i = 1; i < runs; i++)
+    if (statistic[i] > 1e-9) return true;
+  return statistic[0] > 1e-9;
+}
+
+static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
+{
+  const double *statistic = t->statistic[test];
+  const bool by_agent = test == IDM_TEST_ALIKE || test == IDM_TEST_OUTSIDE;
+  size_t more = 1;
+  tested->looked = (!by_agent || agent_count(t) > 1) && varies(statistic, t->replicates + 1);
+  tested->statistic = statistic[0];
+  tested->expected = 0;
+  for (size_t i = 1; i <= t->replicates; i++) {
+    tested->expected += statistic[i] / (double)t->replicates;
+    more += statistic[i] >= statistic[0] * (1 - 1e-9);
+  }
+  tested->p = (double)more / (double)(t->replicates + 1);
+}
+
+static idm_status run_tests(trial *t, idm_error *opt_error)
+{
+  idm_model_check *m = &t->q->assessment->model;
+  idm_random random;
+  for (size_t run = t->replicates + 1; run-- > 0;) { /* the log last: it is spoken of */
+    for (size_t i = 0; i < t->r.decisions && !run; i++) t->choice[i] = t->r.decision[i].action;
+    idm_random_init(&random, t->q->posterior->seed, (uint64_t)1 << 32 | run);
+    if (run) idm_residual_draw(&t->r, &random, t->choice);
+    take(t, run);
+  }
+  double *work = idm_new(t->replicates + 1, sizeof *work);
+  if (!work) return idm_fail_memory(opt_error);
+  count_outside(t, work);
+  free(work);
+  double looked = 0;
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
+    find_p(t, (idm_model_test)i, &m->test[i]);
+    looked += m->test[i].looked;
+  }
+  m->level = level / fmax(1, looked);
+  if (!t->agents.agents) return IDM_OK;
+  m->between = idm_new(t->r.dimension, sizeof *m->between);
+  if (!m->between) return idm_fail_memory(opt_error);
+  idm_agents_between(&t->agents, m->between);
+  return IDM_OK;
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+static bool fails(const idm_model_check *m, idm_model_test test)
+{
+  return m->test[test].looked && m->test[test].p <= m->level;
+}
+
+/* "alpha, 1/beta and 3 more". */
+static void list_shared(const inquiry *q, char *text, size_t size)
+{
+  enum { shown = 4 };
+  const idm_posterior *p = q->posterior;
+  size_t count = 0;
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    char name[128];
+    if (!p->summarised[i] || count++ >= shown) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%.100s", used ? ", " : "",
+                             idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+  }
+  if (count > shown) snprintf(text + used, size - used, " and %zu more", count - shown);
+}
+
+/* "; between agents alpha (log) has an sd of about 0.9, the posterior one of 0.02" for the number
+ * that differs most, in its posterior sds. */
+static void describe_difference(const inquiry *q, char *text, size_t size)
+{
+  const idm_parameters *p = q->f->parameters;
+  const size_t draws = q->posterior->chains * q->posterior->draws;
+  const parameter *most = NULL;
+  double ratio = 0;
+  double sd = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < p->items; i++) {
+    const double *y = q->posterior->unconstrained + p->item[i].first * draws;
+    double mean = 0;
+    double square = 0;
+    if (!idm_parameter_is_scalar(&p->item[i])) continue;
+    for (size_t k = 0; k < draws; k++) mean += y[k] / (double)draws;
+    for (size_t k = 0; k < draws; k++) square += (y[k] - mean) * (y[k] - mean) / (double)draws;
+    const double between = q->assessment->model.between[p->item[i].first];
+    if (!(square > 0) || !(between / sqrt(square) > ratio)) continue;
+    ratio = between / sqrt(square);
+    sd = sqrt(square);
+    most = &p->item[i];
+  }
+  if (most)
+    snprintf(text, size,
+             "; from agent to agent %.100s (scale %s) has an sd of about %.2g, against a posterior "
+             "sd of %.2g",
+             p->quantity.name[most->quantity], idm_scale_name(most->scale), ratio * sd, sd);
+}
+
+static void judge_alike(const trial *t)
+{
+  const inquiry *q = t->q;
+  const idm_tested *tested = &q->assessment->model.test[IDM_TEST_ALIKE];
+  const size_t agents = agent_count(t);
+  char shared[600];
+  char difference[400] = "";
+  if (agents < 2) return;
+  list_shared(q, shared, sizeof shared);
+  if (!tested->looked) {
+    idm_notes_add(&q->assessment->remarks,
+                  "%zu agents share one set of numbers (%s); unchecked: whether they are alike",
+                  agents, shared);
+    return;
+  }
+  if (!fails(&q->assessment->model, IDM_TEST_ALIKE)) {
+    idm_notes_add(&q->assessment->remarks,
+                  "%zu agents share one set of numbers (%s), and nothing says that they differ: an "
+                  "effective number of parameters of %.3g, where %.3g is expected of agents who "
+                  "are alike (p = %.2g)",
+                  agents, shared, tested->statistic, tested->expected, tested->p);
+    return;
+  }
+  describe_difference(q, difference, sizeof difference);
+  idm_notes_add(
+      &q->assessment->misfits,
+      "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
+      "number of parameters of %.3g, where %.3g is expected of agents who are alike "
+      "(p <= %.2g)%s. Errors of the pooled answer are too small, and it may be nobody's; "
+      "fit each agent by itself, or groups that are alike",
+      agents, shared, tested->statistic, tested->expected, tested->p, difference);
+}
+
+static void judge_summary(const trial *t, idm_model_test test, cell_family family,
+                          const char *title)
+{
+  idm_assessment *a = t->q->assessment;
+  char text[400] = "";
+  double sds = 0;
+  if (!fails(&a->model, test)) return;
+  const bool material =
+      idm_predictive_worst(&t->predictive, family, least_share, &sds, text, sizeof text);
+  if (material && sds >= 2)
+    idm_notes_add(&a->misfits,
+                  "%s are not what the model predicts (p <= %.2g): %s. Something is missing: free "
+                  "another number, or try another planner",
+                  title, a->model.test[test].p, text);
+  else
+    idm_notes_add(&a->remarks,
+                  "%s are not quite what the model predicts (p <= %.2g), but off by less than %.0f "
+                  "%% of the decisions",
+                  title, a->model.test[test].p, 100 * least_share);
+}
+
+/* The names of the agents that are furthest outside, a few of them. */
+static void list_outside(const trial *t, char *text, size_t size)
+{
+  enum { shown = 5 };
+  const size_t runs = t->replicates + 1;
+  size_t used = 0;
+  double last = INFINITY;
+  text[0] = '\0';
+  for (int k = 0; k < shown; k++) {
+    size_t most = agent_count(t);
+    double ratio = 0;
+    for (size_t a = 0; a < agent_count(t); a++) {
+      const double own = t->agent[a * runs] / fmax(t->limit[a], 1e-9);
+      if (own <= 1 || own >= last || own <= ratio) continue;
+      ratio = own;
+      most = a;
+    }
+    if (most == agent_count(t)) break;
+    last = ratio;
+    used += (size_t)snprintf(text + used, size - used, "%s%.60s", used ? ", " : "",
+                             t->q->f->data->agent_name.name[most]);
+  }
+}
+
+static void judge_outside(const trial *t)
+{
+  const idm_assessment *a = t->q->assessment;
+  const idm_tested *tested = &a->model.test[IDM_TEST_OUTSIDE];
+  char names[400];
+  if (!tested->looked) return;
+  list_outside(t, names, sizeof names);
+  idm_notes_add(
+      fails(&a->model, IDM_TEST_OUTSIDE) ? &t->q->assessment->misfits : &t->q->assessment->remarks,
+      "%.0f of %zu agents are outside their own 95 %% band (rates of their actions, and "
+      "of taking one again after each observation), where %.1f are expected (p %s %.2g)%s%s",
+      tested->statistic, agent_count(t), tested->expected,
+      fails(&a->model, IDM_TEST_OUTSIDE) ? "<=" : "=", tested->p,
+      names[0] ? "; the furthest: " : "", names);
+}
+
+idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
+{
+  idm_model_check *m = &q->assessment->model;
+  trial t = {.q = q};
+  idm_chance chance;
+  idm_status status = idm_chance_measure(q->f->data, &chance, opt_error);
+  if (status == IDM_OK) status = idm_assess_matter(q, chance.decisions, opt_error);
+  if (status == IDM_OK) status = idm_residual_open(&t.r, q, opt_error);
+  if (status == IDM_OK) {
+    *m = (idm_model_check){.looked = true,
+                           .decisions = chance.decisions,
+                           .log_likelihood = t.r.log_likelihood,
+                           .uniform = chance.uniform,
+                           .rates = chance.rates,
+                           .agents = agent_count(&t)};
+    judge_chance(q);
+    status = open_trial(&t, opt_error);
+  }
+  if (status == IDM_OK) status = run_tests(&t, opt_error);
+  if (status == IDM_OK) {
+    judge_alike(&t);
+    judge_summary(&t, IDM_TEST_STEPS, CELLS_STEP, "the actions' rates by step");
+    judge_summary(&t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
+    judge_summary(&t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
+    judge_outside(&t);
+  }
+  close_trial(&t);
+  return status;
+}

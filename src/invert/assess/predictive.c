@@ -1,0 +1,240 @@
+/* Whether the log's own summaries are what the answer predicts: see the header.
+ *
+ * Contents: cells · expectations · counts · words */
+#include "invert/assess/predictive.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+
+/* --- cells ---------------------------------------------------------------------------------- */
+
+/* The first few steps one by one, later ones together: the last step of each, counted from 1. */
+static const uint32_t step_ends[] = {1, 2, 3, 10, 30, 100, UINT32_MAX};
+enum { STEPS = sizeof step_ends / sizeof *step_ends, NOWHERE = -1 };
+
+static size_t step_of(const decision *d)
+{
+  size_t i = 0;
+  while (d->step >= step_ends[i]) i++;
+  return i;
+}
+
+/* Whether "the same action again" can be asked of a decision. */
+static bool could_stay(const residual *r, const decision *d)
+{
+  return d->previous != IDM_MISSING && d->seen != IDM_MISSING && !r->setting->ends[d->previous];
+}
+
+/* The cell of a family that a decision falls into with an action. */
+static long cell_of(const residual *r, cell_family family, const decision *d, size_t action)
+{
+  const size_t observations = r->data->sizes.observations;
+  const bool same = could_stay(r, d) && (int32_t)action == d->previous;
+  switch (family) {
+  case CELLS_STEP:
+    return (long)(step_of(d) * r->actions + action);
+  case CELLS_END:
+    return r->setting->ends[action] ? (long)step_of(d) : NOWHERE;
+  case CELLS_STAY:
+    return same ? (long)d->seen : NOWHERE;
+  case CELLS_AGENT_ACTION:
+    return (long)(d->agent * r->actions + action);
+  case CELLS_AGENT_STAY:
+    return same ? (long)(d->agent * observations + (size_t)d->seen) : NOWHERE;
+  default:
+    return NOWHERE;
+  }
+}
+
+static size_t cell_count(const residual *r, cell_family family)
+{
+  const size_t agents = r->data->agent_name.count;
+  const size_t count[CELLS_FAMILIES] = {[CELLS_STEP] = STEPS * r->actions,
+                                        [CELLS_END] = STEPS,
+                                        [CELLS_STAY] = r->data->sizes.observations,
+                                        [CELLS_AGENT_ACTION] = idm_times(agents, r->actions),
+                                        [CELLS_AGENT_STAY] =
+                                            idm_times(agents, r->data->sizes.observations)};
+  return count[family];
+}
+
+void idm_predictive_close(predictive *p)
+{
+  for (size_t f = 0; f < CELLS_FAMILIES; f++) {
+    free(p->family[f].chances);
+    free(p->family[f].expected);
+    free(p->family[f].variance);
+    free(p->family[f].cross);
+    free(p->family[f].left);
+  }
+  free(p->shift);
+  *p = (predictive){0};
+}
+
+/* --- expectations --------------------------------------------------------------------------- */
+
+/* What one decision adds to a cell: the actions from `first` on that fall there. An action that is
+ * not open has probability 0 and no share in anything. */
+static void expect(const residual *r, cells *c, cell_family family, const decision *d, size_t first,
+                   long cell)
+{
+  const double *probability = idm_residual_probability(r, d);
+  double p = 0;
+  for (size_t u = first; u < r->actions; u++) {
+    if (cell_of(r, family, d, u) != cell) continue;
+    const double *score = idm_residual_score(r, d, u);
+    p += probability[u];
+    for (size_t j = 0; j < r->dimension; j++)
+      c->cross[(size_t)cell * r->dimension + j] += probability[u] * score[j];
+  }
+  c->chances[cell] += p > 0;
+  c->expected[cell] += p;
+  c->variance[cell] += p * (1 - p);
+}
+
+/* Whether no action before `action` falls into its cell. */
+static bool is_first(const residual *r, cell_family family, const decision *d, size_t action,
+                     long cell)
+{
+  for (size_t u = 0; u < action; u++)
+    if (cell_of(r, family, d, u) == cell) return false;
+  return true;
+}
+
+static void expect_all(const residual *r, cells *c, cell_family family)
+{
+  const size_t n = r->dimension;
+  for (size_t i = 0; i < r->decisions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const long cell = cell_of(r, family, &r->decision[i], u);
+      if (cell != NOWHERE && is_first(r, family, &r->decision[i], u, cell))
+        expect(r, c, family, &r->decision[i], u, cell);
+    }
+  for (size_t k = 0; k < c->count; k++) {
+    const double *cross = c->cross + k * n;
+    double taken = 0;
+    for (size_t j = 0; j < n * n; j++) taken += cross[j / n] * r->inverse[j] * cross[j % n];
+    c->variance[k] = fmax(0, c->variance[k] - taken);
+  }
+}
+
+idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_error)
+{
+  *p = (predictive){.r = r, .shift = idm_new(r->dimension, sizeof *p->shift)};
+  if (!p->shift) return idm_fail_memory(opt_error);
+  for (size_t f = 0; f < CELLS_FAMILIES; f++) {
+    cells *c = &p->family[f];
+    c->count = cell_count(r, (cell_family)f);
+    c->chances = idm_new(c->count, sizeof *c->chances);
+    c->expected = idm_new(c->count, sizeof *c->expected);
+    c->variance = idm_new(c->count, sizeof *c->variance);
+    c->cross = idm_new(idm_times(c->count, r->dimension), sizeof *c->cross);
+    c->left = idm_new(c->count, sizeof *c->left);
+    if (!c->chances || !c->expected || !c->variance || !c->cross || !c->left)
+      return idm_fail_memory(opt_error);
+    expect_all(r, c, (cell_family)f);
+  }
+  return IDM_OK;
+}
+
+/* --- counts --------------------------------------------------------------------------------- */
+
+void idm_predictive_take(predictive *p, const int32_t *choice, const double *shift)
+{
+  const residual *r = p->r;
+  memcpy(p->shift, shift, r->dimension * sizeof *shift);
+  for (size_t f = 0; f < CELLS_FAMILIES; f++) {
+    cells *c = &p->family[f];
+    for (size_t k = 0; k < c->count; k++) {
+      c->left[k] = -c->expected[k];
+      for (size_t j = 0; j < r->dimension; j++)
+        c->left[k] -= c->cross[k * r->dimension + j] * shift[j];
+    }
+    for (size_t i = 0; i < r->decisions; i++) {
+      const long cell = cell_of(r, (cell_family)f, &r->decision[i], (size_t)choice[i]);
+      if (cell != NOWHERE) c->left[cell]++;
+    }
+  }
+}
+
+/* Half a decision more, so that a cell in which hardly anything is expected counts for little until
+ * something happens there. */
+static double square(const cells *c, size_t cell)
+{
+  return c->left[cell] * c->left[cell] / (c->variance[cell] + 0.5);
+}
+
+static double sum_of(const cells *c, size_t first, size_t count)
+{
+  double sum = 0;
+  for (size_t k = first; k < first + count; k++) sum += square(c, k);
+  return sum;
+}
+
+double idm_predictive_sum(const predictive *p, cell_family family)
+{
+  return sum_of(&p->family[family], 0, p->family[family].count);
+}
+
+double idm_predictive_agent(const predictive *p, size_t agent)
+{
+  const size_t actions = p->r->actions;
+  const size_t observations = p->r->data->sizes.observations;
+  return sum_of(&p->family[CELLS_AGENT_ACTION], agent * actions, actions) +
+         sum_of(&p->family[CELLS_AGENT_STAY], agent * observations, observations);
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+static void describe_steps(size_t step, char *text, size_t size)
+{
+  const uint32_t first = step ? step_ends[step - 1] + 1 : 1;
+  if (step + 1 == STEPS)
+    snprintf(text, size, "from step %u on", first);
+  else if (first == step_ends[step])
+    snprintf(text, size, "at step %u", first);
+  else
+    snprintf(text, size, "at steps %u to %u", first, step_ends[step]);
+}
+
+static void describe_cell(const predictive *p, cell_family family, size_t cell, char *text,
+                          size_t size)
+{
+  const idm_setting *setting = p->r->setting;
+  char steps[64];
+  if (family == CELLS_STAY) {
+    snprintf(text, size, "after '%.80s' the same action was taken again",
+             setting->observations.name[cell]);
+    return;
+  }
+  const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
+  describe_steps(cell / actions, steps, sizeof steps);
+  if (family == CELLS_STEP)
+    snprintf(text, size, "%s '%.80s' was taken", steps, setting->actions.name[cell % actions]);
+  else
+    snprintf(text, size, "%s the trajectory ended", steps);
+}
+
+bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
+                          char *text, size_t size)
+{
+  const cells *c = &p->family[family];
+  size_t worst = c->count;
+  for (size_t k = 0; k < c->count; k++)
+    if (fabs(c->left[k]) >= least * c->chances[k] && c->chances[k] > 0 &&
+        (worst == c->count || square(c, k) > square(c, worst)))
+      worst = k;
+  if (worst == c->count) return false;
+  char what[200];
+  double observed = c->left[worst] + c->expected[worst];
+  for (size_t j = 0; j < p->r->dimension; j++)
+    observed += c->cross[worst * p->r->dimension + j] * p->shift[j];
+  describe_cell(p, family, worst, what, sizeof what);
+  *ret_sds = sqrt(square(c, worst));
+  snprintf(text, size, "%s in %.3g %% of %.0f decisions, where %.3g %% are expected", what,
+           100 * observed / c->chances[worst], c->chances[worst],
+           100 * (observed - c->left[worst]) / c->chances[worst]);
+  return true;
+}

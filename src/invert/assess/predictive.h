@@ -1,0 +1,49 @@
+/* Whether the log's own summaries are what the answer predicts: counts of decisions by cell.
+ *
+ * A cell is picked by the past and counts some of the actions: an action at a step, an action that
+ * ends the trajectory at a step, the same action again after an observation; the first and the last
+ * by agent as well. */
+#ifndef IDM_INVERT_ASSESS_PREDICTIVE_H
+#define IDM_INVERT_ASSESS_PREDICTIVE_H
+
+#include "invert/assess/residual.h"
+
+typedef enum cell_family {
+  CELLS_STEP,
+  CELLS_END,
+  CELLS_STAY,
+  CELLS_AGENT_ACTION,
+  CELLS_AGENT_STAY,
+  CELLS_FAMILIES
+} cell_family;
+
+/* Counts of one family, at the answer and of the choices taken last. */
+typedef struct cells {
+  size_t count;
+  double *chances;  /* [cell]: decisions that could have fallen there */
+  double *expected; /* [cell] */
+  double *variance; /* [cell]: of what is left when the scores are taken out */
+  double *cross;    /* [cell][dimension]: Cov(count, S) */
+  double *left;     /* [cell]: the residual */
+} cells;
+
+typedef struct predictive {
+  const residual *r;
+  double *shift; /* [dimension] of those choices */
+  cells family[CELLS_FAMILIES];
+} predictive;
+
+idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_error);
+void idm_predictive_close(predictive *p);
+/* Count some choices, whose shift has been found. */
+void idm_predictive_take(predictive *p, const int32_t *choice, const double *shift);
+/* After that: the sum of squared residuals of a family in units of their variance, and that of one
+ * agent over both its families. */
+double idm_predictive_sum(const predictive *p, cell_family family);
+double idm_predictive_agent(const predictive *p, size_t agent);
+/* The cell that is furthest off, in sds, of those off by a share of at least `least` of the
+ * chances; false where there is none. In words: "at step 2 ...". */
+bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
+                          char *text, size_t size);
+
+#endif

@@ -1,0 +1,68 @@
+/* Decisions against what the answer expected of them, one step ahead.
+ *
+ * Along the recorded histories h_t the differences 1{u_t = u} - pi(u|h_t) are martingale
+ * differences whatever the environment does: each is known to have mean 0 given all that was
+ * recorded before it. So a sum of them over any set of decisions that is picked by the past alone
+ * (a step, an agent, what was seen before) has mean 0 and a variance that is the sum of what pi
+ * says, and no environment needs to be known or simulated (which an observation that was recorded
+ * would have to be conditioned on anyhow). Lengths of trajectories are such sums too: of the
+ * actions that end them.
+ *
+ * The answer was fitted to the same decisions, which makes residuals R smaller than that. They are
+ * therefore looked at after taking out what the scores S = sum of d log pi(u_t|h_t) / dy explain,
+ *
+ *     R - Cov(R, S) Var(S)^-1 S,   of variance   Var(R) - Cov(R, S) Var(S)^-1 Cov(S, R),
+ *
+ * Neyman's C(alpha) residuals: to first order they are the same at every y near the truth, so that
+ * neither the prior nor the choice of the answer's centre makes an alarm. What is to be expected of
+ * a statistic of them is drawn: every decision anew from pi along the recorded histories, and the
+ * same taken out. Small counts are thus dealt with as they are. */
+#ifndef IDM_INVERT_ASSESS_RESIDUAL_H
+#define IDM_INVERT_ASSESS_RESIDUAL_H
+
+#include "invert/assess/inquiry.h"
+
+/* A row with a recorded action of which more than one was open. */
+typedef struct decision {
+  uint32_t node; /* of the tree */
+  uint32_t agent;
+  int32_t action;
+  int32_t previous; /* action of the row before; IDM_MISSING: none, or not recorded */
+  int32_t seen;     /* what was seen after that; IDM_MISSING: the same */
+  uint32_t step;    /* rows of the trajectory before it */
+} decision;
+
+typedef struct residual {
+  const idm_data *data;
+  const idm_setting *setting;
+  size_t actions;
+  size_t dimension; /* 0 where the free numbers are too many, or have no names */
+  size_t decisions;
+  decision *decision;
+  double *probability;   /* [node][action] at the answer's centre */
+  double *slope;         /* [node][action][dimension]: d log pi / dy */
+  double *information;   /* [dimension][dimension]: Var(S) */
+  double *inverse;       /* [dimension][dimension]: its (generalised) inverse */
+  double log_likelihood; /* of the decisions there */
+} residual;
+
+/* Look at the decisions at the draw of highest density. idm_residual_close frees what is there. */
+idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error);
+void idm_residual_close(residual *r);
+
+static inline const double *idm_residual_probability(const residual *r, const decision *d)
+{
+  return r->probability + d->node * r->actions;
+}
+/* The score of one decision, had `action` been taken: [dimension]. */
+static inline const double *idm_residual_score(const residual *r, const decision *d, size_t action)
+{
+  return r->slope + (d->node * r->actions + action) * r->dimension;
+}
+
+/* Draw every decision anew: choice[decisions]. */
+void idm_residual_draw(const residual *r, idm_random *random, int32_t *choice);
+/* Var(S)^-1 S of such choices: shift[dimension]. */
+void idm_residual_shift(const residual *r, const int32_t *choice, double *shift);
+
+#endif
