@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, and
-# simulation-based calibration. What is done is kept in
+# The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, how often
+# the verdict on a model is wrong, and simulation-based calibration. What is done is kept in
 # FOLDER, and the same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -19,6 +19,10 @@ python3 compare_arviz.py "$program" "$folder" "$python"
 echo
 echo "== posteriors by an independent implementation on a grid"
 OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$folder/grid"
+
+echo
+echo "== alarms of the model's half of the verdict, of right and of wrong models"
+python3 alarms.py "$program" "$folder/alarms" 200
 
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.

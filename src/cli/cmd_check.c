@@ -36,13 +36,18 @@ const cli_command cli_check = {
     .least = 1,
     .most = 1,
     .summary = "Say whether a run can be trusted",
-    .description = "Exit code 1 when R-hat is above 1.01, an effective sample size below 400, a "
-                   "draw diverged, "
-                   "or\n"
-                   "under an improper prior the data leave a tail open. Says what the data bound "
-                   "and what only "
-                   "the\n"
-                   "prior does, which parameters cannot be told apart, and what to do next.",
+    .description =
+        "Exit code 1 when the draws are not to be trusted (R-hat above 1.01, an effective sample "
+        "size\n"
+        "below 400, a draw that diverged, a tail that an improper prior and the data leave open), "
+        "or when\n"
+        "the model is not: no better than chance, a free number that cannot matter, agents too "
+        "unlike to\n"
+        "share numbers, or summaries of the log that it does not predict. A right model fails in "
+        "about one\n"
+        "fit of a hundred. Says what the data bound and what only the prior does, which parameters "
+        "cannot\n"
+        "be told apart, and what to do next.",
     .options = options,
     .run = run,
 };

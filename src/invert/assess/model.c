@@ -98,7 +98,7 @@ static size_t agent_count(const trial *t)
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
   /* Fewer replicates of a long log; enough to tell a p of level / IDM_TEST_COUNT. */
-  const size_t wanted = 60000000 / (t->r.decisions + 1);
+  const size_t wanted = 2500000 / (t->r.decisions + 1);
   t->replicates = wanted > 999 ? 999 : wanted < 499 ? 499 : wanted;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
@@ -216,34 +216,42 @@ static void list_shared(const inquiry *q, char *text, size_t size)
   if (count > shown) snprintf(text + used, size - used, " and %zu more", count - shown);
 }
 
-/* "; between agents alpha (log) has an sd of about 0.9, the posterior one of 0.02" for the number
- * that differs most, in its posterior sds. */
+/* The posterior's sd of a coordinate; 0 for a point. */
+static double posterior_sd(const idm_posterior *p, size_t coordinate)
+{
+  const size_t draws = p->chains * p->draws;
+  const double *y = p->unconstrained + coordinate * draws;
+  double mean = 0;
+  double square = 0;
+  for (size_t k = 0; k < draws; k++) mean += y[k] / (double)draws;
+  for (size_t k = 0; k < draws; k++) square += (y[k] - mean) * (y[k] - mean) / (double)draws;
+  return sqrt(square);
+}
+
+/* "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of 0.02":
+ * of the number that differs most, in its posterior sds. */
 static void describe_difference(const inquiry *q, char *text, size_t size)
 {
   const idm_parameters *p = q->f->parameters;
-  const size_t draws = q->posterior->chains * q->posterior->draws;
+  const double *between = q->assessment->model.between;
   const parameter *most = NULL;
-  double ratio = 0;
-  double sd = 0;
-  text[0] = '\0';
+  double furthest = 0;
   for (size_t i = 0; i < p->items; i++) {
-    const double *y = q->posterior->unconstrained + p->item[i].first * draws;
-    double mean = 0;
-    double square = 0;
-    if (!idm_parameter_is_scalar(&p->item[i])) continue;
-    for (size_t k = 0; k < draws; k++) mean += y[k] / (double)draws;
-    for (size_t k = 0; k < draws; k++) square += (y[k] - mean) * (y[k] - mean) / (double)draws;
-    const double between = q->assessment->model.between[p->item[i].first];
-    if (!(square > 0) || !(between / sqrt(square) > ratio)) continue;
-    ratio = between / sqrt(square);
-    sd = sqrt(square);
-    most = &p->item[i];
+    const parameter *item = &p->item[i];
+    if (!idm_parameter_is_scalar(item)) continue;
+    const double sd = posterior_sd(q->posterior, item->first);
+    const double far = between[item->first] / (sd > 0 ? sd : 1);
+    if (!(far > furthest)) continue;
+    furthest = far;
+    most = item;
   }
-  if (most)
-    snprintf(text, size,
-             "; from agent to agent %.100s (scale %s) has an sd of about %.2g, against a posterior "
-             "sd of %.2g",
-             p->quantity.name[most->quantity], idm_scale_name(most->scale), ratio * sd, sd);
+  text[0] = '\0';
+  if (!most) return;
+  const double sd = posterior_sd(q->posterior, most->first);
+  const int used =
+      snprintf(text, size, "; from agent to agent %.100s (scale %s) has an sd of about %.2g",
+               p->quantity.name[most->quantity], idm_scale_name(most->scale), between[most->first]);
+  if (sd > 0) snprintf(text + used, size - (size_t)used, ", against a posterior sd of %.2g", sd);
 }
 
 static void judge_alike(const trial *t)
@@ -340,32 +348,38 @@ static void judge_outside(const trial *t)
       names[0] ? "; the furthest: " : "", names);
 }
 
+/* The tests, once the decisions have been looked at. */
+static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error)
+{
+  t->q->assessment->model = (idm_model_check){.looked = true,
+                                              .decisions = chance->decisions,
+                                              .log_likelihood = t->r.log_likelihood,
+                                              .uniform = chance->uniform,
+                                              .rates = chance->rates,
+                                              .agents = agent_count(t)};
+  judge_chance(t->q);
+  idm_status status = open_trial(t, opt_error);
+  if (status == IDM_OK) status = run_tests(t, opt_error);
+  if (status != IDM_OK) return status;
+  judge_alike(t);
+  judge_summary(t, IDM_TEST_STEPS, CELLS_STEP, "the actions' rates by step");
+  judge_summary(t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
+  judge_summary(t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
+  judge_outside(t);
+  return IDM_OK;
+}
+
 idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
 {
-  idm_model_check *m = &q->assessment->model;
   trial t = {.q = q};
   idm_chance chance;
   idm_status status = idm_chance_measure(q->f->data, &chance, opt_error);
   if (status == IDM_OK) status = idm_assess_matter(q, chance.decisions, opt_error);
   if (status == IDM_OK) status = idm_residual_open(&t.r, q, opt_error);
-  if (status == IDM_OK) {
-    *m = (idm_model_check){.looked = true,
-                           .decisions = chance.decisions,
-                           .log_likelihood = t.r.log_likelihood,
-                           .uniform = chance.uniform,
-                           .rates = chance.rates,
-                           .agents = agent_count(&t)};
-    judge_chance(q);
-    status = open_trial(&t, opt_error);
-  }
-  if (status == IDM_OK) status = run_tests(&t, opt_error);
-  if (status == IDM_OK) {
-    judge_alike(&t);
-    judge_summary(&t, IDM_TEST_STEPS, CELLS_STEP, "the actions' rates by step");
-    judge_summary(&t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
-    judge_summary(&t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
-    judge_outside(&t);
-  }
+  if (status == IDM_OK && t.r.seen) status = judge(&t, &chance, opt_error);
+  if (status == IDM_OK && !t.r.seen)
+    idm_notes_add(&q->assessment->remarks,
+                  "unchecked: whether the model fits, since its best draw cannot be planned for");
   close_trial(&t);
   return status;
 }

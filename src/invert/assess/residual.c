@@ -70,9 +70,12 @@ static idm_status look(viewer *v, const double *y, double *probability, bool *se
                        idm_error *opt_error)
 {
   idm_score score;
+  idm_solver solver;
+  idm_solver_default(&solver);
+  solver.slots = IDM_FROM_NOTHING;
   v->probability = probability;
   idm_parameters_set(v->parameters, y, v->theta);
-  idm_status status = idm_plan(v->theta, NULL, v->workspace, NULL, opt_error);
+  idm_status status = idm_plan(v->theta, &solver, v->workspace, NULL, opt_error);
   if (status == IDM_OK)
     status = idm_scorer_run(v->scorer, idm_workspace_behavior(v->workspace), &score, opt_error);
   *seen = status == IDM_OK;
@@ -149,15 +152,12 @@ static idm_status look_around(residual *r, const inquiry *q, viewer *v, idm_erro
   const size_t d = q->f->parameters->dimension;
   const size_t nodes = q->f->tree->nodes;
   double *y = idm_new(3 * d, sizeof *y);
-  bool seen = false;
   idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     idm_inquiry_draw(q, best_draw(q->posterior), y);
-    status = look(v, y, r->probability, &seen, opt_error);
+    status = look(v, y, r->probability, &r->seen, opt_error);
   }
-  if (status == IDM_OK && !seen)
-    status = idm_fail(opt_error, IDM_NUMERICAL, "the best draw cannot be planned for");
-  if (status == IDM_OK && r->dimension) {
+  if (status == IDM_OK && r->seen && r->dimension) {
     find_steps(q, y, y + d, y + 2 * d);
     status = differentiate(r, v, nodes, y, y + d, opt_error);
   }
@@ -237,7 +237,7 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
     status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = open_viewer(&v, q, opt_error);
   if (status == IDM_OK) status = look_around(r, q, &v, opt_error);
-  if (status == IDM_OK) {
+  if (status == IDM_OK && r->seen) {
     for (size_t t = 0; t < data->trajectories; t++) list_trajectory(r, q->f->tree, t);
     add_up(r);
     status = invert_information(r, opt_error);

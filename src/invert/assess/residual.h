@@ -33,6 +33,7 @@ typedef struct decision {
 } decision;
 
 typedef struct residual {
+  bool seen; /* the answer's centre can be planned for; else there is nothing else here */
   const idm_data *data;
   const idm_setting *setting;
   size_t actions;

@@ -1,0 +1,113 @@
+/* Agents who are alike, and who are not: the score of each against differences of its likelihood.
+ */
+#include "invert/assess/agents.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "invert/assess/asked_support.h"
+
+enum { AGENTS = 4 };
+
+static void open_all(asked *a, residual *r, agents_check *c, const double *alpha)
+{
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, alpha, AGENTS, 2, 60, 7);
+  asked_open(a, problem, data, "alpha");
+  check(idm_residual_open(r, &a->q, &support_error));
+  check(idm_agents_open(c, r, &support_error));
+  assert_int_equal(c->agents, AGENTS);
+}
+
+static void close_all(asked *a, residual *r, agents_check *c)
+{
+  idm_agents_close(c);
+  idm_residual_close(r);
+  asked_close(a);
+}
+
+/* sum_a s_a^2 / V of the log, from the scorer's log-likelihoods by agent. */
+static double plain_statistic(asked *a, double information)
+{
+  const double h = 1e-4;
+  double y[1], total, side[2][AGENTS], sum = 0;
+  idm_inquiry_draw(&a->q, 0, y);
+  const double centre = y[0];
+  for (int k = 0; k < 2; k++) {
+    y[0] = centre + (k ? h : -h);
+    check(idm_matching_log_likelihood(a->f.matching[0], y, &total, NULL, &support_error));
+    idm_scorer_agents(idm_matching_scorer(a->f.matching[0]), side[k]);
+  }
+  for (size_t i = 0; i < AGENTS; i++) sum += pow((side[1][i] - side[0][i]) / (2 * h), 2);
+  return sum / information;
+}
+
+static double statistic(residual *r, agents_check *c)
+{
+  int32_t *choice = calloc(r->decisions, sizeof *choice);
+  assert_non_null(choice);
+  double shift[1];
+  for (size_t i = 0; i < r->decisions; i++) choice[i] = r->decision[i].action;
+  idm_residual_shift(r, choice, shift);
+  const double t = idm_agents_take(c, choice, shift);
+  free(choice);
+  return t;
+}
+
+static void test_statistic(void **state)
+{
+  (void)state;
+  static const double alpha[AGENTS] = {0.1, 0.2, 0.5, 2};
+  asked a;
+  residual r;
+  agents_check c;
+  open_all(&a, &r, &c, alpha);
+  const double t = statistic(&r, &c);
+  /* The prior's pull on the answer, which is taken out, is small. */
+  assert_near(t, plain_statistic(&a, r.information[0]), 0.02);
+  assert_true(t > 5);
+  double between, own = 0;
+  idm_agents_between(&c, &between);
+  assert_true(between > 0.2 && between < 3);
+  for (size_t i = 0; i < AGENTS; i++) own += c.information[i];
+  assert_near(own, r.information[0], 1e-9);
+  close_all(&a, &r, &c);
+}
+
+static void test_alike(void **state)
+{
+  (void)state;
+  static const double alpha[AGENTS] = {0.3, 0.3, 0.3, 0.3};
+  asked a;
+  residual r;
+  agents_check c;
+  open_all(&a, &r, &c, alpha);
+  assert_true(statistic(&r, &c) < 3); /* chi-square of 3 degrees / 4: .02 above this */
+  close_all(&a, &r, &c);
+}
+
+static void test_one_agent(void **state)
+{
+  (void)state;
+  static const double alpha[1] = {0.3};
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, alpha, 1, 1, 20, 7);
+  asked a;
+  residual r;
+  agents_check c;
+  asked_open(&a, problem, data, "alpha");
+  check(idm_residual_open(&r, &a.q, &support_error));
+  check(idm_agents_open(&c, &r, &support_error));
+  assert_int_equal(c.agents, 0);
+  close_all(&a, &r, &c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_statistic),
+      cmocka_unit_test(test_alike),
+      cmocka_unit_test(test_one_agent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+#include "invert/assess/asked_support.h"
+
+#include <string.h>
+
+void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+{
+  *a = (asked){.problem = problem, .data = data};
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  idm_fit_settings_default(&a->settings);
+  a->settings.threads = 1;
+  check(idm_inverse_find("map")->fit(problem, data, &a->settings, NULL, &a->posterior, NULL,
+                                     &support_error));
+  check(idm_assess_draws(a->posterior, &a->assessment, &support_error));
+  check(idm_fit_open(&a->f, NULL, problem, data, &a->settings, 1, &support_error));
+  a->q = (inquiry){&a->f, a->posterior, a->assessment};
+}
+
+void asked_close(asked *a)
+{
+  idm_fit_close(&a->f);
+  idm_assessment_destroy(a->assessment);
+  idm_posterior_destroy(a->posterior);
+  idm_data_destroy(a->data);
+  idm_problem_destroy(a->problem);
+}
+
+bool asked_mentions(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
+idm_problem *asked_reversal(double alpha)
+{
+  static const char text[] =
+      "states: [left_good, right_good]\n"
+      "actions: [left, right]\n"
+      "observations: [win, loss]\n"
+      "start: [0.5, 0.5]\n"
+      "discount: 0.5\n"
+      "transition: {'*': [[0.944, 0.056], [0.056, 0.944]]}\n"
+      "observation: {left: [[0.84, 0.16], [0.15, 0.85]], right: [[0.15, 0.85], [0.84, 0.16]]}\n"
+      "utility: {left: [0.84, 0.15], right: [0.15, 0.84]}\n"
+      "agent: {planner: bounded-rational, resolution: 20, evaluate: interpolate}\n";
+  idm_problem *problem;
+  check(
+      idm_problem_parse_yaml(text, strlen(text), "reversal.yaml", &problem, NULL, &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
+  return problem;
+}
+
+typedef struct crowd {
+  const double *alpha;
+  idm_theta *theta;
+  idm_workspace *workspace;
+} crowd;
+
+static idm_status before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
+{
+  (void)trajectory;
+  const crowd *c = context;
+  idm_theta_set_scalar(c->theta, IDM_ALPHA, c->alpha[agent]);
+  return idm_plan(c->theta, NULL, c->workspace, NULL, opt_error);
+}
+
+idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t agents,
+                         size_t trajectories, int steps, uint64_t seed)
+{
+  crowd c = {.alpha = alpha};
+  idm_data *data;
+  check(idm_theta_copy(problem->theta, &c.theta, &support_error));
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &c.workspace,
+                             &support_error));
+  const idm_simulation simulation = {.trajectories = agents * trajectories,
+                                     .steps = steps,
+                                     .seed = seed,
+                                     .agents = agents,
+                                     .opt_before = before,
+                                     .context = &c};
+  check(idm_simulate(problem->setting, idm_workspace_behavior(c.workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(c.workspace);
+  idm_theta_destroy(c.theta);
+  return data;
+}

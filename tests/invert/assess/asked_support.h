@@ -1,0 +1,30 @@
+/* A log, its point answer, and an inquiry into it: what checks of the model look at. */
+#ifndef IDM_TESTS_ASKED_SUPPORT_H
+#define IDM_TESTS_ASKED_SUPPORT_H
+
+#include "invert/assess/inquiry.h"
+#include "support.h"
+
+typedef struct asked {
+  idm_problem *problem;
+  idm_data *data;
+  idm_posterior *posterior;
+  idm_assessment *assessment; /* of the draws alone */
+  idm_fit_settings settings;
+  fit f;
+  inquiry q;
+} asked;
+
+/* Fit by `map`, with what is named free. Takes problem and data. */
+void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks);
+void asked_close(asked *a);
+/* Whether one of the notes has these words. */
+bool asked_mentions(const idm_notes *notes, const char *words);
+
+/* A two-armed reversal task: which arm wins more often changes with probability .056. */
+idm_problem *asked_reversal(double alpha);
+/* A log in which agent i decides with alpha[i]. */
+idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t agents,
+                         size_t trajectories, int steps, uint64_t seed);
+
+#endif

@@ -1,0 +1,102 @@
+/* Free numbers that cannot matter, and those that do. */
+#include "invert/assess/matter.h"
+
+#include "invert/assess/asked_support.h"
+
+static void look(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+{
+  asked_open(a, problem, data, free_blocks);
+  check(idm_assess_matter(&a->q, a->data->rows, &support_error));
+}
+
+static idm_data *simulate(const idm_problem *problem)
+{
+  return support_simulate(problem, (idm_simulation){.trajectories = 4, .steps = 40, .seed = 3});
+}
+
+/* One model leaves beta nothing to weigh; so do models that are the same. */
+static void test_models(void **state)
+{
+  (void)state;
+  asked a;
+  idm_problem *problem = asked_reversal(0.3);
+  look(&a, problem, simulate(problem), "alpha, beta");
+  assert_int_equal(a.assessment->misfits.count, 1);
+  assert_true(asked_mentions(&a.assessment->misfits, "beta cannot matter here"));
+  assert_true(asked_mentions(&a.assessment->misfits, "one model"));
+  asked_close(&a);
+
+  problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  const idm_block *emission = &problem->theta->block[IDM_EMISSION];
+  const size_t size = emission->size / problem->theta->models;
+  for (size_t m = 1; m < problem->theta->models; m++)
+    for (size_t i = 0; i < size; i++) emission->value[m * size + i] = emission->value[i];
+  look(&a, problem, simulate(problem), "alpha, beta, model_prior");
+  assert_int_equal(a.assessment->misfits.count, 2);
+  assert_true(asked_mentions(&a.assessment->misfits, "beta cannot matter here"));
+  assert_true(asked_mentions(&a.assessment->misfits, "model_prior cannot matter here"));
+  assert_true(asked_mentions(&a.assessment->misfits, "models are all the same"));
+  asked_close(&a);
+}
+
+static void test_eta(void **state)
+{
+  (void)state;
+  asked a;
+  idm_problem *problem = asked_reversal(0.3);
+  const idm_block *emission = &problem->theta->block[IDM_EMISSION];
+  for (size_t i = 0; i < 4; i++) {
+    emission->value[4 + i] = emission->value[i];
+    problem->setting->emission[4 + i] = problem->setting->emission[i];
+  }
+  look(&a, problem, simulate(problem), "alpha, eta");
+  assert_int_equal(a.assessment->misfits.count, 1);
+  assert_true(asked_mentions(&a.assessment->misfits, "eta cannot matter here"));
+  assert_true(asked_mentions(&a.assessment->misfits, "every action informs alike"));
+  asked_close(&a);
+}
+
+/* Under any prior, whatever the unit of the utilities. */
+static void test_all_matter(void **state)
+{
+  (void)state;
+  static const char *const lists[] = {"alpha, beta, eta, action_prior, discount",
+                                      "{alpha: {prior: flat}, eta: {prior: flat}}"};
+  for (size_t k = 0; k < 2; k++)
+    for (int power = -4; power <= 4; power += 4) {
+      const double unit = power < 0 ? 1e-4 : power > 0 ? 1e4 : 1;
+      idm_problem *problem = support_diag(2 * unit, 1.25 * unit, 0.3 * unit);
+      problem->agent.resolution = 20;
+      const idm_block *utility = &problem->theta->block[IDM_UTILITY];
+      for (size_t i = 0; i < utility->size; i++) utility->value[i] *= unit;
+      asked a;
+      look(&a, problem, simulate(problem), lists[k]);
+      assert_int_equal(a.assessment->misfits.count, 0);
+      asked_close(&a);
+    }
+}
+
+/* A log without a choice says nothing, and is told so once. */
+static void test_nothing_to_choose(void **state)
+{
+  (void)state;
+  asked a;
+  idm_problem *problem = asked_reversal(0.3);
+  asked_open(&a, problem, simulate(problem), "alpha");
+  check(idm_assess_matter(&a.q, 0, &support_error));
+  assert_int_equal(a.assessment->misfits.count, 1);
+  assert_true(asked_mentions(&a.assessment->misfits, "no row of the log shows a choice"));
+  asked_close(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_eta),
+      cmocka_unit_test(test_all_matter),
+      cmocka_unit_test(test_nothing_to_choose),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

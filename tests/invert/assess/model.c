@@ -1,0 +1,187 @@
+/* The model's half of the verdict: right models pass, wrong ones are told what is wrong. */
+#include "invert/assess/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+
+enum { AGENTS = 20 };
+
+static void judge(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+{
+  asked_open(a, problem, data, free_blocks);
+  check(idm_assess_model(&a->q, &support_error));
+}
+
+static void spread(double *alpha, double sd)
+{
+  idm_random random;
+  idm_random_init(&random, 11, 0);
+  for (size_t i = 0; i < AGENTS; i++) alpha[i] = 0.3 * exp(sd * idm_random_normal(&random));
+}
+
+/* --- right models --------------------------------------------------------------------------- */
+
+/* A right model fails in one fit of a hundred: of LOGS logs, more than MOST do with probability
+ * 2e-4. Some logs are of one agent, some of several with few decisions each. */
+static void test_false_alarms(void **state)
+{
+  (void)state;
+  enum { LOGS = 60, MOST = 4 };
+  size_t alarms = 0;
+  for (uint64_t seed = 1; seed <= LOGS; seed++) {
+    double alpha[AGENTS];
+    const bool reversal = seed % 2;
+    idm_problem *problem = reversal ? asked_reversal(0.3) : support_diag(1.5, 1.25, 0.3);
+    problem->agent.resolution = 20;
+    for (size_t i = 0; i < AGENTS; i++) alpha[i] = reversal ? 0.3 : 1.5;
+    const size_t agents = seed % 3 ? AGENTS : 1;
+    asked a;
+    judge(&a, problem, asked_simulate(problem, alpha, agents, 20 / agents + 1, 30, seed), "alpha");
+    alarms += a.assessment->misfits.count > 0;
+    assert_true(a.assessment->model.looked);
+    asked_close(&a);
+  }
+  if (alarms > MOST) fail_msg("%zu of %d right models raised an alarm", alarms, LOGS);
+}
+
+static void test_right_model(void **state)
+{
+  (void)state;
+  double alpha[AGENTS];
+  spread(alpha, 0);
+  idm_problem *problem = asked_reversal(0.3);
+  asked a;
+  judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 50, 1), "alpha");
+  const idm_model_check *m = &a.assessment->model;
+  assert_int_equal(a.assessment->misfits.count, 0);
+  assert_true(asked_mentions(&a.assessment->remarks, "20 agents share one set of numbers (alpha)"));
+  assert_true(
+      asked_mentions(&a.assessment->remarks, "of 20 agents are outside their own 95 % band"));
+  assert_int_equal(m->decisions, AGENTS * 50);
+  assert_near(m->uniform, -AGENTS * 50 * log(2), 1e-9);
+  assert_true(m->log_likelihood > m->rates && m->rates >= m->uniform);
+  assert_near(m->test[IDM_TEST_ALIKE].expected, 1, 0.15); /* one free number */
+  assert_near(m->test[IDM_TEST_OUTSIDE].expected, 1, 0.1);
+  assert_false(m->test[IDM_TEST_ENDS].looked); /* nothing ends */
+  assert_near(m->level, 0.01 / 4, 1e-12);
+  asked_close(&a);
+}
+
+/* --- wrong models --------------------------------------------------------------------------- */
+
+static void test_agents_differ(void **state)
+{
+  (void)state;
+  double alpha[AGENTS];
+  spread(alpha, 1);
+  idm_problem *problem = asked_reversal(0.3);
+  asked a;
+  judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 100, 1), "alpha");
+  const idm_model_check *m = &a.assessment->model;
+  assert_true(asked_mentions(&a.assessment->misfits, "the 20 agents are not alike enough"));
+  assert_true(
+      asked_mentions(&a.assessment->misfits, "of 20 agents are outside their own 95 % band"));
+  assert_true(m->test[IDM_TEST_ALIKE].statistic > 3);
+  assert_true(m->test[IDM_TEST_ALIKE].p <= m->level);
+  assert_true(m->test[IDM_TEST_OUTSIDE].statistic > 5);
+  assert_true(m->between[0] > 0.3);
+  asked_close(&a);
+}
+
+/* The same log by one agent whose choices are a coin's. */
+static void test_chance(void **state)
+{
+  (void)state;
+  const double alpha = 0.3;
+  idm_problem *problem = asked_reversal(alpha);
+  idm_data *data = asked_simulate(problem, &alpha, 1, 1, 200, 1);
+  idm_random random;
+  idm_random_init(&random, 5, 0);
+  for (size_t row = 0; row < data->rows; row++)
+    data->action[row] = idm_random_uniform(&random) < 0.5;
+  asked a;
+  judge(&a, problem, data, "alpha");
+  assert_true(asked_mentions(&a.assessment->misfits, "no better than chance"));
+  asked_close(&a);
+}
+
+/* DIAG with declarations at their own rates, whatever was seen: better than chance, worse than the
+ * rates; and lengths that no belief explains. */
+static void test_rates(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(1, INFINITY, 0);
+  problem->agent.resolution = 20;
+  const double alpha = 1;
+  idm_data *data = asked_simulate(problem, &alpha, 1, 150, 30, 2);
+  idm_random random;
+  idm_random_init(&random, 6, 0);
+  for (size_t t = 0; t < data->trajectories; t++)
+    data->action[data->first[t + 1] - 1] = idm_random_uniform(&random) < 0.5;
+  asked a;
+  judge(&a, problem, data, "alpha");
+  assert_true(
+      asked_mentions(&a.assessment->misfits, "worse than knowing nothing of what was seen"));
+  asked_close(&a);
+}
+
+/* Somebody who takes the other action after every loss: stays are not what is predicted. */
+static void test_stays(void **state)
+{
+  (void)state;
+  const double alpha = 0.3;
+  idm_problem *problem = asked_reversal(alpha);
+  idm_data *data = asked_simulate(problem, &alpha, 1, 1, 300, 1);
+  for (size_t row = 1; row < data->rows; row++)
+    data->action[row] = data->action[row - 1] ^ (data->observation[row - 1] == 1);
+  asked a;
+  judge(&a, problem, data, "alpha");
+  assert_true(asked_mentions(&a.assessment->misfits,
+                             "stays after each observation are not what the model predicts"));
+  assert_true(
+      asked_mentions(&a.assessment->misfits, "after 'loss' the same action was taken again"));
+  asked_close(&a);
+}
+
+/* --- what cannot be checked ----------------------------------------------------------------- */
+
+/* Rows without an action, or with one open action alone, are not decisions. */
+static void test_missing_rows(void **state)
+{
+  (void)state;
+  double alpha[AGENTS];
+  spread(alpha, 0);
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, alpha, AGENTS, 1, 30, 1);
+  for (size_t row = 0; row < data->rows; row += 5) data->action[row] = IDM_MISSING;
+  asked a;
+  judge(&a, problem, data, "alpha");
+  assert_int_equal(a.assessment->model.decisions, AGENTS * 24);
+  assert_int_equal(a.assessment->misfits.count, 0);
+  asked_close(&a);
+}
+
+static void test_names(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
+    assert_non_null(idm_model_test_name((idm_model_test)i));
+    for (size_t k = 0; k < i; k++)
+      assert_string_not_equal(idm_model_test_name((idm_model_test)i),
+                              idm_model_test_name((idm_model_test)k));
+  }
+  assert_null(idm_model_test_name(IDM_TEST_COUNT));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_right_model),
+      cmocka_unit_test(test_agents_differ), cmocka_unit_test(test_chance),
+      cmocka_unit_test(test_rates),         cmocka_unit_test(test_stays),
+      cmocka_unit_test(test_missing_rows),  cmocka_unit_test(test_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* Counts of the log against what the answer predicts: by hand, and over replicates. */
+#include "invert/assess/predictive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+
+typedef struct fixture {
+  asked a;
+  residual r;
+  predictive p;
+  int32_t *choice;
+} fixture;
+
+static void open_fixture(fixture *f)
+{
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  problem->agent.resolution = 40;
+  static const double alpha[2] = {3, 3};
+  idm_data *data = asked_simulate(problem, alpha, 2, 60, 40, 5);
+  asked_open(&f->a, problem, data, "alpha");
+  check(idm_residual_open(&f->r, &f->a.q, &support_error));
+  check(idm_predictive_open(&f->p, &f->r, &support_error));
+  f->choice = calloc(f->r.decisions, sizeof *f->choice);
+  assert_non_null(f->choice);
+  for (size_t i = 0; i < f->r.decisions; i++) f->choice[i] = f->r.decision[i].action;
+}
+
+static void close_fixture(fixture *f)
+{
+  free(f->choice);
+  idm_predictive_close(&f->p);
+  idm_residual_close(&f->r);
+  asked_close(&f->a);
+}
+
+/* DIAG: declarations end, monitoring may go on; counts from the rows themselves. */
+static void test_counts(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  const double none[1] = {0};
+  const idm_data *data = f.a.data;
+  idm_predictive_take(&f.p, f.choice, none);
+  double second[3] = {0}, ended = 0, again[2] = {0}, chances[2] = {0}, own[2][3] = {0};
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const size_t step = row - data->first[t];
+      own[data->agent[t]][data->action[row]]++;
+      if (step == 1) second[data->action[row]]++;
+      if (step == 0) ended += data->action[row] != 2;
+      if (step == 0) continue;
+      chances[data->observation[row - 1]]++;
+      again[data->observation[row - 1]] += data->action[row] == data->action[row - 1];
+    }
+  const cells *c = f.p.family;
+  for (size_t u = 0; u < 3; u++) {
+    assert_near(c[CELLS_STEP].left[3 + u] + c[CELLS_STEP].expected[3 + u], second[u], 1e-9);
+    for (size_t a = 0; a < 2; a++)
+      assert_near(c[CELLS_AGENT_ACTION].left[a * 3 + u] + c[CELLS_AGENT_ACTION].expected[a * 3 + u],
+                  own[a][u], 1e-9);
+  }
+  assert_near(c[CELLS_END].left[0] + c[CELLS_END].expected[0], ended, 1e-9);
+  for (size_t x = 0; x < 2; x++) {
+    assert_near(c[CELLS_STAY].left[x] + c[CELLS_STAY].expected[x], again[x], 1e-9);
+    assert_near(c[CELLS_STAY].chances[x], chances[x], 0);
+  }
+  close_fixture(&f);
+}
+
+/* Residuals of replicates have mean 0 and the variance that is said of them. */
+static void test_replicates(void **state)
+{
+  (void)state;
+  enum { RUNS = 3000 };
+  fixture f;
+  open_fixture(&f);
+  idm_random random;
+  idm_random_init(&random, 9, 0);
+  for (size_t family = 0; family < CELLS_FAMILIES; family++) {
+    const cells *c = &f.p.family[family];
+    double *mean = calloc(2 * c->count, sizeof *mean);
+    assert_non_null(mean);
+    double *square = mean + c->count;
+    for (size_t k = 0; k < RUNS; k++) {
+      double shift[1];
+      idm_residual_draw(&f.r, &random, f.choice);
+      idm_residual_shift(&f.r, f.choice, shift);
+      idm_predictive_take(&f.p, f.choice, shift);
+      for (size_t i = 0; i < c->count; i++) {
+        mean[i] += c->left[i] / RUNS;
+        square[i] += c->left[i] * c->left[i] / RUNS;
+      }
+    }
+    for (size_t i = 0; i < c->count; i++) {
+      if (c->variance[i] < 3) continue; /* kurtosis: the error of a variance is not known */
+      assert_near(mean[i] / sqrt(c->variance[i]), 0, 4.5 / sqrt(RUNS));
+      assert_near(square[i] / c->variance[i], 1, 6 * sqrt(2.0 / RUNS));
+    }
+    free(mean);
+  }
+  close_fixture(&f);
+}
+
+/* A log whose second steps were all made "monitor": the cell is found and spoken of. */
+static void test_worst(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  const double none[1] = {0};
+  double sds;
+  char text[400];
+  for (size_t i = 0; i < f.r.decisions; i++)
+    if (f.r.decision[i].step == 1) f.choice[i] = 0;
+  idm_predictive_take(&f.p, f.choice, none);
+  assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &sds, text, sizeof text));
+  assert_true(sds > 5);
+  assert_non_null(strstr(text, "at step 2 'declare_healthy' was taken in 100 %"));
+  assert_false(idm_predictive_worst(&f.p, CELLS_STEP, 2, &sds, text, sizeof text));
+  close_fixture(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_replicates),
+      cmocka_unit_test(test_worst),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* Decisions against what the answer expected of them: scores, information, replicates. */
+#include "invert/assess/residual.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "invert/assess/asked_support.h"
+
+static void open_both(asked *a, residual *r)
+{
+  idm_problem *problem = support_diag(2, 1.25, 0.3);
+  problem->agent.resolution = 40;
+  static const double alpha[3] = {2, 2, 2};
+  idm_data *data = asked_simulate(problem, alpha, 3, 10, 20, 5);
+  asked_open(a, problem, data, "{alpha: , beta: {scale: inverse}}");
+  check(idm_residual_open(r, &a->q, &support_error));
+}
+
+/* The scores of what was done add up to the gradient, and those of what might have been to 0. */
+static void test_scores(void **state)
+{
+  (void)state;
+  asked a;
+  residual r;
+  open_both(&a, &r);
+  assert_int_equal(r.dimension, 2);
+  double y[2], gradient[2], sum[2] = {0}, log_likelihood;
+  idm_inquiry_draw(&a.q, 0, y);
+  check(idm_matching_log_likelihood(a.f.matching[0], y, &log_likelihood, gradient, &support_error));
+  assert_near(r.log_likelihood, log_likelihood, 1e-9);
+  for (size_t i = 0; i < r.decisions; i++) {
+    const double *p = idm_residual_probability(&r, &r.decision[i]);
+    double mean[2] = {0}, total = 0;
+    for (size_t u = 0; u < r.actions; u++) {
+      total += p[u];
+      for (int j = 0; j < 2; j++) mean[j] += p[u] * idm_residual_score(&r, &r.decision[i], u)[j];
+    }
+    assert_near(total, 1, 1e-12);
+    for (int j = 0; j < 2; j++) {
+      assert_near(mean[j], 0, 1e-3);
+      sum[j] += idm_residual_score(&r, &r.decision[i], (size_t)r.decision[i].action)[j];
+    }
+  }
+  for (int j = 0; j < 2; j++) assert_near(sum[j], gradient[j], 1e-2);
+  idm_residual_close(&r);
+  asked_close(&a);
+}
+
+/* Every decision is listed once with what came before it. */
+static void test_decisions(void **state)
+{
+  (void)state;
+  asked a;
+  residual r;
+  open_both(&a, &r);
+  assert_int_equal(r.decisions, a.data->rows);
+  for (size_t i = 0; i < r.decisions; i++) {
+    const decision *d = &r.decision[i];
+    assert_true(d->agent < 3);
+    assert_int_equal(a.f.tree->node[d->node].action, d->action);
+    assert_int_equal(d->step == 0, d->previous == IDM_MISSING);
+    if (d->step)
+      assert_int_equal(a.f.tree->node[a.f.tree->node[d->node].parent].action, d->previous);
+  }
+  idm_residual_close(&r);
+  asked_close(&a);
+}
+
+/* Replicates: the variance of their scores is the information; what is taken out of them leaves a
+ * score of 0. */
+static void test_replicates(void **state)
+{
+  (void)state;
+  enum { RUNS = 4000 };
+  asked a;
+  residual r;
+  open_both(&a, &r);
+  int32_t *choice = calloc(r.decisions, sizeof *choice);
+  assert_non_null(choice);
+  idm_random random;
+  idm_random_init(&random, 3, 0);
+  double square[2] = {0};
+  for (size_t k = 0; k < RUNS; k++) {
+    double score[2] = {0}, shift[2];
+    idm_residual_draw(&r, &random, choice);
+    for (size_t i = 0; i < r.decisions; i++)
+      for (int j = 0; j < 2; j++)
+        score[j] += idm_residual_score(&r, &r.decision[i], (size_t)choice[i])[j];
+    idm_residual_shift(&r, choice, shift);
+    for (int j = 0; j < 2; j++) {
+      square[j] += score[j] * score[j] / RUNS;
+      const double taken = r.information[2 * j] * shift[0] + r.information[2 * j + 1] * shift[1];
+      assert_near(score[j], taken, 1e-6);
+    }
+  }
+  /* Four standard errors of a variance. */
+  for (int j = 0; j < 2; j++)
+    assert_near(square[j] / r.information[3 * j], 1, 4 * sqrt(3.0 / RUNS));
+  free(choice);
+  idm_residual_close(&r);
+  asked_close(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scores),
+      cmocka_unit_test(test_decisions),
+      cmocka_unit_test(test_replicates),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""How often the model's half of the verdict raises an alarm: of right models, and of wrong ones.
+
+usage: alarms.py PROGRAM FOLDER [LOGS]
+
+Each log is simulated from a problem and fitted by the same one (--inverse map; the tests look at the best draw, so
+that a posterior's draws do not change them). A right model should fail in about 1 % of fits: the test fails where
+the count is more than the binomial's upper 0.1 % point. Wrong models differ by agent, choose at random, or have a
+number that cannot matter: what must be said is said in every log.
+"""
+import concurrent.futures
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+DIAG = "example:diag"
+
+REVERSAL = """
+states: [left_good, right_good]
+actions: [left, right]
+observations: [win, loss]
+start: [0.5, 0.5]
+discount: 0.5
+transition: {"*": [[0.944, 0.056], [0.056, 0.944]]}
+observation: {left: [[0.84, 0.16], [0.15, 0.85]], right: [[0.15, 0.85], [0.84, 0.16]]}
+utility: {left: [0.84, 0.15], right: [0.15, 0.84]}
+agent: {planner: bounded-rational, alpha: 0.3, resolution: 40}
+"""
+
+
+def run(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode > 1:
+        sys.exit("%s: %s" % (" ".join(map(str, arguments)), done.stderr))
+    return done.stdout
+
+
+def simulate(program, problem, seed, agents, trajectories, steps, settings):
+    """A log of so many agents, each with its own settings (a function of its number)."""
+    rows = []
+    for agent in range(agents):
+        options = [x for key, value in settings(agent).items() for x in ("--set", "%s=%r" % (key, value))]
+        text = run(program, "simulate", problem, "-n", trajectories, "--steps", steps, "--seed",
+                   1000 * seed + agent, *options)
+        for row in csv.DictReader(io.StringIO(text)):
+            row["agent"] = "a%d" % agent
+            row["trajectory"] = "%d.%s" % (agent, row["trajectory"])
+            rows.append(row)
+    return rows
+
+
+def write(rows, path):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def verdict(program, folder, problem, rows, free):
+    folder.mkdir(exist_ok=True)
+    write(rows, folder / "log.csv")
+    return json.loads(run(program, "fit", problem, folder / "log.csv", "--free", free, "--inverse", "map", "--threads",
+                          1, "--json", "-o", folder / "run", "--overwrite"))
+
+
+def over_seeds(logs, one):
+    """one(seed) for every log, on all cores."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(one, range(1, logs + 1)))
+
+
+def alike(**settings):
+    return lambda agent: settings
+
+
+def different(seed, key, centre, sd):
+    """Each agent's own number: lognormal around a centre."""
+    draw = random.Random(seed)
+    values = {}
+    return lambda agent: {key: values.setdefault(agent, centre * math.exp(sd * draw.gauss(0, 1)))}
+
+
+def at_random(rows, seed):
+    """The same log, the actions of a coin."""
+    draw = random.Random(seed)
+    actions = sorted({row["action"] for row in rows})
+    return [{**row, "action": draw.choice(actions)} for row in rows]
+
+
+def upper(n, p, tail):
+    """The least count whose binomial upper tail is below `tail`."""
+    above, count = 1.0, 0
+    while above > tail:
+        above -= math.comb(n, count) * p**count * (1 - p) ** (n - count)
+        count += 1
+    return count
+
+
+def right_models(program, folder, logs, reversal):
+    """(name, the misfits of each log that has any, lists of p by test) of right models."""
+    cases = [
+        ("DIAG, 1 agent, 60 patients", DIAG, 1, 60, 50, dict(alpha=0.5, beta=1.25, eta=0.001), "beta,eta"),
+        ("DIAG, 12 agents of 8 patients", DIAG, 12, 8, 50, dict(alpha=2.0), "alpha"),
+        ("DIAG, 30 agents of 1 patient", DIAG, 30, 1, 50, dict(alpha=1.0, beta=1.25), "alpha,beta"),
+        ("reversal, 15 agents of 60 choices", reversal, 15, 1, 60, dict(alpha=0.3), "alpha"),
+    ]
+    for name, problem, agents, trajectories, steps, settings, free in cases:
+        def one(seed):
+            rows = simulate(program, problem, seed, agents, trajectories, steps, alike(**settings))
+            return verdict(program, folder / str(seed), problem, rows, free)
+        found = over_seeds(logs, one)
+        tests = {}
+        for each in found:
+            for test, values in each["model"]["tests"].items():
+                tests.setdefault(test, []).append(values["p"])
+        yield name, [each["verdict"]["misfits"] for each in found if each["verdict"]["misfits"]], tests
+
+
+def wrong_models(program, folder, logs, reversal, informs_alike):
+    """(name, words that must be said, logs in which they were) of wrong models."""
+    cases = [
+        ("79 agents, log alpha differs by 1", "are not alike", lambda seed: simulate(
+            program, reversal, seed, 79, 1, 30, different(seed, "alpha", 0.3, 1)), reversal, "alpha"),
+        ("79 agents, many outside their band", "outside their own", lambda seed: simulate(
+            program, reversal, seed, 79, 1, 60, different(seed, "alpha", 0.3, 1)), reversal, "alpha"),
+        ("choices of a coin", "no better than chance", lambda seed: at_random(simulate(
+            program, reversal, seed, 1, 1, 200, alike()), seed), reversal, "alpha"),
+        ("beta with one model", "beta cannot matter", lambda seed: simulate(
+            program, reversal, seed, 1, 1, 100, alike()), reversal, "alpha,beta"),
+        ("eta where every action informs alike", "eta cannot matter", lambda seed: simulate(
+            program, informs_alike, seed, 1, 1, 100, alike()), informs_alike, "alpha,eta"),
+    ]
+    for name, words, make, problem, free in cases:
+        def one(seed):
+            misfits = verdict(program, folder / str(seed), problem, make(seed), free)["verdict"]["misfits"]
+            return any(words in text for text in misfits)
+        yield name, words, sum(over_seeds(logs, one))
+
+
+def main():
+    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    logs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
+    folder.mkdir(parents=True, exist_ok=True)
+    reversal, informs_alike = folder / "reversal.yaml", folder / "alike.yaml"
+    reversal.write_text(REVERSAL)
+    informs_alike.write_text(REVERSAL.replace(
+        "right: [[0.15, 0.85], [0.84, 0.16]]", "right: [[0.84, 0.16], [0.15, 0.85]]"))
+    bad = 0
+    for name, alarms, tests in right_models(program, folder, logs, reversal):
+        most = upper(logs, 0.015, 1e-3)
+        bad += len(alarms) > most
+        print("%-40s %d alarms in %d logs (at most %d); p <= .05:" % (name, len(alarms), logs, most),
+              ", ".join("%s %d" % (test, sum(p <= 0.05 for p in values)) for test, values in tests.items()), flush=True)
+        for texts in alarms:
+            print("    " + " | ".join(text[:110] for text in texts))
+    some = max(2, logs // 20)
+    for name, words, said in wrong_models(program, folder, some, reversal, informs_alike):
+        bad += said < some
+        print("%-40s '%s' said in %d of %d logs" % (name, words, said, some), flush=True)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
