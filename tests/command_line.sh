@@ -734,7 +734,7 @@ test_check() {
   succeeds check good
   holds "a good fit is trusted" grep -q '^verdict: the draws can be trusted' out
   succeeds check good --json
-  json 'j["trusted"] is True and j["failures"] == [] and len(j["remarks"]) > 0'
+  json 'j["trusted"] is True and j["failures"] == [] and j["misfits"] == [] and len(j["remarks"]) > 0'
   # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
   holds "the paper's scheme is noted" says 'note: --sampler paper'
@@ -746,6 +746,40 @@ test_check() {
   run check paper --json
   holds "check --json ends with 1, not $code" [ "$code" -eq 1 ]
   json 'j["trusted"] is False and any("improper" in f for f in j["failures"])'
+}
+
+# The model's half of the verdict: the draws of a model may be sound, and the model not.
+test_model_half() {
+  cat >arms.yaml <<'EOF'
+states: [left_good, right_good]
+actions: [left, right]
+observations: [win, loss]
+start: [0.5, 0.5]
+discount: 0.5
+transition: {"*": [[0.9, 0.1], [0.1, 0.9]]}
+observation: {left: [[0.8, 0.2], [0.2, 0.8]], right: [[0.2, 0.8], [0.8, 0.2]]}
+utility: {left: [0.8, 0.2], right: [0.2, 0.8]}
+agent: {planner: bounded-rational, alpha: 0.3, resolution: 20}
+EOF
+  python3 -c '
+import random
+draw = random.Random(1)
+print("agent,trajectory,action,observation")
+for agent in range(8):
+    for step in range(40):
+        print("a%d,%d,%s,%s" % (agent, agent, draw.choice(["left", "right"]), draw.choice(["win", "loss"])))' >coin.csv
+  succeeds fit arms.yaml coin.csv --free alpha,beta -o coin
+  holds "chance stands beside the log-loss" grep -q "log-loss .* (chance 0.6931, the actions' own rates 0.69" out
+  run check coin
+  holds "check of a coin ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "the model is no better than chance" grep -q '^MODEL: no better than chance' out
+  holds "beta is named with its cure" grep -q '^MODEL: beta cannot matter here, .* one model' out
+  holds "who shares is said" grep -q '8 agents share' out
+  holds "the verdict tells the halves apart" grep -q '^verdict: not to be trusted yet: the draws are sound, but the model' out
+  run check coin --json
+  json 'j["trusted"] is False and j["failures"] == [] and len(j["misfits"]) >= 2'
+  json 'set(json.load(open("coin/summary.json"))["model"]["tests"]) >= {"agents_alike", "stays_by_observation"}'
+  json 'json.load(open("coin/summary.json"))["projection"]["pseudo_r2"] < 0.1'
 }
 
 test_score_run() {
@@ -809,6 +843,7 @@ test_fits() {
   test_columns_run
   test_damaged_runs
   test_check
+  test_model_half
   test_score_run
   test_fit_system
 }

@@ -4,9 +4,9 @@
 usage: alarms.py PROGRAM FOLDER [LOGS]
 
 Each log is simulated from a problem and fitted by the same one (--inverse map; the tests look at the best draw, so
-that a posterior's draws do not change them). A right model should fail in about 1 % of fits: the test fails where
-the count is more than the binomial's upper 0.1 % point. Wrong models differ by agent, choose at random, or have a
-number that cannot matter: what must be said is said in every log.
+that a posterior's draws do not change them). A right model should fail in about 1 % of fits, and the test fails where
+so many alarms have a probability below 0.1 %. Wrong models differ by agent, choose at random, or have a number that
+cannot matter: what must be said is left out in 1 % of logs at most, by the same rule.
 """
 import concurrent.futures
 import csv
@@ -153,15 +153,15 @@ def main():
         "right: [[0.15, 0.85], [0.84, 0.16]]", "right: [[0.84, 0.16], [0.15, 0.85]]"))
     bad = 0
     for name, alarms, tests in right_models(program, folder, logs, reversal):
-        most = upper(logs, 0.015, 1e-3)
-        bad += len(alarms) > most
-        print("%-40s %d alarms in %d logs (at most %d); p <= .05:" % (name, len(alarms), logs, most),
+        most = upper(logs, 0.01, 1e-3)
+        bad += len(alarms) >= most
+        print("%-40s %d alarms in %d logs (fewer than %d); p <= .05:" % (name, len(alarms), logs, most),
               ", ".join("%s %d" % (test, sum(p <= 0.05 for p in values)) for test, values in tests.items()), flush=True)
         for texts in alarms:
             print("    " + " | ".join(text[:110] for text in texts))
     some = max(2, logs // 20)
     for name, words, said in wrong_models(program, folder, some, reversal, informs_alike):
-        bad += said < some
+        bad += some - said >= upper(some, 0.01, 1e-3)
         print("%-40s '%s' said in %d of %d logs" % (name, words, said, some), flush=True)
     sys.exit(1 if bad else 0)
 

@@ -22,13 +22,13 @@ idm_status idm_agents_open(agents_check *c, const residual *r, idm_error *opt_er
   c->information = idm_new(idm_times(agents, d * d), sizeof *c->information);
   c->score = idm_new(idm_times(agents, d), sizeof *c->score);
   if (!c->information || !c->score) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < r->decisions; i++) {
-    const decision *at = &r->decision[i];
+  for (size_t i = 0; i < r->questions; i++) {
+    const question *at = &r->question[i];
     const double *p = idm_residual_probability(r, at);
     double *own = c->information + at->agent * d * d;
     for (size_t u = 0; u < r->actions; u++) {
       const double *s = idm_residual_score(r, at, u);
-      for (size_t j = 0; j < d * d; j++) own[j] += p[u] * s[j / d] * s[j % d];
+      for (size_t j = 0; j < d * d; j++) own[j] += at->asked * p[u] * s[j / d] * s[j % d];
     }
   }
   return IDM_OK;
@@ -42,15 +42,18 @@ static double form(size_t n, const double *a, const double *x, const double *y)
   return sum;
 }
 
-double idm_agents_take(agents_check *c, const int32_t *choice, const double *shift)
+double idm_agents_take(agents_check *c, const double *taken, const double *shift)
 {
   const residual *r = c->r;
   const size_t d = r->dimension;
   memset(c->score, 0, c->agents * d * sizeof *c->score);
-  for (size_t i = 0; i < r->decisions; i++) {
-    const double *s = idm_residual_score(r, &r->decision[i], (size_t)choice[i]);
-    double *own = c->score + r->decision[i].agent * d;
-    for (size_t j = 0; j < d; j++) own[j] += s[j];
+  for (size_t i = 0; i < r->questions; i++) {
+    double *own = c->score + r->question[i].agent * d;
+    for (size_t u = 0; u < r->actions; u++) {
+      const double n = taken[i * r->actions + u];
+      const double *s = idm_residual_score(r, &r->question[i], u);
+      for (size_t j = 0; n > 0 && j < d; j++) own[j] += n * s[j];
+    }
   }
   double sum = 0;
   for (size_t a = 0; a < c->agents; a++) {

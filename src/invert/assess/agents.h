@@ -16,14 +16,14 @@ typedef struct agents_check {
   const residual *r;
   size_t agents;
   double *information; /* [agent][dimension][dimension] */
-  double *score;       /* [agent][dimension] of the choices taken last */
+  double *score;       /* [agent][dimension] of the answers taken last */
 } agents_check;
 
 /* Nothing to look at (agents 0) with one agent, or where no score is to be had. */
 idm_status idm_agents_open(agents_check *c, const residual *r, idm_error *opt_error);
 void idm_agents_close(agents_check *c);
-/* The statistic of some choices, whose shift has been found. */
-double idm_agents_take(agents_check *c, const int32_t *choice, const double *shift);
+/* The statistic of some answers, whose shift has been found. */
+double idm_agents_take(agents_check *c, const double *taken, const double *shift);
 /* After that: the sd between agents of each coordinate, about: [dimension]. By moments, as if
  * coordinates were alone: E s_a^2 = I_a + I_a^2 D. */
 void idm_agents_between(const agents_check *c, double *between);

@@ -75,7 +75,7 @@ typedef struct trial {
   double *agent;                     /* [agent][replicates + 1] */
   double *limit;                     /* [agent]: end of its band */
   double *shift;                     /* [dimension] */
-  int32_t *choice;                   /* [decision] */
+  double *taken;                     /* [question][action] */
 } trial;
 
 static void close_trial(trial *t)
@@ -87,7 +87,7 @@ static void close_trial(trial *t)
   free(t->agent);
   free(t->limit);
   free(t->shift);
-  free(t->choice);
+  free(t->taken);
 }
 
 static size_t agent_count(const trial *t)
@@ -95,10 +95,18 @@ static size_t agent_count(const trial *t)
   return t->q->f->data->agent_name.count;
 }
 
+/* Agents whose bands are looked at: none where one is everybody, or where they would fill the
+ * memory. */
+static size_t band_count(const trial *t)
+{
+  enum { most_agents = 40000 };
+  return agent_count(t) > 1 && agent_count(t) <= most_agents ? agent_count(t) : 0;
+}
+
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
-  /* Fewer replicates of a long log; enough to tell a p of level / IDM_TEST_COUNT. */
-  const size_t wanted = 2500000 / (t->r.decisions + 1);
+  /* Fewer replicates where there is much to draw; enough to tell a p of level / IDM_TEST_COUNT. */
+  const size_t wanted = 2500000 / (t->r.questions + 1);
   t->replicates = wanted > 999 ? 999 : wanted < 499 ? 499 : wanted;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
@@ -109,25 +117,25 @@ static idm_status open_trial(trial *t, idm_error *opt_error)
     t->statistic[i] = idm_new(runs, sizeof(double));
     made = made && t->statistic[i];
   }
-  t->agent = idm_new(idm_times(agent_count(t), runs), sizeof *t->agent);
+  t->agent = idm_new(idm_times(band_count(t), runs), sizeof *t->agent);
   t->limit = idm_new(agent_count(t), sizeof *t->limit);
   t->shift = idm_new(t->r.dimension, sizeof *t->shift);
-  t->choice = idm_new(t->r.decisions, sizeof *t->choice);
-  made = made && t->agent && t->limit && t->shift && t->choice;
+  t->taken = idm_new(t->r.questions * t->r.actions, sizeof *t->taken);
+  made = made && t->agent && t->limit && t->shift && t->taken;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* The statistics of t->choice. */
-static void take(trial *t, size_t run)
+/* The statistics of some answers. */
+static void take(trial *t, size_t run, const double *taken)
 {
-  idm_residual_shift(&t->r, t->choice, t->shift);
+  idm_residual_shift(&t->r, taken, t->shift);
   if (t->agents.agents)
-    t->statistic[IDM_TEST_ALIKE][run] = idm_agents_take(&t->agents, t->choice, t->shift);
-  idm_predictive_take(&t->predictive, t->choice, t->shift);
+    t->statistic[IDM_TEST_ALIKE][run] = idm_agents_take(&t->agents, taken, t->shift);
+  idm_predictive_take(&t->predictive, taken, t->shift);
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
   t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
   t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
-  for (size_t a = 0; a < agent_count(t); a++)
+  for (size_t a = 0; a < band_count(t); a++)
     t->agent[a * (t->replicates + 1) + run] = idm_predictive_agent(&t->predictive, a);
 }
 
@@ -135,7 +143,7 @@ static void take(trial *t, size_t run)
 static void count_outside(trial *t, double *work)
 {
   const size_t runs = t->replicates + 1;
-  for (size_t a = 0; a < agent_count(t); a++) {
+  for (size_t a = 0; a < band_count(t); a++) {
     const double *own = t->agent + a * runs;
     memcpy(work, own, runs * sizeof *work);
     t->limit[a] = idm_quantile(work, runs, band);
@@ -169,12 +177,12 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
 {
   idm_model_check *m = &t->q->assessment->model;
   idm_random random;
-  for (size_t run = t->replicates + 1; run-- > 0;) { /* the log last: it is spoken of */
-    for (size_t i = 0; i < t->r.decisions && !run; i++) t->choice[i] = t->r.decision[i].action;
+  for (size_t run = 1; run <= t->replicates; run++) {
     idm_random_init(&random, t->q->posterior->seed, (uint64_t)1 << 32 | run);
-    if (run) idm_residual_draw(&t->r, &random, t->choice);
-    take(t, run);
+    idm_residual_draw(&t->r, &random, t->taken);
+    take(t, run, t->taken);
   }
+  take(t, 0, t->r.taken); /* last, since it is spoken of */
   double *work = idm_new(t->replicates + 1, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   count_outside(t, work);
@@ -337,6 +345,10 @@ static void judge_outside(const trial *t)
   const idm_assessment *a = t->q->assessment;
   const idm_tested *tested = &a->model.test[IDM_TEST_OUTSIDE];
   char names[400];
+  if (agent_count(t) > 1 && !band_count(t))
+    idm_notes_add(&t->q->assessment->remarks,
+                  "unchecked: whether each of the %zu agents is within its own band",
+                  agent_count(t));
   if (!tested->looked) return;
   list_outside(t, names, sizeof names);
   idm_notes_add(

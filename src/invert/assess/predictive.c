@@ -14,35 +14,35 @@
 static const uint32_t step_ends[] = {1, 2, 3, 10, 30, 100, UINT32_MAX};
 enum { STEPS = sizeof step_ends / sizeof *step_ends, NOWHERE = -1 };
 
-static size_t step_of(const decision *d)
+static size_t step_of(const question *d)
 {
   size_t i = 0;
   while (d->step >= step_ends[i]) i++;
   return i;
 }
 
-/* Whether "the same action again" can be asked of a decision. */
-static bool could_stay(const residual *r, const decision *d)
+/* Whether "the same action again" can be asked there. */
+static bool could_stay(const residual *r, const question *d)
 {
   return d->previous != IDM_MISSING && d->seen != IDM_MISSING && !r->setting->ends[d->previous];
 }
 
-/* The cell of a family that a decision falls into with an action. */
-static long cell_of(const residual *r, cell_family family, const decision *d, size_t action)
+/* The cell of a family that an action falls into. */
+static int32_t cell_of(const residual *r, cell_family family, const question *d, size_t action)
 {
   const size_t observations = r->data->sizes.observations;
   const bool same = could_stay(r, d) && (int32_t)action == d->previous;
   switch (family) {
   case CELLS_STEP:
-    return (long)(step_of(d) * r->actions + action);
+    return (int32_t)(step_of(d) * r->actions + action);
   case CELLS_END:
-    return r->setting->ends[action] ? (long)step_of(d) : NOWHERE;
+    return r->setting->ends[action] ? (int32_t)step_of(d) : NOWHERE;
   case CELLS_STAY:
-    return same ? (long)d->seen : NOWHERE;
+    return same ? d->seen : NOWHERE;
   case CELLS_AGENT_ACTION:
-    return (long)(d->agent * r->actions + action);
+    return (int32_t)(d->agent * r->actions + action);
   case CELLS_AGENT_STAY:
-    return same ? (long)(d->agent * observations + (size_t)d->seen) : NOWHERE;
+    return same ? (int32_t)(d->agent * observations + (size_t)d->seen) : NOWHERE;
   default:
     return NOWHERE;
   }
@@ -63,6 +63,7 @@ static size_t cell_count(const residual *r, cell_family family)
 void idm_predictive_close(predictive *p)
 {
   for (size_t f = 0; f < CELLS_FAMILIES; f++) {
+    free(p->family[f].of);
     free(p->family[f].chances);
     free(p->family[f].expected);
     free(p->family[f].variance);
@@ -75,43 +76,41 @@ void idm_predictive_close(predictive *p)
 
 /* --- expectations --------------------------------------------------------------------------- */
 
-/* What one decision adds to a cell: the actions from `first` on that fall there. An action that is
- * not open has probability 0 and no share in anything. */
-static void expect(const residual *r, cells *c, cell_family family, const decision *d, size_t first,
-                   long cell)
+/* What one question adds to the cell of an action: all actions from that one on that fall there. An
+ * action that is not open has probability 0 and no share in anything. */
+static void expect(const residual *r, cells *c, size_t at, size_t first)
 {
-  const double *probability = idm_residual_probability(r, d);
+  const int32_t *of = c->of + at * r->actions;
+  const double asked = r->question[at].asked;
+  const double *probability = idm_residual_probability(r, &r->question[at]);
+  const size_t cell = (size_t)of[first];
   double p = 0;
   for (size_t u = first; u < r->actions; u++) {
-    if (cell_of(r, family, d, u) != cell) continue;
-    const double *score = idm_residual_score(r, d, u);
+    if (of[u] != of[first]) continue;
+    const double *score = idm_residual_score(r, &r->question[at], u);
     p += probability[u];
     for (size_t j = 0; j < r->dimension; j++)
-      c->cross[(size_t)cell * r->dimension + j] += probability[u] * score[j];
+      c->cross[cell * r->dimension + j] += asked * probability[u] * score[j];
   }
-  c->chances[cell] += p > 0;
-  c->expected[cell] += p;
-  c->variance[cell] += p * (1 - p);
+  c->chances[cell] += p > 0 ? asked : 0;
+  c->expected[cell] += asked * p;
+  c->variance[cell] += asked * p * (1 - p);
 }
 
-/* Whether no action before `action` falls into its cell. */
-static bool is_first(const residual *r, cell_family family, const decision *d, size_t action,
-                     long cell)
+/* Whether an action is the first of its cell. */
+static bool is_first(const int32_t *of, size_t action)
 {
   for (size_t u = 0; u < action; u++)
-    if (cell_of(r, family, d, u) == cell) return false;
-  return true;
+    if (of[u] == of[action]) return false;
+  return of[action] != NOWHERE;
 }
 
-static void expect_all(const residual *r, cells *c, cell_family family)
+static void expect_all(const residual *r, cells *c)
 {
   const size_t n = r->dimension;
-  for (size_t i = 0; i < r->decisions; i++)
-    for (size_t u = 0; u < r->actions; u++) {
-      const long cell = cell_of(r, family, &r->decision[i], u);
-      if (cell != NOWHERE && is_first(r, family, &r->decision[i], u, cell))
-        expect(r, c, family, &r->decision[i], u, cell);
-    }
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++)
+      if (is_first(c->of + i * r->actions, u)) expect(r, c, i, u);
   for (size_t k = 0; k < c->count; k++) {
     const double *cross = c->cross + k * n;
     double taken = 0;
@@ -132,16 +131,19 @@ idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_
     c->variance = idm_new(c->count, sizeof *c->variance);
     c->cross = idm_new(idm_times(c->count, r->dimension), sizeof *c->cross);
     c->left = idm_new(c->count, sizeof *c->left);
-    if (!c->chances || !c->expected || !c->variance || !c->cross || !c->left)
+    c->of = idm_new(idm_times(r->questions, r->actions), sizeof *c->of);
+    if (!c->of || !c->chances || !c->expected || !c->variance || !c->cross || !c->left)
       return idm_fail_memory(opt_error);
-    expect_all(r, c, (cell_family)f);
+    for (size_t i = 0; i < r->questions * r->actions; i++)
+      c->of[i] = cell_of(r, (cell_family)f, &r->question[i / r->actions], i % r->actions);
+    expect_all(r, c);
   }
   return IDM_OK;
 }
 
 /* --- counts --------------------------------------------------------------------------------- */
 
-void idm_predictive_take(predictive *p, const int32_t *choice, const double *shift)
+void idm_predictive_take(predictive *p, const double *taken, const double *shift)
 {
   const residual *r = p->r;
   memcpy(p->shift, shift, r->dimension * sizeof *shift);
@@ -152,10 +154,8 @@ void idm_predictive_take(predictive *p, const int32_t *choice, const double *shi
       for (size_t j = 0; j < r->dimension; j++)
         c->left[k] -= c->cross[k * r->dimension + j] * shift[j];
     }
-    for (size_t i = 0; i < r->decisions; i++) {
-      const long cell = cell_of(r, (cell_family)f, &r->decision[i], (size_t)choice[i]);
-      if (cell != NOWHERE) c->left[cell]++;
-    }
+    for (size_t i = 0; i < r->questions * r->actions; i++)
+      if (c->of[i] != NOWHERE) c->left[c->of[i]] += taken[i];
   }
 }
 

@@ -17,9 +17,10 @@ typedef enum cell_family {
   CELLS_FAMILIES
 } cell_family;
 
-/* Counts of one family, at the answer and of the choices taken last. */
+/* Counts of one family, at the answer and of the answers taken last. */
 typedef struct cells {
   size_t count;
+  int32_t *of;      /* [question][action]: the cell that it falls into, or -1 */
   double *chances;  /* [cell]: decisions that could have fallen there */
   double *expected; /* [cell] */
   double *variance; /* [cell]: of what is left when the scores are taken out */
@@ -29,14 +30,14 @@ typedef struct cells {
 
 typedef struct predictive {
   const residual *r;
-  double *shift; /* [dimension] of those choices */
+  double *shift; /* [dimension] of those answers */
   cells family[CELLS_FAMILIES];
 } predictive;
 
 idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_error);
 void idm_predictive_close(predictive *p);
-/* Count some choices, whose shift has been found. */
-void idm_predictive_take(predictive *p, const int32_t *choice, const double *shift);
+/* Count some answers, whose shift has been found. */
+void idm_predictive_take(predictive *p, const double *taken, const double *shift);
 /* After that: the sum of squared residuals of a family in units of their variance, and that of one
  * agent over both its families. */
 double idm_predictive_sum(const predictive *p, cell_family family);

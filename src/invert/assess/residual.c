@@ -1,6 +1,6 @@
 /* Decisions against what the answer expected of them: see the header.
  *
- * Contents: decisions · looking · information · replicates */
+ * Contents: questions · looking · information · replicates */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@ static const double smallest = 1e-300;
 
 void idm_residual_close(residual *r)
 {
-  free(r->decision);
+  free(r->question);
+  free(r->taken);
   free(r->probability);
   free(r->slope);
   free(r->information);
@@ -25,25 +26,50 @@ void idm_residual_close(residual *r)
   *r = (residual){0};
 }
 
-/* --- decisions ------------------------------------------------------------------------------ */
+/* --- questions ------------------------------------------------------------------------------ */
 
-/* The decisions of one trajectory, backwards from its last node. */
+/* The decisions of one trajectory, backwards from its last node, each a question of its own. */
 static void list_trajectory(residual *r, const idm_prefix_tree *tree, size_t t)
 {
   const idm_data *data = r->data;
   uint32_t node = tree->last[t];
   for (size_t row = data->first[t + 1]; row-- > data->first[t];) {
-    const bool free_choice = idm_data_open(data, data->available[row]) > 1;
     const bool first = row == data->first[t];
-    if (free_choice && data->action[row] != IDM_MISSING)
-      r->decision[r->decisions++] =
-          (decision){.node = node,
+    const uint32_t parent = (uint32_t)tree->node[node].parent;
+    if (idm_data_open(data, data->available[row]) > 1 && data->action[row] != IDM_MISSING)
+      r->question[r->questions++] =
+          (question){.node = node,
+                     .parent = parent,
+                     .available = data->available[row],
                      .agent = data->agent[t],
-                     .action = data->action[row],
                      .previous = first ? IDM_MISSING : data->action[row - 1],
                      .seen = first ? IDM_MISSING : data->observation[row - 1],
                      .step = (uint32_t)(row - data->first[t])};
-    node = (uint32_t)tree->node[node].parent;
+    node = parent;
+  }
+}
+
+static int by_question(const void *a, const void *b)
+{
+  const question *x = a;
+  const question *y = b;
+  if (x->agent != y->agent) return x->agent < y->agent ? -1 : 1;
+  if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
+  return (x->available > y->available) - (x->available < y->available);
+}
+
+/* Put the same questions together, and count their answers. */
+static void gather(residual *r, const idm_prefix_tree *tree)
+{
+  const size_t rows = r->questions;
+  r->questions = 0;
+  qsort(r->question, rows, sizeof *r->question, by_question);
+  for (size_t i = 0; i < rows; i++) {
+    const question one = r->question[i];
+    if (!i || by_question(&r->question[r->questions - 1], &one) != 0)
+      r->question[r->questions++] = one;
+    r->question[r->questions - 1].asked++;
+    r->taken[(r->questions - 1) * r->actions + (size_t)tree->node[one.node].action]++;
   }
 }
 
@@ -205,13 +231,15 @@ static idm_status invert_information(residual *r, idm_error *opt_error)
 static void add_up(residual *r)
 {
   const size_t d = r->dimension;
-  for (size_t i = 0; i < r->decisions; i++) {
-    const decision *at = &r->decision[i];
+  for (size_t i = 0; i < r->questions; i++) {
+    const question *at = &r->question[i];
     const double *p = idm_residual_probability(r, at);
-    r->log_likelihood += log(fmax(p[at->action], smallest));
     for (size_t u = 0; u < r->actions; u++) {
       const double *s = idm_residual_score(r, at, u);
-      for (size_t j = 0; j < d * d; j++) r->information[j] += p[u] * s[j / d] * s[j % d];
+      const double taken = r->taken[i * r->actions + u];
+      if (taken > 0) r->log_likelihood += taken * log(fmax(p[u], smallest));
+      for (size_t j = 0; j < d * d; j++)
+        r->information[j] += at->asked * p[u] * s[j / d] * s[j % d];
     }
   }
 }
@@ -226,19 +254,21 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
                   .actions = data->sizes.actions,
                   .dimension = named && d <= most_dimension ? d : 0};
   const size_t cells = q->f->tree->nodes * r->actions;
-  r->decision = idm_new(data->rows, sizeof *r->decision);
+  r->question = idm_new(data->rows, sizeof *r->question);
+  r->taken = idm_new(idm_times(data->rows, r->actions), sizeof *r->taken);
   r->probability = idm_new(cells, sizeof *r->probability);
   r->slope = idm_new(idm_times(cells, r->dimension), sizeof *r->slope);
   r->information = idm_new(r->dimension * r->dimension, sizeof *r->information);
   r->inverse = idm_new(r->dimension * r->dimension, sizeof *r->inverse);
   viewer v = {0};
   idm_status status = IDM_OK;
-  if (!r->decision || !r->probability || !r->slope || !r->information || !r->inverse)
+  if (!r->question || !r->taken || !r->probability || !r->slope || !r->information || !r->inverse)
     status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = open_viewer(&v, q, opt_error);
   if (status == IDM_OK) status = look_around(r, q, &v, opt_error);
   if (status == IDM_OK && r->seen) {
     for (size_t t = 0; t < data->trajectories; t++) list_trajectory(r, q->f->tree, t);
+    gather(r, q->f->tree);
     add_up(r);
     status = invert_information(r, opt_error);
   }
@@ -250,28 +280,73 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
 
 /* --- replicates ----------------------------------------------------------------------------- */
 
-void idm_residual_draw(const residual *r, idm_random *random, int32_t *choice)
+/* One answer: an index in proportion to p, which sums to 1 but for rounding. */
+static size_t draw_one(size_t actions, const double *p, idm_random *random)
 {
-  for (size_t i = 0; i < r->decisions; i++) {
-    const double *p = idm_residual_probability(r, &r->decision[i]);
-    double left = idm_random_uniform(random);
-    int32_t last = r->decision[i].action; /* what rounding leaves over */
-    for (size_t u = 0; u < r->actions && left >= 0; u++) {
-      left -= p[u];
-      if (p[u] > 0) last = (int32_t)u;
-    }
-    choice[i] = last;
+  double left = idm_random_uniform(random);
+  size_t last = 0;
+  for (size_t u = 0; u < actions && left >= 0; u++) {
+    left -= p[u];
+    if (p[u] > 0) last = u;
+  }
+  return last;
+}
+
+/* Binomial, by summing its probabilities up; where it is wide enough the normal number next to it.
+ */
+static double draw_binomial(double n, double p, idm_random *random)
+{
+  if (p > 0.5) return n - draw_binomial(n, 1 - p, random);
+  const double variance = n * p * (1 - p);
+  if (!(variance > 0)) return 0;
+  if (variance > 50)
+    return fmin(n, fmax(0, rint(n * p + sqrt(variance) * idm_random_normal(random))));
+  double left = idm_random_uniform(random);
+  double chance = exp(n * log1p(-p));
+  double k = 0;
+  for (left -= chance; left > 0 && k < n; left -= chance) {
+    chance *= (n - k) / (k + 1) * p / (1 - p);
+    k++;
+  }
+  return k;
+}
+
+/* Answers to a question that was asked often: one action after the other, of those left. */
+static void draw_many(size_t actions, const double *p, double n, idm_random *random, double *taken)
+{
+  double rest = 1;
+  for (size_t u = 0; u < actions && n > 0; u++) {
+    const bool all = p[u] >= rest * (1 - 1e-12);
+    taken[u] = all ? n : draw_binomial(n, p[u] / rest, random);
+    n -= taken[u];
+    rest -= p[u];
   }
 }
 
-void idm_residual_shift(const residual *r, const int32_t *choice, double *shift)
+void idm_residual_draw(const residual *r, idm_random *random, double *taken)
+{
+  enum { few = 8 };
+  memset(taken, 0, r->questions * r->actions * sizeof *taken);
+  for (size_t i = 0; i < r->questions; i++) {
+    const question *q = &r->question[i];
+    const double *p = idm_residual_probability(r, q);
+    double *own = taken + i * r->actions;
+    if (q->asked > few) draw_many(r->actions, p, q->asked, random, own);
+    for (uint32_t k = 0; q->asked <= few && k < q->asked; k++)
+      own[draw_one(r->actions, p, random)]++;
+  }
+}
+
+void idm_residual_shift(const residual *r, const double *taken, double *shift)
 {
   const size_t d = r->dimension;
   double score[most_dimension] = {0};
-  for (size_t i = 0; i < r->decisions; i++) {
-    const double *s = idm_residual_score(r, &r->decision[i], (size_t)choice[i]);
-    for (size_t j = 0; j < d; j++) score[j] += s[j];
-  }
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const double n = taken[i * r->actions + u];
+      const double *s = idm_residual_score(r, &r->question[i], u);
+      for (size_t j = 0; n > 0 && j < d; j++) score[j] += n * s[j];
+    }
   for (size_t i = 0; i < d; i++) {
     shift[i] = 0;
     for (size_t j = 0; j < d; j++) shift[i] += r->inverse[i * d + j] * score[j];

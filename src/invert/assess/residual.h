@@ -22,15 +22,18 @@
 
 #include "invert/assess/inquiry.h"
 
-/* A row with a recorded action of which more than one was open. */
-typedef struct decision {
-  uint32_t node; /* of the tree */
+/* A question: what to do after a history, asked of one agent. Every row with a recorded action of
+ * which more than one was open is an answer to one. */
+typedef struct question {
+  uint32_t node;   /* of the tree: a row that answers it */
+  uint32_t parent; /* node of the history */
+  uint32_t available;
   uint32_t agent;
-  int32_t action;
   int32_t previous; /* action of the row before; IDM_MISSING: none, or not recorded */
   int32_t seen;     /* what was seen after that; IDM_MISSING: the same */
   uint32_t step;    /* rows of the trajectory before it */
-} decision;
+  uint32_t asked;   /* how often */
+} question;
 
 typedef struct residual {
   bool seen; /* the answer's centre can be planned for; else there is nothing else here */
@@ -38,8 +41,9 @@ typedef struct residual {
   const idm_setting *setting;
   size_t actions;
   size_t dimension; /* 0 where the free numbers are too many, or have no names */
-  size_t decisions;
-  decision *decision;
+  size_t questions;
+  question *question;
+  double *taken;         /* [question][action]: how often each was the answer */
   double *probability;   /* [node][action] at the answer's centre */
   double *slope;         /* [node][action][dimension]: d log pi / dy */
   double *information;   /* [dimension][dimension]: Var(S) */
@@ -51,19 +55,19 @@ typedef struct residual {
 idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error);
 void idm_residual_close(residual *r);
 
-static inline const double *idm_residual_probability(const residual *r, const decision *d)
+static inline const double *idm_residual_probability(const residual *r, const question *q)
 {
-  return r->probability + d->node * r->actions;
+  return r->probability + q->node * r->actions;
 }
 /* The score of one decision, had `action` been taken: [dimension]. */
-static inline const double *idm_residual_score(const residual *r, const decision *d, size_t action)
+static inline const double *idm_residual_score(const residual *r, const question *q, size_t action)
 {
-  return r->slope + (d->node * r->actions + action) * r->dimension;
+  return r->slope + (q->node * r->actions + action) * r->dimension;
 }
 
-/* Draw every decision anew: choice[decisions]. */
-void idm_residual_draw(const residual *r, idm_random *random, int32_t *choice);
-/* Var(S)^-1 S of such choices: shift[dimension]. */
-void idm_residual_shift(const residual *r, const int32_t *choice, double *shift);
+/* Draw every decision anew: taken[question][action]. */
+void idm_residual_draw(const residual *r, idm_random *random, double *taken);
+/* Var(S)^-1 S of such answers: shift[dimension]. */
+void idm_residual_shift(const residual *r, const double *taken, double *shift);
 
 #endif

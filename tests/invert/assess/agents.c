@@ -3,7 +3,6 @@
 #include "invert/assess/agents.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "invert/assess/asked_support.h"
 
@@ -44,14 +43,9 @@ static double plain_statistic(asked *a, double information)
 
 static double statistic(residual *r, agents_check *c)
 {
-  int32_t *choice = calloc(r->decisions, sizeof *choice);
-  assert_non_null(choice);
   double shift[1];
-  for (size_t i = 0; i < r->decisions; i++) choice[i] = r->decision[i].action;
-  idm_residual_shift(r, choice, shift);
-  const double t = idm_agents_take(c, choice, shift);
-  free(choice);
-  return t;
+  idm_residual_shift(r, r->taken, shift);
+  return idm_agents_take(c, r->taken, shift);
 }
 
 static void test_statistic(void **state)

@@ -24,11 +24,11 @@ static void spread(double *alpha, double sd)
 /* --- right models --------------------------------------------------------------------------- */
 
 /* A right model fails in one fit of a hundred: of LOGS logs, more than MOST do with probability
- * 2e-4. Some logs are of one agent, some of several with few decisions each. */
+ * 6e-4. Some logs are of one agent, some of several with few decisions each. */
 static void test_false_alarms(void **state)
 {
   (void)state;
-  enum { LOGS = 60, MOST = 4 };
+  enum { LOGS = 40, MOST = 3 };
   size_t alarms = 0;
   for (uint64_t seed = 1; seed <= LOGS; seed++) {
     double alpha[AGENTS];

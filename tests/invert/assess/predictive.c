@@ -11,7 +11,7 @@ typedef struct fixture {
   asked a;
   residual r;
   predictive p;
-  int32_t *choice;
+  double *taken;
 } fixture;
 
 static void open_fixture(fixture *f)
@@ -23,14 +23,13 @@ static void open_fixture(fixture *f)
   asked_open(&f->a, problem, data, "alpha");
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_predictive_open(&f->p, &f->r, &support_error));
-  f->choice = calloc(f->r.decisions, sizeof *f->choice);
-  assert_non_null(f->choice);
-  for (size_t i = 0; i < f->r.decisions; i++) f->choice[i] = f->r.decision[i].action;
+  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
+  assert_non_null(f->taken);
 }
 
 static void close_fixture(fixture *f)
 {
-  free(f->choice);
+  free(f->taken);
   idm_predictive_close(&f->p);
   idm_residual_close(&f->r);
   asked_close(&f->a);
@@ -44,7 +43,7 @@ static void test_counts(void **state)
   open_fixture(&f);
   const double none[1] = {0};
   const idm_data *data = f.a.data;
-  idm_predictive_take(&f.p, f.choice, none);
+  idm_predictive_take(&f.p, f.r.taken, none);
   double second[3] = {0}, ended = 0, again[2] = {0}, chances[2] = {0}, own[2][3] = {0};
   for (size_t t = 0; t < data->trajectories; t++)
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
@@ -87,9 +86,9 @@ static void test_replicates(void **state)
     double *square = mean + c->count;
     for (size_t k = 0; k < RUNS; k++) {
       double shift[1];
-      idm_residual_draw(&f.r, &random, f.choice);
-      idm_residual_shift(&f.r, f.choice, shift);
-      idm_predictive_take(&f.p, f.choice, shift);
+      idm_residual_draw(&f.r, &random, f.taken);
+      idm_residual_shift(&f.r, f.taken, shift);
+      idm_predictive_take(&f.p, f.taken, shift);
       for (size_t i = 0; i < c->count; i++) {
         mean[i] += c->left[i] / RUNS;
         square[i] += c->left[i] * c->left[i] / RUNS;
@@ -105,7 +104,7 @@ static void test_replicates(void **state)
   close_fixture(&f);
 }
 
-/* A log whose second steps were all made "monitor": the cell is found and spoken of. */
+/* A log whose second steps were all made declarations: the cell is found and spoken of. */
 static void test_worst(void **state)
 {
   (void)state;
@@ -114,9 +113,11 @@ static void test_worst(void **state)
   const double none[1] = {0};
   double sds;
   char text[400];
-  for (size_t i = 0; i < f.r.decisions; i++)
-    if (f.r.decision[i].step == 1) f.choice[i] = 0;
-  idm_predictive_take(&f.p, f.choice, none);
+  for (size_t i = 0; i < f.r.questions; i++)
+    for (size_t u = 0; u < 3; u++)
+      f.taken[3 * i + u] =
+          f.r.question[i].step == 1 ? (u ? 0 : f.r.question[i].asked) : f.r.taken[3 * i + u];
+  idm_predictive_take(&f.p, f.taken, none);
   assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &sds, text, sizeof text));
   assert_true(sds > 5);
   assert_non_null(strstr(text, "at step 2 'declare_healthy' was taken in 100 %"));

@@ -28,17 +28,18 @@ static void test_scores(void **state)
   idm_inquiry_draw(&a.q, 0, y);
   check(idm_matching_log_likelihood(a.f.matching[0], y, &log_likelihood, gradient, &support_error));
   assert_near(r.log_likelihood, log_likelihood, 1e-9);
-  for (size_t i = 0; i < r.decisions; i++) {
-    const double *p = idm_residual_probability(&r, &r.decision[i]);
+  for (size_t i = 0; i < r.questions; i++) {
+    const double *p = idm_residual_probability(&r, &r.question[i]);
     double mean[2] = {0}, total = 0;
     for (size_t u = 0; u < r.actions; u++) {
       total += p[u];
-      for (int j = 0; j < 2; j++) mean[j] += p[u] * idm_residual_score(&r, &r.decision[i], u)[j];
+      for (int j = 0; j < 2; j++) mean[j] += p[u] * idm_residual_score(&r, &r.question[i], u)[j];
     }
     assert_near(total, 1, 1e-12);
     for (int j = 0; j < 2; j++) {
       assert_near(mean[j], 0, 1e-3);
-      sum[j] += idm_residual_score(&r, &r.decision[i], (size_t)r.decision[i].action)[j];
+      for (size_t u = 0; u < r.actions; u++)
+        sum[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.question[i], u)[j];
     }
   }
   for (int j = 0; j < 2; j++) assert_near(sum[j], gradient[j], 1e-2);
@@ -46,22 +47,29 @@ static void test_scores(void **state)
   asked_close(&a);
 }
 
-/* Every decision is listed once with what came before it. */
-static void test_decisions(void **state)
+/* Every decision answers one question, and none is asked twice of an agent. */
+static void test_questions(void **state)
 {
   (void)state;
   asked a;
   residual r;
   open_both(&a, &r);
-  assert_int_equal(r.decisions, a.data->rows);
-  for (size_t i = 0; i < r.decisions; i++) {
-    const decision *d = &r.decision[i];
-    assert_true(d->agent < 3);
-    assert_int_equal(a.f.tree->node[d->node].action, d->action);
-    assert_int_equal(d->step == 0, d->previous == IDM_MISSING);
-    if (d->step)
-      assert_int_equal(a.f.tree->node[a.f.tree->node[d->node].parent].action, d->previous);
+  double decisions = 0;
+  for (size_t i = 0; i < r.questions; i++) {
+    const question *q = &r.question[i];
+    double taken = 0;
+    for (size_t u = 0; u < r.actions; u++) taken += r.taken[i * r.actions + u];
+    assert_near(taken, q->asked, 0);
+    decisions += taken;
+    assert_true(q->agent < 3);
+    assert_int_equal(a.f.tree->node[q->node].parent, q->parent);
+    assert_int_equal(q->step == 0, q->previous == IDM_MISSING);
+    if (q->step) assert_int_equal(a.f.tree->node[q->parent].action, q->previous);
+    for (size_t k = 0; k < i; k++)
+      assert_false(r.question[k].agent == q->agent && r.question[k].parent == q->parent);
   }
+  assert_near(decisions, (double)a.data->rows, 0);
+  assert_true(r.questions < a.data->rows);
   idm_residual_close(&r);
   asked_close(&a);
 }
@@ -75,28 +83,38 @@ static void test_replicates(void **state)
   asked a;
   residual r;
   open_both(&a, &r);
-  int32_t *choice = calloc(r.decisions, sizeof *choice);
-  assert_non_null(choice);
+  double *taken = calloc(r.questions * r.actions, sizeof *taken);
+  double *mean = calloc(r.questions * r.actions, sizeof *mean);
+  assert_true(taken && mean);
   idm_random random;
   idm_random_init(&random, 3, 0);
   double square[2] = {0};
   for (size_t k = 0; k < RUNS; k++) {
     double score[2] = {0}, shift[2];
-    idm_residual_draw(&r, &random, choice);
-    for (size_t i = 0; i < r.decisions; i++)
+    idm_residual_draw(&r, &random, taken);
+    for (size_t i = 0; i < r.questions * r.actions; i++) {
+      mean[i] += taken[i] / RUNS;
       for (int j = 0; j < 2; j++)
-        score[j] += idm_residual_score(&r, &r.decision[i], (size_t)choice[i])[j];
-    idm_residual_shift(&r, choice, shift);
+        score[j] += taken[i] * idm_residual_score(&r, &r.question[i / r.actions], i % r.actions)[j];
+    }
+    idm_residual_shift(&r, taken, shift);
     for (int j = 0; j < 2; j++) {
       square[j] += score[j] * score[j] / RUNS;
-      const double taken = r.information[2 * j] * shift[0] + r.information[2 * j + 1] * shift[1];
-      assert_near(score[j], taken, 1e-6);
+      const double out = r.information[2 * j] * shift[0] + r.information[2 * j + 1] * shift[1];
+      assert_near(score[j], out, 1e-6);
     }
   }
   /* Four standard errors of a variance. */
   for (int j = 0; j < 2; j++)
     assert_near(square[j] / r.information[3 * j], 1, 4 * sqrt(3.0 / RUNS));
-  free(choice);
+  /* Questions asked once and often: each answer as often as its probability says. */
+  for (size_t i = 0; i < r.questions * r.actions; i++) {
+    const question *q = &r.question[i / r.actions];
+    const double p = idm_residual_probability(&r, q)[i % r.actions];
+    assert_near(mean[i], q->asked * p, 5 * sqrt(q->asked * p * (1 - p) / RUNS) + 1.0 / RUNS);
+  }
+  free(taken);
+  free(mean);
   idm_residual_close(&r);
   asked_close(&a);
 }
@@ -105,7 +123,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scores),
-      cmocka_unit_test(test_decisions),
+      cmocka_unit_test(test_questions),
       cmocka_unit_test(test_replicates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
