@@ -22,24 +22,9 @@ idm_status idm_agents_open(agents_check *c, const residual *r, idm_error *opt_er
   c->information = idm_new(idm_times(agents, d * d), sizeof *c->information);
   c->score = idm_new(idm_times(agents, d), sizeof *c->score);
   if (!c->information || !c->score) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < r->questions; i++) {
-    const question *at = &r->question[i];
-    const double *p = idm_residual_probability(r, at);
-    double *own = c->information + at->agent * d * d;
-    for (size_t u = 0; u < r->actions; u++) {
-      const double *s = idm_residual_score(r, at, u);
-      for (size_t j = 0; j < d * d; j++) own[j] += at->asked * p[u] * s[j / d] * s[j % d];
-    }
-  }
+  for (size_t i = 0; i < r->questions; i++)
+    idm_residual_inform(r, &r->question[i], c->information + r->question[i].agent * d * d);
   return IDM_OK;
-}
-
-/* x' A y. */
-static double form(size_t n, const double *a, const double *x, const double *y)
-{
-  double sum = 0;
-  for (size_t i = 0; i < n * n; i++) sum += x[i / n] * a[i] * y[i % n];
-  return sum;
 }
 
 double idm_agents_take(agents_check *c, const double *taken, const double *shift)
@@ -58,8 +43,10 @@ double idm_agents_take(agents_check *c, const double *taken, const double *shift
   double sum = 0;
   for (size_t a = 0; a < c->agents; a++) {
     double *own = c->score + a * d;
-    for (size_t j = 0; j < d * d; j++) own[j / d] -= c->information[a * d * d + j] * shift[j % d];
-    sum += form(d, r->inverse, own, own);
+    const double *information = c->information + a * d * d;
+    for (size_t i = 0; i < d; i++)
+      for (size_t j = 0; j < d; j++) own[i] -= information[i * d + j] * shift[j];
+    sum += idm_residual_length(r, own);
   }
   return sum;
 }

@@ -55,7 +55,7 @@ static idm_status try_item(const inquiry *q, const parameter *item, const double
       memcpy(y + d, y, d * sizeof *y);
       move(q, item, k, prior, y + d);
       status = idm_matching_log_likelihood(q->f->matching[0], y + d, &there, NULL, opt_error);
-      compared += isfinite(there);
+      compared += isfinite(there) ? 1 : 0;
       *matters = isfinite(there) && fabs(there - here) > least;
     }
   }

@@ -107,14 +107,11 @@ static bool is_first(const int32_t *of, size_t action)
 
 static void expect_all(const residual *r, cells *c)
 {
-  const size_t n = r->dimension;
   for (size_t i = 0; i < r->questions; i++)
     for (size_t u = 0; u < r->actions; u++)
       if (is_first(c->of + i * r->actions, u)) expect(r, c, i, u);
   for (size_t k = 0; k < c->count; k++) {
-    const double *cross = c->cross + k * n;
-    double taken = 0;
-    for (size_t j = 0; j < n * n; j++) taken += cross[j / n] * r->inverse[j] * cross[j % n];
+    const double taken = idm_residual_length(r, c->cross + k * r->dimension);
     c->variance[k] = fmax(0, c->variance[k] - taken);
   }
 }

@@ -218,29 +218,48 @@ static idm_status invert_information(residual *r, idm_error *opt_error)
     const double own = r->information[i * d + i];
     scale[i] = own > 0 && isfinite(own) ? 1 / sqrt(own) : 0;
   }
-  for (size_t i = 0; i < d * d; i++) work[i] = r->information[i] * scale[i / d] * scale[i % d];
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < d; j++)
+      work[i * d + j] = r->information[i * d + j] * scale[i] * scale[j];
   idm_symmetric_eigen(d, work, values, vectors);
-  for (size_t k = 0; k < d; k++)
-    for (size_t i = 0; values[k] > 1e-8 && i < d * d; i++)
-      r->inverse[i] +=
-          vectors[k * d + i / d] * vectors[k * d + i % d] / values[k] * scale[i / d] * scale[i % d];
+  for (size_t k = 0; k < d; k++) {
+    const double *v = vectors + k * d;
+    for (size_t i = 0; values[k] > 1e-8 && i < d; i++)
+      for (size_t j = 0; j < d; j++)
+        r->inverse[i * d + j] += v[i] * v[j] / values[k] * scale[i] * scale[j];
+  }
   free(work);
   return IDM_OK;
 }
 
-static void add_up(residual *r)
+void idm_residual_inform(const residual *r, const question *q, double *information)
 {
   const size_t d = r->dimension;
+  const double *p = idm_residual_probability(r, q);
+  for (size_t u = 0; u < r->actions; u++) {
+    const double *s = idm_residual_score(r, q, u);
+    for (size_t i = 0; i < d; i++)
+      for (size_t j = 0; j < d; j++) information[i * d + j] += q->asked * p[u] * s[i] * s[j];
+  }
+}
+
+double idm_residual_length(const residual *r, const double *x)
+{
+  const size_t d = r->dimension;
+  double sum = 0;
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < d; j++) sum += x[i] * r->inverse[i * d + j] * x[j];
+  return sum;
+}
+
+static void add_up(residual *r)
+{
   for (size_t i = 0; i < r->questions; i++) {
-    const question *at = &r->question[i];
-    const double *p = idm_residual_probability(r, at);
-    for (size_t u = 0; u < r->actions; u++) {
-      const double *s = idm_residual_score(r, at, u);
-      const double taken = r->taken[i * r->actions + u];
-      if (taken > 0) r->log_likelihood += taken * log(fmax(p[u], smallest));
-      for (size_t j = 0; j < d * d; j++)
-        r->information[j] += at->asked * p[u] * s[j / d] * s[j % d];
-    }
+    const double *p = idm_residual_probability(r, &r->question[i]);
+    const double *taken = r->taken + i * r->actions;
+    for (size_t u = 0; u < r->actions; u++)
+      if (taken[u] > 0) r->log_likelihood += taken[u] * log(fmax(p[u], smallest));
+    idm_residual_inform(r, &r->question[i], r->information);
   }
 }
 

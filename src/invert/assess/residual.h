@@ -65,6 +65,10 @@ static inline const double *idm_residual_score(const residual *r, const question
   return r->slope + (q->node * r->actions + action) * r->dimension;
 }
 
+/* Add what a question tells about the free numbers: Var of its scores, [dimension][dimension]. */
+void idm_residual_inform(const residual *r, const question *q, double *information);
+/* x' Var(S)^-1 x. */
+double idm_residual_length(const residual *r, const double *x);
 /* Draw every decision anew: taken[question][action]. */
 void idm_residual_draw(const residual *r, idm_random *random, double *taken);
 /* Var(S)^-1 S of such answers: shift[dimension]. */
