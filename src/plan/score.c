@@ -27,6 +27,7 @@ struct idm_scorer {
 
 void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context)
 {
+  if (!scorer) return;
   scorer->view = opt_view;
   scorer->context = context;
 }
