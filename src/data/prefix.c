@@ -24,6 +24,7 @@ typedef struct branch {
   uint32_t available;
   uint32_t first_row;
   uint32_t first_child; /* 0 for none: branch 0 is a root */
+  bool last;            /* see idm_prefix_node */
   double reward;
   uint64_t count;
 } branch;
@@ -43,7 +44,7 @@ static uint64_t hash_branch(const branch *b)
   memcpy(&reward, &b->reward, sizeof reward);
   uint64_t hash = ((uint64_t)b->parent << 32 | (uint32_t)b->action) * 0x9e3779b97f4a7c15u;
   hash ^= hash >> 29;
-  hash += ((uint64_t)b->available << 32 | (uint32_t)b->observation) ^ reward;
+  hash += ((uint64_t)b->available << 32 | (uint32_t)b->observation) ^ reward ^ b->last;
   hash *= 0xd6e8feb86659fd93u;
   hash ^= hash >> 32;
   hash *= 0xd6e8feb86659fd93u;
@@ -53,7 +54,8 @@ static uint64_t hash_branch(const branch *b)
 static bool same_branch(const branch *a, const branch *b)
 {
   return a->parent == b->parent && a->action == b->action && a->observation == b->observation &&
-         a->available == b->available && memcmp(&a->reward, &b->reward, sizeof a->reward) == 0;
+         a->available == b->available && a->last == b->last &&
+         memcmp(&a->reward, &b->reward, sizeof a->reward) == 0;
 }
 
 static bool grow_slots(builder *tree)
@@ -154,6 +156,8 @@ static idm_status follow(builder *tree, const idm_data *data, size_t trajectory,
                       .action = data->action[row],
                       .observation = data->observation[row],
                       .available = data->available[row],
+                      .last = row + 1 == end && (data->action[row] == IDM_MISSING ||
+                                                 data->observation[row] == IDM_MISSING),
                       .reward = reward ? reward[row] : 0,
                       .first_row = (uint32_t)row};
     status = pass_through(tree, &wanted, last, opt_error);
@@ -220,6 +224,7 @@ static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tr
                             .observation = IDM_MISSING,
                             .first_row = from->first_row,
                             .leaf = true,
+                            .whole = true,
                             .count = from->count};
     if (from->parent != NO_PARENT) {
       to->parent = (int32_t)place[from->parent];
@@ -237,6 +242,19 @@ static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tr
     to->action = from->action;
     to->observation = from->observation;
     to->available = from->available;
+    to->last = from->last;
+  }
+}
+
+/* Children stand behind their parents. */
+static void find_whole(idm_prefix_tree *tree)
+{
+  for (size_t i = tree->nodes; i-- > 0;) {
+    const idm_prefix_node *node = &tree->node[i];
+    const bool recorded = node->action != IDM_MISSING && node->observation != IDM_MISSING;
+    const bool silent = node->leaf && node->observation == IDM_MISSING; /* it weighs on nothing */
+    if (node->parent >= 0 && !(node->whole && (node->begin >= 0 || recorded || silent)))
+      tree->node[node->parent].whole = false;
   }
 }
 
@@ -257,6 +275,7 @@ static idm_status number_nodes(const builder *tree, idm_prefix_tree *result, idm
     status = idm_fail_memory(opt_error);
   } else {
     fill_nodes(tree, place, result);
+    find_whole(result);
     for (size_t i = 0; i < result->trajectories; i++) {
       result->first[i] = place[result->first[i]];
       result->last[i] = place[result->last[i]];

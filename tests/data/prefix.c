@@ -155,6 +155,34 @@ static void test_prefix_of_another(void **state)
   idm_data_destroy(data);
 }
 
+/* A last action that was not recorded may be one that ends the trajectory, and what was seen last
+ * is nobody's business: not so in the middle of another. What follows a node is whole where nothing
+ * in it is missing but what was seen last. */
+static void test_gaps(void **state)
+{
+  (void)state;
+  idm_data *data = create_data(3, (const size_t[]){2, 3, 3});
+  /* (0,0) (?,0) | (0,0) (?,0) (1,?) | (1,1) (0,0) (1,?) */
+  const int32_t action[8] = {0, IDM_MISSING, 0, IDM_MISSING, 1, 1, 0, 1};
+  memcpy(data->action, action, sizeof action);
+  data->observation[5] = 1;
+  data->observation[4] = data->observation[7] = IDM_MISSING;
+  idm_prefix_tree *tree = create_tree(data);
+  assert_int_equal(tree->nodes, 8); /* the root, 1 + 1 + 2 rows, 3 rows */
+  const idm_prefix_node *last = &tree->node[tree->last[0]];
+  const idm_prefix_node *middle = &tree->node[tree->node[tree->last[1]].parent];
+  assert_true(last->last && last->leaf && !middle->last && !middle->leaf);
+  assert_int_equal(last->parent, middle->parent);
+  assert_false(tree->node[last->parent].whole);
+  assert_true(middle->whole);
+  for (int32_t i = tree->node[tree->last[2]].parent; i > 0; i = tree->node[i].parent)
+    assert_true(tree->node[i].whole);
+  assert_false(tree->node[0].whole);
+  assert_true(tree->node[tree->last[1]].last);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+}
+
 static void test_none(void **state)
 {
   (void)state;
@@ -299,6 +327,7 @@ int main(void)
       cmocka_unit_test(test_shared),
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_prefix_of_another),
+      cmocka_unit_test(test_gaps),
       cmocka_unit_test(test_none),
       cmocka_unit_test(test_agents),
       cmocka_unit_test(test_rewards),
