@@ -199,6 +199,22 @@ void support_close_score(support_scored *scored)
   idm_prefix_tree_destroy(scored->tree);
 }
 
+double support_observe(idm_behavior b, void *before, void *after, idm_event event)
+{
+  double log_evidence = 0;
+  check(b.ops->observe(b.content, before, after, &event, &log_evidence, NULL, &support_error));
+  return log_evidence;
+}
+
+idm_event support_event(const idm_data *data, size_t trajectory, size_t row)
+{
+  const double *rewards = data->number[IDM_COLUMN_REWARD];
+  return (idm_event){.action = data->action[row],
+                     .observation = data->observation[row],
+                     .reward = rewards ? rewards[row] : 0,
+                     .last = row + 1 == data->first[trajectory + 1]};
+}
+
 double support_score(const idm_workspace *workspace, const idm_data *data)
 {
   support_scored s = support_open_score(workspace, data);

@@ -60,6 +60,10 @@ typedef struct support_scored {
 } support_scored;
 support_scored support_open_score(const idm_workspace *workspace, const idm_data *data);
 void support_close_score(support_scored *scored);
+/* Tell a behaviour what happened; returns the evidence. */
+double support_observe(idm_behavior b, void *before, void *after, idm_event event);
+/* Row `row` of a trajectory as an event. */
+idm_event support_event(const idm_data *data, size_t trajectory, size_t row);
 /* Their log-likelihood alone. */
 double support_score(const idm_workspace *workspace, const idm_data *data);
 /* Labels from a list of words, and a problem of labels only (no dynamics). */

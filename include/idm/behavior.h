@@ -25,7 +25,19 @@ typedef struct idm_slope_ops {
                     idm_error *opt_error);
 } idm_slope_ops;
 
-/* Required: all but log_act, belief and slope. `memory` is the internal state z of one agent. */
+/* What a behaviour is told of a step. */
+typedef struct idm_event {
+  int action;      /* IDM_MISSING: not recorded; one of those that were open when it last acted */
+  int observation; /* IDM_MISSING: not recorded */
+  double reward;   /* 0 where there is none */
+  bool last;       /* nothing follows in this trajectory: an action that was not recorded may be one
+                      that ends it, and elsewhere it is none of them */
+  bool whole;      /* a promise that all that follows in this trajectory will be recorded, but for
+                      what comes last: nothing need be kept to weigh it by */
+} idm_event;
+
+/* Required: all but log_act, belief, unsure and slope. `memory` is the internal state z of one
+ * agent. */
 typedef struct idm_behavior_ops {
   unsigned scope; /* of idm_scope: what its memory is of */
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
@@ -44,12 +56,20 @@ typedef struct idm_behavior_ops {
    * -inf: never. NULL: the logarithm of what `act` gives. */
   idm_status (*log_act)(const void *content, void *memory, const bool *opt_available, size_t action,
                         double *log_probability, idm_error *opt_error);
-  /* Told the action taken, what was seen (IDM_MISSING: not recorded) and the reward (0 where there
-   * is none), `before` turns into `after`, which may be the same memory. Call after act. With
-   * opt_random a stochastic recognition draws its successor; without it keeps them all. An
-   * impossible observation is IDM_INPUT. */
-  idm_status (*observe)(const void *content, void *before, void *after, int action, int observation,
-                        double reward, idm_random *opt_random, idm_error *opt_error);
+  /* Told what happened, `before` turns into `after`, which may be the same memory. Call after act.
+   * With opt_random a stochastic recognition draws its successor; without it keeps them all. An
+   * impossible observation is IDM_INPUT.
+   *
+   * What was recorded weighs on what was not (DESIGN, section 3). opt_log_evidence: what is to be
+   * added to the log-likelihood beside the decision: the log-probability of what was seen after it
+   * (and, where the action was not recorded, that the trajectory went on as it did), less that of
+   * the environment given all that was recorded, which no parameter moves. Set to 0 by the caller
+   * and left alone where everything was recorded; -inf where the behaviour never leads there. */
+  idm_status (*observe)(const void *content, void *before, void *after, const idm_event *event,
+                        double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error);
+  /* Whether the evidence of an event with a recorded action may be other than 0. NULL: it never is.
+   */
+  bool (*unsure)(const void *content, const void *memory);
   /* The mean belief held now; NULL where it holds none. */
   void (*belief)(const void *content, const void *memory, double *z);
   const idm_slope_ops *slope; /* NULL: differences */

@@ -10,8 +10,10 @@ extern "C" {
 
 /* Causally conditioned log-likelihood over the prefix tree. */
 typedef struct idm_score {
-  double log_likelihood;
-  double brier;         /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
+  double log_likelihood; /* of the decisions, and the evidence */
+  double evidence; /* the part of it that is of no decision: where something was not recorded, what
+                      was recorded speaks of it (idm_behavior_ops.observe) */
+  double brier;    /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
   uint64_t decisions;   /* rows with an action of which more than one was open */
   uint64_t forced;      /* rows with one open action */
   uint64_t unrecorded;  /* rows without an action */
@@ -36,9 +38,13 @@ IDM_API void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void
 IDM_API void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood);
 /* After a run: log-likelihood of one trajectory. */
 IDM_API double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory);
-/* After a run: log-probability of each row of a trajectory; 0 where nothing was decided. */
+/* After a run: log-probability of the decision of each row of a trajectory; 0 where nothing was
+ * decided. */
 IDM_API void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory,
                                   double *log_probability);
+/* After a run: what each row of a trajectory adds beside its decision. The two of all rows sum to
+ * the log-likelihood of the trajectory. */
+IDM_API void idm_scorer_evidence(const idm_scorer *scorer, size_t trajectory, double *log_evidence);
 
 /* --- gradient ------------------------------------------------------------------------------- */
 
@@ -57,7 +63,8 @@ IDM_API void idm_gradient_destroy(idm_gradient *gradient);
  * with respect to every number of the blocks that the planner reads; 0 elsewhere, and for the
  * dynamics, certainty and belief_prior. Those of `reciprocal` blocks are with respect to the
  * INVERSE, which is smooth through the limit of infinity. Those of distributions hold along the
- * simplex: a number common to all entries is undetermined. Allocates nothing. A decision of
+ * simplex: a number common to all entries is undetermined. Allocates nothing where everything
+ * was recorded, and elsewhere only for more hypotheses than there were before. A decision of
  * probability 0 gives -inf and slopes of 0. */
 IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
                                     idm_theta *slope, idm_error *opt_error);

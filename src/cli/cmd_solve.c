@@ -107,9 +107,9 @@ static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavio
       status = idm_fail(&call->error, IDM_USAGE,
                         "--path goes on where the episode has ended: nothing follows '%.*s'",
                         (int)length, step);
+    const idm_event event = {.action = action, .observation = observation};
     if (status == IDM_OK)
-      status =
-          b.ops->observe(b.content, memory, memory, action, observation, 0, NULL, &call->error);
+      status = b.ops->observe(b.content, memory, memory, &event, NULL, NULL, &call->error);
     if (status == IDM_OK)
       status = b.ops->act(b.content, memory, NULL, v->policy + i * actions, &call->error);
     if (status != IDM_OK) break;

@@ -128,7 +128,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
   if (status == IDM_OK) {
     const double decisions = (double)(score.decisions ? score.decisions : 1);
     projection->decisions = score.decisions;
-    projection->log_loss = -score.log_likelihood / decisions;
+    projection->log_loss = -(score.log_likelihood - score.evidence) / decisions;
     projection->brier = score.brier / decisions;
     for (size_t t = 0; t < data->trajectories; t++)
       idm_scorer_decisions(scorer, t, log_probability + data->first[t]);

@@ -1,5 +1,6 @@
 /* The causally conditioned log-likelihood, over the tree of common prefixes. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/door.h"
 #include "base/memory.h"
@@ -13,10 +14,11 @@
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
   const idm_prefix_tree *tree; /* borrowed */
-  double *chosen;  /* [node]: probability of the action taken, 1 where it adds nothing; after a run
-                      its logarithm */
-  double *total;   /* [node]: log-likelihood from the root through this row */
-  uint32_t *ended; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
+  double *chosen;   /* [node]: probability of the action taken, 1 where it adds nothing; after a run
+                       its logarithm */
+  double *evidence; /* [node]: what was recorded beside the decision says of what was not */
+  double *total;    /* [node]: log-likelihood from the root through this row */
+  uint32_t *ended;  /* [agent][node]: trajectories that end there; NULL where that is no shorter */
   double *probability;   /* [action] */
   idm_behavior behavior; /* whose memories are kept */
   bool checked;          /* last observations were found possible */
@@ -47,6 +49,7 @@ void idm_scorer_destroy(idm_scorer *scorer)
   free(scorer->memory);
   free(scorer->ended);
   free(scorer->chosen);
+  free(scorer->evidence);
   free(scorer->total);
   free(scorer->probability);
   free(scorer);
@@ -78,11 +81,12 @@ idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
   scorer->data = data;
   scorer->tree = tree;
   scorer->chosen = idm_new(tree->nodes, sizeof *scorer->chosen);
+  scorer->evidence = idm_new(tree->nodes, sizeof *scorer->evidence);
   scorer->total = idm_new(tree->nodes, sizeof *scorer->total);
   scorer->probability = idm_new(data->sizes.actions, sizeof *scorer->probability);
   scorer->memory = idm_new((size_t)tree->depth + 1, sizeof *scorer->memory);
-  if (!scorer->chosen || !scorer->total || !scorer->probability || !scorer->memory ||
-      !count_ends(scorer)) {
+  if (!scorer->chosen || !scorer->evidence || !scorer->total || !scorer->probability ||
+      !scorer->memory || !count_ends(scorer)) {
     idm_scorer_destroy(scorer);
     return idm_fail_memory(opt_error);
   }
@@ -164,21 +168,36 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   return IDM_OK;
 }
 
+/* Whether what was seen after a row need not be looked at. What was seen last is used by no
+ * decision, but it must be possible, which is looked at once; and it weighs on what was not
+ * recorded before. */
+static bool idle(const idm_scorer *scorer, const idm_prefix_node *node, const void *before)
+{
+  const idm_behavior b = scorer->behavior;
+  if (!node->leaf) return false;
+  if (node->observation == IDM_MISSING) return true;
+  if (!scorer->checked || !b.ops->unsure) return scorer->checked;
+  return node->action != IDM_MISSING && !b.ops->unsure(b.content, before);
+}
+
 static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
 {
   const idm_behavior b = scorer->behavior;
   const idm_prefix_node *node = &scorer->tree->node[index];
   void *before = scorer->memory[node->depth - 1];
   idm_status status = decide(scorer, index, before, score, opt_error);
-  /* What was seen last is used by no decision, but it must be possible: that is looked at once. */
-  const bool idle = node->leaf && (scorer->checked || node->observation == IDM_MISSING);
-  if (status != IDM_OK || idle) return status;
+  scorer->evidence[index] = 0;
+  if (status != IDM_OK || idle(scorer, node, before)) return status;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
-  const double reward = scorer->tree->reward ? scorer->tree->reward[index] : 0;
+  const idm_event event = {.action = node->action,
+                           .observation = node->observation,
+                           .reward = scorer->tree->reward ? scorer->tree->reward[index] : 0,
+                           .last = node->last,
+                           .whole = node->whole};
   if (status == IDM_OK)
-    status = b.ops->observe(b.content, before, after, node->action, node->observation, reward, NULL,
-                            opt_error);
+    status =
+        b.ops->observe(b.content, before, after, &event, &scorer->evidence[index], NULL, opt_error);
   return status;
 }
 
@@ -187,21 +206,44 @@ static void add_up(idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
   idm_vector_log(tree->nodes, scorer->chosen, scorer->chosen);
-  double sum = 0;
+  double sum = 0, evidence = 0;
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
     if (node->begin >= 0) {
       scorer->total[i] = node->parent < 0 ? 0 : scorer->total[node->parent];
       continue;
     }
-    const double log_p = scorer->chosen[i] + scorer->total[i];
-    scorer->chosen[i] = log_p;
+    scorer->chosen[i] += scorer->total[i];
+    const double log_p = scorer->chosen[i] + scorer->evidence[i];
     scorer->total[i] = scorer->total[node->parent] + log_p;
     sum += (double)node->count * log_p;
+    evidence += (double)node->count * scorer->evidence[i];
     if (log_p == -INFINITY && !score->impossible_line)
       score->impossible_line = (long)scorer->data->line[node->first_row];
   }
   score->log_likelihood = sum;
+  score->evidence = evidence;
+}
+
+/* Say which cells were empty, where they are what went wrong: those of the row and of all before
+ * it. */
+static void name_blanks(const idm_scorer *scorer, size_t index, idm_error *error)
+{
+  enum { shown = 12 };
+  const idm_prefix_tree *tree = scorer->tree;
+  char list[256] = "";
+  size_t blanks = 0, length = 0;
+  for (size_t i = index; tree->node[i].begin < 0; i = (size_t)tree->node[i].parent) {
+    const idm_prefix_node *node = &tree->node[i];
+    if (node->action != IDM_MISSING && node->observation != IDM_MISSING) continue;
+    if (++blanks > shown) continue;
+    length += (size_t)snprintf(list + length, sizeof list - length, "%s%lu", blanks > 1 ? ", " : "",
+                               (unsigned long)scorer->data->line[node->first_row]);
+  }
+  if (!blanks) return;
+  const size_t used = strlen(error->message);
+  snprintf(error->message + used, sizeof error->message - used, " (not recorded on line%s %s%s)",
+           blanks > 1 ? "s" : "", list, blanks > shown ? " and others" : "");
 }
 
 idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
@@ -228,8 +270,10 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
       status = visit(scorer, i, score, opt_error);
     }
     if (status != IDM_OK) {
-      if (opt_error && status == IDM_INPUT)
+      if (opt_error && status == IDM_INPUT) {
         opt_error->line = (long)scorer->data->line[tree->node[i].first_row];
+        name_blanks(scorer, i, opt_error);
+      }
       return status;
     }
   }
@@ -246,7 +290,7 @@ double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
   if (tree->node[first].parent < 0) return scorer->total[tree->last[trajectory]];
   double sum = 0; /* not a difference: what the agent did before may have been impossible */
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
-    sum += scorer->chosen[i];
+    sum += scorer->chosen[i] + scorer->evidence[i];
   return sum;
 }
 
@@ -275,6 +319,14 @@ void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *l
   const size_t first = tree->first[trajectory];
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
     log_probability[tree->node[i].depth - tree->node[first].depth - 1] = scorer->chosen[i];
+}
+
+void idm_scorer_evidence(const idm_scorer *scorer, size_t trajectory, double *log_evidence)
+{
+  const idm_prefix_tree *tree = scorer->tree;
+  const size_t first = tree->first[trajectory];
+  for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
+    log_evidence[tree->node[i].depth - tree->node[first].depth - 1] = scorer->evidence[i];
 }
 
 /* --- gradient ------------------------------------------------------------------------------- */

@@ -130,9 +130,10 @@ static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_rand
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
     const bool last = setting->ends[u] || t + 1 == steps;
+    const idm_event event = {
+        .action = (int)u, .observation = x, .reward = reward, .last = last, .whole = true};
     if (!last || lasting)
-      status =
-          b.ops->observe(b.content, s->memory, s->memory, (int)u, x, reward, random, opt_error);
+      status = b.ops->observe(b.content, s->memory, s->memory, &event, NULL, random, opt_error);
     if (last) break;
   }
   data->first[index + 1] = data->rows;

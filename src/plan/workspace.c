@@ -31,6 +31,7 @@ void idm_workspace_destroy(idm_workspace *workspace)
   if (workspace->content) workspace->planner->destroy(workspace->content);
   idm_theta_destroy(workspace->theta);
   idm_theta_destroy(workspace->candidate);
+  idm_environment_destroy(&workspace->believer.environment);
   free(workspace->scratch);
   free(workspace);
 }
@@ -89,9 +90,15 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   if (status == IDM_OK) status = adopt(w, theta, opt_error);
   if (status == IDM_OK) status = planner->create(setting, w->theta, agent, &w->content, opt_error);
   if (status == IDM_OK && planner->belief) {
-    w->believer = (believer){planner, w->content, setting, w->theta, agent->recognition};
+    w->believer = (believer){.planner = planner,
+                             .content = w->content,
+                             .setting = setting,
+                             .theta = w->theta,
+                             .recognition = agent->recognition};
     w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
-    if (!w->scratch) status = idm_fail_memory(opt_error);
+    status = w->scratch
+                 ? idm_environment_create(setting, w->theta, &w->believer.environment, opt_error)
+                 : idm_fail_memory(opt_error);
   }
   if (status != IDM_OK) {
     idm_workspace_destroy(w);

@@ -84,14 +84,12 @@ static idm_status act(const void *content, void *memory, const bool *opt_availab
   return IDM_OK;
 }
 
-static idm_status observe(const void *content, void *before, void *after, int action,
-                          int observation, double reward, idm_random *opt_random,
-                          idm_error *opt_error)
+static idm_status observe(const void *content, void *before, void *after, const idm_event *event,
+                          double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error)
 {
   (void)content;
-  (void)action;
-  (void)observation;
-  (void)reward;
+  (void)event;
+  (void)opt_log_evidence;
   (void)opt_random;
   (void)opt_error;
   *(size_t *)after = *(size_t *)before + 1;

@@ -48,8 +48,7 @@ static size_t walk(idm_behavior behavior, const idm_data *data, choice *list)
       snprintf(history + length, sizeof history - length, "(%u:%d,%d)", data->available[r],
                data->action[r], data->observation[r]);
       if (r + 1 < data->first[t + 1])
-        check(behavior.ops->observe(behavior.content, memory, memory, data->action[r],
-                                    data->observation[r], 0, NULL, &support_error));
+        support_observe(behavior, memory, memory, support_event(data, t, r));
     }
   }
   behavior.ops->memory_destroy(memory);

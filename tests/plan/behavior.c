@@ -52,8 +52,10 @@ static void act(const scene *s, void *memory, const bool *opt_available, double 
 
 static void observe(const scene *s, void *before, void *after, const support_history *h, size_t t)
 {
-  check(s->b.ops->observe(s->b.content, before, after, h->action[t], h->observation[t],
-                          h->reward[t], NULL, &support_error));
+  support_observe(s->b, before, after,
+                  (idm_event){.action = h->action[t],
+                              .observation = h->observation[t],
+                              .reward = h->reward[t]});
 }
 
 /* Run a test over every planner, with mean and with sampled recognition. */
@@ -301,7 +303,6 @@ static idm_data *simulate(const scene *s, idm_random *random)
 /* The likelihood from its definition: agent by agent, trajectory by trajectory, row by row. */
 static double plain_score(const scene *s, const idm_data *data)
 {
-  const double *rewards = data->number[IDM_COLUMN_REWARD];
   double total = 0;
   for (size_t a = 0; a < data->agent_name.count; a++) {
     void *memory = new_agent(s);
@@ -313,9 +314,10 @@ static double plain_score(const scene *s, const idm_data *data)
         double p[ACTIONS];
         act(s, memory, open, p);
         if (data->action[row] != IDM_MISSING) total += log(p[data->action[row]]);
-        check(s->b.ops->observe(s->b.content, memory, memory, data->action[row],
-                                data->observation[row], rewards ? rewards[row] : 0, NULL,
-                                &support_error));
+        /* An observation that was not recorded last says nothing. */
+        if (row + 1 < data->first[t + 1] || data->observation[row] != IDM_MISSING ||
+            s->b.ops->scope & IDM_SCOPE_AGENT)
+          total += support_observe(s->b, memory, memory, support_event(data, t, row));
       }
     }
     s->b.ops->memory_destroy(memory);

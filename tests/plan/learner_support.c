@@ -65,8 +65,11 @@ void support_live(idm_behavior behavior, void *memory, const support_history *hi
   check(ops->begin_trajectory(content, memory, memory, 0, NULL, &support_error));
   for (size_t t = 0; t < SUPPORT_STEPS; t++) {
     check(ops->act(content, memory, NULL, probability + t * actions, &support_error));
-    check(ops->observe(content, memory, memory, history->action[t], history->observation[t],
-                       history->reward[t], NULL, &support_error));
+    support_observe(behavior, memory, memory,
+                    (idm_event){.action = history->action[t],
+                                .observation = history->observation[t],
+                                .reward = history->reward[t],
+                                .last = t + 1 == SUPPORT_STEPS});
   }
 }
 

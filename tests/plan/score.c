@@ -28,9 +28,11 @@ static double plain_score(const idm_workspace *workspace, const idm_data *data, 
         total += log(p[data->action[row]]);
         by_agent[data->agent[t]] += log(p[data->action[row]]);
       }
-      if (row + 1 < data->first[t + 1])
-        check(b.ops->observe(b.content, memory, memory, data->action[row], data->observation[row],
-                             0, NULL, &support_error));
+      if (row + 1 < data->first[t + 1] || data->observation[row] != IDM_MISSING) {
+        const double said = support_observe(b, memory, memory, support_event(data, t, row));
+        total += said;
+        by_agent[data->agent[t]] += said;
+      }
     }
   }
   b.ops->memory_destroy(memory);
@@ -105,10 +107,11 @@ static void everything_at_once(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Row by row through the behaviour: log-probability of each decision, 0 where nothing was decided;
- * returns the sum of squared distances of the policy from the decision. */
+/* Row by row through the behaviour: log-probability of each decision, 0 where nothing was decided,
+ * and what the row says beside it; returns the sum of squared distances of the policy from the
+ * decision. */
 static double plain_decisions(const idm_workspace *workspace, const idm_data *data,
-                              double *log_probability)
+                              double *log_probability, double *evidence)
 {
   const idm_behavior b = idm_workspace_behavior(workspace);
   const size_t actions = data->sizes.actions;
@@ -135,9 +138,9 @@ static double plain_decisions(const idm_workspace *workspace, const idm_data *da
           brier += distance * distance;
         }
       }
-      if (row + 1 < data->first[t + 1])
-        check(b.ops->observe(b.content, memory, memory, data->action[row], data->observation[row],
-                             0, NULL, &support_error));
+      evidence[row] = 0;
+      if (row + 1 < data->first[t + 1] || data->observation[row] != IDM_MISSING)
+        evidence[row] = support_observe(b, memory, memory, support_event(data, t, row));
     }
   }
   b.ops->memory_destroy(memory);
@@ -149,23 +152,26 @@ static void check_decisions(const idm_workspace *workspace, const idm_data *data
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_score score;
-  double *plain = calloc(data->rows, sizeof *plain);
-  double *found = calloc(data->rows, sizeof *found);
+  double *plain = calloc(2 * data->rows, sizeof *plain);
+  double *found = calloc(2 * data->rows, sizeof *found);
   assert_true(plain && found);
+  double *const evidence = found + data->rows;
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
-  const double brier = plain_decisions(workspace, data, plain);
+  const double brier = plain_decisions(workspace, data, plain, plain + data->rows);
   /* A scorer is used again and again: the second run must not add to the first. */
   for (int again = 0; again < 2; again++) {
     check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
     assert_near(score.brier, brier, 1e-10);
-    memset(found, 'x', data->rows * sizeof *found);
+    memset(found, 'x', 2 * data->rows * sizeof *found);
     for (size_t t = 0; t < data->trajectories; t++) {
       double sum = 0;
       idm_scorer_decisions(scorer, t, found + data->first[t]);
+      idm_scorer_evidence(scorer, t, evidence + data->first[t]);
       for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
         assert_near(found[row], plain[row], 1e-12);
-        sum += found[row];
+        assert_near(evidence[row], plain[data->rows + row], 1e-12);
+        sum += found[row] + evidence[row];
       }
       assert_near(sum, idm_scorer_trajectory(scorer, t), 1e-12);
     }
@@ -251,7 +257,8 @@ static void rare_actions_stay_finite(void **state)
   }
 }
 
-/* The log does not say where an MDP started: its first decision is scored over the start's law. */
+/* The log does not say where an MDP started: its first decision is scored over the start's law, and
+ * where it led says more of where it began. */
 static void an_mdp_with_an_unknown_start(void **state)
 {
   (void)state;
@@ -259,16 +266,18 @@ static void an_mdp_with_an_unknown_start(void **state)
   check(idm_problem_read("golden/mdp.yaml", &problem, NULL, &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_data *data = support_data(problem, "agent,action,observation\n1,left,hill\n1,right,\n");
-  double sum = 0, pi[3];
+  double together = 0, seen = 0, pi[3];
   for (size_t s = 0; s < 5; s++) {
     double z[5] = {0};
     z[s] = 1;
     idm_plan_policy(workspace, 0, z, pi, NULL);
-    sum += problem->setting->start[s] * pi[0];
+    const double p = problem->setting->start[s] * problem->setting->transition[s * 5 + 1];
+    together += p * pi[0];
+    seen += p;
   }
   const double hill[5] = {0, 1, 0, 0, 0};
   idm_plan_policy(workspace, 0, hill, pi, NULL);
-  assert_near(support_score(workspace, data), log(sum) + log(pi[1]), 1e-10);
+  assert_near(support_score(workspace, data), log(together / seen) + log(pi[1]), 1e-10);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);

@@ -52,8 +52,8 @@ static void actions_follow_the_policy(void **state)
         check(b.ops->begin_trajectory(b.content, memory[0], memory[0], 0, NULL, &support_error));
       } else if (!node->leaf) {
         check(b.ops->act(b.content, memory[node->depth - 1], NULL, p, &support_error));
-        check(b.ops->observe(b.content, memory[node->depth - 1], memory[node->depth], node->action,
-                             node->observation, 0, NULL, &support_error));
+        support_observe(b, memory[node->depth - 1], memory[node->depth],
+                        (idm_event){.action = node->action, .observation = node->observation});
       }
       const double seen = count[3 * i] + count[3 * i + 1] + count[3 * i + 2];
       if (node->leaf || seen < 100) continue;

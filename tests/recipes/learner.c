@@ -107,13 +107,14 @@ static idm_status act(const void *content, void *memory, const bool *opt_availab
   return IDM_OK;
 }
 
-static idm_status observe(const void *content, void *before, void *after, int action,
-                          int observation, double reward, idm_random *opt_random,
-                          idm_error *opt_error)
+static idm_status observe(const void *content, void *before, void *after, const idm_event *event,
+                          double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error)
 {
-  (void)observation;
+  (void)opt_log_evidence;
   (void)opt_random;
   (void)opt_error;
+  const int action = event->action;
+  const double reward = event->reward;
   const learner *l = content;
   double *value = after;
   memmove(after, before, l->actions * sizeof *value);

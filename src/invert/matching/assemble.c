@@ -144,21 +144,41 @@ typedef struct filling {
   idm_error *error;   /* [chain] */
 } filling;
 
-/* The parts of every unit at the parameters last evaluated. */
-static void part_likelihood(const fit *f, const idm_posterior *p, size_t chain, double *row,
-                            double *to)
+/* The log-likelihoods of a trajectory's decisions. What was recorded beside them, where something
+ * was not, goes with the next decision, or with the last one where none follows: they sum to that
+ * of the trajectory. Returns how many there are. */
+static size_t part_decisions(const idm_scorer *scorer, const idm_data *data, size_t t,
+                             double *decision, double *evidence, double *to)
+{
+  const size_t first = data->first[t];
+  size_t count = 0;
+  double said = 0;
+  idm_scorer_decisions(scorer, t, decision);
+  idm_scorer_evidence(scorer, t, evidence);
+  for (size_t r = first; r < data->first[t + 1]; r++) {
+    if (decides(data, r)) {
+      to[count++] = decision[r - first] + said;
+      said = 0;
+    }
+    said += evidence[r - first];
+  }
+  if (count) to[count - 1] += said;
+  return count;
+}
+
+/* The parts of every unit at the parameters last evaluated; `row` has room for two numbers a row of
+ * the longest trajectory. */
+static void part_likelihood(const fit *f, const idm_posterior *p, size_t chain, size_t longest,
+                            double *row, double *to)
 {
   const idm_scorer *scorer = idm_matching_scorer(f->matching[chain]);
   const idm_data *data = f->data;
   size_t at = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (!p->by_decision) {
+    if (p->by_decision)
+      at += part_decisions(scorer, data, t, row, row + longest, to + at);
+    else
       to[at++] = idm_scorer_trajectory(scorer, t);
-      continue;
-    }
-    idm_scorer_decisions(scorer, t, row);
-    for (size_t r = data->first[t]; r < data->first[t + 1]; r++)
-      if (decides(data, r)) to[at++] = row[r - data->first[t]];
   }
 }
 
@@ -169,7 +189,7 @@ static void fill_chain(void *context, size_t chain)
   idm_posterior *p = work->posterior;
   const size_t d = f->parameters->dimension;
   const size_t columns = p->chains * p->draws;
-  double *y = idm_new(d + work->longest, sizeof *y);
+  double *y = idm_new(d + 2 * work->longest, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(&work->error[chain]);
   for (size_t draw = 0; draw < p->draws && status == IDM_OK; draw++) {
     const size_t at = chain * p->draws + draw;
@@ -186,7 +206,7 @@ static void fill_chain(void *context, size_t chain)
       continue;
     }
     status = idm_matching_log_likelihood(f->matching[chain], y, &total, NULL, &work->error[chain]);
-    if (status == IDM_OK) part_likelihood(f, p, chain, y + d, row);
+    if (status == IDM_OK) part_likelihood(f, p, chain, work->longest, y + d, row);
   }
   free(y);
   work->status[chain] = status;
@@ -279,9 +299,27 @@ static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_erro
   return IDM_OK;
 }
 
+/* --- the environment ------------------------------------------------------------------------ */
+
+/* What was not recorded is weighed by the environment; say so where another stands in for it. */
+static void warn_of_stand_in(const fit *f, idm_notes *opt_notes)
+{
+  const idm_setting *setting = f->problem->setting;
+  bool blank = false;
+  if ((setting->transition && setting->emission) || idm_agent_planner(&f->problem->agent)->behavior)
+    return;
+  for (size_t i = 0; i < f->tree->nodes && !blank; i++)
+    blank = f->tree->node[i].begin >= 0 && !f->tree->node[i].whole;
+  if (blank)
+    idm_notes_add(opt_notes,
+                  "the environment's dynamics are not given: what the log does not record is "
+                  "weighed by the mean of the agent's models instead");
+}
+
 idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
   const idm_status status = draw_prior(f, posterior, opt_error);
+  warn_of_stand_in(f, opt_notes);
   return status == IDM_OK ? keep_log_likelihood(f, posterior, opt_notes, opt_error) : status;
 }

@@ -1,27 +1,41 @@
-/* Weighted sets of beliefs. */
+/* Weighted sets of hypotheses. */
 #include "plan/believer/belief_set.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
+/* Rounding leaves beliefs that are equal this close, coordinate by coordinate: a filter adds and
+ * multiplies and never subtracts, so that small coordinates keep their digits too. */
 static const double equal_beliefs = 1e-12;
+
+/* Hypotheses are merged on the way beyond this many. */
+enum { CROWD = 4 * BELIEF_SET_MOST };
+
+/* A key by which equal hypotheses stand close together. */
+typedef struct belief_rank {
+  double key;
+  uint32_t index;
+} belief_rank;
+
+/* Make room in the array that a pointer points to, whatever it holds. */
+static bool grow(void *array, size_t capacity, size_t width)
+{
+  void *larger;
+  memcpy(&larger, array, sizeof larger);
+  larger = realloc(larger, capacity * width);
+  if (larger) memcpy(array, &larger, sizeof larger);
+  return larger != NULL;
+}
 
 static idm_status reserve(belief_set *set, size_t capacity, idm_error *opt_error)
 {
+  const size_t row = set->states * sizeof(double);
   if (capacity <= set->capacity) return IDM_OK;
-  struct {
-    double **array;
-    size_t width;
-  } const parts[] = {{&set->weight, 1},
-                     {&set->belief, set->states},
-                     {&set->decision, set->actions},
-                     {&set->specification, set->pairs}};
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-    double *larger = realloc(*parts[i].array, capacity * parts[i].width * sizeof *larger);
-    if (!larger) return idm_fail_memory(opt_error);
-    *parts[i].array = larger;
-  }
+  if (!grow(&set->weight, capacity, sizeof(double)) || !grow(&set->belief, capacity, row) ||
+      !grow(&set->world, capacity, row) || !grow(&set->rank, capacity, sizeof *set->rank) ||
+      !grow(&set->into, capacity, sizeof *set->into))
+    return idm_fail_memory(opt_error);
   set->capacity = capacity;
   return IDM_OK;
 }
@@ -30,114 +44,189 @@ idm_status idm_belief_set_init(belief_set *set, size_t states, size_t actions, s
                                idm_error *opt_error)
 {
   *set = (belief_set){.states = states, .actions = actions, .pairs = pairs};
-  return reserve(set, 1, opt_error);
+  const idm_status status = reserve(set, 1, opt_error);
+  if (status != IDM_OK) return status;
+  set->count = 1;
+  const idm_status room = idm_belief_set_decide(set, opt_error);
+  set->count = 0;
+  return room;
 }
 
 void idm_belief_set_free(belief_set *set)
 {
   free(set->weight);
   free(set->belief);
+  free(set->world);
   free(set->decision);
   free(set->specification);
+  free(set->origin);
+  free(set->rank);
+  free(set->into);
 }
 
-idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
-                              idm_error *opt_error)
+void idm_belief_set_clear(belief_set *set)
 {
-  if (set->count == set->capacity) {
-    const idm_status status = reserve(set, 2 * set->capacity, opt_error);
-    if (status != IDM_OK) return status;
-  }
-  set->weight[set->count] = weight;
-  memcpy(set->belief + set->count * set->states, belief, set->states * sizeof *belief);
-  set->count++;
+  set->count = 0;
+  set->origins = 0;
+}
+
+idm_status idm_belief_set_decide(belief_set *set, idm_error *opt_error)
+{
+  if (set->count <= set->decided) return IDM_OK;
+  const size_t room = set->count > 2 * set->decided ? set->count : 2 * set->decided;
+  if (!grow(&set->decision, room, set->actions * sizeof(double)) ||
+      !grow(&set->specification, room, set->pairs * sizeof(double)))
+    return idm_fail_memory(opt_error);
+  set->decided = room;
   return IDM_OK;
 }
 
-static void swap(belief_set *set, size_t a, size_t b)
-{
-  if (a == b) return;
-  const double weight = set->weight[a];
-  set->weight[a] = set->weight[b];
-  set->weight[b] = weight;
-  for (size_t s = 0; s < set->states; s++) {
-    const double z = set->belief[a * set->states + s];
-    set->belief[a * set->states + s] = set->belief[b * set->states + s];
-    set->belief[b * set->states + s] = z;
-  }
-}
+/* --- merging -------------------------------------------------------------------------------- */
 
-/* A key by which equal beliefs stand close together and others, as good as always, do not: a
- * combination of the coordinates with coefficients below 1 that have nothing to do with each other.
- * Sorting by the coordinates themselves, up to a tolerance, would not be an order. */
+/* A combination of the coordinates with coefficients below 1 that have nothing to do with each
+ * other, by which others, as good as always, stand apart. Sorting by the coordinates themselves, up
+ * to a tolerance, would not be an order. */
 static double key(const belief_set *set, size_t index)
 {
   const double *z = set->belief + index * set->states;
+  const double *e = set->world + index * set->states;
   double sum = 0;
   double coefficient = 0;
   for (size_t s = 0; s < set->states; s++) {
     coefficient += 0.6180339887498949; /* multiples of the golden section, less their whole parts */
     coefficient -= coefficient >= 1;
-    sum += coefficient * z[s];
+    sum += coefficient * (set->apart ? z[s] + 0.7548776662466927 * e[s] : z[s]);
   }
   return sum;
 }
 
-static bool equal(const belief_set *set, size_t a, size_t b)
+static bool equal_rows(const double *x, const double *y, size_t count)
 {
-  const double *x = set->belief + a * set->states;
-  const double *y = set->belief + b * set->states;
-  for (size_t s = 0; s < set->states; s++)
-    if (fabs(x[s] - y[s]) > equal_beliefs) return false;
+  for (size_t s = 0; s < count; s++)
+    if (fabs(x[s] - y[s]) > equal_beliefs * fmax(x[s], y[s])) return false;
   return true;
 }
 
-/* Heap sort in place: the set is sorted rarely and must not allocate. */
-static void sift(belief_set *set, size_t root, size_t count)
+static bool equal(const belief_set *set, size_t a, size_t b)
 {
-  for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && key(set, child) < key(set, child + 1)) child++;
-    if (key(set, root) >= key(set, child)) return;
-    swap(set, root, child);
+  const size_t k = set->states;
+  return equal_rows(set->belief + a * k, set->belief + b * k, k) &&
+         (!set->apart || equal_rows(set->world + a * k, set->world + b * k, k));
+}
+
+static bool before(belief_rank a, belief_rank b)
+{
+  return a.key < b.key || (a.key == b.key && a.index < b.index);
+}
+
+/* Heap sort in place: sets are sorted where nothing may be allocated. */
+static void sift(belief_rank *rank, size_t root, size_t count)
+{
+  const belief_rank moved = rank[root];
+  size_t child = 2 * root + 1;
+  for (; child < count; child = 2 * root + 1) {
+    if (child + 1 < count && before(rank[child], rank[child + 1])) child++;
+    if (!before(moved, rank[child])) break;
+    rank[root] = rank[child];
     root = child;
   }
+  rank[root] = moved;
 }
 
 static void sort(belief_set *set)
 {
-  for (size_t i = set->count / 2; i-- > 0;) sift(set, i, set->count);
+  belief_rank *rank = set->rank;
+  for (size_t i = 0; i < set->count; i++) rank[i] = (belief_rank){key(set, i), (uint32_t)i};
+  for (size_t i = set->count / 2; i-- > 0;) sift(rank, i, set->count);
   for (size_t end = set->count; end-- > 1;) {
-    swap(set, 0, end);
-    sift(set, 0, end);
+    const belief_rank largest = rank[0];
+    rank[0] = rank[end];
+    rank[end] = largest;
+    sift(rank, 0, end);
   }
 }
 
-/* Give the weight of every belief to the first one equal to it, and drop those left with nothing.
- */
+/* set->into: of each hypothesis the one equal to it that gets its weight, mostly itself. */
+static void find_equals(belief_set *set)
+{
+  const double window = 2 * equal_beliefs;
+  const belief_rank *rank = set->rank;
+  sort(set);
+  for (size_t i = 0; i < set->count; i++) set->into[i] = UINT32_MAX;
+  for (size_t i = 0; i < set->count; i++) {
+    const uint32_t first = rank[i].index;
+    if (set->into[first] != UINT32_MAX) continue;
+    set->into[first] = first;
+    for (size_t j = i + 1; j < set->count && rank[j].key - rank[i].key <= window; j++) {
+      const uint32_t other = rank[j].index;
+      if (set->into[other] == UINT32_MAX && equal(set, first, other)) set->into[other] = first;
+    }
+  }
+}
+
+/* Those that are left close ranks, in their order; set->into says where each went. */
 static void merge(belief_set *set)
 {
-  const double window = equal_beliefs * (double)(set->states + 1);
-  sort(set);
-  for (size_t i = 0; i < set->count; i++) {
-    if (set->weight[i] < 0) continue;
-    for (size_t j = i + 1; j < set->count && key(set, j) - key(set, i) <= window; j++)
-      if (set->weight[j] >= 0 && equal(set, i, j)) {
-        set->weight[i] += set->weight[j];
-        set->weight[j] = -1;
-      }
-  }
+  const size_t k = set->states;
   size_t kept = 0;
+  if (set->count < 2) return;
+  find_equals(set);
   for (size_t i = 0; i < set->count; i++)
-    if (set->weight[i] >= 0) swap(set, kept++, i);
+    if (set->into[i] != i) set->weight[set->into[i]] += set->weight[i];
+  /* A representative may stand behind those that merge into it: places first, then the others. */
+  for (size_t i = 0; i < set->count; i++) {
+    if (set->into[i] != i) continue;
+    set->weight[kept] = set->weight[i];
+    memmove(set->belief + kept * k, set->belief + i * k, k * sizeof *set->belief);
+    if (set->apart) memmove(set->world + kept * k, set->world + i * k, k * sizeof *set->world);
+    set->rank[i].index = (uint32_t)kept++;
+  }
+  for (size_t i = 0; i < set->count; i++) set->into[i] = set->rank[set->into[i]].index;
+  for (size_t i = 0; i < set->origins; i++) set->origin[i].into = set->into[set->origin[i].into];
   set->count = kept;
 }
 
-bool idm_belief_set_tidy(belief_set *set)
+double idm_belief_set_tidy(belief_set *set)
 {
-  if (set->count > 1) merge(set);
   double total = 0;
+  merge(set);
   for (size_t i = 0; i < set->count; i++) total += set->weight[i];
-  if (!(total > 0)) return false;
-  for (size_t i = 0; i < set->count; i++) set->weight[i] /= total;
-  return true;
+  for (size_t i = 0; total > 0 && i < set->count; i++) set->weight[i] /= total;
+  return total;
+}
+
+/* --- adding --------------------------------------------------------------------------------- */
+
+idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
+                              const double *opt_world, idm_error *opt_error)
+{
+  const size_t k = set->states;
+  if (set->count >= CROWD) {
+    merge(set);
+    if (set->count > BELIEF_SET_MOST)
+      return idm_fail(opt_error, IDM_INPUT, "what was not recorded leaves more than %d hypotheses",
+                      BELIEF_SET_MOST);
+  }
+  if (set->count == set->capacity) {
+    const idm_status status = reserve(set, 2 * set->capacity, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  set->weight[set->count] = weight;
+  memcpy(set->belief + set->count * k, belief, k * sizeof *belief);
+  if (opt_world) memcpy(set->world + set->count * k, opt_world, k * sizeof *opt_world);
+  set->count++;
+  return IDM_OK;
+}
+
+idm_status idm_belief_set_trace(belief_set *set, belief_origin origin, idm_error *opt_error)
+{
+  if (set->origins == set->origin_capacity) {
+    const size_t capacity = set->origin_capacity ? 2 * set->origin_capacity : 16;
+    if (!grow(&set->origin, capacity, sizeof *set->origin)) return idm_fail_memory(opt_error);
+    set->origin_capacity = capacity;
+  }
+  origin.into = (uint32_t)set->count - 1;
+  origin.weight = set->weight[set->count - 1];
+  set->origin[set->origins++] = origin;
+  return IDM_OK;
 }

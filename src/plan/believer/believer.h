@@ -5,14 +5,17 @@
 
 #include "idm/behavior.h"
 #include "idm/planner.h"
+#include "plan/believer/environment.h"
 
-/* Everything is borrowed: the planner's content gives the policies, theta the candidate models. */
+/* All but the environment is borrowed: the planner's content gives the policies, theta the
+ * candidate models. */
 typedef struct believer {
   const idm_planner *planner;
   void *content;
   const idm_setting *setting;
   const idm_theta *theta;
   idm_recognition recognition;
+  environment environment;
 } believer;
 
 /* Their content is a believer. */

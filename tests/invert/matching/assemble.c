@@ -2,6 +2,7 @@
  * size, draws of the prior. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ static void check_parts(const fixture *f, const idm_posterior *p)
   check(idm_fit_open(&work, NULL, f->problem, f->data, &f->settings, 1, &support_error));
   for (size_t i = 0; i < all; i++) {
     const double y[2] = {p->unconstrained[i], p->unconstrained[all + i]};
-    double total, sum = 0, row[3];
+    double total, sum = 0, row[3], said[3];
     check(idm_matching_log_likelihood(work.matching[0], y, &total, NULL, &support_error));
     const double *part = p->log_likelihood + i * p->unit.count;
     for (size_t k = 0; k < p->unit.count; k++) sum += part[k];
@@ -74,10 +75,14 @@ static void check_parts(const fixture *f, const idm_posterior *p)
     for (size_t t = 0; t < 3; t++) {
       if (!p->by_decision) assert_near(part[t], idm_scorer_trajectory(scorer, t), 1e-9);
       idm_scorer_decisions(scorer, t, row);
+      idm_scorer_evidence(scorer, t, said);
+      /* What bob saw goes with what he did next, and with the last that he did. */
+      row[2] += t == 1 ? said[0] + said[1] + said[2] : 0;
       for (size_t r = f->data->first[t]; p->by_decision && r < f->data->first[t + 1]; r++)
         if (f->data->action[r] != IDM_MISSING)
           assert_near(part[at++], row[r - f->data->first[t]], 1e-9);
     }
+    assert_true(said[0] == 0); /* cleo's log is whole */
   }
   idm_fit_close(&work);
 }
@@ -112,6 +117,25 @@ static void test_by_decision(void **state)
   check_parts(&f, p);
   idm_posterior_destroy(p);
   destroy_fixture(&f);
+}
+
+/* An environment that is not given matters where something was not recorded, and only there. */
+static void test_stand_in(void **state)
+{
+  (void)state;
+  for (int blank = 0; blank < 2; blank++) {
+    fixture f = make_fixture(IDM_KEEP_NOTHING);
+    idm_notes notes = {0};
+    free(f.problem->setting->transition);
+    free(f.problem->setting->emission);
+    f.problem->setting->transition = f.problem->setting->emission = NULL;
+    if (!blank) f.data->action[4] = 2;
+    idm_posterior_destroy(fit_fixture(&f, &notes));
+    assert_int_equal(notes.count, blank);
+    if (blank) assert_non_null(strstr(notes.text[0], "mean of the agent's models"));
+    idm_notes_clear(&notes);
+    destroy_fixture(&f);
+  }
 }
 
 /* A row with one action open decides nothing. */
@@ -237,10 +261,10 @@ static void test_prior_draws(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_trajectory), cmocka_unit_test(test_by_decision),
-      cmocka_unit_test(test_forced_rows),   cmocka_unit_test(test_nothing_kept),
-      cmocka_unit_test(test_size_refused),  cmocka_unit_test(test_too_much_to_keep),
-      cmocka_unit_test(test_prior_draws),
+      cmocka_unit_test(test_by_trajectory),    cmocka_unit_test(test_by_decision),
+      cmocka_unit_test(test_stand_in),         cmocka_unit_test(test_forced_rows),
+      cmocka_unit_test(test_nothing_kept),     cmocka_unit_test(test_size_refused),
+      cmocka_unit_test(test_too_much_to_keep), cmocka_unit_test(test_prior_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static double follow(const golden *g, const char *path, double *z)
     if (rest > 0) {
       const long x = idm_labels_find(&setting->observations, colon + 1, rest);
       assert_true(x >= 0);
-      check(b.ops->observe(b.content, memory, memory, (int)u, (int)x, 0, NULL, &support_error));
+      support_observe(b, memory, memory, (idm_event){.action = (int)u, .observation = (int)x});
     }
     path += length + (path[length] == ',');
   }
