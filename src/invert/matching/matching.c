@@ -123,7 +123,7 @@ static idm_status score(idm_matching *m, const double *y, double *log_likelihood
   return status;
 }
 
-/* Central differences, for logs that leave beliefs unknown. */
+/* Central differences, for behaviours without a slope. */
 static idm_status differences(idm_matching *m, const double *y, double *gradient,
                               idm_error *opt_error)
 {

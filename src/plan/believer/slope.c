@@ -8,22 +8,25 @@
 #include "plan/believer/believer.h"
 #include "plan/believer/recognise.h"
 #include "plan/believer/slope.h"
+#include "plan/believer/slope_set.h"
 
 /* --- what it holds -------------------------------------------------------------------------- */
 
-/* A row of the tree. Beliefs are held at slots: one for every root and every row that others
- * follow. */
-typedef struct row {
-  uint32_t before; /* slot of the belief decided at */
-  uint32_t after;  /* slot of the belief made; none for a leaf */
-  int32_t action;  /* IDM_MISSING: nothing to score */
-  int32_t observation;
-  const bool *open;   /* [action]; NULL: all */
-  double count;       /* trajectories through this row; 0 where the action was forced */
-  uint32_t first_row; /* for messages */
-} row;
-
+/* Known beliefs are held at slots: one for every root and every row that others follow. */
 static const uint32_t no_slot = UINT32_MAX;
+/* What stands for the slot of a node at which several beliefs are possible. */
+static const uint32_t several = UINT32_MAX - 1;
+
+/* Rows that follow each other and leave several beliefs possible: below a slot, or a start that is
+ * one of several. */
+typedef struct thicket {
+  size_t first;
+  size_t end;
+  uint32_t slot; /* no_slot: at a start */
+  uint32_t depth;
+  uint32_t variant;
+  const double *start;
+} thicket;
 
 /* A belief of the tree. */
 typedef struct place {
@@ -39,7 +42,11 @@ typedef struct gradient {
   idm_sizes sizes;
   size_t models;
   size_t rows;
-  row *row; /* [rows], in the order of the tree; roots are not rows */
+  slope_row *row; /* [rows], in the order of the tree; roots are not rows */
+  size_t thickets;
+  thicket *thicket; /* [thickets], in the order of the tree */
+  slope_set *set;   /* NULL where there are none */
+  double *known;    /* [slot][state]: the environment's belief, where there are thickets */
   size_t slots;
   place *slot;                 /* [slots], in the order of the tree */
   double *belief;              /* [slot][state] */
@@ -72,20 +79,20 @@ static bool known_start(const idm_setting *setting, const double *start, size_t 
   return !setting->fully_observed || support == 1;
 }
 
+/* Whether a row at a known belief leaves that of what follows, or of what was seen last, open. */
+static bool opens(const believer *b, const idm_prefix_node *node)
+{
+  const bool recorded = node->action != IDM_MISSING && node->observation != IDM_MISSING;
+  if (node->leaf) return node->action == IDM_MISSING && node->observation != IDM_MISSING;
+  return !recorded || b->recognition != IDM_RECOGNITION_MEAN;
+}
+
 static bool possible(const void *content, const idm_data *data, const idm_prefix_tree *tree)
 {
+  (void)data;
+  (void)tree;
   const believer *b = content;
-  if (!b->planner->belief->adjoint || b->recognition != IDM_RECOGNITION_MEAN) return false;
-  for (size_t i = 0; i < tree->begins; i++)
-    if (!known_start(b->setting, start_of(data, b->setting, tree->begin_start[i]),
-                     data->sizes.states))
-      return false;
-  for (size_t i = 0; i < tree->nodes; i++) {
-    const idm_prefix_node *node = &tree->node[i];
-    if (node->begin >= 0 || node->leaf) continue;
-    if (node->action == IDM_MISSING || node->observation == IDM_MISSING) return false;
-  }
-  return true;
+  return b->planner->belief->adjoint != NULL;
 }
 
 /* --- making one ----------------------------------------------------------------------------- */
@@ -95,7 +102,9 @@ static void destroy(void *content)
   gradient *g = content;
   if (!g) return;
   if (g->adjoint) g->b->planner->belief->adjoint->destroy(g->adjoint);
+  idm_slope_set_destroy(g->set);
   void *const owned[] = {g->row,           g->slot,
+                         g->thicket,       g->known,
                          g->belief,        g->belief_slope,
                          g->decision,      g->log_decision_slope,
                          g->specification, g->specification_slope,
@@ -106,38 +115,70 @@ static void destroy(void *content)
   free(g);
 }
 
-static row row_of(const idm_data *data, const idm_prefix_node *node, uint32_t before,
-                  uint32_t after)
+static slope_row row_of(const idm_data *data, const idm_prefix_node *node, uint32_t before,
+                        uint32_t after)
 {
-  const bool scored = node->action != IDM_MISSING && idm_data_open(data, node->available) > 1;
-  return (row){.before = before,
-               .after = after,
-               .action = node->action,
-               .observation = node->observation,
-               .open = node->available ? data->available_set + node->available * data->sizes.actions
-                                       : NULL,
-               .count = scored ? (double)node->count : 0,
-               .first_row = node->first_row};
+  const bool decided = node->action != IDM_MISSING && idm_data_open(data, node->available) > 1;
+  return (slope_row){
+      .before = before < several ? before : no_slot,
+      .after = after < several ? after : no_slot,
+      .depth = node->depth,
+      .first_row = node->first_row,
+      .action = node->action,
+      .observation = node->observation,
+      .leaf = node->leaf,
+      .last = node->last,
+      .open = node->available ? data->available_set + node->available * data->sizes.actions : NULL,
+      .count = (double)node->count,
+      .decided = decided ? (double)node->count : 0};
 }
 
-/* Rows and slots in the order of the tree; at[node] is the slot of a node. */
+/* A root: a slot, or where its start is one of several a thicket. */
+static uint32_t plant_root(gradient *g, const idm_prefix_tree *tree, const idm_prefix_node *node)
+{
+  const uint32_t variant = tree->begin_variant[node->begin];
+  const double *start = start_of(g->data, g->b->setting, tree->begin_start[node->begin]);
+  if (known_start(g->b->setting, start, g->sizes.states)) {
+    g->slot[g->slots] = (place){.variant = variant, .start = start};
+    return (uint32_t)g->slots++;
+  }
+  g->thicket[g->thickets++] = (thicket){.first = g->rows,
+                                        .end = g->rows,
+                                        .slot = no_slot,
+                                        .depth = node->depth,
+                                        .variant = variant,
+                                        .start = start};
+  return several;
+}
+
+/* A row: its slot, where what follows it is known. */
+static uint32_t plant_row(gradient *g, const idm_prefix_node *node, uint32_t before)
+{
+  if (before != several && opens(g->b, node))
+    g->thicket[g->thickets++] =
+        (thicket){.first = g->rows, .end = g->rows, .slot = before, .depth = node->depth - 1};
+  if (before == several || opens(g->b, node)) {
+    g->thicket[g->thickets - 1].end++;
+    return several;
+  }
+  if (node->leaf) return no_slot;
+  g->slot[g->slots] =
+      (place){.variant = g->slot[before].variant, .steps = g->slot[before].steps + 1};
+  return (uint32_t)g->slots++;
+}
+
+/* Rows, slots and thickets in the order of the tree; at[node] is the slot of a node. */
 static void fill_slots(gradient *g, const idm_prefix_tree *tree, uint32_t *at)
 {
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
-    place *made = &g->slot[g->slots];
     if (node->begin >= 0) {
-      *made = (place){.variant = tree->begin_variant[node->begin],
-                      .start = start_of(g->data, g->b->setting, tree->begin_start[node->begin])};
-      at[i] = (uint32_t)g->slots++;
+      at[i] = plant_root(g, tree, node);
       continue;
     }
     const uint32_t before = at[node->parent];
-    at[i] = node->leaf ? no_slot : (uint32_t)g->slots;
+    at[i] = plant_row(g, node, before);
     g->row[g->rows++] = row_of(g->data, node, before, at[i]);
-    if (node->leaf) continue;
-    *made = (place){.variant = g->slot[before].variant, .steps = g->slot[before].steps + 1};
-    g->slots++;
   }
 }
 
@@ -146,7 +187,8 @@ static bool lay_out(gradient *g, const idm_prefix_tree *tree)
   uint32_t *at = idm_new(tree->nodes, sizeof *at);
   g->row = idm_new(tree->nodes, sizeof *g->row);
   g->slot = idm_new(tree->nodes, sizeof *g->slot);
-  const bool whole = at && g->row && g->slot;
+  g->thicket = idm_new(tree->nodes, sizeof *g->thicket);
+  const bool whole = at && g->row && g->slot && g->thicket;
   if (whole) fill_slots(g, tree, at);
   free(at);
   return whole;
@@ -174,6 +216,30 @@ static bool allocate(gradient *g)
          g->mean && g->scratch;
 }
 
+static idm_event event_of(const slope_row *r)
+{
+  return (idm_event){.action = r->action, .observation = r->observation, .last = r->last};
+}
+
+/* What thickets need: hypotheses, and the environment's belief at every slot. */
+static idm_status prepare_thickets(gradient *g, idm_error *opt_error)
+{
+  const size_t k = g->sizes.states;
+  if (!g->thickets) return IDM_OK;
+  g->known = idm_new(idm_times(g->slots, k), sizeof *g->known);
+  if (!g->known) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < g->slots; i++)
+    if (g->slot[i].start) memcpy(g->known + i * k, g->slot[i].start, k * sizeof *g->known);
+  for (size_t i = 0; i < g->rows; i++) {
+    const slope_row *r = &g->row[i];
+    const idm_event event = event_of(r);
+    if (r->after != no_slot)
+      idm_environment_follow(&g->b->environment, &event, r->open, g->known + r->before * k,
+                             g->known + r->after * k, g->joint);
+  }
+  return idm_slope_set_create(g->b, g->adjoint, &g->set, opt_error);
+}
+
 static idm_status create(const void *content, const idm_data *data, const idm_prefix_tree *tree,
                          void **ret_slope, idm_error *opt_error)
 {
@@ -194,6 +260,7 @@ static idm_status create(const void *content, const idm_data *data, const idm_pr
   idm_status status = lay_out(g, tree) && allocate(g) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = b->planner->belief->adjoint->create(b->content, &g->adjoint, opt_error);
+  if (status == IDM_OK) status = prepare_thickets(g, opt_error);
   if (status != IDM_OK) {
     destroy(g);
     return status;
@@ -204,7 +271,7 @@ static idm_status create(const void *content, const idm_data *data, const idm_pr
 
 /* --- forward -------------------------------------------------------------------------------- */
 
-static recognition recognition_of(const gradient *g, const row *r)
+static recognition recognition_of(const gradient *g, const slope_row *r)
 {
   const size_t u = (size_t)r->action;
   return (recognition){.setting = g->b->setting,
@@ -227,7 +294,7 @@ static void decide(gradient *g, size_t at)
 
 /* A choice whose probability has lost digits, by logarithms; returns the choice's own. Where the
  * policy forbids all that is open, it is shared equally, whatever theta is. */
-static double choose_by_logs(gradient *g, const row *r)
+static double choose_by_logs(gradient *g, const slope_row *r)
 {
   const believer *b = g->b;
   const size_t actions = g->sizes.actions;
@@ -246,9 +313,9 @@ static double choose_by_logs(gradient *g, const row *r)
   double sum = 0;
   for (size_t u = 0; u < actions; u++)
     if (!r->open || r->open[u]) sum += exp(log_pi[u] - most);
-  slope[r->action] += r->count;
+  slope[r->action] += r->decided;
   for (size_t u = 0; u < actions; u++)
-    if (!r->open || r->open[u]) slope[u] -= r->count * exp(log_pi[u] - most) / sum;
+    if (!r->open || r->open[u]) slope[u] -= r->decided * exp(log_pi[u] - most) / sum;
   return log_pi[r->action] - most - log(sum > 1 ? sum : 1); /* the largest term is 1 */
 }
 
@@ -257,64 +324,110 @@ static const double smallest = 1e-290;
 
 /* The choice of a row: its slopes in log pi, its probability into `chosen` or its logarithm
  * returned. */
-static double choose(gradient *g, const row *r, double *chosen)
+static double choose(gradient *g, const slope_row *r, double *chosen)
 {
   const size_t actions = g->sizes.actions;
   const double *pi = g->decision + r->before * actions;
   double *slope = g->log_decision_slope + r->before * actions;
   *chosen = 1;
-  if (r->count == 0) return 0;
+  if (r->decided == 0) return 0;
   double total = r->open ? 0 : 1;
   for (size_t u = 0; r->open && u < actions; u++) total += r->open[u] ? pi[u] : 0;
   if (!(total > smallest) || !(pi[r->action] / total > smallest)) return choose_by_logs(g, r);
   *chosen = pi[r->action] / total;
-  slope[r->action] += r->count;
+  slope[r->action] += r->decided;
   for (size_t u = 0; r->open && u < actions; u++)
-    if (r->open[u]) slope[u] -= r->count * pi[u] / total;
+    if (r->open[u]) slope[u] -= r->decided * pi[u] / total;
   return 0;
 }
 
-static idm_status refuse(const gradient *g, const row *r, idm_error *opt_error)
+static idm_status refuse(const gradient *g, const slope_row *r, idm_error *opt_error)
 {
-  const idm_setting *s = g->b->setting;
-  const idm_status status =
-      idm_fail(opt_error, IDM_INPUT,
-               "observation '%s' after '%s' is impossible under every model of the agent",
-               s->observations.name[r->observation], s->actions.name[r->action]);
+  const idm_event event = event_of(r);
+  const idm_status status = idm_hypotheses_unrecognised(g->b, &event, opt_error);
   if (opt_error) opt_error->line = (long)g->data->line[r->first_row];
   return status;
 }
 
-/* Beliefs, policies and the log-likelihood. */
-static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *opt_error)
+/* Policies at roots up to a slot. */
+static void decide_roots(gradient *g, size_t *made, size_t slot)
 {
   const size_t k = g->sizes.states;
+  for (; *made <= slot; ++*made) {
+    if (!g->slot[*made].start) continue;
+    memcpy(g->belief + *made * k, g->slot[*made].start, k * sizeof *g->belief);
+    decide(g, *made);
+  }
+}
+
+/* A row at a known belief. */
+static idm_status take(gradient *g, size_t i, double *sum, idm_error *opt_error)
+{
+  const slope_row *r = &g->row[i];
+  const double log_p = choose(g, r, &g->chosen[i]);
+  if (log_p != 0) *sum += r->decided * log_p;
+  /* What was seen last is used by no decision, but it must be possible: that is looked at once. */
+  const bool leaf = r->after == no_slot;
+  if (leaf && (g->checked || r->observation == IDM_MISSING)) return IDM_OK;
+  const recognition seen = recognition_of(g, r);
+  double allowed;
+  idm_recognise(&seen, NULL, leaf ? g->mean : g->belief + r->after * g->sizes.states, &allowed,
+                g->joint);
+  if (!(allowed > 0)) return refuse(g, r, opt_error);
+  if (leaf) return IDM_OK;
+  g->allowed[r->after] = allowed;
+  decide(g, r->after);
+  return IDM_OK;
+}
+
+/* Rows that leave several beliefs possible: there and back at once. */
+static idm_status cross(gradient *g, const thicket *t, double *sum, idm_error *opt_error)
+{
+  const size_t k = g->sizes.states;
+  const size_t pairs = g->sizes.actions * g->models;
+  slope_base base = {.variant = t->variant, .depth = t->depth, .opt_start = t->start};
+  if (t->slot != no_slot)
+    base = (slope_base){.variant = g->slot[t->slot].variant,
+                        .steps = g->slot[t->slot].steps,
+                        .depth = t->depth,
+                        .belief = g->belief + t->slot * k,
+                        .known = g->known + t->slot * k,
+                        .decision = g->decision + t->slot * g->sizes.actions,
+                        .specification = g->specification + t->slot * pairs,
+                        .belief_slope = g->belief_slope + t->slot * k,
+                        .log_decision_slope = g->log_decision_slope + t->slot * g->sizes.actions,
+                        .specification_slope = g->specification_slope + t->slot * pairs};
+  size_t at = 0;
+  for (size_t i = t->first; i < t->end; i++) g->chosen[i] = 1;
+  const idm_status status = idm_slope_set_run(g->set, &base, g->row + t->first, t->end - t->first,
+                                              g->checked, sum, &at, opt_error);
+  if (status == IDM_INPUT && opt_error)
+    opt_error->line = (long)g->data->line[g->row[t->first + at].first_row];
+  return status;
+}
+
+/* Beliefs, policies and the log-likelihood; thickets backward too. */
+static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *opt_error)
+{
   size_t made = 0;
   double sum = 0;
-  for (size_t i = 0; i < g->rows; i++) {
-    const row *r = &g->row[i];
-    for (; made <= r->before; made++) { /* roots on the way here */
-      if (!g->slot[made].start) continue;
-      memcpy(g->belief + made * k, g->slot[made].start, k * sizeof *g->belief);
-      decide(g, made);
+  const thicket *t = g->thicket;
+  const thicket *const end = g->thicket + g->thickets;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < g->rows && status == IDM_OK;) {
+    const size_t slot = t < end && i == t->first ? t->slot : g->row[i].before;
+    if (slot != no_slot) decide_roots(g, &made, slot);
+    if (t < end && i == t->first) {
+      status = cross(g, t, &sum, opt_error);
+      i = (t++)->end;
+    } else {
+      status = take(g, i++, &sum, opt_error);
     }
-    const double log_p = choose(g, r, &g->chosen[i]);
-    if (log_p != 0) sum += r->count * log_p;
-    /* What was seen last is used by no decision, but it must be possible: that is looked at once.
-     */
-    const bool leaf = r->after == no_slot;
-    if (leaf && (g->checked || r->observation == IDM_MISSING || r->action == IDM_MISSING)) continue;
-    const recognition seen = recognition_of(g, r);
-    double allowed;
-    idm_recognise(&seen, NULL, leaf ? g->mean : g->belief + r->after * k, &allowed, g->joint);
-    if (!(allowed > 0)) return refuse(g, r, opt_error);
-    if (leaf) continue;
-    g->allowed[r->after] = allowed;
-    decide(g, r->after);
   }
+  if (status != IDM_OK) return status;
   idm_vector_log(g->rows, g->chosen, g->chosen);
-  for (size_t i = 0; i < g->rows; i++) sum += g->row[i].count * g->chosen[i];
-  g->checked = true;
+  for (size_t i = 0; i < g->rows; i++) sum += g->row[i].decided * g->chosen[i];
+  g->checked = g->checked || sum > -INFINITY; /* else not all was looked at */
   *log_likelihood = sum;
   return IDM_OK;
 }
@@ -323,7 +436,7 @@ static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *op
 
 /* One model's share of the recognition z' = sum_m sigma_m z_m' / total: slopes go back to the
  * belief before and to sigma_m. */
-static void recall_model(gradient *g, const row *r, const recognition *seen, size_t m)
+static void recall_model(gradient *g, const slope_row *r, const recognition *seen, size_t m)
 {
   const size_t k = g->sizes.states;
   const size_t observations = g->sizes.observations;
@@ -351,7 +464,7 @@ static void recall_model(gradient *g, const row *r, const recognition *seen, siz
 }
 
 /* recall(), for two states: only the difference of the slopes counts. */
-static void recall_pair(gradient *g, const row *r, const recognition *seen)
+static void recall_pair(gradient *g, const slope_row *r, const recognition *seen)
 {
   const size_t observations = g->sizes.observations;
   const double *t = idm_recognition_transition(seen, 0);
@@ -381,7 +494,7 @@ static void recall_pair(gradient *g, const row *r, const recognition *seen)
 }
 
 /* The recognition that made a belief. */
-static void recall(gradient *g, const row *r)
+static void recall(gradient *g, const slope_row *r)
 {
   /* In an MDP the belief is what was seen, whatever the models say. */
   if (g->b->setting->fully_observed) return;
@@ -414,7 +527,7 @@ static void run_backward(gradient *g)
 {
   size_t left = g->slots;
   for (size_t i = g->rows; i-- > 0;) {
-    const row *r = &g->row[i];
+    const slope_row *r = &g->row[i];
     if (r->after == no_slot) continue;
     while (left > r->after) ask(g, --left); /* roots on the way here, then the row's own */
     recall(g, r);
@@ -461,9 +574,9 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   const idm_adjoint_ops *adjoint = planner->belief->adjoint;
   idm_theta_clear(theta_slope);
   clear_slopes(g);
+  adjoint->begin(g->adjoint);
   idm_status status = run_forward(g, log_likelihood, opt_error);
   if (status != IDM_OK || *log_likelihood == -INFINITY) return status;
-  adjoint->begin(g->adjoint);
   run_backward(g);
   status = adjoint->finish(g->adjoint, theta_slope, opt_error);
   keep_read(planner, theta_slope);

@@ -5,8 +5,7 @@
 
 #include "idm/behavior.h"
 
-/* Their content is a believer. It can be had where the planner's policies have an adjoint, the
- * recognition is `mean`, and every belief is known: nothing but last observations is unrecorded. */
+/* Their content is a believer. It can be had where the planner's policies have an adjoint. */
 extern const idm_slope_ops idm_believer_slope;
 
 #endif
