@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, how often
-# the verdict on a model is wrong, and simulation-based calibration. What is done is kept in
+# the verdict on a model is wrong, what unrecorded cells do, and simulation-based calibration. What is done is kept in
 # FOLDER, and the same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -23,6 +23,10 @@ OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$folder/grid"
 echo
 echo "== alarms of the model's half of the verdict, of right and of wrong models"
 python3 alarms.py "$program" "$folder/alarms" 200
+
+echo
+echo "== unrecorded cells lose precision, not truth"
+python3 blanks.py "$program" "$folder/blanks"
 
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.
