@@ -4,10 +4,10 @@
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {
   json_t *object = json_object();
-  json_object_set_new(object, "trusted", json_boolean(a->trusted));
-  json_object_set_new(object, "failures", idm_json_texts(&a->failures));
-  json_object_set_new(object, "misfits", idm_json_texts(&a->misfits));
-  json_object_set_new(object, "remarks", idm_json_texts(&a->remarks));
+  idm_json_set(&object, "trusted", json_boolean(a->trusted));
+  idm_json_set(&object, "failures", idm_json_texts(&a->failures));
+  idm_json_set(&object, "misfits", idm_json_texts(&a->misfits));
+  idm_json_set(&object, "remarks", idm_json_texts(&a->remarks));
   return cli_print_json(call, object);
 }
 

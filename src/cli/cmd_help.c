@@ -4,12 +4,12 @@
 static json_t *command_json(const cli_command *command)
 {
   json_t *object = cli_entry(command->name, command->summary);
-  json_object_set_new(object, "arguments", json_string(command->arguments));
+  idm_json_set(&object, "arguments", json_string(command->arguments));
   json_t *options = json_array();
   cli_option option;
   for (size_t i = 0; cli_option_at(command, i, &option); i++)
-    json_array_append_new(options, cli_entry(option.name, option.help));
-  json_object_set_new(object, "options", options);
+    idm_json_append(&options, cli_entry(option.name, option.help));
+  idm_json_set(&object, "options", options);
   return object;
 }
 
@@ -18,9 +18,9 @@ static idm_status help_json(cli_call *call, const cli_command *opt_command)
   json_t *array = json_array();
   for (size_t i = 0; call->commands[i]; i++)
     if (!opt_command || opt_command == call->commands[i])
-      json_array_append_new(array, command_json(call->commands[i]));
+      idm_json_append(&array, command_json(call->commands[i]));
   json_t *object = json_object();
-  json_object_set_new(object, "commands", array);
+  idm_json_set(&object, "commands", array);
   return cli_print_json(call, object);
 }
 

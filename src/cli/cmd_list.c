@@ -8,10 +8,11 @@
 static idm_status finish(cli_call *call, json_t *array)
 {
   json_t *object = json_object();
-  json_object_set_new(object, call->argument[0], array);
+  idm_json_set(&object, call->argument[0], array);
   if (cli_given(call, "json")) return cli_print_json(call, object);
+  const bool whole = object;
   json_decref(object);
-  return IDM_OK;
+  return whole ? IDM_OK : idm_fail_memory(&call->error);
 }
 
 /* Blocks that a planner reads, its own among them. */
@@ -20,9 +21,9 @@ static json_t *reads_json(const idm_planner *planner)
   json_t *reads = json_array();
   for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
     if (idm_planner_reads(planner, id))
-      json_array_append_new(reads, json_string(idm_block_name((idm_block_id)id)));
+      idm_json_append(&reads, json_string(idm_block_name((idm_block_id)id)));
   for (size_t i = 0; i < planner->owns; i++)
-    json_array_append_new(reads, json_string(planner->own[i].name));
+    idm_json_append(&reads, json_string(planner->own[i].name));
   return reads;
 }
 
@@ -34,9 +35,9 @@ static idm_status list_planners(cli_call *call, bool agents)
     const idm_planner *planner = idm_planner_at(i);
     if (planner->agent != agents) continue;
     json_t *object = cli_entry(planner->name, planner->summary);
-    json_object_set_new(object, "row", json_string(planner->row));
-    json_object_set_new(object, "reads", reads_json(planner));
-    json_array_append_new(array, object);
+    idm_json_set(&object, "row", json_string(planner->row));
+    idm_json_set(&object, "reads", reads_json(planner));
+    idm_json_append(&array, object);
     if (!cli_given(call, "json")) printf("%-24s %s\n", planner->name, planner->summary);
   }
   return finish(call, array);
@@ -50,10 +51,10 @@ static idm_status list_inverses(cli_call *call)
     json_t *object = cli_entry(inverse->name, inverse->summary);
     json_t *settings = json_array();
     for (size_t k = 0; inverse->settings[k]; k++)
-      json_array_append_new(settings, json_string(inverse->settings[k]));
-    json_object_set_new(object, "row", json_string(inverse->row));
-    json_object_set_new(object, "settings", settings);
-    json_array_append_new(array, object);
+      idm_json_append(&settings, json_string(inverse->settings[k]));
+    idm_json_set(&object, "row", json_string(inverse->row));
+    idm_json_set(&object, "settings", settings);
+    idm_json_append(&array, object);
     if (!cli_given(call, "json")) printf("%-24s %s\n", inverse->name, inverse->summary);
   }
   return finish(call, array);
@@ -64,7 +65,7 @@ static idm_status list_samplers(cli_call *call)
   json_t *array = json_array();
   for (size_t i = 0; idm_sampler_at(i); i++) {
     const idm_sampler *sampler = idm_sampler_at(i);
-    json_array_append_new(array, cli_entry(sampler->name, sampler->summary));
+    idm_json_append(&array, cli_entry(sampler->name, sampler->summary));
     if (!cli_given(call, "json")) printf("%-24s %s\n", sampler->name, sampler->summary);
   }
   return finish(call, array);
@@ -74,7 +75,7 @@ static idm_status list_examples(cli_call *call)
 {
   json_t *array = json_array();
   for (size_t i = 0; idm_example_name(i); i++) {
-    json_array_append_new(array, cli_entry(idm_example_name(i), NULL));
+    idm_json_append(&array, cli_entry(idm_example_name(i), NULL));
     if (!cli_given(call, "json")) printf("example:%s\n", idm_example_name(i));
   }
   return finish(call, array);
@@ -147,9 +148,9 @@ static idm_status finish_table(cli_call *call, json_t *array, const heading *hea
   return finish(call, array);
 }
 
-static void set_text(json_t *entry, const char *key, const char *text)
+static void set_text(json_t **entry, const char *key, const char *text)
 {
-  json_object_set_new(entry, key, json_string(text));
+  idm_json_set(entry, key, json_string(text));
 }
 
 /* --- parameters ----------------------------------------------------------------------------- */
@@ -193,7 +194,7 @@ static const char *standard_of(const idm_block_info *info, char *buffer, size_t 
 }
 
 /* Planners that read a block, in words: those that do not, where they are fewer. */
-static void set_readers(json_t *entry, json_t *readers, const json_t *others)
+static void set_readers(json_t **entry, json_t *readers, const json_t *others)
 {
   char names[400];
   char words[420];
@@ -201,7 +202,7 @@ static void set_readers(json_t *entry, json_t *readers, const json_t *others)
   join(most ? others : readers, names, sizeof names);
   snprintf(words, sizeof words, "%s%s", most ? (names[0] ? "all but " : "all") : "", names);
   set_text(entry, "read_by", words);
-  json_object_set_new(entry, "planners", readers);
+  idm_json_set(entry, "planners", readers);
 }
 
 /* One block: of the shared table, or of a planner's own. */
@@ -214,14 +215,14 @@ static json_t *parameter_json(const idm_block_info *info, int id, const idm_plan
   for (size_t i = 0; idm_planner_at(i); i++) {
     const idm_planner *planner = idm_planner_at(i);
     const bool reads = opt_owner ? planner == opt_owner : idm_planner_reads(planner, (size_t)id);
-    json_array_append_new(reads ? readers : others, json_string(planner->name));
+    idm_json_append(reads ? &readers : &others, json_string(planner->name));
   }
-  set_text(entry, "place", place_of(info, buffer, sizeof buffer));
-  set_text(entry, "support", support_of(info));
-  set_text(entry, "default", standard_of(info, buffer, sizeof buffer));
-  set_text(entry, "scale", info->scales ? idm_scale_name(info->scale) : "never free");
-  set_text(entry, "prior", idm_block_prior_text(info, buffer, sizeof buffer));
-  set_readers(entry, readers, others);
+  set_text(&entry, "place", place_of(info, buffer, sizeof buffer));
+  set_text(&entry, "support", support_of(info));
+  set_text(&entry, "default", standard_of(info, buffer, sizeof buffer));
+  set_text(&entry, "scale", info->scales ? idm_scale_name(info->scale) : "never free");
+  set_text(&entry, "prior", idm_block_prior_text(info, buffer, sizeof buffer));
+  set_readers(&entry, readers, others);
   json_decref(others);
   return entry;
 }
@@ -234,11 +235,10 @@ static idm_status list_parameters(cli_call *call)
       {"prior", "prior"},    {"read_by", "read by"},    {NULL, NULL}};
   json_t *array = json_array();
   for (int id = 0; id < IDM_BLOCK_COUNT; id++)
-    json_array_append_new(array, parameter_json(idm_block_describe((idm_block_id)id), id, NULL));
+    idm_json_append(&array, parameter_json(idm_block_describe((idm_block_id)id), id, NULL));
   for (size_t i = 0; idm_planner_at(i); i++)
     for (size_t k = 0; k < idm_planner_at(i)->owns; k++)
-      json_array_append_new(array,
-                            parameter_json(&idm_planner_at(i)->own[k], -1, idm_planner_at(i)));
+      idm_json_append(&array, parameter_json(&idm_planner_at(i)->own[k], -1, idm_planner_at(i)));
   return finish_table(call, array, headings);
 }
 
@@ -274,16 +274,16 @@ static idm_status list_columns(cli_call *call)
     json_t *headers = json_array();
     json_t *guesses = json_array();
     for (size_t i = 0; info->names[i]; i++)
-      json_array_append_new(i < info->defaults ? headers : guesses, json_string(info->names[i]));
-    json_object_set_new(entry, "headers", headers);
-    json_object_set_new(entry, "guesses", guesses);
-    set_text(entry, "cells", cells_of(info, buffer, sizeof buffer));
-    set_text(entry, "by", info->by_trajectory ? "trajectory" : "row");
-    set_text(entry, "need",
+      idm_json_append(i < info->defaults ? &headers : &guesses, json_string(info->names[i]));
+    idm_json_set(&entry, "headers", headers);
+    idm_json_set(&entry, "guesses", guesses);
+    set_text(&entry, "cells", cells_of(info, buffer, sizeof buffer));
+    set_text(&entry, "by", info->by_trajectory ? "trajectory" : "row");
+    set_text(&entry, "need",
              info->required   ? "required"
              : info->evidence ? "evidence: read where it is mapped or needed"
                               : "read where it is there");
-    json_array_append_new(array, entry);
+    idm_json_append(&array, entry);
   }
   return finish_table(call, array, headings);
 }

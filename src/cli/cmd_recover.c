@@ -17,11 +17,11 @@ static idm_status report(cli_call *call, const idm_calibration *c)
   for (size_t q = 0; q + 1 < c->quantity.count; q++) {
     const idm_recovered r = idm_calibration_recovered(c, q);
     json_t *one = json_object();
-    json_object_set_new(one, "coverage_90", idm_json_number(r.coverage));
-    json_object_set_new(one, "bias_in_sd", idm_json_number(r.bias));
-    json_object_set_new(one, "rms_error", idm_json_number(r.error));
-    json_object_set_new(one, "correlation", idm_json_number(r.correlation));
-    json_object_set_new(object, c->quantity.name[q], one);
+    idm_json_set(&one, "coverage_90", idm_json_number(r.coverage));
+    idm_json_set(&one, "bias_in_sd", idm_json_number(r.bias));
+    idm_json_set(&one, "rms_error", idm_json_number(r.error));
+    idm_json_set(&one, "correlation", idm_json_number(r.correlation));
+    idm_json_set(&object, c->quantity.name[q], one);
     if (!json)
       printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n", c->quantity.name[q], 100 * r.coverage, r.bias,
              r.error, r.correlation);

@@ -30,12 +30,11 @@ static idm_status report(cli_call *call, const idm_calibration *c)
     worst = fmin(worst, p);
     json_t *one = json_object();
     json_t *counts = json_array();
-    for (size_t b = 0; b < bins; b++)
-      json_array_append_new(counts, json_integer((json_int_t)count[b]));
-    json_object_set_new(one, "counts", counts);
-    json_object_set_new(one, "chi_square", idm_json_number(statistic));
-    json_object_set_new(one, "p", idm_json_number(p));
-    json_object_set_new(object, c->quantity.name[q], one);
+    for (size_t b = 0; b < bins; b++) idm_json_append(&counts, json_integer((json_int_t)count[b]));
+    idm_json_set(&one, "counts", counts);
+    idm_json_set(&one, "chi_square", idm_json_number(statistic));
+    idm_json_set(&one, "p", idm_json_number(p));
+    idm_json_set(&object, c->quantity.name[q], one);
     if (!json) print_ranks(c->quantity.name[q], count, statistic, p);
   }
   if (!json) printf("\nlargest R-hat %.4f; least p %.4f\n", idm_calibration_rhat(c), worst);

@@ -12,15 +12,15 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
 {
   json_t *by_agent = json_object();
   for (size_t a = 0; a < data->agent_name.count; a++)
-    json_object_set_new(by_agent, data->agent_name.name[a], idm_json_number(agents[a]));
+    idm_json_set(&by_agent, data->agent_name.name[a], idm_json_number(agents[a]));
   json_t *object = json_object();
-  json_object_set_new(object, "log_likelihood", idm_json_number(score->log_likelihood));
-  json_object_set_new(object, "decisions", json_integer((json_int_t)score->decisions));
-  json_object_set_new(object, "forced", json_integer((json_int_t)score->forced));
-  json_object_set_new(object, "unrecorded", json_integer((json_int_t)score->unrecorded));
-  json_object_set_new(object, "rows", json_integer((json_int_t)data->rows));
-  json_object_set_new(object, "trajectories", json_integer((json_int_t)data->trajectories));
-  json_object_set_new(object, "agents", by_agent);
+  idm_json_set(&object, "log_likelihood", idm_json_number(score->log_likelihood));
+  idm_json_set(&object, "decisions", json_integer((json_int_t)score->decisions));
+  idm_json_set(&object, "forced", json_integer((json_int_t)score->forced));
+  idm_json_set(&object, "unrecorded", json_integer((json_int_t)score->unrecorded));
+  idm_json_set(&object, "rows", json_integer((json_int_t)data->rows));
+  idm_json_set(&object, "trajectories", json_integer((json_int_t)data->trajectories));
+  idm_json_set(&object, "agents", by_agent);
   return cli_print_json(call, object);
 }
 

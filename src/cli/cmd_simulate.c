@@ -11,10 +11,10 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
     return IDM_OK;
   }
   json_t *object = json_object();
-  json_object_set_new(object, "trajectories", json_integer((json_int_t)data->trajectories));
-  json_object_set_new(object, "rows", json_integer((json_int_t)data->rows));
-  json_object_set_new(object, "seed", json_integer(seed));
-  json_object_set_new(object, "file", json_string(cli_text(call, "output")));
+  idm_json_set(&object, "trajectories", json_integer((json_int_t)data->trajectories));
+  idm_json_set(&object, "rows", json_integer((json_int_t)data->rows));
+  idm_json_set(&object, "seed", json_integer(seed));
+  idm_json_set(&object, "file", idm_json_text(cli_text(call, "output")));
   return cli_print_json(call, object);
 }
 

@@ -154,8 +154,8 @@ static json_t *policy_json(const idm_setting *setting, const view *v)
   for (size_t u = 0; u < actions; u++) {
     json_t *column = json_array();
     for (size_t i = 0; i < v->count; i++)
-      json_array_append_new(column, idm_json_number(v->policy[i * actions + u]));
-    json_object_set_new(policy, setting->actions.name[u], column);
+      idm_json_append(&column, idm_json_number(v->policy[i * actions + u]));
+    idm_json_set(&policy, setting->actions.name[u], column);
   }
   return policy;
 }
@@ -168,34 +168,33 @@ static idm_status print_json(cli_call *call, const idm_problem *problem, const v
   const size_t states = problem->setting->states.count;
   json_t *at = json_array();
   for (size_t i = 0; i < v->count; i++)
-    json_array_append_new(at, v->believes ? idm_json_numbers(v->belief + i * states, states)
-                                          : json_null());
+    idm_json_append(&at,
+                    v->believes ? idm_json_numbers(v->belief + i * states, states) : json_null());
   json_t *object = json_object();
-  json_object_set_new(object, "at", at);
-  json_object_set_new(object, "value", idm_json_numbers(v->value, v->count));
-  json_object_set_new(object, "policy", policy_json(problem->setting, v));
-  json_object_set_new(object, "bound", idm_json_number(report->bound));
-  json_object_set_new(object, "iterations", json_integer(report->iterations));
-  json_object_set_new(object, "stop", json_string(idm_stop_name(report->stop)));
-  json_object_set_new(object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
+  idm_json_set(&object, "at", at);
+  idm_json_set(&object, "value", idm_json_numbers(v->value, v->count));
+  idm_json_set(&object, "policy", policy_json(problem->setting, v));
+  idm_json_set(&object, "bound", idm_json_number(report->bound));
+  idm_json_set(&object, "iterations", json_integer(report->iterations));
+  idm_json_set(&object, "stop", json_string(idm_stop_name(report->stop)));
+  idm_json_set(&object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
   const struct {
     const char *name;
     idm_block_id id;
   } scalars[] = {
       {"alpha", IDM_ALPHA}, {"beta", IDM_BETA}, {"eta", IDM_ETA}, {"discount", IDM_DISCOUNT}};
   for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
-    json_object_set_new(object, scalars[i].name,
-                        idm_json_number(idm_theta_scalar(theta, scalars[i].id)));
-  json_object_set_new(object, "return",
-                      opt_forward ? idm_json_number(opt_forward->internal_return) : json_null());
+    idm_json_set(&object, scalars[i].name, idm_json_number(idm_theta_scalar(theta, scalars[i].id)));
+  idm_json_set(&object, "return",
+               opt_forward ? idm_json_number(opt_forward->internal_return) : json_null());
   json_t *complexity = json_object();
-  json_object_set_new(complexity, "decision",
-                      opt_forward ? idm_json_number(opt_forward->decision) : json_null());
-  json_object_set_new(complexity, "specification",
-                      opt_forward ? idm_json_number(opt_forward->specification) : json_null());
-  json_object_set_new(complexity, "recognition",
-                      opt_forward ? idm_json_number(opt_forward->recognition) : json_null());
-  json_object_set_new(object, "complexity", complexity);
+  idm_json_set(&complexity, "decision",
+               opt_forward ? idm_json_number(opt_forward->decision) : json_null());
+  idm_json_set(&complexity, "specification",
+               opt_forward ? idm_json_number(opt_forward->specification) : json_null());
+  idm_json_set(&complexity, "recognition",
+               opt_forward ? idm_json_number(opt_forward->recognition) : json_null());
+  idm_json_set(&object, "complexity", complexity);
   return cli_print_json(call, object);
 }
 

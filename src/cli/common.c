@@ -83,8 +83,7 @@ idm_status cli_check_target(cli_call *call, const char *path)
 
 idm_status cli_print_json(cli_call *call, json_t *object)
 {
-  char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(object);
+  char *text = idm_json_dump(object, JSON_INDENT(1));
   if (!text) return idm_fail_memory(&call->error);
   puts(text);
   free(text);
@@ -98,15 +97,15 @@ idm_status cli_report_file(cli_call *call, const char *path)
     return IDM_OK;
   }
   json_t *object = json_object();
-  json_object_set_new(object, "file", json_string(path));
-  json_object_set_new(object, "notes", idm_json_texts(&call->notes));
+  idm_json_set(&object, "file", idm_json_text(path));
+  idm_json_set(&object, "notes", idm_json_texts(&call->notes));
   return cli_print_json(call, object);
 }
 
 json_t *cli_entry(const char *name, const char *summary)
 {
   json_t *object = json_object();
-  json_object_set_new(object, "name", json_string(name));
-  if (summary) json_object_set_new(object, "summary", json_string(summary));
+  idm_json_set(&object, "name", json_string(name));
+  if (summary) idm_json_set(&object, "summary", json_string(summary));
   return object;
 }

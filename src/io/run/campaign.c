@@ -38,17 +38,15 @@ typedef struct campaign {
 static char *replication_line(const idm_calibration *c, size_t i)
 {
   json_t *line = json_object();
-  json_object_set_new(line, "replication", json_integer((json_int_t)i));
-  json_object_set_new(line, "r_hat", idm_json_number(c->rhat[i]));
-  json_object_set_new(line, "draws", json_integer(c->draws[i]));
+  idm_json_set(&line, "replication", json_integer((json_int_t)i));
+  idm_json_set(&line, "r_hat", idm_json_number(c->rhat[i]));
+  idm_json_set(&line, "draws", json_integer(c->draws[i]));
   for (size_t q = 0; q < c->quantity.count; q++) {
     const idm_recovery *r = &c->recovery[i * c->quantity.count + q];
     const double numbers[] = {r->truth, r->mean, r->sd, r->low, r->high, (double)r->rank};
-    json_object_set_new(line, c->quantity.name[q], idm_json_numbers(numbers, 6));
+    idm_json_set(&line, c->quantity.name[q], idm_json_numbers(numbers, 6));
   }
-  char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  json_decref(line);
-  return text;
+  return idm_json_dump(line, JSON_COMPACT);
 }
 
 /* A line back into the calibration; false where it is not one of ours. */
@@ -58,7 +56,7 @@ static bool take_line(const json_t *line, idm_calibration *c)
   if (!json_is_integer(index)) return false;
   const json_int_t i = json_integer_value(index);
   if (i < 0 || (size_t)i >= c->settings.replications) return true; /* of a longer campaign */
-  c->rhat[i] = json_number_value(json_object_get(line, "r_hat"));
+  if (!idm_json_read_number(json_object_get(line, "r_hat"), &c->rhat[i])) return false;
   c->draws[i] = (long)json_integer_value(json_object_get(line, "draws"));
   for (size_t q = 0; q < c->quantity.count; q++) {
     idm_recovery *r = &c->recovery[(size_t)i * c->quantity.count + q];

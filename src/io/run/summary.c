@@ -10,24 +10,24 @@ static const size_t most_bytes = (size_t)1 << 28;
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-static void set(json_t *object, const char *key, double value)
+static void set(json_t **object, const char *key, double value)
 {
-  json_object_set_new(object, key, idm_json_number(value));
+  idm_json_set(object, key, idm_json_number(value));
 }
 
 static json_t *diagnosis(const idm_diagnosis *d)
 {
   json_t *object = json_object();
-  set(object, "mean", d->mean);
-  set(object, "sd", d->sd);
-  set(object, "mcse_mean", d->mcse_mean);
-  set(object, "mcse_sd", d->mcse_sd);
-  set(object, "q5", d->q05);
-  set(object, "q50", d->q50);
-  set(object, "q95", d->q95);
-  set(object, "ess_bulk", d->ess_bulk);
-  set(object, "ess_tail", d->ess_tail);
-  set(object, "r_hat", d->rhat);
+  set(&object, "mean", d->mean);
+  set(&object, "sd", d->sd);
+  set(&object, "mcse_mean", d->mcse_mean);
+  set(&object, "mcse_sd", d->mcse_sd);
+  set(&object, "q5", d->q05);
+  set(&object, "q50", d->q50);
+  set(&object, "q95", d->q95);
+  set(&object, "ess_bulk", d->ess_bulk);
+  set(&object, "ess_tail", d->ess_tail);
+  set(&object, "r_hat", d->rhat);
   return object;
 }
 
@@ -37,18 +37,17 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
     json_t *one = json_object();
-    set(one, "contraction", id->contraction);
-    set(one, "maximum_likelihood", id->maximum);
-    json_object_set_new(one, "profile_interval",
-                        idm_json_numbers((const double[]){id->low, id->high}, 2));
-    json_object_set_new(one, "limits", idm_json_numbers(id->limit, 2));
-    json_object_set_new(one, "drop_at_limits", idm_json_numbers(id->gap, 2));
+    set(&one, "contraction", id->contraction);
+    set(&one, "maximum_likelihood", id->maximum);
+    idm_json_set(&one, "profile_interval",
+                 idm_json_numbers((const double[]){id->low, id->high}, 2));
+    idm_json_set(&one, "limits", idm_json_numbers(id->limit, 2));
+    idm_json_set(&one, "drop_at_limits", idm_json_numbers(id->gap, 2));
     json_t *by_prior = json_array();
-    for (int side = 0; side < 2; side++)
-      json_array_append_new(by_prior, json_boolean(id->proper[side]));
-    json_object_set_new(one, "prior_is_proper", by_prior);
-    json_object_set_new(one, "sentence", json_string(id->sentence));
-    json_object_set_new(object, p->quantity.name[id->quantity], one);
+    for (int side = 0; side < 2; side++) idm_json_append(&by_prior, json_boolean(id->proper[side]));
+    idm_json_set(&one, "prior_is_proper", by_prior);
+    idm_json_set(&one, "sentence", json_string(id->sentence));
+    idm_json_set(&object, p->quantity.name[id->quantity], one);
   }
   return object;
 }
@@ -57,7 +56,7 @@ static json_t *by_quantity(const idm_posterior *p, const double *values)
 {
   json_t *object = json_object();
   for (size_t i = 0; i < p->quantity.count; i++)
-    if (p->summarised[i]) set(object, p->quantity.name[i], values[i]);
+    if (p->summarised[i]) set(&object, p->quantity.name[i], values[i]);
   return object;
 }
 
@@ -67,72 +66,72 @@ static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
   for (size_t i = 0; i < a->sensitivities; i++) {
     const idm_sensitivity *s = &a->sensitivity[i];
     json_t *one = json_object();
-    set(one, "value", s->value);
-    json_object_set_new(one, "mean_change_per_unit", by_quantity(p, s->slope));
-    json_object_set_new(object, s->name, one);
+    set(&one, "value", s->value);
+    idm_json_set(&one, "mean_change_per_unit", by_quantity(p, s->slope));
+    idm_json_set(&object, s->name, one);
   }
   return object;
 }
 
-static void put_data_part(json_t *object, const idm_posterior *p, const idm_assessment *a)
+static void put_data_part(json_t **object, const idm_posterior *p, const idm_assessment *a)
 {
   if (!a->identified) return;
   set(object, "maximum_log_likelihood", a->log_likelihood);
-  json_object_set_new(object, "identification", identification(p, a));
+  idm_json_set(object, "identification", identification(p, a));
   json_t *ridge = json_object();
-  set(ridge, "least_eigenvalue", a->ridge);
-  json_object_set_new(ridge, "sentence",
-                      a->ridge_sentence ? json_string(a->ridge_sentence) : json_null());
-  json_object_set_new(object, "ridge", ridge);
-  json_object_set_new(object, "sensitivity", sensitivity(p, a));
+  set(&ridge, "least_eigenvalue", a->ridge);
+  idm_json_set(&ridge, "sentence",
+               a->ridge_sentence ? json_string(a->ridge_sentence) : json_null());
+  idm_json_set(object, "ridge", ridge);
+  idm_json_set(object, "sensitivity", sensitivity(p, a));
   if (!a->finer) return;
   json_t *lattice = json_object();
-  json_object_set_new(lattice, "resolution", json_integer(a->resolution));
-  json_object_set_new(lattice, "finer", json_integer(a->finer));
-  set(lattice, "largest_change", a->finer_change);
-  json_object_set_new(lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
-  json_object_set_new(object, "discretisation", lattice);
+  idm_json_set(&lattice, "resolution", json_integer(a->resolution));
+  idm_json_set(&lattice, "finer", json_integer(a->finer));
+  set(&lattice, "largest_change", a->finer_change);
+  idm_json_set(&lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
+  idm_json_set(object, "discretisation", lattice);
 }
 
 /* The model's half: what it is compared with, and its tests. */
 static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
 {
   json_t *object = json_object();
-  json_object_set_new(object, "decisions", json_integer((json_int_t)m->decisions));
-  set(object, "best_log_likelihood", m->log_likelihood);
-  set(object, "uniform_log_likelihood", m->uniform);
-  set(object, "rates_log_likelihood", m->rates);
-  json_object_set_new(object, "agents", json_integer((json_int_t)m->agents));
+  idm_json_set(&object, "decisions", json_integer((json_int_t)m->decisions));
+  set(&object, "best_log_likelihood", m->log_likelihood);
+  set(&object, "uniform_log_likelihood", m->uniform);
+  set(&object, "rates_log_likelihood", m->rates);
+  idm_json_set(&object, "agents", json_integer((json_int_t)m->agents));
   json_t *between = json_object();
   for (size_t i = 0; m->between && i < p->coordinate.count; i++)
-    set(between, p->coordinate.name[i], m->between[i]);
-  json_object_set_new(object, "sd_between_agents", between);
-  set(object, "level", m->level);
+    set(&between, p->coordinate.name[i], m->between[i]);
+  idm_json_set(&object, "sd_between_agents", between);
+  set(&object, "level", m->level);
   json_t *tests = json_object();
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
     if (!m->test[i].looked) continue;
     json_t *one = json_object();
-    set(one, "statistic", m->test[i].statistic);
-    set(one, "expected", m->test[i].expected);
-    set(one, "p", m->test[i].p);
-    json_object_set_new(tests, idm_model_test_name((idm_model_test)i), one);
+    set(&one, "statistic", m->test[i].statistic);
+    set(&one, "expected", m->test[i].expected);
+    set(&one, "p", m->test[i].p);
+    idm_json_set(&tests, idm_model_test_name((idm_model_test)i), one);
   }
-  json_object_set_new(object, "tests", tests);
+  idm_json_set(&object, "tests", tests);
   return object;
 }
 
 static json_t *projection_object(const idm_projection *projection)
 {
   json_t *object = json_object();
-  json_object_set_new(object, "decisions", json_integer((json_int_t)projection->decisions));
-  set(object, "log_loss", projection->log_loss);
-  set(object, "uniform_log_loss", projection->uniform_log_loss);
-  set(object, "rates_log_loss", projection->rates_log_loss);
-  set(object, "pseudo_r2", projection->pseudo_r2);
-  set(object, "pseudo_r2_rates", projection->pseudo_r2_rates);
-  set(object, "brier", projection->brier);
-  json_object_set_new(object, "repeated", json_integer((json_int_t)projection->repeated));
-  set(object, "divergence", projection->divergence);
+  idm_json_set(&object, "decisions", json_integer((json_int_t)projection->decisions));
+  set(&object, "log_loss", projection->log_loss);
+  set(&object, "uniform_log_loss", projection->uniform_log_loss);
+  set(&object, "rates_log_loss", projection->rates_log_loss);
+  set(&object, "pseudo_r2", projection->pseudo_r2);
+  set(&object, "pseudo_r2_rates", projection->pseudo_r2_rates);
+  set(&object, "brier", projection->brier);
+  idm_json_set(&object, "repeated", json_integer((json_int_t)projection->repeated));
+  set(&object, "divergence", projection->divergence);
   return object;
 }
 
@@ -140,28 +139,28 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
                               const idm_projection *opt_projection)
 {
   json_t *object = json_object();
-  json_object_set_new(object, "inverse", json_string(p->inverse));
-  json_object_set_new(object, "sampler", json_string(p->sampler));
-  json_object_set_new(object, "chains", json_integer((json_int_t)p->chains));
-  json_object_set_new(object, "draws", json_integer((json_int_t)p->draws));
-  json_object_set_new(object, "warmup", json_integer(p->warmup));
-  json_object_set_new(object, "seed", json_integer((json_int_t)p->seed));
+  idm_json_set(&object, "inverse", json_string(p->inverse));
+  idm_json_set(&object, "sampler", json_string(p->sampler));
+  idm_json_set(&object, "chains", json_integer((json_int_t)p->chains));
+  idm_json_set(&object, "draws", json_integer((json_int_t)p->draws));
+  idm_json_set(&object, "warmup", json_integer(p->warmup));
+  idm_json_set(&object, "seed", json_integer((json_int_t)p->seed));
   json_t *quantities = json_object();
   for (size_t i = 0; i < p->quantity.count; i++)
     if (p->summarised[i])
-      json_object_set_new(quantities, p->quantity.name[i], diagnosis(&a->diagnosis[i]));
-  json_object_set_new(object, "posterior", quantities);
-  json_object_set_new(object, "divergences", json_integer(a->divergences));
-  set(object, "e_bfmi", a->ebfmi);
-  put_data_part(object, p, a);
-  if (a->model.looked) json_object_set_new(object, "model", model_object(p, &a->model));
-  if (opt_projection) json_object_set_new(object, "projection", projection_object(opt_projection));
+      idm_json_set(&quantities, p->quantity.name[i], diagnosis(&a->diagnosis[i]));
+  idm_json_set(&object, "posterior", quantities);
+  idm_json_set(&object, "divergences", json_integer(a->divergences));
+  set(&object, "e_bfmi", a->ebfmi);
+  put_data_part(&object, p, a);
+  if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
+  if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
-  json_object_set_new(verdict, "trusted", json_boolean(a->trusted));
-  json_object_set_new(verdict, "failures", idm_json_texts(&a->failures));
-  json_object_set_new(verdict, "misfits", idm_json_texts(&a->misfits));
-  json_object_set_new(verdict, "remarks", idm_json_texts(&a->remarks));
-  json_object_set_new(object, "verdict", verdict);
+  idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  idm_json_set(&verdict, "failures", idm_json_texts(&a->failures));
+  idm_json_set(&verdict, "misfits", idm_json_texts(&a->misfits));
+  idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));
+  idm_json_set(&object, "verdict", verdict);
   return object;
 }
 
@@ -171,8 +170,7 @@ idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessmen
 {
   idm_require(posterior, assessment, path);
   json_t *object = summary_object(posterior, assessment, opt_projection);
-  char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(object);
+  char *text = idm_json_dump(object, JSON_INDENT(1));
   if (!text) return idm_fail_memory(opt_error);
   idm_file *file = NULL;
   const idm_status status = idm_file_create(path, &file, opt_error);
