@@ -2,6 +2,7 @@
 #ifndef IDM_FILE_H
 #define IDM_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "idm/status.h"
@@ -15,8 +16,17 @@ extern "C" {
 IDM_API idm_status idm_file_read(const char *path, size_t limit, char **ret_text,
                                  size_t *ret_length, idm_error *opt_error);
 
-/* A file that appears whole or not at all: written under a temporary name, renamed at commit.
- * "-" is standard output. */
+/* Whether two paths lead to one file, by links or otherwise. */
+IDM_API bool idm_file_same(const char *a, const char *b);
+/* Whether a file may be written to: IDM_USAGE where it is one of the inputs, IDM_SYSTEM where it,
+ * or a folder, is there and read-only. */
+IDM_API idm_status idm_file_check_output(const char *path, const char *const *inputs, size_t count,
+                                         idm_error *opt_error);
+/* Remove what processes that are no more left behind when they were writing `path`. */
+IDM_API void idm_file_sweep(const char *path);
+
+/* A file that appears whole or not at all: written under a temporary name, renamed at commit. A
+ * link stays, and what it leads to is replaced. "-" is standard output. */
 typedef struct idm_file idm_file;
 IDM_API idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error);
 /* Errors are sticky and come out at commit. */

@@ -1,4 +1,9 @@
-/* Whole files: bounded reads, and writes that appear whole or not at all. */
+/* Whole files: bounded reads, and writes that appear whole or not at all.
+ *
+ * Contents: reading · temporary names · what may be written · writing */
+#define _XOPEN_SOURCE   700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
+#define _DEFAULT_SOURCE     /* flock */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -6,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +25,8 @@ struct idm_file {
   char *temporary; /* name written under until commit */
   int error;       /* first errno of a failed write */
 };
+
+/* --- reading -------------------------------------------------------------------------------- */
 
 idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_length,
                          idm_error *opt_error)
@@ -64,6 +72,63 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
   return IDM_OK;
 }
 
+/* --- temporary names ------------------------------------------------------------------------ */
+
+/* While it is written a file is called PATH.PROCESS-NUMBER.tmp, and whoever writes it holds a lock
+ * on it: one that can be locked belongs to nobody any more. (A process number alone would not say,
+ * since they are used again, and other machines have their own.) */
+static const char suffix[] = ".tmp";
+
+/* Whether a name is `base` with what a temporary one has behind it. */
+static bool is_temporary(const char *name, const char *base, size_t length)
+{
+  static const char digits[] = "0123456789";
+  if (strncmp(name, base, length) != 0 || name[length] != '.') return false;
+  const char *process = name + length + 1;
+  const size_t first = strspn(process, digits);
+  if (!first || process[first] != '-') return false;
+  const char *number = process + first + 1;
+  const size_t second = strspn(number, digits);
+  return second && strcmp(number + second, suffix) == 0;
+}
+
+/* Remove a temporary file, unless somebody writes it. */
+static void remove_dead(int folder, const char *name)
+{
+  const int descriptor = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlinkat(folder, name, 0);
+  close(descriptor);
+}
+
+void idm_file_sweep(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  const size_t length = strlen(base);
+  char *folder = slash ? idm_text_copy(path, (size_t)(base - path)) : idm_text_copy(".", 1);
+  DIR *directory = folder && length ? opendir(folder) : NULL;
+  for (const struct dirent *entry; directory && (entry = readdir(directory));)
+    if (is_temporary(entry->d_name, base, length)) remove_dead(dirfd(directory), entry->d_name);
+  if (directory) closedir(directory);
+  free(folder);
+}
+
+/* A new file of that name, locked; -1 and errno where there is none, which with EEXIST is worth
+ * another try: somebody else has it, or swept it away before it was locked. */
+static int open_locked(const char *name)
+{
+  const int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat info;
+  if (descriptor < 0) return -1;
+  /* Where there are no locks nobody can sweep either. */
+  (void)flock(descriptor, LOCK_EX | LOCK_NB);
+  if (fstat(descriptor, &info) == 0 && info.st_nlink) return descriptor;
+  close(descriptor);
+  errno = EEXIST;
+  return -1;
+}
+
 /* Open a fresh file beside `path`, so that the rename stays within one file system. Not mkstemp:
  * the file must have the mode of an ordinary new one, and asking for the umask would change it for
  * other threads. */
@@ -71,12 +136,13 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
 {
   enum { attempts = 1000 };
   const size_t size = strlen(file->path) + 48;
+  idm_file_sweep(file->path);
   file->temporary = malloc(size);
   if (!file->temporary) return idm_fail_memory(opt_error);
   int descriptor = -1;
   for (int i = 0; i < attempts && descriptor < 0; i++) {
-    snprintf(file->temporary, size, "%s.%ld-%d.tmp", file->path, (long)getpid(), i);
-    descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    snprintf(file->temporary, size, "%s.%ld-%d%s", file->path, (long)getpid(), i, suffix);
+    descriptor = open_locked(file->temporary);
     if (descriptor < 0 && errno != EEXIST) break;
   }
   if (descriptor < 0) {
@@ -94,25 +160,71 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
   return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(reason));
 }
 
+/* --- what may be written -------------------------------------------------------------------- */
+
+bool idm_file_same(const char *a, const char *b)
+{
+  struct stat x;
+  struct stat y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The rename at the end needs no leave of the file that it replaces, and root needs none of any: a
+ * file that nobody may write to was closed by its owner, who is to open it. */
+idm_status idm_file_check_output(const char *path, const char *const *inputs, size_t count,
+                                 idm_error *opt_error)
+{
+  struct stat info;
+  if (strcmp(path, "-") == 0) return IDM_OK;
+  for (size_t i = 0; i < count; i++)
+    if (idm_file_same(path, inputs[i]))
+      return idm_fail(opt_error, IDM_USAGE,
+                      "'%s' is read ('%s') and cannot be written at the same time; write to "
+                      "another file",
+                      path, inputs[i]);
+  if (stat(path, &info) != 0 || S_ISCHR(info.st_mode)) return IDM_OK;
+  if ((info.st_mode & 0222) && access(path, W_OK) == 0) return IDM_OK;
+  return idm_fail(opt_error, IDM_SYSTEM,
+                  "cannot write '%s': it is read-only; write to another place, or allow it by "
+                  "chmod u+w",
+                  path);
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/* Where a path leads: a link stays, and what it points to is replaced. */
+static idm_status follow(idm_file *file, const char *path, idm_error *opt_error)
+{
+  struct stat info;
+  const bool link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+  file->path = link ? realpath(path, NULL) : idm_text_copy(path, strlen(path));
+  if (file->path) return IDM_OK;
+  if (link)
+    return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': the link leads nowhere: %s", path,
+                    strerror(errno));
+  return idm_fail_memory(opt_error);
+}
+
 idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
 {
   idm_require(path, ret_file);
   *ret_file = NULL;
   idm_file *file = idm_new(1, sizeof *file);
   if (!file) return idm_fail_memory(opt_error);
-  idm_status status = IDM_OK;
+  const bool standard = strcmp(path, "-") == 0;
+  idm_status status = standard ? IDM_OK : idm_file_check_output(path, NULL, 0, opt_error);
   struct stat info;
   bool exists = false;
-  if (strcmp(path, "-") == 0) {
+  if (status == IDM_OK && !standard) status = follow(file, path, opt_error);
+  if (standard) {
     file->stream = stdout;
-  } else if (!(file->path = idm_text_copy(path, strlen(path)))) {
-    status = idm_fail_memory(opt_error);
-  } else if ((exists = stat(path, &info) == 0) && !S_ISREG(info.st_mode)) {
+  } else if (status == IDM_OK && (exists = stat(file->path, &info) == 0) &&
+             !S_ISREG(info.st_mode)) {
     /* A device or a pipe cannot be replaced by a rename: write to it directly. */
     file->stream = fopen(path, "wb");
     if (!file->stream)
       status = idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
-  } else {
+  } else if (status == IDM_OK) {
     status = open_temporary(file, exists ? &info : NULL, opt_error);
   }
   if (status != IDM_OK) {
@@ -151,10 +263,11 @@ idm_status idm_file_commit(idm_file *file, idm_error *opt_error)
   errno = 0;
   if (fflush(file->stream) != 0) note_failure(file);
   if (file->temporary && fsync(fileno(file->stream)) != 0) note_failure(file);
-  if (file->stream != stdout && fclose(file->stream) != 0) note_failure(file);
+  /* Renamed while its lock is held: between the two it could be swept away. */
+  const bool renamed = !file->error && file->temporary && rename(file->temporary, file->path) == 0;
+  if (!file->error && file->temporary && !renamed) note_failure(file);
+  if (file->stream != stdout && fclose(file->stream) != 0 && !renamed) note_failure(file);
   file->stream = NULL;
-  if (!file->error && file->temporary && rename(file->temporary, file->path) != 0)
-    note_failure(file);
   idm_status status = IDM_OK;
   if (file->error) {
     status = idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s",
