@@ -159,6 +159,16 @@ def cycles(graph, verb):
             yield "a circle: " + text
 
 
+def incomplete_json():
+    """Sentences on JSON that may lack a piece: what jansson could not allocate must be noticed, as src/io/json.c does."""
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        if file.relative_to(ROOT).as_posix() == "src/io/json.c":
+            continue
+        for call in ("json_object_set", "json_array_append", "json_dump", "json_pack"):
+            if re.search(rf"(?<!idm_)\b{call}", file.read_text()):
+                yield f"{file.relative_to(ROOT)} calls {call}: use io/json.h"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
@@ -167,6 +177,7 @@ def main():
     missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is on no floor" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
+    failures += incomplete_json()
     if not failures:
         defined, needed = read_symbols(nm, objects)
         uses, floors = draw_uses(defined, needed), find_floors(includes, defined)
