@@ -160,7 +160,10 @@ IDM_API size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, id
 /* Numbers of a block. */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models from
- * 1. Empty for a block of one number. Returns buffer. */
+ * 1; a label with a comma, a bracket or a quote in it stands in quotes, and those within are
+ * doubled. Empty for a block of one number. Returns buffer; IDM_ENTRY bytes are room for two labels
+ * of 1000 bytes each, whatever they are made of. */
+enum { IDM_ENTRY = 4100 };
 IDM_API const char *idm_block_entry(const idm_block_info *info, const idm_setting *setting,
                                     size_t models, size_t i, char *buffer, size_t size);
 

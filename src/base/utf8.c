@@ -42,6 +42,16 @@ bool idm_utf8_is_control(unsigned long code)
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
+bool idm_utf8_plain(const char *text, size_t length)
+{
+  unsigned long code;
+  for (size_t i = 0, bytes; i < length; i += bytes) {
+    bytes = idm_utf8_decode(text + i, length - i, &code);
+    if (!bytes || idm_utf8_is_control(code)) return false;
+  }
+  return true;
+}
+
 void idm_utf8_show(char *text)
 {
   char *to = text;

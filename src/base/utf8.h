@@ -11,6 +11,8 @@ size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
 bool idm_utf8_valid(const char *text, size_t length);
 /* Whether a character must not reach a terminal: it moves the cursor, not the reader. */
 bool idm_utf8_is_control(unsigned long code);
+/* Well-formed, without such characters: what a name may be made of. */
+bool idm_utf8_plain(const char *text, size_t length);
 /* Put '?' in place of every control character and every byte that is no character. */
 void idm_utf8_show(char *text);
 

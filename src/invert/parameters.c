@@ -153,7 +153,7 @@ const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
 static idm_status set_name(idm_labels *labels, size_t at, const char *prefix, const char *block,
                            const char *opt_entry, idm_error *opt_error)
 {
-  char name[2400];
+  char name[IDM_ENTRY + 200];
   const int length = opt_entry ? snprintf(name, sizeof name, "%s%s[%s]", prefix, block, opt_entry)
                                : snprintf(name, sizeof name, "%s%s", prefix, block);
   return idm_labels_set(labels, at, name, (size_t)length, opt_error);
@@ -179,7 +179,7 @@ static size_t numbers_of(const parameter *item)
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
                             size_t *quantity, idm_error *opt_error)
 {
-  char buffer[2100];
+  char buffer[IDM_ENTRY];
   const char *block = info_of(p, item)->name;
   idm_status status = IDM_OK;
   item->quantity = p->numbers;

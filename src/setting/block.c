@@ -118,6 +118,19 @@ static const char *axis_label(const idm_block_info *info, const idm_setting *set
   }
 }
 
+/* A label within the brackets of a name: in quotes, with its own doubled, where it could be taken
+ * for more than one. Returns its length, which may not fit. */
+static size_t put_label(const char *label, char *buffer, size_t size)
+{
+  if (!label[strcspn(label, ",[]\"")]) return (size_t)snprintf(buffer, size, "%s", label);
+  size_t used = (size_t)snprintf(buffer, size, "\"");
+  for (; *label; label++)
+    used += (size_t)snprintf(used < size ? buffer + used : NULL, used < size ? size - used : 0,
+                             *label == '"' ? "\"\"" : "%c", *label);
+  return used +
+         (size_t)snprintf(used < size ? buffer + used : NULL, used < size ? size - used : 0, "\"");
+}
+
 const char *idm_block_entry(const idm_block_info *info, const idm_setting *setting, size_t models,
                             size_t i, char *buffer, size_t size)
 {
@@ -133,7 +146,8 @@ const char *idm_block_entry(const idm_block_info *info, const idm_setting *setti
     stride /= length;
     const char *label =
         axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);
-    used += (size_t)snprintf(buffer + used, size - used, "%s%s", k ? "," : "", label);
+    if (k) used += (size_t)snprintf(buffer + used, size - used, ",");
+    if (used < size) used += put_label(label, buffer + used, size - used);
   }
   return buffer;
 }

@@ -1,6 +1,7 @@
 /* UTF-8: every code there and back, and every malformed form. */
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -52,11 +53,32 @@ static void malformed_forms_are_refused(void **state)
   assert_true(idm_utf8_valid("Z\xc3\xbcrich \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x99\x82", 19));
 }
 
+static void controls_are_not_plain(void **state)
+{
+  (void)state;
+  static const char *const texts[][2] = {{"", ""},
+                                         {"a b", "a b"},
+                                         {"caf\xc3\xa9", "caf\xc3\xa9"},
+                                         {"a\nb\tc", "a?b?c"},
+                                         {"\x7f\x1b[0m", "??[0m"},
+                                         {"x\xc2\x85y\xc2\xa0z", "x?y\xc2\xa0z"},
+                                         {"a\xe9z\xf0\x9f", "a?z??"}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    char shown[40];
+    snprintf(shown, sizeof shown, "%s", texts[i][0]);
+    idm_utf8_show(shown);
+    assert_string_equal(shown, texts[i][1]);
+    assert_int_equal(idm_utf8_plain(texts[i][0], strlen(texts[i][0])),
+                     strcmp(texts[i][0], texts[i][1]) == 0);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_code_is_read_back),
       cmocka_unit_test(malformed_forms_are_refused),
+      cmocka_unit_test(controls_are_not_plain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

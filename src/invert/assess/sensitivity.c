@@ -43,7 +43,7 @@ static void describe_clamped(const inquiry *q, const clamped *at, idm_sensitivit
   const idm_problem *problem = q->f->problem;
   const idm_block *block = &problem->theta->block[at->block];
   const idm_block_info *info = block->info;
-  char entry[130];
+  char entry[2100];
   idm_block_entry(info, problem->setting, problem->theta->models, at->offset, entry, sizeof entry);
   snprintf(s->name, sizeof s->name, entry[0] ? "%s%s[%s]" : "%s%s",
            info->reciprocal ? "inverse_" : "", info->name, entry);

@@ -25,6 +25,7 @@ typedef struct idm_log {
   idm_intern observations;
   idm_intern agents;
   idm_intern trajectories;   /* agent's number in 4 bytes, then the id, its parts ended by NUL */
+  idm_intern joined;         /* the same of ids in several parts, joined by '/' */
   idm_intern available_text; /* cells as written */
   uint32_t *available_of;    /* [available_text]: the set a cell means */
   size_t available_capacity;

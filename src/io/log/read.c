@@ -57,9 +57,9 @@ static void clear(idm_log *log)
   if (log->levels)
     for (size_t i = 0; i < log->header.role[IDM_ROLE_KEEP].count; i++)
       idm_intern_clear(&log->levels[i]);
-  idm_intern *const interns[] = {&log->actions,      &log->observations,   &log->agents,
-                                 &log->trajectories, &log->available_text, &log->available_sets,
-                                 &log->starts,       &log->variants};
+  idm_intern *const interns[] = {&log->actions,        &log->observations, &log->agents,
+                                 &log->joined,         &log->trajectories, &log->available_text,
+                                 &log->available_sets, &log->starts,       &log->variants};
   for (size_t i = 0; i < sizeof interns / sizeof interns[0]; i++) idm_intern_clear(interns[i]);
   void *const arrays[] = {log->levels,      log->available_of, log->trajectory, log->action,
                           log->observation, log->available,    log->line,       log->action_column,
@@ -120,6 +120,11 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, c
                          "an empty cell in column '%s'; expected the id of %s",
                          log->header.name.name[role->column[i]],
                          id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
+    if (!idm_utf8_plain(cell.text, cell.length))
+      return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
+                         "the id of %s is not UTF-8 without control characters; save the table as "
+                         "UTF-8, without tabs and ends of lines in it",
+                         id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
     if (role->count > 1 && separator == '/' && memchr(cell.text, '/', cell.length))
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "'%.*s' holds a '/', which joins the columns of an agent's id",
@@ -145,11 +150,6 @@ static idm_status read_agent(idm_log *log, const idm_csv_field *field, uint32_t 
     *ret_agent = log->last_agent;
     return IDM_OK;
   }
-  if (!idm_utf8_valid(log->scratch, length)) {
-    const idm_csv_field *cell = &field[log->header.role[IDM_COLUMN_AGENT].column[0]];
-    return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                       "the id of an agent is not UTF-8; save the table as UTF-8");
-  }
   if (!idm_intern_add(&log->agents, log->scratch, length, &log->last_agent))
     return idm_fail_memory(opt_error);
   *ret_agent = log->last_agent;
@@ -171,6 +171,26 @@ static idm_status add_trajectory(idm_log *log, uint32_t agent, idm_error *opt_er
   return IDM_OK;
 }
 
+/* The cells of an id are joined by '/' where it is written: two must not come to the same there. */
+static idm_status check_joined(idm_log *log, const idm_csv_field *field, size_t length,
+                               idm_error *opt_error)
+{
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_TRAJECTORY];
+  const uint32_t before = log->joined.count;
+  uint32_t index;
+  if (role->count < 2) return IDM_OK;
+  for (size_t i = sizeof(uint32_t); i < length; i++)
+    if (!log->scratch[i]) log->scratch[i] = '/';
+  if (!idm_intern_add(&log->joined, log->scratch, length, &index))
+    return idm_fail_memory(opt_error);
+  if (index == before) return IDM_OK;
+  const idm_csv_field *cell = &field[role->column[0]];
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "the id of this trajectory, '%.*s', is that of another as well: its cells are "
+                     "joined by '/', which they hold themselves",
+                     (int)(length - sizeof(uint32_t)), log->scratch + sizeof(uint32_t));
+}
+
 /* A trajectory is the pair of its agent and its own id. */
 static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
@@ -186,7 +206,10 @@ static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *
     const uint32_t before = log->trajectories.count;
     if (!idm_intern_add(&log->trajectories, log->scratch, length, &log->last_trajectory))
       return idm_fail_memory(opt_error);
-    if (log->trajectories.count > before) status = add_trajectory(log, agent, opt_error);
+    if (log->trajectories.count > before) {
+      status = check_joined(log, field, length, opt_error);
+      if (status == IDM_OK) status = add_trajectory(log, agent, opt_error);
+    }
   }
   log->trajectory[log->rows] = log->last_trajectory;
   return status;

@@ -12,6 +12,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
 
@@ -173,6 +174,7 @@ static idm_status name_problem(reader *r)
   const size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
   char *name = idm_text_copy(base, length);
   if (!name) return idm_fail_memory(r->lexer.error);
+  idm_utf8_show(name);
   free(r->problem->setting->name);
   r->problem->setting->name = name;
   return IDM_OK;

@@ -121,16 +121,15 @@ static idm_status mark_list(freedom *f, const idm_yaml_node *node, const char *w
 
 int idm_yaml_entry_name(const idm_setting *setting, size_t entry, char *name, size_t size)
 {
-  const size_t states = setting->states.count;
-  return snprintf(name, size, "%s,%s", setting->actions.name[entry / states],
-                  setting->states.name[entry % states]);
+  idm_block_entry(idm_block_describe(IDM_UTILITY), setting, 1, entry, name, size);
+  return (int)strlen(name);
 }
 
 /* Whether coordinate `at` is one entry that goes by its own name, whatever the labels are made of.
  */
 static bool is_own(const freedom *f, int32_t at)
 {
-  char name[2100];
+  char name[IDM_ENTRY];
   size_t entries = 0;
   bool own = false;
   for (size_t i = 0; i < f->reader->sizes.actions * f->reader->sizes.states; i++) {
@@ -175,7 +174,7 @@ static idm_status separate(freedom *f, int32_t marked)
       f->coordinate[i] = HELD;
       continue;
     }
-    char name[2100];
+    char name[IDM_ENTRY];
     const int length = idm_yaml_entry_name(setting, i, name, sizeof name);
     f->coordinate[i] = (int32_t)f->count;
     status = add_name(f, name, (size_t)length);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/problem/spaces.h"
 
 /* --- sizes ---------------------------------------------------------------------------------- */
@@ -130,8 +131,19 @@ idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models)
 
 /* --- labels --------------------------------------------------------------------------------- */
 
+const char *idm_yaml_label_fault(const char *text, bool action)
+{
+  const size_t length = strlen(text);
+  if (!idm_utf8_plain(text, length))
+    return "a label in UTF-8 without control characters, such as the end of a line";
+  if (text[0] == ' ' || (length && text[length - 1] == ' '))
+    return "a label without blanks at its ends";
+  if (action && strchr(text, '|')) return "a label without '|', which joins actions in a table";
+  return NULL;
+}
+
 static idm_status check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                              const char *what)
+                              const char *what, bool action)
 {
   if (!idm_yaml_is_scalar(node)) return idm_yaml_unexpected(reader->tree, node, what, "a label");
   if (!idm_yaml_text(node)[0])
@@ -139,7 +151,8 @@ static idm_status check_label(const idm_yaml_reader *reader, const idm_yaml_node
   if (node->data.scalar.length > IDM_YAML_LABEL)
     return idm_yaml_fail(reader->tree, node, "%s has %zu bytes; expected at most %d", what,
                          node->data.scalar.length, IDM_YAML_LABEL);
-  return IDM_OK;
+  const char *fault = idm_yaml_label_fault(idm_yaml_text(node), action);
+  return fault ? idm_yaml_unexpected(reader->tree, node, what, fault) : IDM_OK;
 }
 
 /* Fill labels that exist already (numbered) from a list; a count leaves them as they are. */
@@ -150,7 +163,7 @@ static idm_status fill_labels(const idm_yaml_reader *reader, const idm_yaml_node
   idm_status status = IDM_OK;
   for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
     const idm_yaml_node *item = idm_yaml_item(reader->tree, node, i);
-    status = check_label(reader, item, what);
+    status = check_label(reader, item, what, labels == &reader->problem->setting->actions);
     if (status == IDM_OK)
       status = idm_labels_set(labels, i, idm_yaml_text(item), item->data.scalar.length,
                               reader->opt_error);
@@ -194,7 +207,7 @@ static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels
   for (size_t f = 0; f < factors && status == IDM_OK; f++) {
     const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
     for (size_t i = 0; idm_yaml_is_list(levels) && i < idm_yaml_count(levels); i++) {
-      status = check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation");
+      status = check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation", false);
       if (status != IDM_OK) return status;
     }
   }
@@ -263,7 +276,7 @@ idm_status idm_yaml_read_names(const idm_yaml_reader *reader, const idm_yaml_nod
                                const char *what, idm_labels *ret_labels)
 {
   if (idm_yaml_is_scalar(node)) {
-    idm_status status = check_label(reader, node, what);
+    idm_status status = check_label(reader, node, what, false);
     if (status == IDM_OK) status = idm_labels_create(ret_labels, 1, reader->opt_error);
     if (status == IDM_OK)
       status = idm_labels_set(ret_labels, 0, idm_yaml_text(node), node->data.scalar.length,

@@ -8,6 +8,9 @@
 idm_status idm_yaml_measure_spaces(idm_yaml_reader *reader);
 /* Refuse what cannot be held, from the sizes and the number of models. */
 idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models);
+/* What a label lacks that every output can hold and every table can name (cells are trimmed, and
+ * `available` joins actions by '|'): words for "expected ...", or NULL. */
+const char *idm_yaml_label_fault(const char *text, bool action);
 /* Labels into the setting, and the sorted names of states and actions. */
 idm_status idm_yaml_read_labels(idm_yaml_reader *reader);
 /* Names of states and actions from the problem's setting. */

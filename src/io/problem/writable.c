@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "io/problem/spaces.h"
 
 static idm_status check_text(const char *text, const char *what, idm_error *opt_error)
 {
@@ -17,11 +18,17 @@ static idm_status check_text(const char *text, const char *what, idm_error *opt_
   return IDM_OK;
 }
 
-static idm_status check_texts(const idm_labels *labels, const char *what, idm_error *opt_error)
+static idm_status check_texts(const idm_labels *labels, const char *what, bool action,
+                              idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  for (size_t i = 0; i < labels->count && status == IDM_OK; i++)
+  for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
     status = check_text(labels->name[i], what, opt_error);
+    const char *fault = status == IDM_OK ? idm_yaml_label_fault(labels->name[i], action) : NULL;
+    if (fault)
+      status = idm_fail(opt_error, IDM_INPUT, "%s is '%.60s'; expected %s", what, labels->name[i],
+                        fault);
+  }
   return status;
 }
 
@@ -109,9 +116,10 @@ idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_er
   idm_status status = idm_problem_validate(problem, opt_error);
   if (status == IDM_OK) status = check_text(setting->name, "the name", opt_error);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == IDM_OK; i++)
-    status = check_texts(texts[i].labels, texts[i].what, opt_error);
+    status = check_texts(texts[i].labels, texts[i].what, texts[i].labels == &setting->actions,
+                         opt_error);
   for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++)
-    status = check_texts(&problem->columns.role[i], "a column", opt_error);
+    status = check_texts(&problem->columns.role[i], "a column", false, opt_error);
   for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
     if (strcmp(setting->actions.name[u], "*") == 0)
       status = idm_fail(opt_error, IDM_INPUT, "an action called '*' has no form in YAML");

@@ -301,7 +301,7 @@ static void put_agent(idm_emitter *out, const idm_problem *problem)
 /* Whether every coordinate is one entry that goes by its own name, in their order. */
 static bool separate_entries(const idm_setting *setting, const idm_block *block)
 {
-  char name[2100];
+  char name[IDM_ENTRY];
   int32_t next = 0;
   for (size_t i = 0; i < block->size; i++) {
     if (block->coordinate[i] < 0) continue;

@@ -17,7 +17,7 @@
 /* A quantity base[label,label] becomes base.1.2: readers of the format (ArviZ, for one) take what
  * follows a dot for a number from 1. Labels are numbered by base and position as they appear, which
  * for a whole block is their order in the problem. Where the quantities of a base do not fill an
- * array that way (labels with commas in them), the base has one index, the quantity's place. */
+ * array that way, the base has one index, the quantity's place. */
 typedef struct columns {
   const idm_labels *names;
   uint32_t *base;   /* [quantity] */
@@ -45,13 +45,24 @@ static bool is_indexed(const char *name)
   return name[base_length(name)] != '\0';
 }
 
+/* The comma behind a label, but none within its quotes; NULL where there is none before `end`. */
+static const char *comma_after(const char *label, const char *end)
+{
+  bool quoted = false;
+  for (; label < end; label++) {
+    if (*label == '"') quoted = !quoted;
+    if (*label == ',' && !quoted) return label;
+  }
+  return NULL;
+}
+
 /* The label at a position between the brackets; NULL past the last. */
 static const char *label_at(const char *name, size_t position, size_t *ret_length)
 {
   const char *start = name + base_length(name);
   const char *end = name + strlen(name) - 1;
   for (;;) {
-    const char *comma = memchr(start, ',', (size_t)(end - start));
+    const char *comma = comma_after(start, end);
     *ret_length = (size_t)((comma ? comma : end) - start);
     if (position-- == 0) return start;
     if (!comma) return NULL;

@@ -144,9 +144,13 @@ static void test_joined_ids_stay_apart(void **state)
 {
   idm_problem *problem = *state;
   SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "run", "trial");
-  idm_data *data = parse(problem, "agent,run,trial,action,observation\na,1/2,3,2,0\na,1,2/3,2,0\n");
-  assert_int_equal(data->trajectories, 2);
+  idm_data *data = parse(problem, "agent,run,trial,action,observation\na,1/2,3,2,0\na,1,3,2,0\n"
+                                  "b,1,2/3,2,0\n");
+  assert_int_equal(data->trajectories, 3);
   idm_data_destroy(data);
+  /* What would be one wherever the ids are written is not taken for two. */
+  expect_error(problem, "agent,run,trial,action,observation\na,1/2,3,2,0\na,1,2/3,2,0\n", 3, 3,
+               "the id of this trajectory, '1/2/3', is that of another as well");
 }
 
 static void test_header_errors(void **state)

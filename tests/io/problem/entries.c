@@ -90,13 +90,13 @@ static void test_names(void **state)
   char text[2000];
   size_t length = 0;
   length += (size_t)snprintf(text, sizeof text,
-                             "states: [\"a/b\", \"[c]\"]\nactions: [u, \"v\\nw\"]\n"
+                             "states: [\"a/b\", \"[c]\"]\nactions: [u, \"v[w\"]\n"
                              "observations: [x]\ndiscount: 0.9\ntransition: "
                              "identity\nobservation: uniform\nutility: {\"*\": "
                              "0}\n");
   snprintf(text + length, sizeof text - length,
-           "free: {utility: {entries: {\"u,a/b\": [[u, \"a/b\"]], \"u,[c]\": [[u, \"[c]\"]], "
-           "\"v\\nw,a/b\": [[\"v\\nw\", \"a/b\"]], d: [[\"v\\nw\", \"[c]\"]]}}}\n");
+           "free: {utility: {entries: {\"u,a/b\": [[u, \"a/b\"]], 'u,\"[c]\"': [[u, \"[c]\"]], "
+           "'\"v[w\",a/b': [[\"v[w\", \"a/b\"]], d: [[\"v[w\", \"[c]\"]]}}}\n");
   idm_problem *problem = parse(text, NULL);
   assert_int_equal(problem->theta->block[IDM_UTILITY].coordinate_name.count, 4);
   idm_problem_destroy(problem);

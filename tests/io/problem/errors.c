@@ -380,8 +380,18 @@ static void test_odd_text(void **state)
   memset(text + 9, 'x', 1001);
   strcpy(text + 1010, "]\nactions: 1\nobservations: 1\n");
   expect_error(text, 1, 10, "a state has 1001 bytes; expected at most 1000");
-  expect_error("states: [\"a\\nb\\e\", \"a\\nb\\e\"]\nactions: 1\nobservations: 1\n", 1, 20,
-               "state 'a?b?' is named twice");
+  expect_error("states: [a, a]\nactions: 1\nobservations: 1\n", 1, 13, "state 'a' is named twice");
+  /* Labels that some output or some table could not hold. */
+  expect_error("states: [\"a\\nb\\e\"]\nactions: 1\nobservations: 1\n", 1, 10,
+               "a state is 'a?b?'; expected a label in UTF-8 without control characters");
+  expect_error("states: 1\nactions: [\"a\\x85\"]\nobservations: 1\n", 2, 11,
+               "expected a label in UTF-8 without control characters");
+  expect_error("states: 1\nactions: 1\nobservations: [a, \" b\"]\n", 3, 19,
+               "expected a label without blanks at its ends");
+  expect_error("states: 1\nactions: 1\nobservations: {a: [\"b \"]}\n", 3, 20,
+               "expected a label without blanks at its ends");
+  expect_error("states: 1\nactions: [a, \"b|c\"]\nobservations: 1\n", 2, 14,
+               "an action is 'b|c'; expected a label without '|'");
 }
 
 int main(void)
