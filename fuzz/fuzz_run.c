@@ -45,7 +45,8 @@ static void read_summary(void)
   idm_error error = {0};
   idm_assessment *assessment = calloc(1, sizeof *assessment);
   if (!assessment) abort();
-  const idm_status status = idm_summary_read(summary, assessment, &error);
+  const idm_posterior none = {0};
+  const idm_status status = idm_summary_read(summary, &none, assessment, &error);
   require(status == IDM_OK || status == IDM_INPUT, "a status of its own");
   require(status == IDM_OK || (error.message[0] && error.file[0]), "an error without its file");
   require(!assessment->trusted, "nothing is trusted that was not before");

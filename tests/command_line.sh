@@ -3,7 +3,7 @@
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own.
 #
 #   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, fits,
-#   signals, recover and sbc, lists and help, hostile input
+#   signals, nothing is lost, recover and sbc, lists and help, hostile input
 set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
@@ -644,11 +644,21 @@ test_strangers() {
   rm -rf part && cp -R run part
   sed -i 's/^discount: .*/discount: 0.5/' part/config.yaml
   holds "the discount is another" differs run/config.yaml part/config.yaml
-  for command in 'score part fit.csv' 'simulate part -n 1'; do
+  for command in 'score part fit.csv' 'simulate part -n 1' 'check part' 'summary part'; do
     # shellcheck disable=SC2086 # a command and its arguments
     fails 3 "'part/run.nc' and 'part/config.yaml' do not belong together" $command
   done
-  succeeds summary part
+  # A summary of another request.
+  rm -rf part && cp -R run part && cp seed/summary.json part
+  sed -i 's/"request": "...../"request": "00000/' part/summary.json
+  fails 3 'part/summary.json: belongs to another run than run.nc' check part
+  # A log that has changed under its name is not fitted again, nor scored.
+  rm -rf part && cp -R run part && cp fit.csv kept.csv && echo '1,999,1,declare_healthy,' >>fit.csv
+  fails 3 'has changed' fit part/config.yaml -o box/run
+  fails 3 'has changed' fit part/config.yaml fit.csv -o box/run
+  fails 3 'has changed' score part fit.csv
+  succeeds fit part/config.yaml kept.csv -o moved
+  cp kept.csv fit.csv
   # The log may have moved meanwhile.
   rm -rf part && cp -R run part
   sed -i 's/^  data: .*/  data: moved.csv/' part/config.yaml
@@ -713,7 +723,11 @@ open("damaged/run.nc", "wb").write(b)'
   echo '{}' >damaged/summary.json
   damaged summary.json 'has no verdict' summary damaged
   rm damaged/summary.json
-  damaged summary.json 'cannot open' check damaged
+  damaged summary.json 'is not finished' check damaged
+  sed -i 's/^  inverse: .*/  inverse: fly/' damaged/config.yaml
+  damaged config.yaml "fit.inverse is 'fly'; expected bayes" fit --resume -o damaged
+  sed -i 's/^  inverse: .*/  inverse: bayes\n  sampler: fly/' damaged/config.yaml
+  damaged config.yaml "fit.sampler is 'fly'; expected" fit damaged/config.yaml -o box/run
   sed -i 's/^  chains: .*/  chains: none/' damaged/config.yaml
   damaged config.yaml 'fit.chains' score damaged fit.csv
   sed -i 's/^states:/stats:/' damaged/config.yaml
@@ -883,7 +897,6 @@ test_signals() {
   if kill -KILL "$process" 2>/dev/null; then
     finish
     holds "a killed run has no results" [ ! -e disturbed/run.nc ]
-    rm -f disturbed/*.tmp # of a file that was being written
   else
     finish
     echo 'skipped: the run was over before its first checkpoint'
@@ -952,6 +965,94 @@ import pty, sys
 pty.spawn(["timeout", "--foreground"] + sys.argv[1:])
 PYTHON
   holds "a bar that has just begun does not guess" grep -q ' 0 % .* ? s left' out
+}
+
+# --- nothing is lost ------------------------------------------------------------------------------
+
+# What lies in a folder and is not ours stays, and so does whatever is read.
+test_outputs() {
+  few='--free alpha --chains 2 --draws 60 --warmup 40 --threads 1'
+  mkdir mine && echo mine >mine/config.yaml
+  for option in '' --overwrite; do
+    # shellcheck disable=SC2086 # several options
+    fails 2 "'mine' holds 'config.yaml', and no config.yaml of a run" fit example:diag fit.csv $few -o mine $option
+  done
+  fails 2 "'mine' holds 'config.yaml', and no replications" recover example:diag --free alpha -o mine
+  fails 2 "'campaign' holds the replications" fit example:diag fit.csv --free alpha -o campaign --overwrite
+  holds "nothing of it is touched" [ "$(cat mine/config.yaml)" = mine ]
+  ln -s ../fit.csv mine/link.csv
+  ln -s mine way
+  cp fit.csv kept.csv
+  fails 2 'cannot be written at the same time' init fit.csv -o way/link.csv
+  fails 2 'cannot be written at the same time' convert run/config.yaml way/../run/config.yaml
+  fails 2 'is a file of the run' simulate run -n 1 -o run/run.nc
+  fails 2 'cannot be written at the same time' fit run/config.yaml -o way/../run --overwrite
+  chmod a-w kept.csv
+  fails 5 'it is read-only' simulate example:diag -n 1 -o kept.csv
+  chmod u+w kept.csv
+  holds "what is read stays" same fit.csv kept.csv
+  # A link stays a link.
+  succeeds simulate example:diag -n 3 -o mine/link.csv
+  holds "what a link leads to is replaced" differs fit.csv kept.csv
+  holds "the link stays" [ -L mine/link.csv ]
+  cp kept.csv fit.csv
+  # A name that config.yaml could not hold.
+  odd=$(printf 'caf\351')
+  cp fit.csv "$odd.csv" && cp diag.POMDP "$odd.POMDP"
+  fails 2 "'caf?.csv' is not UTF-8" fit example:diag "$odd.csv" --free alpha -o box/run
+  fails 2 "'caf?.POMDP' is not UTF-8" fit "$odd.POMDP" fit.csv --free alpha -o box/run
+  succeeds convert "$odd.POMDP" "$odd.yaml" --json
+  json 'j["file"] == "caf?.yaml"'
+  # shellcheck disable=SC2086 # several options
+  succeeds fit example:diag fit.csv $few -o "$odd"
+}
+
+# ends SIGNAL: the program is asked to stop while it overwrites a run, which stays as it was.
+ends() {
+  # shellcheck disable=SC2086 # several options
+  begin fit $long --draws $draws --log-likelihood none --seed 3 -o kept --overwrite
+  await kept/.idm-next/config.yaml
+  sleep 1
+  kill "-$1" "$process"
+  finish
+  holds "SIG$1 ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "SIG$1 says how to go on" says 'idm fit --resume -o kept'
+  holds "SIG$1 leaves a checkpoint" [ -s kept/.idm-next/checkpoint ]
+  run check kept
+  holds "SIG$1 leaves the old run as it was" same out verdict
+}
+
+# A run that is being overwritten is the old one until the new one is whole.
+test_overwriting() {
+  cp -R run kept
+  run check kept
+  cp out verdict
+  ends HUP
+  ends TERM
+  # One at a time, and a kill lets the next one in.
+  begin fit --resume -o kept
+  await kept/.idm-lock
+  fails 5 "holds its lock 'kept/.idm-lock'" fit example:diag fit.csv --free alpha -o kept --overwrite
+  fails 5 "holds its lock 'kept/.idm-lock'" fit --resume -o kept
+  kill -KILL "$process"
+  finish
+  fails 2 'holds a run already' fit example:diag fit.csv --free alpha -o kept
+  for wait in 0.01 0.03 0.05 0.08 0.1 0.12 0.15 0.2 0.3 0.4; do
+    # shellcheck disable=SC2086 # several options
+    begin fit example:diag fit.csv --free alpha $small --seed 3 -o kept --overwrite
+    sleep $wait
+    kill -KILL "$process" 2>/dev/null || true
+    finish
+    run check kept
+    if ! same out verdict; then
+      succeeds summary kept --json
+      json 'j["seed"] == 3'
+      cp -R run/. kept/
+    fi
+  done
+  fit -o kept --seed 3 --overwrite
+  holds "what kills left does not stand in the way" [ "$code" -eq 0 ]
+  holds "and nothing of it stays" holds_only kept 'config.yaml run.nc summary.json '
 }
 
 # --- recover and sbc ------------------------------------------------------------------------------
@@ -1155,6 +1256,8 @@ test_fits
 test_signals
 test_timeout
 test_calibration
+test_outputs
+test_overwriting
 test_help
 test_hostile
 

@@ -5,6 +5,7 @@
 #include "idm/data.h"
 #include "idm/diagnostics.h"
 #include "idm/posterior.h"
+#include "idm/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +27,7 @@ typedef struct idm_identification {
 
 /* How the answer moves with a number that was held. */
 typedef struct idm_sensitivity {
-  char name[160];
+  char name[2200];
   double value;
   double step;   /* a small change of it */
   double *slope; /* [quantity]: d posterior mean / d number */
@@ -103,6 +104,12 @@ IDM_API const char *idm_model_test_name(idm_model_test test);
 IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                               const idm_posterior *posterior, int threads,
                               idm_assessment **ret_assessment, idm_error *opt_error);
+/* The same under the eyes of somebody, who is asked before every part of it whether to stop: then
+ * it is IDM_UNTRUSTED. */
+IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
+                                      const idm_posterior *posterior, int threads,
+                                      const idm_fit_watch *opt_watch,
+                                      idm_assessment **ret_assessment, idm_error *opt_error);
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

@@ -12,8 +12,9 @@ extern "C" {
 /* Do what is not done of a calibration. With a folder (which is made where it is not there), take
  * in what an earlier call of the same request left in its replications.jsonl, and save what is done
  * every few seconds; config.yaml beside it says what was asked for. Replications of another request
- * are IDM_INPUT, a folder that holds a run IDM_USAGE. Where opt_progress stops it early:
- * IDM_UNTRUSTED, and the same call goes on. */
+ * are IDM_INPUT, a folder that holds a run or anything else IDM_USAGE, one that another process
+ * writes into IDM_SYSTEM. Where opt_progress stops it early: IDM_UNTRUSTED, and the same call goes
+ * on. */
 IDM_API idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder,
                                     idm_progress opt_progress, void *context, idm_error *opt_error);
 

@@ -20,8 +20,8 @@ IDM_API idm_status idm_file_read(const char *path, size_t limit, char **ret_text
 IDM_API bool idm_file_same(const char *a, const char *b);
 /* Whether a file may be written to: IDM_USAGE where it is one of the inputs, IDM_SYSTEM where it,
  * or a folder, is there and read-only. */
-IDM_API idm_status idm_file_check_output(const char *path, const char *const *inputs, size_t count,
-                                         idm_error *opt_error);
+IDM_API idm_status idm_file_check_output(const char *path, const char *const *opt_inputs,
+                                         size_t count, idm_error *opt_error);
 /* Remove what processes that are no more left behind when they were writing `path`. */
 IDM_API void idm_file_sweep(const char *path);
 

@@ -25,6 +25,10 @@ typedef struct idm_projection {
 IDM_API idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
                                           const idm_data *data, idm_projection *projection,
                                           idm_error *opt_error);
+/* The same of the behaviour at the answer's centre. */
+IDM_API idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
+                                         const idm_data *data, idm_projection *projection,
+                                         idm_error *opt_error);
 /* F o G: fit by the inverse planner, then measure the behaviour at the answer's centre. */
 IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
                                const idm_inverse *inverse, const idm_fit_settings *settings,

@@ -25,9 +25,16 @@ typedef struct idm_request {
 IDM_API void idm_request_default(idm_request *request);
 /* Its fields, those of the settings among them. */
 IDM_API const idm_key *idm_request_keys(void);
-/* Say where problem and log lie, and what is in them. */
-IDM_API idm_status idm_request_locate(idm_request *request, const char *problem, const char *data,
-                                      idm_error *opt_error);
+/* Say where problem and log lie, and what is in them. opt_data NULL: the log that the request names
+ * already. A log that it names, by this path or another, must be what it was (see
+ * idm_request_check_log). IDM_USAGE where config.yaml could not name a path: it is too long, or not
+ * UTF-8. */
+IDM_API idm_status idm_request_locate(idm_request *request, const char *problem,
+                                      const char *opt_data, idm_error *opt_error);
+/* IDM_INPUT where `data` is the file that the request names as its log, and holds something else
+ * than it did then. */
+IDM_API idm_status idm_request_check_log(const idm_request *request, const char *data,
+                                         idm_error *opt_error);
 /* The log of a request that goes on, where it was or at another path: IDM_INPUT where its contents
  * are not those that the request began with. */
 IDM_API idm_status idm_request_relocate(idm_request *request, const char *opt_data,
@@ -37,11 +44,14 @@ IDM_API idm_status idm_request_relocate(idm_request *request, const char *opt_da
 IDM_API idm_status idm_request_check(const idm_problem *problem, const idm_request *request,
                                      idm_error *opt_error);
 
-/* config.yaml: the complete problem, then a section `fit` with the rest. A problem file itself. */
+/* config.yaml: the complete problem, then a section `fit` with the rest, idm_request_label among
+ * it. A problem file itself. */
 IDM_API idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
                                      const char *path, idm_error *opt_error);
+/* Whether a file is one. */
+IDM_API bool idm_request_is(const char *path);
 /* Read both back, from one reading of the file. A problem file without the section, or one of
- * another format, leaves the defaults. */
+ * another format, leaves the defaults. Names that are not known are IDM_INPUT at their place. */
 IDM_API idm_status idm_request_read(const char *path, idm_problem **ret_problem,
                                     idm_request *request, idm_notes *opt_notes,
                                     idm_error *opt_error);
@@ -50,16 +60,17 @@ IDM_API idm_status idm_request_read(const char *path, idm_problem **ret_problem,
  * draws depend on. Where its inputs lie, and how config.yaml is written, is no part of it. */
 IDM_API uint64_t idm_request_label(const idm_problem *problem, const idm_request *request);
 
-/* summary.json: diagnostics, what the data say, distance and verdict. "-": standard output. */
+/* summary.json: the label of the request, diagnostics, what the data say, distance and verdict.
+ * "-": standard output. */
 IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
                                      const idm_assessment *assessment,
                                      const idm_projection *opt_projection, const char *path,
                                      idm_error *opt_error);
 /* Take the verdict of a summary into an assessment of the draws: its failures and remarks stand in
  * place of the assessment's own (its failures only where it has some), and the answer is trusted
- * where both trust it. */
-IDM_API idm_status idm_summary_read(const char *path, idm_assessment *assessment,
-                                    idm_error *opt_error);
+ * where both trust it. IDM_INPUT where the summary is one of other draws. */
+IDM_API idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
+                                    idm_assessment *assessment, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

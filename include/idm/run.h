@@ -28,25 +28,42 @@ typedef struct idm_run {
 } idm_run;
 IDM_API void idm_run_clear(idm_run *run);
 
-/* Whether a path may be a run: a folder; and whether nothing is left to be done in it. */
+/* Whether a path may be a run: a folder; and whether nothing is left to be done in it, nor in one
+ * that was to take its place. */
 IDM_API bool idm_run_is(const char *path);
 IDM_API bool idm_run_complete(const char *run);
+/* Whether a path leads to one of the files that make a run. */
+IDM_API bool idm_run_has(const char *run, const char *path);
 
 /* Fit into a folder: config.yaml, run.nc, summary.json, chain-N.csv where asked for, and until it
  * is done a checkpoint every few seconds. The problem is bound to the data. To resume, problem and
- * request are those of idm_run_read, and the draws are bit for bit those of a run that was never
- * stopped. Where opt_progress stops it, what is there is written, `stopped` is set and the status
- * is IDM_UNTRUSTED. A fit that fails leaves nothing behind, unless there is a checkpoint or it was
- * resumed. */
+ * request are those of idm_run_read_unfinished, and the draws are bit for bit those of a run that
+ * was never stopped. Where opt_progress stops it, what is there is written, `stopped` is set and
+ * the status is IDM_UNTRUSTED. A fit that fails leaves nothing behind, unless there are draws or a
+ * checkpoint, or it was resumed.
+ *
+ * Draws are written before they are looked at: where that is stopped the run can be resumed, and
+ * where it fails by the numbers the summary says so, and that nothing is to be trusted.
+ *
+ * A run is overwritten once the new one is whole. Until then it is made in a folder within, and
+ * whatever becomes of the process, the old run or the new one is whole in `folder`. Whatever else
+ * lies there stays; a folder without a run, but with something else in it, is IDM_USAGE, as is an
+ * output that the request reads. Only one process at a time writes into a folder: others are
+ * IDM_SYSTEM. */
 IDM_API idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem *problem,
                                const idm_data *data, const idm_request *request,
                                idm_progress opt_progress, void *context, idm_run *run,
                                idm_notes *opt_notes, idm_error *opt_error);
-/* The problem, the posterior of a run, or both, which must belong together; what is not wanted is
- * NULL. The request comes with the problem. */
+/* The problem, the request, the posterior of a run; what is not wanted is NULL. All three files of
+ * it must belong together, those that are not wanted as well. */
 IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
                                 idm_request *opt_request, idm_posterior **opt_posterior,
                                 idm_notes *opt_notes, idm_error *opt_error);
+/* What there is to resume: problem and request of a run that was to overwrite this one and was
+ * stopped, or else of this one. */
+IDM_API idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
+                                           idm_request *request, idm_notes *opt_notes,
+                                           idm_error *opt_error);
 /* Diagnostics of its draws, computed anew, and the verdict of its summary. */
 IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
                                   idm_assessment **ret_assessment, idm_error *opt_error);

@@ -97,7 +97,8 @@ idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */
 idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_workspace,
                     idm_plan_report *report);
-/* --json owns standard output: refuse it as the target of a file. */
+/* Whether a file may be written to: not where it is read, nor a file that is read-only, and not
+ * standard output where --json owns it. What is read are the arguments but the file itself. */
 idm_status cli_check_target(cli_call *call, const char *path);
 /* {"name": ..., "summary": ...}. */
 json_t *cli_entry(const char *name, const char *opt_summary);
@@ -133,8 +134,8 @@ void cli_progress_begin(cli_progress *progress, const char *opt_farewell);
 /* An idm_progress whose context is a cli_progress: shows work, and stops it at a signal. */
 bool cli_progress_watch(void *context, const idm_work *work);
 void cli_progress_end(cli_progress *progress);
-/* From now on SIGINT and SIGTERM ask to stop. Another one more than two seconds later ends the
- * program. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask to stop. Another one ends the program at once (but
+ * those that come together are one). */
 void cli_catch_signals(void);
 
 /* Options that several commands take. */

@@ -47,8 +47,8 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   idm_status status = idm_request_read(path, ret_problem, r, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
-  const char *data = call->arguments > 1 ? call->argument[1] : r->data;
-  if (!data[0]) return idm_fail(&call->error, IDM_USAGE, "%s", usage);
+  const char *data = call->arguments > 1 ? call->argument[1] : NULL;
+  if (!data && !r->data[0]) return idm_fail(&call->error, IDM_USAGE, "%s", usage);
   status = idm_request_locate(r, path, data, &call->error);
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
@@ -76,7 +76,7 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (status == IDM_OK && !idm_run_is(run))
     status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
   if (status == IDM_OK)
-    status = idm_run_read(run, ret_problem, r, NULL, &call->notes, &call->error);
+    status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   if (status != IDM_OK) return status;
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
   if (*ret_complete) return IDM_OK;

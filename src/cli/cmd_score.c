@@ -88,8 +88,10 @@ static idm_status score_by_run(cli_call *call)
   const char *const *settings;
   if (cli_list(call, "set", &settings))
     return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
+  idm_request request;
   idm_status status =
-      idm_run_read(call->argument[0], &problem, NULL, &posterior, &call->notes, &call->error);
+      idm_run_read(call->argument[0], &problem, &request, &posterior, &call->notes, &call->error);
+  if (status == IDM_OK) status = idm_request_check_log(&request, call->argument[1], &call->error);
   if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);

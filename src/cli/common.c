@@ -77,8 +77,19 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
 
 idm_status cli_check_target(cli_call *call, const char *path)
 {
-  if (!cli_given(call, "json") || strcmp(path, "-") != 0) return IDM_OK;
-  return idm_fail(&call->error, IDM_USAGE, "--json needs a file to write to, not standard output");
+  const char *inputs[CLI_MOST_ARGUMENTS];
+  size_t count = 0;
+  for (int i = 0; i < call->arguments; i++)
+    if (call->argument[i] != path) inputs[count++] = call->argument[i];
+  if (cli_given(call, "json") && strcmp(path, "-") == 0)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--json needs a file to write to, not standard output");
+  for (size_t i = 0; i < count; i++)
+    if (idm_run_has(inputs[i], path))
+      return idm_fail(&call->error, IDM_USAGE,
+                      "'%s' is a file of the run '%s', which is read; write to another file", path,
+                      inputs[i]);
+  return idm_file_check_output(path, inputs, count, &call->error);
 }
 
 idm_status cli_print_json(cli_call *call, json_t *object)

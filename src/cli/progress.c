@@ -1,23 +1,30 @@
 /* A progress bar on a terminal, and signals that ask to stop. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/cli.h"
 
 static volatile sig_atomic_t interrupted;
-static atomic_llong first_signal; /* when it came; lock-free, so that a handler may touch it */
+static atomic_llong
+    first_signal; /* when it came, in ms; lock-free, so that a handler may touch it */
+
+/* Signals that come within as many milliseconds are one wish. */
+enum { one_wish = 400 };
 
 /* One wish to stop may come twice: timeout(1) signals its child and then the group that the child
  * is in. A signal that comes later is another wish, and ends the program as it would any other. */
 static void note_signal(int number)
 {
-  const long long now = (long long)time(NULL);
+  struct timespec clock = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &clock);
+  const long long now = (long long)clock.tv_sec * 1000 + clock.tv_nsec / 1000000;
   if (!interrupted) {
     first_signal = now;
     interrupted = 1;
-  } else if (now - first_signal > 2) {
+  } else if (now - first_signal > one_wish) {
     signal(number, SIG_DFL);
     raise(number); /* delivered when this handler returns */
   }
@@ -29,6 +36,10 @@ void cli_catch_signals(void)
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+  /* nohup(1) has it ignored, and means it. */
+  struct sigaction before;
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, NULL);
 }
 
 void cli_progress_begin(cli_progress *progress, const char *opt_farewell)

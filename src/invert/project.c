@@ -14,6 +14,7 @@
 #include "idm/settings.h"
 #include "idm/workspace.h"
 #include "invert/chance.h"
+#include "invert/posterior.h"
 
 /* A row of the tree, by what makes two decisions the same question. */
 typedef struct decision {
@@ -143,34 +144,45 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
   return status;
 }
 
-idm_status idm_project(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
-                       const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                       idm_posterior **ret_posterior, idm_projection *projection,
-                       idm_notes *opt_notes, idm_error *opt_error)
+idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
+                                 const idm_data *data, idm_projection *projection,
+                                 idm_error *opt_error)
 {
-  idm_require(problem, data, inverse, settings, ret_posterior, projection);
+  idm_require(problem, posterior, data, projection);
   idm_parameters *parameters = NULL;
   idm_theta *theta = NULL;
   double *centre = NULL;
-  idm_status status =
-      inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
-  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
+  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK) status = idm_posterior_check(posterior, parameters, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK) {
     centre = idm_new(idm_parameters_dimension(parameters), sizeof *centre);
     if (!centre) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK) {
-    idm_posterior_centre(*ret_posterior, centre);
+    idm_posterior_centre(posterior, centre);
     idm_parameters_set(parameters, centre, theta);
     status = idm_projection_measure(problem, theta, data, projection, opt_error);
-  }
-  if (status != IDM_OK) {
-    idm_posterior_destroy(*ret_posterior);
-    *ret_posterior = NULL;
   }
   free(centre);
   idm_theta_destroy(theta);
   idm_parameters_destroy(parameters);
+  return status;
+}
+
+idm_status idm_project(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
+                       const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                       idm_posterior **ret_posterior, idm_projection *projection,
+                       idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(problem, data, inverse, settings, ret_posterior, projection);
+  idm_status status =
+      inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = idm_projection_centre(problem, *ret_posterior, data, projection, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
   return status;
 }

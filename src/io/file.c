@@ -103,15 +103,16 @@ static void remove_dead(int folder, const char *name)
 
 void idm_file_sweep(const char *path)
 {
+  if (!path) return;
   const char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
   const size_t length = strlen(base);
-  char *folder = slash ? idm_text_copy(path, (size_t)(base - path)) : idm_text_copy(".", 1);
-  DIR *directory = folder && length ? opendir(folder) : NULL;
+  char folder[4200] = "."; /* longer ones are refused by the system as they are */
+  if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
+  DIR *directory = length ? opendir(folder) : NULL;
   for (const struct dirent *entry; directory && (entry = readdir(directory));)
     if (is_temporary(entry->d_name, base, length)) remove_dead(dirfd(directory), entry->d_name);
   if (directory) closedir(directory);
-  free(folder);
 }
 
 /* A new file of that name, locked; -1 and errno where there is none, which with EEXIST is worth
@@ -166,22 +167,24 @@ bool idm_file_same(const char *a, const char *b)
 {
   struct stat x;
   struct stat y;
-  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+         x.st_ino == y.st_ino;
 }
 
 /* The rename at the end needs no leave of the file that it replaces, and root needs none of any: a
  * file that nobody may write to was closed by its owner, who is to open it. */
-idm_status idm_file_check_output(const char *path, const char *const *inputs, size_t count,
+idm_status idm_file_check_output(const char *path, const char *const *opt_inputs, size_t count,
                                  idm_error *opt_error)
 {
   struct stat info;
+  idm_require(path);
   if (strcmp(path, "-") == 0) return IDM_OK;
-  for (size_t i = 0; i < count; i++)
-    if (idm_file_same(path, inputs[i]))
+  for (size_t i = 0; opt_inputs && i < count; i++)
+    if (idm_file_same(path, opt_inputs[i]))
       return idm_fail(opt_error, IDM_USAGE,
                       "'%s' is read ('%s') and cannot be written at the same time; write to "
                       "another file",
-                      path, inputs[i]);
+                      path, opt_inputs[i]);
   if (stat(path, &info) != 0 || S_ISCHR(info.st_mode)) return IDM_OK;
   if ((info.st_mode & 0222) && access(path, W_OK) == 0) return IDM_OK;
   return idm_fail(opt_error, IDM_SYSTEM,

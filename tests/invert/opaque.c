@@ -452,7 +452,7 @@ static void stan_and_summary_are_written(void **state)
   check(idm_summary_write(f->posterior, assessment, NULL, path, &support_error));
   idm_assessment_destroy(assessment);
   check(idm_assess_draws(f->posterior, &assessment, &support_error));
-  check(idm_summary_read(path, assessment, &support_error));
+  check(idm_summary_read(path, f->posterior, assessment, &support_error));
   unlink(path);
   idm_assessment_destroy(assessment);
 }

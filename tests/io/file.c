@@ -1,6 +1,8 @@
 /* Whole files: bounded reads, and writes that appear whole or not at all. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -277,6 +280,101 @@ static void test_rename_fails(void **state)
   assert_int_equal(entries(f, 0), 1);
 }
 
+/* --- what is left, and what may be written ------------------------------------------------------ */
+
+static void test_links_stay(void **state)
+{
+  const folder *f = *state;
+  char link[160];
+  struct stat info;
+  put(f->file, "old", 3);
+  snprintf(link, sizeof link, "%s/link", f->path);
+  assert_int_equal(symlink("out.txt", link), 0);
+  idm_file *file = start(link);
+  idm_file_printf(file, "new");
+  assert_int_equal(idm_file_commit(file, NULL), IDM_OK);
+  check_content(f->file, "new", 3);
+  assert_true(lstat(link, &info) == 0 && S_ISLNK(info.st_mode));
+  assert_int_equal(remove(f->file), 0);
+  check_cannot_create(link);
+}
+
+static void test_read_only(void **state)
+{
+  const folder *f = *state;
+  idm_error error = {0};
+  idm_file *file;
+  put(f->file, "old", 3);
+  assert_int_equal(chmod(f->file, 0444), 0);
+  assert_int_equal(idm_file_create(f->file, &file, &error), IDM_SYSTEM);
+  assert_non_null(strstr(error.message, "read-only"));
+  check_content(f->file, "old", 3);
+  assert_int_equal(entries(f, 0), 1);
+}
+
+static void test_inputs(void **state)
+{
+  const folder *f = *state;
+  char link[160], hard[160], around[256];
+  idm_error error = {0};
+  put(f->file, "old", 3);
+  snprintf(link, sizeof link, "%s/link", f->path);
+  snprintf(hard, sizeof hard, "%s/hard", f->path);
+  snprintf(around, sizeof around, "%s/../%s/out.txt", f->path, strrchr(f->path, '/') + 1);
+  assert_int_equal(symlink("out.txt", link), 0);
+  assert_int_equal(linkat(AT_FDCWD, f->file, AT_FDCWD, hard, 0), 0);
+  const char *const ways[] = {f->file, link, hard, around};
+  for (size_t i = 0; i < 4; i++) {
+    const char *const inputs[] = {"example:diag", "-", ways[i]};
+    assert_true(idm_file_same(f->file, ways[i]));
+    assert_int_equal(idm_file_check_output(f->file, inputs, 2, &error), IDM_OK);
+    assert_int_equal(idm_file_check_output(f->file, inputs, 3, &error), IDM_USAGE);
+    assert_non_null(strstr(error.message, "cannot be written at the same time"));
+    assert_int_equal(idm_file_check_output(ways[i], (const char *const[]){f->file}, 1, NULL),
+                     IDM_USAGE);
+    assert_int_equal(idm_file_check_output("-", inputs, 3, &error), IDM_OK);
+  }
+  assert_false(idm_file_same(f->file, "no/such/file"));
+  assert_false(idm_file_same("no/such/file", "no/such/file"));
+}
+
+/* Temporary files of a child that was killed go with the next write; those of the living stay. */
+static void test_dead_files_are_swept(void **state)
+{
+  const folder *f = *state;
+  int ready[2];
+  char byte = 0;
+  assert_int_equal(pipe(ready), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    idm_file *file;
+    if (idm_file_create(f->file, &file, NULL) != IDM_OK || write(ready[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  assert_int_equal(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  idm_file_sweep(f->file);
+  assert_int_equal(entries(f, 0), 1);
+  assert_int_equal(idm_file_commit(start(f->file), NULL), IDM_OK);
+  assert_int_equal(entries(f, 0), 2);
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_int_equal(idm_file_commit(start(f->file), NULL), IDM_OK);
+  assert_int_equal(entries(f, 0), 1);
+  /* Only what has such a name, beside the file that it is called after. */
+  static const char *const others[] = {"out.txt.tmp", "out.txt.1-.tmp", "out.txt.1-1.tm",
+                                       "xout.txt.1-1.tmp", "out.txt.1.1.tmp"};
+  for (size_t i = 0; i < 5; i++) {
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", f->path, others[i]);
+    put(path, "", 0);
+  }
+  assert_int_equal(idm_file_commit(start(f->file), NULL), IDM_OK);
+  assert_int_equal(entries(f, 0), 6);
+}
+
 /* --- standard output ------------------------------------------------------------------------ */
 
 /* Let standard output go to a path; returns what it was. */
@@ -357,6 +455,10 @@ int main(void)
       TEST(test_device_takes_bytes_directly),
       TEST(test_places_that_cannot_be_written),
       TEST(test_rename_fails),
+      TEST(test_links_stay),
+      TEST(test_read_only),
+      TEST(test_inputs),
+      TEST(test_dead_files_are_swept),
       TEST(test_standard_output),
       TEST(test_standard_output_is_full),
   };

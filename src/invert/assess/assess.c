@@ -210,9 +210,32 @@ static bool posterior_is_opaque(const idm_posterior *posterior)
   return posterior->coordinate_size != NULL;
 }
 
+static void describe(const void *content, char *buffer, size_t size)
+{
+  (void)content;
+  snprintf(buffer, size, "looking at what the data say");
+}
+
+/* Whether somebody who watches lets it go on with the next part. */
+static idm_status ask(const idm_fit_watch *opt_watch, double done, idm_error *opt_error)
+{
+  const idm_work work = {.done = done, .describe = describe};
+  if (!opt_watch || !opt_watch->progress || !opt_watch->progress(opt_watch->context, &work))
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all of it was looked at");
+}
+
 idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                       const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
                       idm_error *opt_error)
+{
+  return idm_assess_watched(problem, data, posterior, threads, NULL, ret_assessment, opt_error);
+}
+
+idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
+                              const idm_posterior *posterior, int threads,
+                              const idm_fit_watch *opt_watch, idm_assessment **ret_assessment,
+                              idm_error *opt_error)
 {
   idm_require(problem, data, posterior, ret_assessment);
   idm_fit_settings settings;
@@ -224,10 +247,15 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   const inquiry q = {&f, posterior, status == IDM_OK ? *ret_assessment : NULL};
   const bool named = status == IDM_OK && !posterior_is_opaque(posterior);
+  if (status == IDM_OK) status = ask(opt_watch, 0, opt_error);
   if (status == IDM_OK && named) status = idm_identify(&q, opt_error);
+  if (status == IDM_OK) status = ask(opt_watch, 0.2, opt_error);
   if (status == IDM_OK && named) status = idm_identify_ridge(&q, opt_error);
+  if (status == IDM_OK) status = ask(opt_watch, 0.4, opt_error);
   if (status == IDM_OK) status = idm_assess_lattice(&q, opt_error);
+  if (status == IDM_OK) status = ask(opt_watch, 0.6, opt_error);
   if (status == IDM_OK) status = idm_assess_sensitivity(&q, opt_error);
+  if (status == IDM_OK) status = ask(opt_watch, 0.8, opt_error);
   if (status == IDM_OK) status = idm_assess_model(&q, opt_error);
   if (status == IDM_OK) {
     q.assessment->identified = named;

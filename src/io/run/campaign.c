@@ -4,9 +4,11 @@
 #include "idm/campaign.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/checksum.h"
 #include "base/clock.h"
@@ -24,10 +26,12 @@ typedef struct campaign {
   idm_progress progress; /* or NULL */
   void *context;
   const char *folder;  /* NULL: nothing is kept */
+  idm_lock lock;       /* of it */
   char path[IDM_PATH]; /* of the replications */
   char label[20];
   double saved;
-  size_t written; /* replications in the file */
+  bool begun;     /* the file is there, and names the request */
+  size_t written; /* replications in it */
   idm_status status;
   idm_error error;
 } campaign;
@@ -80,7 +84,7 @@ static idm_status save(campaign *work, idm_error *opt_error)
   const size_t done = idm_calibration_done(c);
   idm_file *file = NULL;
   work->saved = idm_seconds();
-  if (!work->folder || done == work->written) return IDM_OK;
+  if (!work->folder || (work->begun && done == work->written)) return IDM_OK;
   idm_status status = idm_file_create(work->path, &file, opt_error);
   if (status == IDM_OK) idm_file_printf(file, "{\"request\": \"%s\"}\n", work->label);
   for (size_t i = 0; i < c->settings.replications && status == IDM_OK; i++) {
@@ -97,39 +101,41 @@ static idm_status save(campaign *work, idm_error *opt_error)
     return status;
   }
   work->written = done;
+  work->begun = true;
   return idm_file_commit(file, opt_error);
 }
 
-/* What is wrong with a line; the first names the request. */
-static const char *read_line(const campaign *work, const char *line, size_t size, long number)
+/* The first line names the request, the others are replications. */
+static idm_status read_line(const campaign *work, const char *line, size_t size, long number,
+                            idm_error *opt_error)
 {
   const char *wrong = NULL;
-  json_t *object = json_loadb(line, size, 0, NULL);
+  json_t *object = NULL;
+  if (idm_json_load(line, size, work->path, &object, opt_error) == IDM_MEMORY) return IDM_MEMORY;
   const char *request = json_string_value(json_object_get(object, "request"));
   if (number == 1 && (!request || strcmp(request, work->label) != 0))
     wrong = "belongs to another request; take another folder";
   else if (number > 1 && !take_line(object, work->c))
     wrong = "is no line of results";
   json_decref(object);
-  return wrong;
+  return wrong ? idm_fail_at(opt_error, work->path, number, 0, "%s", wrong) : IDM_OK;
 }
 
 /* Take in what an earlier call of the same request has done. */
 static idm_status load(campaign *work, idm_error *opt_error)
 {
-  if (!idm_folder_has(work->folder, IDM_FILE_REPLICATIONS)) return IDM_OK;
   char *text = NULL;
   size_t length = 0;
   idm_status status = idm_file_read(work->path, most_bytes, &text, &length, opt_error);
   long number = 0;
   for (const char *line = text, *next; status == IDM_OK && *line; line = next) {
     const size_t size = strcspn(line, "\n");
-    const char *wrong = read_line(work, line, size, ++number);
-    if (wrong) status = idm_fail_at(opt_error, work->path, number, 0, "%s", wrong);
+    status = read_line(work, line, size, ++number, opt_error);
     next = line + size + (line[size] != '\0');
   }
   free(text);
   work->written = idm_calibration_done(work->c);
+  work->begun = number > 0;
   return status;
 }
 
@@ -149,21 +155,52 @@ static idm_status write_config(const campaign *work, idm_error *opt_error)
   return idm_request_write(work->c->problem, &request, path, opt_error);
 }
 
-static idm_status open_folder(campaign *work, const char *folder, idm_error *opt_error)
+/* Go on with a campaign of this request, or begin one where nothing lies yet. config.yaml is
+ * written once, behind the file that says whose it is: one that is there is left as it is. */
+static idm_status take_up(campaign *work, idm_error *opt_error)
+{
+  char name[256];
+  idm_folder_content(work->folder, name);
+  if (idm_folder_has(work->folder, IDM_FILE_POSTERIOR))
+    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder", work->folder);
+  const bool there = idm_folder_has(work->folder, IDM_FILE_REPLICATIONS);
+  if (!there && name[0])
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "'%s' holds '%s', and no replications: it is left as it is; take another folder",
+        work->folder, name);
+  idm_status status = there ? load(work, opt_error) : IDM_OK;
+  if (status == IDM_OK && !work->begun) status = save(work, opt_error);
+  if (status == IDM_OK && !idm_folder_has(work->folder, IDM_FILE_CONFIG))
+    status = write_config(work, opt_error);
+  return status;
+}
+
+static idm_status open_folder(campaign *work, const char *folder, bool *ret_made,
+                              idm_error *opt_error)
 {
   const idm_calibration *c = work->c;
-  bool made;
   work->folder = folder;
   idm_folder_path(folder, IDM_FILE_REPLICATIONS, work->path);
   snprintf(work->label, sizeof work->label, "%016" PRIx64,
            idm_label_fields(idm_label_problem(IDM_CHECKSUM_START, c->problem),
                             idm_calibration_keys(), &c->settings));
-  if (idm_folder_has(folder, IDM_FILE_POSTERIOR))
-    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder", folder);
-  idm_status status = idm_folder_make(folder, &made, opt_error);
-  if (status == IDM_OK) status = load(work, opt_error);
-  /* The request takes its place once the results in the folder are known to be its own. */
-  return status == IDM_OK ? write_config(work, opt_error) : status;
+  idm_status status = idm_folder_make(folder, ret_made, opt_error);
+  if (status == IDM_OK) status = idm_file_check_output(folder, NULL, 0, opt_error);
+  if (status == IDM_OK) status = idm_folder_lock(folder, &work->lock, opt_error);
+  return status == IDM_OK ? take_up(work, opt_error) : status;
+}
+
+/* Without anything done, and without anything there before, nothing stays. */
+static void close_folder(campaign *work, bool made)
+{
+  char path[IDM_PATH];
+  if (made && !idm_calibration_done(work->c)) {
+    remove(work->path);
+    remove(idm_folder_path(work->folder, IDM_FILE_CONFIG, path));
+  }
+  idm_lock_release(&work->lock);
+  if (made) rmdir(work->folder); /* where it is empty */
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -193,12 +230,14 @@ idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder
   idm_require(calibration);
   campaign work = {
       .c = calibration, .progress = opt_progress, .context = context, .saved = idm_seconds()};
-  idm_status status = opt_folder ? open_folder(&work, opt_folder, opt_error) : IDM_OK;
+  bool made = false;
+  idm_status status = opt_folder ? open_folder(&work, opt_folder, &made, opt_error) : IDM_OK;
   if (status == IDM_OK) status = idm_calibration_run(calibration, watch, &work, opt_error);
   if (status == IDM_OK && work.status != IDM_OK) {
     status = work.status;
     if (opt_error) *opt_error = work.error;
   }
+  if (opt_folder) close_folder(&work, made);
   const size_t done = idm_calibration_done(calibration);
   if (status == IDM_OK && done < calibration->settings.replications)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted after %zu of %zu fits%s", done,

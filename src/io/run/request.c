@@ -1,18 +1,24 @@
 /* config.yaml: a problem file with the request in its section `fit`. */
 #include "idm/request.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checksum.h"
 #include "base/door.h"
+#include "base/utf8.h"
 #include "idm/samplers.h"
 #include "invert/settings.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
 #include "io/run/label.h"
 #include "io/yaml/key.h"
+
+/* Larger files are no config.yaml. */
+static const size_t most_bytes = (size_t)128 << 20;
 
 #define TEXT_KEY(field, named, called, words_of_it)                                                \
   .name = (named), .kind = IDM_KEY_TEXT, .offset = offsetof(idm_request, field),                   \
@@ -55,6 +61,11 @@ uint64_t idm_request_label(const idm_problem *problem, const idm_request *reques
 
 static idm_status keep_path(char *to, size_t size, const char *path, idm_error *opt_error)
 {
+  if (!idm_utf8_valid(path, strlen(path)))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the file name '%s' is not UTF-8, and config.yaml could not name it; rename "
+                    "the file",
+                    path);
   if (strlen(path) >= size)
     return idm_fail(opt_error, IDM_USAGE, "a path is longer than %zu bytes: '%.60s...'", size - 1,
                     path);
@@ -62,14 +73,29 @@ static idm_status keep_path(char *to, size_t size, const char *path, idm_error *
   return IDM_OK;
 }
 
-idm_status idm_request_locate(idm_request *r, const char *problem, const char *data,
+idm_status idm_request_check_log(const idm_request *r, const char *data, idm_error *opt_error)
+{
+  idm_require(r, data);
+  char hash[IDM_HASH];
+  if (!r->data_hash[0] || (data != r->data && !idm_file_same(data, r->data))) return IDM_OK;
+  const idm_status status = idm_file_hash(data, hash, opt_error);
+  if (status != IDM_OK || strcmp(hash, r->data_hash) == 0) return status;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' has changed: config.yaml names it as the log with the SHA-256 %.16s..., "
+                  "found %.16s...; give another log another name",
+                  data, r->data_hash, hash);
+}
+
+idm_status idm_request_locate(idm_request *r, const char *problem, const char *opt_data,
                               idm_error *opt_error)
 {
-  idm_require(r, problem, data);
+  idm_require(r, problem);
+  const char *data = opt_data ? opt_data : r->data;
   idm_status status = keep_path(r->problem, sizeof r->problem, problem, opt_error);
   r->problem_hash[0] = '\0';
   if (status == IDM_OK && !idm_problem_example(problem))
     status = idm_file_hash(problem, r->problem_hash, opt_error);
+  if (status == IDM_OK) status = idm_request_check_log(r, data, opt_error);
   if (status == IDM_OK) status = keep_path(r->data, sizeof r->data, data, opt_error);
   return status == IDM_OK ? idm_file_hash(data, r->data_hash, opt_error) : status;
 }
@@ -109,11 +135,14 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
 /* --- writing -------------------------------------------------------------------------------- */
 
 /* Texts that are not set are left out. */
-static void put_request(idm_emitter *out, const idm_request *request)
+static void put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request)
 {
   char text[sizeof request->data];
+  char label[20];
+  snprintf(label, sizeof label, "%016" PRIx64, idm_request_label(problem, request));
   idm_emit_mapping(out, "fit", IDM_EMIT_BLOCK);
   idm_emit_text(out, "idm", idm_version());
+  idm_emit_text(out, "request", label);
   for (const idm_key *key = keys; key->name; key++) {
     idm_key_text(key, request, text, sizeof text);
     if (key->kind != IDM_KEY_TEXT)
@@ -131,19 +160,35 @@ idm_status idm_request_write(const idm_problem *problem, const idm_request *requ
   idm_emitter out;
   idm_emit_begin(&out, path);
   idm_problem_put_yaml(&out, problem);
-  put_request(&out, request);
+  put_request(&out, problem, request);
   return idm_emit_end(&out, opt_error);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
 
+/* Words that are names of a registry. */
+static idm_status check_names(const idm_yaml_tree *tree, const idm_yaml_node *section,
+                              const idm_request *r)
+{
+  char names[160] = "";
+  size_t used = 0;
+  for (size_t i = 0; idm_inverse_at(i) && used < sizeof names; i++)
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                             idm_inverse_at(i)->name);
+  if (!idm_inverse_find(r->inverse))
+    return idm_yaml_unexpected(tree, idm_yaml_find(tree, section, "inverse"), "fit.inverse", names);
+  if (!r->settings.sampler[0] || idm_sampler_find(r->settings.sampler)) return IDM_OK;
+  return idm_yaml_unexpected(tree, idm_yaml_find(tree, section, "sampler"), "fit.sampler",
+                             idm_sampler_names(names, sizeof names));
+}
+
 static idm_status read_section(void *context, const idm_yaml_tree *tree)
 {
   const idm_yaml_node *section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
   if (!section) return IDM_OK;
-  /* Which version wrote the file is for its readers to know. */
-  const char *names[sizeof keys / sizeof keys[0] + 1] = {"idm"};
-  for (size_t i = 0; keys[i].name; i++) names[i + 1] = keys[i].name;
+  /* Which version wrote the file, and of which request, is for its readers to know. */
+  const char *names[sizeof keys / sizeof keys[0] + 2] = {"idm", "request"};
+  for (size_t i = 0; keys[i].name; i++) names[i + 2] = keys[i].name;
   idm_status status = idm_yaml_check_keys(tree, section, "fit", names);
   for (const idm_key *key = keys; key->name && status == IDM_OK; key++) {
     const idm_yaml_node *node = idm_yaml_find(tree, section, key->name);
@@ -151,7 +196,24 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
     snprintf(what, sizeof what, "fit.%s", key->name);
     if (node) status = idm_yaml_read_key(tree, node, key, what, context);
   }
-  return status;
+  return status == IDM_OK ? check_names(tree, section, context) : status;
+}
+
+bool idm_request_is(const char *path)
+{
+  if (!path) return false;
+  char *text = NULL;
+  size_t length = 0;
+  idm_yaml_tree *tree = NULL;
+  const idm_yaml_node *section = NULL;
+  if (idm_file_read(path, most_bytes, &text, &length, NULL) == IDM_OK &&
+      idm_yaml_load(text, length, path, &tree, NULL) == IDM_OK &&
+      idm_yaml_is_mapping(idm_yaml_root(tree)))
+    section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
+  const bool found = section && idm_yaml_is_mapping(section) && idm_yaml_find(tree, section, "idm");
+  if (tree) idm_yaml_destroy(tree);
+  free(text);
+  return found;
 }
 
 idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_request *request,

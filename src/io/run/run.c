@@ -1,15 +1,17 @@
 /* The life of a run: begun, stopped, gone on with, finished, read.
  *
- * Contents: checkpoints · results · fitting · reading */
+ * Contents: checkpoints · drawing · looking at the draws · fitting · reading */
 #define _XOPEN_SOURCE 700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
 #include "idm/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/door.h"
+#include "base/utf8.h"
 #include "io/run/folder.h"
 
 /* Seconds between checkpoints. */
@@ -29,7 +31,7 @@ void idm_run_clear(idm_run *run)
 
 /* A fit under way. */
 typedef struct fitting {
-  const char *folder;
+  idm_folder folder;
   const idm_problem *problem;
   const idm_data *data;
   const idm_request *request;
@@ -38,6 +40,7 @@ typedef struct fitting {
   uint64_t label;
   char checkpoint[IDM_PATH]; /* path */
   double saved;              /* when the last checkpoint was written */
+  double done;               /* share of the work in it */
   bool asked;                /* to stop */
   idm_status status;         /* of writing checkpoints */
   idm_error error;
@@ -56,7 +59,16 @@ static idm_status write_checkpoint(fitting *f, const idm_work *work)
   }
   free(bytes);
   f->saved = idm_seconds();
+  f->done = work->done;
   return status;
+}
+
+/* Every few seconds, when it is asked to stop, and when all draws are made: from then on an
+ * interruption costs none of them. */
+static bool is_due(const fitting *f, const idm_work *work, bool stop)
+{
+  const bool over = work->done >= 1 && f->done < 1;
+  return work->save && (stop || over || idm_seconds() - f->saved > checkpoint_seconds);
 }
 
 static bool watch(void *context, const idm_work *work)
@@ -64,8 +76,7 @@ static bool watch(void *context, const idm_work *work)
   fitting *f = context;
   const bool stop = f->progress && f->progress(f->context, work);
   f->asked = f->asked || stop;
-  if (f->status == IDM_OK && (stop || idm_seconds() - f->saved > checkpoint_seconds))
-    f->status = write_checkpoint(f, work);
+  if (f->status == IDM_OK && is_due(f, work, stop)) f->status = write_checkpoint(f, work);
   return stop || f->status != IDM_OK;
 }
 
@@ -74,49 +85,18 @@ static idm_status load_checkpoint(const fitting *f, idm_run_mode mode, char **re
                                   size_t *ret_length, idm_error *opt_error)
 {
   *ret_bytes = NULL;
-  if (mode != IDM_RUN_RESUME || !idm_folder_has(f->folder, IDM_FILE_CHECKPOINT)) return IDM_OK;
+  if (mode != IDM_RUN_RESUME || !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT)) return IDM_OK;
   return idm_file_read(f->checkpoint, most_bytes, ret_bytes, ret_length, opt_error);
 }
 
-/* --- results -------------------------------------------------------------------------------- */
+/* --- drawing -------------------------------------------------------------------------------- */
 
-static idm_status write_results(const fitting *f, const idm_run *run, idm_error *opt_error)
-{
-  const idm_posterior *p = run->posterior;
-  char path[IDM_PATH];
-  idm_folder_path(f->folder, IDM_FILE_POSTERIOR, path);
-  idm_status status = idm_posterior_write_netcdf(p, f->problem, f->data, path, opt_error);
-  idm_folder_path(f->folder, IDM_FILE_SUMMARY, path);
-  if (status == IDM_OK)
-    status = idm_summary_write(p, run->assessment, &run->projection, path, opt_error);
-  for (size_t i = 0; f->request->stan && i < p->chains && status == IDM_OK; i++)
-    status = idm_posterior_write_stan(p, i, idm_folder_chain(f->folder, i, path), opt_error);
-  return status;
-}
-
-/* Diagnostics and verdict. What the data say takes time, which a fit that was stopped is not given:
- * without it nothing can be trusted. */
-static idm_status assess(const fitting *f, idm_run *run, idm_error *opt_error)
-{
-  if (!run->stopped)
-    return idm_assess(f->problem, f->data, run->posterior, f->request->settings.threads,
-                      &run->assessment, opt_error);
-  const idm_status status = idm_assess_draws(run->posterior, &run->assessment, opt_error);
-  if (status != IDM_OK) return status;
-  run->assessment->trusted = false;
-  idm_notes_add(&run->assessment->failures,
-                "the fit was interrupted; `idm fit --resume` goes on, and then sees what the data "
-                "bound");
-  return IDM_OK;
-}
-
-/* --- fitting -------------------------------------------------------------------------------- */
-
-/* A path that is good from every folder; as given where it is too long or cannot be had. */
+/* A path that is good from every folder; as given where it cannot be had, or could not be named. */
 static void make_absolute(char *path, size_t size)
 {
   char *absolute = realpath(path, NULL);
-  if (absolute && strlen(absolute) < size) snprintf(path, size, "%s", absolute);
+  if (absolute && strlen(absolute) < size && idm_utf8_valid(absolute, strlen(absolute)))
+    snprintf(path, size, "%s", absolute);
   free(absolute);
 }
 
@@ -126,16 +106,16 @@ static idm_status write_config(const fitting *f, idm_error *opt_error)
   char path[IDM_PATH];
   make_absolute(kept.data, sizeof kept.data);
   if (kept.problem_hash[0]) make_absolute(kept.problem, sizeof kept.problem);
-  idm_folder_clear(f->folder);
-  idm_folder_path(f->folder, IDM_FILE_CONFIG, path);
+  idm_folder_path(f->folder.work, IDM_FILE_CONFIG, path);
   return idm_request_write(f->problem, &kept, path, opt_error);
 }
 
-/* The draws, their distance from the log, and whether they were stopped. */
+/* The draws, and whether they were stopped. */
 static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *opt_notes,
                        idm_error *opt_error)
 {
   const idm_fit_settings *settings = &f->request->settings;
+  const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
   char *bytes = NULL;
   size_t length = 0;
   idm_status status = load_checkpoint(f, mode, &bytes, &length, opt_error);
@@ -147,35 +127,100 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
                                  .label = f->label};
   f->saved = idm_seconds();
   if (status == IDM_OK)
-    status = idm_project(f->problem, f->data, idm_inverse_find(f->request->inverse), settings,
-                         &watcher, &run->posterior, &run->projection, opt_notes, opt_error);
+    status = inverse->fit(f->problem, f->data, settings, &watcher, &run->posterior, opt_notes,
+                          opt_error);
   free(bytes);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings->draws;
   run->stopped = f->asked && (status == IDM_UNTRUSTED || partial);
+  if (run->posterior) run->posterior->request = f->label;
   if (f->status == IDM_OK) return status;
   if (opt_error) *opt_error = f->error;
   return f->status;
 }
 
-/* Everything once the folder is there. *ret_written: its results are. */
-static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_written,
+/* Before they are looked at, which takes a while and may fail. */
+static idm_status write_draws(const fitting *f, const idm_posterior *p, idm_error *opt_error)
+{
+  char path[IDM_PATH];
+  idm_folder_path(f->folder.work, IDM_FILE_POSTERIOR, path);
+  idm_status status = idm_posterior_write_netcdf(p, f->problem, f->data, path, opt_error);
+  for (size_t i = 0; f->request->stan && i < p->chains && status == IDM_OK; i++)
+    status = idm_posterior_write_stan(p, i, idm_folder_chain(f->folder.work, i, path), opt_error);
+  return status;
+}
+
+/* --- looking at the draws ------------------------------------------------------------------- */
+
+/* Whether a failure is of the numbers, so that another attempt would meet it again. */
+static bool is_final(idm_status status)
+{
+  return status != IDM_OK && status != IDM_UNTRUSTED && status != IDM_MEMORY &&
+         status != IDM_SYSTEM;
+}
+
+/* Diagnostics of the draws alone: nothing can be trusted without what the data say. */
+static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_error)
+{
+  const idm_status status = idm_assess_draws(run->posterior, &run->assessment, opt_error);
+  if (status != IDM_OK) return status;
+  run->assessment->trusted = false;
+  idm_notes_add(&run->assessment->failures, "%s", why);
+  return IDM_OK;
+}
+
+static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
+{
+  const idm_fit_watch watcher = {.progress = f->progress, .context = f->context};
+  idm_error error = {0};
+  char why[sizeof error.message + 80] =
+      "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
+      "data bound";
+  idm_status status =
+      idm_projection_centre(f->problem, run->posterior, f->data, &run->projection, &error);
+  if (status == IDM_OK && !run->stopped)
+    status = idm_assess_watched(f->problem, f->data, run->posterior, f->request->settings.threads,
+                                &watcher, &run->assessment, &error);
+  if (status == IDM_OK && !run->stopped) return IDM_OK;
+  if (status == IDM_UNTRUSTED) run->stopped = true;
+  if (is_final(status))
+    snprintf(why, sizeof why, "what the data say could not be looked at: %s", error.message);
+  if (status == IDM_OK || run->stopped || is_final(status))
+    return assess_draws(run, why, opt_error);
+  if (opt_error) *opt_error = error;
+  return status;
+}
+
+/* --- fitting -------------------------------------------------------------------------------- */
+
+static idm_status say_stopped(const fitting *f, idm_error *opt_error)
+{
+  const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
+  return idm_fail(
+      opt_error, IDM_UNTRUSTED,
+      "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
+      beside ? ", and the run that they are to replace is left as it was" : "", f->folder.path);
+}
+
+/* Everything once the folder is there. *ret_kept: there is something to be kept. */
+static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kept,
                       idm_notes *opt_notes, idm_error *opt_error)
 {
+  char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
   if (status == IDM_OK) status = draw(f, mode, run, opt_notes, opt_error);
+  if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
+  *ret_kept = status == IDM_OK;
   if (status == IDM_OK) status = assess(f, run, opt_error);
-  if (status == IDM_OK) {
-    run->posterior->request = f->label;
-    status = write_results(f, run, opt_error);
+  if (status == IDM_OK)
+    status = idm_summary_write(run->posterior, run->assessment, &run->projection,
+                               idm_folder_path(f->folder.work, IDM_FILE_SUMMARY, path), opt_error);
+  if (status == IDM_OK && !run->stopped) {
+    remove(f->checkpoint);
+    status = idm_folder_commit(&f->folder, opt_error);
   }
-  *ret_written = status == IDM_OK;
-  if (status == IDM_OK && !run->stopped) remove(f->checkpoint);
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
-    status =
-        idm_fail(opt_error, IDM_UNTRUSTED,
-                 "interrupted; the draws made so far are saved: `idm fit --resume -o %s` goes on",
-                 f->folder);
+    status = say_stopped(f, opt_error);
   /* The scorer knows the line; the file is ours. */
   if (status == IDM_INPUT && opt_error && opt_error->line > 0 && !opt_error->file[0])
     snprintf(opt_error->file, sizeof opt_error->file, "%s", f->request->data);
@@ -187,40 +232,42 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
                        void *context, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(folder, problem, data, request, run);
-  fitting f = {.folder = folder,
-               .problem = problem,
+  fitting f = {.problem = problem,
                .data = data,
                .request = request,
                .progress = opt_progress,
                .context = context,
                .label = idm_request_label(problem, request)};
-  bool made = false;
-  bool written = false;
-  idm_folder_path(folder, IDM_FILE_CHECKPOINT, f.checkpoint);
+  bool kept = false;
   *run = (idm_run){0};
   idm_status status = idm_request_check(problem, request, opt_error);
   /* What is missing is said before anything that is there is touched. */
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
-  if (status == IDM_OK) status = idm_folder_open(folder, mode, &made, opt_error);
+  if (status == IDM_OK) status = idm_folder_begin(&f.folder, folder, mode, request, opt_error);
   if (status != IDM_OK) return status;
-  status = fit(&f, mode, run, &written, opt_notes, opt_error);
-  if (!written && mode != IDM_RUN_RESUME) idm_folder_abandon(folder, made);
+  idm_folder_path(f.folder.work, IDM_FILE_CHECKPOINT, f.checkpoint);
+  status = fit(&f, mode, run, &kept, opt_notes, opt_error);
+  idm_folder_end(&f.folder, kept || mode == IDM_RUN_RESUME);
   return status;
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static idm_status read_posterior(const char *folder, idm_posterior **ret_posterior,
-                                 idm_error *opt_error)
+/* IDM_INPUT where there is a run that has not come to its end. */
+static idm_status check_finished(const char *folder, idm_error *opt_error)
 {
+  static const char *const files[] = {IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY};
   char path[IDM_PATH];
-  if (idm_folder_unfinished(folder))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on", folder,
-                    folder);
-  idm_folder_path(folder, IDM_FILE_POSTERIOR, path);
-  return idm_posterior_read_netcdf(path, ret_posterior, opt_error);
+  const bool begun =
+      idm_folder_has(folder, IDM_FILE_CONFIG) && !idm_folder_has(folder, IDM_FILE_REPLICATIONS);
+  for (size_t i = 0; begun && i < sizeof files / sizeof *files; i++)
+    if (access(idm_folder_find(folder, files[i], path), F_OK) != 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s' is "
+                      "missing)",
+                      folder, folder, path);
+  return IDM_OK;
 }
 
 /* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
@@ -237,35 +284,62 @@ static idm_status check_label(const char *folder, const idm_problem *problem,
                   folder, folder);
 }
 
+static idm_status check_folder(const char *folder, idm_error *opt_error)
+{
+  if (idm_folder_is(folder)) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' is no run; expected the folder that `idm fit -o` made", folder);
+}
+
 idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_request *opt_request,
                         idm_posterior **opt_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(folder);
   idm_request request;
+  idm_problem *problem = NULL;
+  idm_posterior *posterior = NULL;
   char path[IDM_PATH];
-  idm_request_default(&request);
   if (opt_problem) *opt_problem = NULL;
   if (opt_posterior) *opt_posterior = NULL;
-  if (!idm_folder_is(folder))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' is no run; expected the folder that `idm fit -o` made", folder);
-  idm_status status = IDM_OK;
-  if (opt_posterior) status = read_posterior(folder, opt_posterior, opt_error);
-  idm_folder_path(folder, IDM_FILE_CONFIG, path);
-  if (status == IDM_OK && opt_problem)
-    status = idm_request_read(path, opt_problem, &request, opt_notes, opt_error);
-  if (status == IDM_OK && opt_problem && opt_posterior)
-    status = check_label(folder, *opt_problem, &request, *opt_posterior, opt_error);
-  if (status == IDM_OK && opt_problem && opt_request) *opt_request = request;
-  if (status != IDM_OK && opt_posterior) {
-    idm_posterior_destroy(*opt_posterior);
-    *opt_posterior = NULL;
+  idm_status status = check_folder(folder, opt_error);
+  if (status == IDM_OK) {
+    idm_folder_settle(folder);
+    if (opt_posterior) status = check_finished(folder, opt_error);
   }
-  if (status != IDM_OK && opt_problem) {
-    idm_problem_destroy(*opt_problem);
-    *opt_problem = NULL;
+  idm_folder_find(folder, IDM_FILE_POSTERIOR, path);
+  if (status == IDM_OK && opt_posterior)
+    status = idm_posterior_read_netcdf(path, &posterior, opt_error);
+  idm_folder_find(folder, IDM_FILE_CONFIG, path);
+  if (status == IDM_OK) status = idm_request_read(path, &problem, &request, opt_notes, opt_error);
+  if (status == IDM_OK && posterior)
+    status = check_label(folder, problem, &request, posterior, opt_error);
+  if (status == IDM_OK && opt_request) *opt_request = request;
+  if (status == IDM_OK && opt_problem) {
+    *opt_problem = problem;
+    problem = NULL;
   }
+  if (status == IDM_OK && opt_posterior) {
+    *opt_posterior = posterior;
+    posterior = NULL;
+  }
+  idm_posterior_destroy(posterior);
+  idm_problem_destroy(problem);
   return status;
+}
+
+idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
+                                   idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, request);
+  char unfinished[IDM_PATH];
+  char path[IDM_PATH];
+  *ret_problem = NULL;
+  const idm_status status = check_folder(folder, opt_error);
+  if (status != IDM_OK) return status;
+  idm_folder_settle(folder);
+  idm_folder_unfinished(folder, unfinished);
+  return idm_request_read(idm_folder_path(unfinished, IDM_FILE_CONFIG, path), ret_problem, request,
+                          opt_notes, opt_error);
 }
 
 idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
@@ -274,8 +348,8 @@ idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
   idm_require(folder, posterior, ret_assessment);
   char path[IDM_PATH];
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  idm_folder_path(folder, IDM_FILE_SUMMARY, path);
-  if (status == IDM_OK) status = idm_summary_read(path, *ret_assessment, opt_error);
+  idm_folder_find(folder, IDM_FILE_SUMMARY, path);
+  if (status == IDM_OK) status = idm_summary_read(path, posterior, *ret_assessment, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);
     *ret_assessment = NULL;

@@ -1,4 +1,6 @@
 /* summary.json: what a fit found, as one JSON object. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +141,9 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
                               const idm_projection *opt_projection)
 {
   json_t *object = json_object();
+  char request[20];
+  snprintf(request, sizeof request, "%016" PRIx64, p->request);
+  if (p->request) idm_json_set(&object, "request", json_string(request));
   idm_json_set(&object, "inverse", json_string(p->inverse));
   idm_json_set(&object, "sampler", json_string(p->sampler));
   idm_json_set(&object, "chains", json_integer((json_int_t)p->chains));
@@ -196,17 +201,39 @@ static void take_texts(const json_t *list, idm_notes *notes)
     idm_notes_add(notes, "%s", json_string_value(json_array_get(list, i)));
 }
 
-idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_error *opt_error)
+/* Whether a summary speaks of these draws. One without a label is of a posterior that has none. */
+static idm_status check_identity(const char *path, const json_t *object, const idm_posterior *p,
+                                 idm_error *opt_error)
 {
-  idm_require(path, assessment);
+  char request[20] = "";
+  const char *found = json_string_value(json_object_get(object, "request"));
+  const json_int_t draws = json_integer_value(json_object_get(object, "draws"));
+  if (p->request) snprintf(request, sizeof request, "%016" PRIx64, p->request);
+  if (strcmp(found ? found : "", request) != 0)
+    return idm_fail_at(opt_error, path, 0, 0,
+                       "belongs to another run than run.nc: found request '%.20s', expected '%s'",
+                       found ? found : "", request);
+  if (draws != (json_int_t)p->draws)
+    return idm_fail_at(
+        opt_error, path, 0, 0,
+        "speaks of %lld draws a chain, and run.nc holds %zu; `idm fit --resume` goes "
+        "on with a run that was stopped",
+        (long long)draws, p->draws);
+  return IDM_OK;
+}
+
+idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
+                            idm_assessment *assessment, idm_error *opt_error)
+{
+  idm_require(path, posterior, assessment);
   char *text = NULL;
   size_t length = 0;
   idm_status status = idm_file_read(path, most_bytes, &text, &length, opt_error);
   if (status != IDM_OK) return status;
-  json_error_t where;
-  json_t *object = json_loadb(text, length, 0, &where);
+  json_t *object = NULL;
+  status = idm_json_load(text, length, path, &object, opt_error);
   free(text);
-  if (!object) return idm_fail_at(opt_error, path, where.line, where.column, "%s", where.text);
+  if (status != IDM_OK) return status;
   const json_t *verdict = json_object_get(object, "verdict");
   const json_t *trusted = json_object_get(verdict, "trusted");
   const json_t *failures = json_object_get(verdict, "failures");
@@ -217,7 +244,7 @@ idm_status idm_summary_read(const char *path, idm_assessment *assessment, idm_er
     status = idm_fail_at(opt_error, path, 0, 0,
                          "has no verdict; expected trusted, and lists of texts under "
                          "verdict.failures, verdict.misfits and verdict.remarks");
-  } else {
+  } else if ((status = check_identity(path, object, posterior, opt_error)) == IDM_OK) {
     /* The draws were judged before they were written: what they fail in is among these. */
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
     take_texts(misfits, &assessment->misfits);

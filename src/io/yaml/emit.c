@@ -87,11 +87,7 @@ static void emit_scalar(idm_emitter *emitter, const char *text, yaml_scalar_styl
   const size_t length = strlen(text);
   if (emitter->error.status != IDM_OK) return;
   if (length > INT_MAX || !idm_utf8_valid(text, length)) {
-    char shown[61];
-    snprintf(shown, sizeof shown, "%s", text);
-    for (char *c = shown; *c; c++)
-      if (*c < ' ' || *c > '~') *c = '?';
-    (void)idm_fail(&emitter->error, IDM_INPUT, "'%s' is not UTF-8 text, which YAML needs", shown);
+    (void)idm_fail(&emitter->error, IDM_INPUT, "'%.60s' is not UTF-8 text, which YAML needs", text);
     return;
   }
   yaml_event_t event;

@@ -200,7 +200,6 @@ static void test_labels(void **state)
       "?",
       "'quote'",
       "\xc3\xa9t\xc3\xa9",
-      "\xe2\x80\xa8sep",
       "\xef\xbb\xbf mark",
       "\xc2\xa0nbsp",
       "\xf0\x9f\x99\x82",

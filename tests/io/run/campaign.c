@@ -153,13 +153,59 @@ static void test_refusals(void **state)
   idm_problem_destroy(problem);
 }
 
+/* An R-hat without bound is one, when it comes back. */
+static void test_infinite_rhat(void **state)
+{
+  const folder *f = *state;
+  idm_problem *problem = make_problem();
+  idm_calibration *c = make(problem, 1, 5), *again = make(problem, 1, 5);
+  check(idm_campaign_run(c, f->path, NULL, NULL, &support_error));
+  char *text = text_of(f, "replications.jsonl");
+  char changed[4000];
+  int before = 0, after = 0; /* bytes around the number */
+  sscanf(text, "%*[^\n]\n{\"replication\":0,\"r_hat\":%n%*[^,]%n", &before, &after);
+  assert_true(after > before && before > 0);
+  const int length = snprintf(changed, sizeof changed, "%.*s\"inf\"%s", before, text, text + after);
+  assert_true(length > 0 && (size_t)length < sizeof changed);
+  put(f, changed, (size_t)length);
+  check(idm_campaign_run(again, f->path, NULL, NULL, &support_error));
+  assert_true(isinf(again->rhat[0]) && again->done[0]);
+  assert_true(isinf(idm_calibration_rhat(again)));
+  free(text);
+  idm_calibration_destroy(again);
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
+/* A folder of something else is left as it is, a config.yaml above all. */
+static void test_strangers(void **state)
+{
+  const folder *f = *state;
+  idm_problem *problem = make_problem();
+  idm_calibration *c = make(problem, 1, 5);
+  idm_error error = {0};
+  char path[128];
+  snprintf(path, sizeof path, "%s/config.yaml", f->path);
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  fputs("mine", stream);
+  assert_int_equal(fclose(stream), 0);
+  assert_int_equal(idm_campaign_run(c, f->path, NULL, NULL, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "config.yaml"));
+  assert_int_equal(entries(f, 0), 1);
+  char *text = text_of(f, "config.yaml");
+  assert_string_equal(text, "mine");
+  free(text);
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_going_on),
-      IN_FOLDER(test_stopping),
-      IN_FOLDER(test_refusals),
+      IN_FOLDER(test_going_on),      IN_FOLDER(test_stopping),  IN_FOLDER(test_refusals),
+      IN_FOLDER(test_infinite_rhat), IN_FOLDER(test_strangers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

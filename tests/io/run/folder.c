@@ -1,14 +1,40 @@
-/* Folders of runs: what lies there, who may write there, and what a failure leaves. */
+/* Folders of runs: what lies there, who may write there, and how one run takes the place of
+ * another.
+ */
 #include "io/run/folder.h"
 
 #include "io/run/run_support.h"
 
-static void put(const folder *f, const char *file)
+static void put_text(const char *folder_path, const char *file, const char *text)
 {
   char path[IDM_PATH];
-  FILE *stream = fopen(idm_folder_path(f->path, file, path), "wb");
+  FILE *stream = fopen(idm_folder_path(folder_path, file, path), "wb");
   assert_non_null(stream);
+  fputs(text, stream);
   assert_int_equal(fclose(stream), 0);
+}
+
+static void put(const folder *f, const char *file)
+{
+  put_text(f->path, file, "");
+}
+
+static const char own_config[] = "states: 2\nfit: {idm: 0}\n";
+static const char own_chain[] = "# idm_version = 0\n";
+
+static const char *in(const folder *f, const char *file)
+{
+  static char path[IDM_PATH];
+  return idm_folder_path(f->path, file, path);
+}
+
+static idm_status begin(idm_folder *ret_folder, const char *path, idm_run_mode mode,
+                        idm_error *error)
+{
+  idm_request request;
+  idm_request_default(&request);
+  request.stan = true;
+  return idm_folder_begin(ret_folder, path, mode, &request, error);
 }
 
 static void test_paths(void **state)
@@ -24,85 +50,264 @@ static void test_paths(void **state)
   assert_false(idm_folder_has(f->path, IDM_FILE_CONFIG));
   put(f, IDM_FILE_CONFIG);
   assert_true(idm_folder_has(f->path, IDM_FILE_CONFIG));
+  assert_true(idm_run_has(f->path, in(f, IDM_FILE_CONFIG)));
+  assert_false(idm_run_has(f->path, in(f, IDM_FILE_SUMMARY)));
   /* A path that no system takes is nowhere. */
   memset(far, 'x', sizeof far);
   far[sizeof far - 1] = '\0';
   assert_false(idm_folder_has(far, IDM_FILE_CONFIG));
 }
 
+/* --- who may write -------------------------------------------------------------------------- */
+
 static void test_modes(void **state)
 {
   const folder *f = *state;
   idm_error error = {0};
-  char path[IDM_PATH];
-  bool made = true;
+  idm_folder w;
+  /* An empty folder is good for all; what is written directly goes unless it is kept. */
   for (int mode = 0; mode < 3; mode++) {
-    check(idm_folder_open(f->path, (idm_run_mode)mode, &made, &support_error));
-    assert_false(made);
+    check(begin(&w, f->path, (idm_run_mode)mode, &support_error));
+    assert_string_equal(w.work, f->path);
+    put(f, IDM_FILE_SUMMARY);
+    idm_folder_end(&w, false);
+    assert_int_equal(entries(f, 0), 0);
   }
-  put(f, IDM_FILE_CONFIG);
-  assert_int_equal(idm_folder_open(f->path, IDM_RUN_NEW, &made, &error), IDM_USAGE);
+  put_text(f->path, IDM_FILE_CONFIG, own_config);
+  assert_int_equal(begin(&w, f->path, IDM_RUN_NEW, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "holds a run already"));
-  check(idm_folder_open(f->path, IDM_RUN_RESUME, &made, &support_error));
-  check(idm_folder_open(f->path, IDM_RUN_OVERWRITE, &made, &support_error));
-  idm_folder_path(f->path, "new", path);
-  assert_int_equal(idm_folder_open(path, IDM_RUN_RESUME, &made, &error), IDM_USAGE);
+  check(begin(&w, f->path, IDM_RUN_RESUME, &support_error));
+  assert_string_equal(w.work, f->path);
+  idm_folder_end(&w, true);
+  check(begin(&w, f->path, IDM_RUN_OVERWRITE, &support_error));
+  assert_string_equal(w.work, in(f, IDM_FOLDER_NEXT));
+  put_text(w.work, IDM_FILE_CONFIG, own_config);
+  idm_folder_end(&w, false);
+  assert_int_equal(entries(f, 0), 1);
+  /* A folder is made, and goes with what failed. */
+  const char *made = in(f, "new");
+  assert_int_equal(begin(&w, made, IDM_RUN_RESUME, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "there is no run"));
-  check(idm_folder_open(path, IDM_RUN_NEW, &made, &support_error));
-  assert_true(made);
-  check(idm_folder_make(path, &made, &support_error));
-  assert_false(made);
-  assert_int_equal(rmdir(path), 0);
-  assert_int_equal(idm_folder_make("no/such/folder", &made, &error), IDM_SYSTEM);
-  assert_false(made);
-  put(f, "file");
-  assert_int_equal(idm_folder_make(idm_folder_path(f->path, "file", path), &made, &error),
-                   IDM_SYSTEM);
+  check(begin(&w, made, IDM_RUN_NEW, &support_error));
+  put_text(made, IDM_FILE_CONFIG, own_config);
+  idm_folder_end(&w, false);
+  assert_int_equal(entries(f, 0), 1);
+  assert_int_equal(begin(&w, "no/such/folder", IDM_RUN_NEW, &error), IDM_SYSTEM);
+  assert_int_equal(begin(&w, in(f, IDM_FILE_CONFIG), IDM_RUN_NEW, &error), IDM_SYSTEM);
 }
 
-static void test_what_is_there(void **state)
+/* A folder of anything else is left as it is, whatever is asked for. */
+static void test_strangers(void **state)
 {
   const folder *f = *state;
-  assert_false(idm_folder_unfinished(f->path) || idm_run_complete(f->path));
-  put(f, IDM_FILE_CONFIG);
-  assert_true(idm_folder_unfinished(f->path));
-  put(f, IDM_FILE_POSTERIOR);
-  assert_true(idm_run_complete(f->path));
-  assert_false(idm_folder_unfinished(f->path));
-  put(f, IDM_FILE_CHECKPOINT);
-  assert_false(idm_run_complete(f->path));
-  idm_folder_clear(f->path);
-  put(f, IDM_FILE_REPLICATIONS);
-  assert_false(idm_folder_unfinished(f->path));
+  static const struct {
+    const char *file;
+    const char *text;
+  } cases[] = {{"notes.txt", "mine"},
+               {IDM_FILE_CONFIG, "mine"},
+               {IDM_FILE_CONFIG, "states: 2\n"},
+               {IDM_FILE_CONFIG, "fit: 3\n"},
+               {IDM_FILE_CONFIG, "- a\n"},
+               {IDM_FILE_CONFIG, ""},
+               {IDM_FILE_POSTERIOR, "mine"},
+               {IDM_FILE_CHECKPOINT, "mine"},
+               {"chain-1.csv", "mine"},
+               {IDM_FILE_REPLICATIONS, ""}};
+  idm_error error = {0};
+  idm_folder w;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int mode = 0; mode < 3; mode += 2) {
+      put_text(f->path, cases[i].file, cases[i].text);
+      if (begin(&w, f->path, (idm_run_mode)mode, &error) != IDM_USAGE)
+        fail_msg("'%s' in %s is taken for a run", cases[i].text, cases[i].file);
+      assert_int_equal(entries(f, 1), 1);
+    }
+  /* In a run too: the names of chains may be others'. */
+  put_text(f->path, IDM_FILE_CONFIG, own_config);
+  put_text(f->path, "chain-3.csv", "mine");
+  assert_int_equal(begin(&w, f->path, IDM_RUN_OVERWRITE, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "chain-3.csv"));
+  assert_int_equal(mkdir(in(f, IDM_FILE_POSTERIOR), 0777), 0);
+  assert_int_equal(begin(&w, f->path, IDM_RUN_OVERWRITE, &error), IDM_USAGE);
+  assert_int_equal(entries(f, 0), 3);
 }
+
+/* Inputs by any path, and what nobody may write to. */
+static void test_outputs(void **state)
+{
+  const folder *f = *state;
+  idm_request request;
+  idm_error error = {0};
+  idm_folder w;
+  idm_request_default(&request);
+  put_text(f->path, IDM_FILE_CONFIG, own_config);
+  assert_int_equal(symlink(IDM_FILE_CONFIG, in(f, "link")), 0);
+  snprintf(request.data, sizeof request.data, "%s/../%s/link", f->path, strrchr(f->path, '/') + 1);
+  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "cannot be written at the same time"));
+  request.data[0] = '\0';
+  assert_int_equal(chmod(in(f, IDM_FILE_CONFIG), 0444), 0);
+  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_SYSTEM);
+  assert_non_null(strstr(error.message, "read-only"));
+  assert_int_equal(chmod(in(f, IDM_FILE_CONFIG), 0644), 0);
+  assert_int_equal(chmod(f->path, 0555), 0);
+  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_SYSTEM);
+  assert_int_equal(chmod(f->path, 0755), 0);
+  assert_int_equal(entries(f, 0), 2);
+}
+
+/* --- taking a place ------------------------------------------------------------------------- */
+
+static void check_text(const char *path, const char *expected)
+{
+  char *text;
+  size_t length;
+  check(idm_file_read(path, 1 << 20, &text, &length, &support_error));
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static const char *const results[] = {IDM_FILE_POSTERIOR, IDM_FILE_CONFIG, IDM_FILE_SUMMARY};
+
+/* An old run of two chains and a checkpoint, and beside it a new one of one chain. */
+static void put_both(const folder *f, const char *new_name)
+{
+  char path[IDM_PATH];
+  put_text(f->path, "notes.txt", "mine");
+  put_text(f->path, IDM_FILE_CHECKPOINT, "old");
+  put_text(f->path, "chain-1.csv", own_chain);
+  put_text(f->path, "chain-2.csv", own_chain);
+  put_text(f->path, "chain-7.csv", "mine");
+  for (size_t i = 0; i < 3; i++) put_text(f->path, results[i], i == 1 ? own_config : "old");
+  idm_folder_path(f->path, new_name, path);
+  assert_int_equal(mkdir(path, 0777), 0);
+  put_text(path, "chain-1.csv", "# idm_version = new\n");
+  for (size_t i = 0; i < 3; i++) put_text(path, results[i], "new");
+}
+
+static void check_new(const folder *f)
+{
+  char path[IDM_PATH];
+  for (size_t i = 0; i < 3; i++) check_text(idm_folder_find(f->path, results[i], path), "new");
+}
+
+static void check_settled(const folder *f)
+{
+  for (size_t i = 0; i < 3; i++) check_text(in(f, results[i]), "new");
+  check_text(in(f, "chain-1.csv"), "# idm_version = new\n");
+  check_text(in(f, "chain-7.csv"), "mine");
+  assert_int_equal(entries(f, 1), 6);
+}
+
+/* Killed after any number of steps, the new run is whole, and the next to look moves what is left.
+ */
+static void test_every_step(void **state)
+{
+  const folder *f = *state;
+  for (size_t steps = 0; steps <= 5; steps++) {
+    char ready[IDM_PATH], from[IDM_PATH];
+    put_both(f, IDM_FOLDER_READY);
+    snprintf(ready, sizeof ready, "%s", in(f, IDM_FOLDER_READY));
+    if (steps > 0)
+      assert_int_equal(rename(idm_folder_path(ready, results[0], from), in(f, results[0])), 0);
+    if (steps > 1) {
+      assert_int_equal(remove(in(f, IDM_FILE_CHECKPOINT)), 0);
+      assert_int_equal(remove(in(f, "chain-1.csv")), 0);
+      assert_int_equal(remove(in(f, "chain-2.csv")), 0);
+    }
+    for (size_t i = 1; i < 3; i++)
+      if (steps > i + 1)
+        assert_int_equal(rename(idm_folder_path(ready, results[i], from), in(f, results[i])), 0);
+    if (steps > 4)
+      assert_int_equal(rename(idm_folder_path(ready, "chain-1.csv", from), in(f, "chain-1.csv")),
+                       0);
+    check_new(f);
+    idm_folder_settle(f->path);
+    check_settled(f);
+  }
+}
+
+/* Whole, but killed before it had its name: it takes its place. With a checkpoint it is not whole.
+ */
+static void test_before_the_first_step(void **state)
+{
+  const folder *f = *state;
+  char path[IDM_PATH];
+  put_both(f, IDM_FOLDER_NEXT);
+  put_text(in(f, IDM_FOLDER_NEXT), IDM_FILE_CHECKPOINT, "new");
+  idm_folder_settle(f->path);
+  check_text(idm_folder_find(f->path, IDM_FILE_POSTERIOR, path), "old");
+  assert_string_equal(idm_folder_unfinished(f->path, path), in(f, IDM_FOLDER_NEXT));
+  assert_false(idm_run_complete(f->path));
+  snprintf(path, sizeof path, "%s/%s/%s", f->path, IDM_FOLDER_NEXT, IDM_FILE_CHECKPOINT);
+  assert_int_equal(remove(path), 0);
+  assert_true(idm_run_complete(f->path));
+  assert_string_equal(idm_folder_unfinished(f->path, path), f->path);
+  check_settled(f);
+}
+
+/* Where a file cannot be replaced the old run stays. */
+static void test_no_place(void **state)
+{
+  const folder *f = *state;
+  idm_folder w;
+  idm_error error = {0};
+  put_text(f->path, IDM_FILE_CONFIG, own_config);
+  check(begin(&w, f->path, IDM_RUN_OVERWRITE, &support_error));
+  for (size_t i = 0; i < 3; i++) put_text(w.work, results[i], "new");
+  assert_int_equal(mkdir(in(f, IDM_FILE_POSTERIOR), 0777), 0);
+  assert_int_equal(idm_folder_commit(&w, &error), IDM_SYSTEM);
+  assert_non_null(strstr(error.message, "run.nc"));
+  check_text(in(f, IDM_FILE_CONFIG), own_config);
+  assert_int_equal(rmdir(in(f, IDM_FILE_POSTERIOR)), 0);
+  check(idm_folder_commit(&w, &support_error));
+  idm_folder_end(&w, true);
+  check_new(f);
+  assert_int_equal(entries(f, 0), 3);
+}
+
+/* --- what is left --------------------------------------------------------------------------- */
 
 static void test_leaving(void **state)
 {
   const folder *f = *state;
-  static const char *const files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,
-                                      "chain-1.csv",   "chain-2.csv",      "notes.txt"};
-  for (size_t i = 0; i < 6; i++) put(f, files[i]);
+  idm_folder w;
+  check(begin(&w, f->path, IDM_RUN_NEW, &support_error));
+  put_text(f->path, IDM_FILE_CONFIG, own_config);
+  put_text(f->path, "chain-1.csv", own_chain);
+  put(f, IDM_FILE_POSTERIOR);
   put(f, IDM_FILE_CHECKPOINT);
   /* There is something to go on with. */
-  idm_folder_abandon(f->path, true);
-  assert_int_equal(entries(f, 0), 7);
-  idm_folder_clear(f->path);
-  assert_int_equal(entries(f, 0), 2);
-  assert_true(idm_folder_has(f->path, IDM_FILE_CONFIG));
-  /* What is not of a run stays, and with it the folder. */
-  idm_folder_abandon(f->path, true);
+  idm_folder_end(&w, false);
+  assert_int_equal(entries(f, 0), 4);
+  assert_int_equal(remove(in(f, IDM_FILE_CHECKPOINT)), 0);
+  /* What is not of a run stays. */
+  put(f, "notes.txt");
+  put_text(f->path, "chain-9.csv", "mine");
+  put_text(f->path, "chain-x.csv", own_chain);
+  check(begin(&w, f->path, IDM_RUN_RESUME, &support_error));
+  idm_folder_end(&w, false);
+  assert_int_equal(entries(f, 0), 3);
+  /* Files that somebody was writing who is no more are swept, others' are not. */
+  entries(f, 1);
+  put(f, "run.nc.999999-0.tmp");
+  put(f, "chain-12.csv.1-17.tmp");
+  check(begin(&w, f->path, IDM_RUN_NEW, &support_error));
+  idm_folder_end(&w, true);
+  assert_int_equal(entries(f, 0), 0);
+  put(f, "notes.tmp");
+  idm_error error = {0};
+  assert_int_equal(begin(&w, f->path, IDM_RUN_NEW, &error), IDM_USAGE);
   assert_int_equal(entries(f, 0), 1);
-  assert_true(idm_folder_has(f->path, "notes.txt"));
 }
 
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_paths),
-      IN_FOLDER(test_modes),
-      IN_FOLDER(test_what_is_there),
-      IN_FOLDER(test_leaving),
+      IN_FOLDER(test_paths),    IN_FOLDER(test_modes),      IN_FOLDER(test_strangers),
+      IN_FOLDER(test_outputs),  IN_FOLDER(test_every_step), IN_FOLDER(test_before_the_first_step),
+      IN_FOLDER(test_no_place), IN_FOLDER(test_leaving),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* The life of a run by the public functions alone: fitted, stopped, gone on with, read, refused. */
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "io/run/run_support.h"
 
@@ -80,6 +83,16 @@ static void same_file(const char *a, const char *b, const char *file)
   assert_memory_equal(x, y, n);
   free(x);
   free(y);
+}
+
+static void put(const char *run, const char *file, const char *text)
+{
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", run, file);
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  fputs(text, stream);
+  assert_int_equal(fclose(stream), 0);
 }
 
 /* Stops once a share of the work is done. */
@@ -177,7 +190,7 @@ static void test_stop_and_resume(void **state)
     idm_run_clear(&found);
   }
   idm_problem *problem;
-  check(idm_run_read(part, &problem, &h.request, NULL, NULL, &support_error));
+  check(idm_run_read_unfinished(part, &problem, &h.request, NULL, &support_error));
   check(idm_request_relocate(&h.request, NULL, &support_error));
   idm_problem_destroy(h.problem);
   h.problem = problem;
@@ -189,6 +202,179 @@ static void test_stop_and_resume(void **state)
   idm_run_clear(&found);
   remove_run(&h, "whole");
   remove_run(&h, "part");
+  close_host(&h);
+}
+
+/* --- looking at the draws ------------------------------------------------------------------- */
+
+/* Stops the look at the draws before a part of it, but not the draws. */
+typedef struct late {
+  int parts;
+  idm_problem *opt_broken; /* gets a utility that nobody can plan with when all draws are made */
+} late;
+
+static bool stop_late(void *context, const idm_work *work)
+{
+  late *l = context;
+  if (work->save && work->done >= 1 && l->opt_broken)
+    l->opt_broken->theta->block[IDM_UTILITY].value[0] = 1e308;
+  return !work->save && !l->opt_broken && l->parts-- <= 0;
+}
+
+static void test_stop_while_looking(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *whole = in(&h, "whole"), *part = in(&h, "part");
+  idm_run found;
+  check(fit(&h, whole, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  for (int parts = 0; parts < 3; parts++) {
+    idm_error error = {0};
+    late l = {.parts = parts};
+    assert_int_equal(idm_run_fit(part, parts ? IDM_RUN_RESUME : IDM_RUN_NEW, h.problem, h.data,
+                                 &h.request, stop_late, &l, &found, NULL, &error),
+                     IDM_UNTRUSTED);
+    assert_true(found.stopped && !found.assessment->trusted);
+    assert_int_equal(found.posterior->draws, 60);
+    assert_non_null(strstr(error.message, "--resume"));
+    same_file(whole, part, "run.nc");
+    assert_true(has(part, "checkpoint") && !idm_run_complete(part));
+    idm_run_clear(&found);
+  }
+  check(fit(&h, part, IDM_RUN_RESUME, NULL, &found, &support_error));
+  assert_true(idm_run_complete(part));
+  same_file(whole, part, "run.nc");
+  same_file(whole, part, "summary.json");
+  idm_run_clear(&found);
+  remove_run(&h, "whole");
+  remove_run(&h, "part");
+  close_host(&h);
+}
+
+/* Numbers that fail once the draws are made: they are kept, and not trusted. */
+static void test_failure_while_looking(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *run = in(&h, "run");
+  idm_run found;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  late l = {.opt_broken = h.problem};
+  check(idm_run_fit(run, IDM_RUN_NEW, h.problem, h.data, &h.request, stop_late, &l, &found, NULL,
+                    &support_error));
+  assert_false(found.stopped || found.assessment->trusted);
+  assert_true(idm_run_complete(run));
+  check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
+  assert_int_equal(posterior->draws, 60);
+  check(idm_run_assess(run, posterior, &assessment, &support_error));
+  assert_false(assessment->trusted);
+  const idm_notes *failures = &assessment->failures;
+  assert_non_null(strstr(failures->text[failures->count - 1], "could not be looked at"));
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  idm_run_clear(&found);
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
+/* --- overwriting ---------------------------------------------------------------------------- */
+
+/* Seed of the run that is read from a folder. */
+static uint64_t seed_of(const char *run)
+{
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
+  check(idm_run_assess(run, posterior, &assessment, &support_error));
+  const uint64_t seed = posterior->seed;
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  return seed;
+}
+
+/* Stopped, failed or impossible, the old run stays; resumed, the new one takes its place. */
+static void test_overwrite(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *run = in(&h, "run"), *fresh = in(&h, "fresh");
+  idm_error error = {0};
+  idm_run found;
+  late l = {0};
+  const idm_request old = h.request;
+  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  put(run, "notes.txt", "mine");
+  h.request.settings.draws = 1000000000;
+  h.request.settings.chains = 1000;
+  assert_int_not_equal(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, &error), IDM_OK);
+  assert_true(idm_run_complete(run));
+  h.request = old;
+  h.request.settings.seed = 2;
+  check(fit(&h, fresh, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  assert_int_equal(idm_run_fit(run, IDM_RUN_OVERWRITE, h.problem, h.data, &h.request, stop_late, &l,
+                               &found, NULL, &error),
+                   IDM_UNTRUSTED);
+  assert_non_null(strstr(error.message, "is left as it was"));
+  idm_run_clear(&found);
+  assert_int_equal(seed_of(run), old.settings.seed);
+  assert_false(idm_run_complete(run));
+  assert_int_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_USAGE);
+  idm_problem *problem;
+  idm_request request;
+  check(idm_run_read_unfinished(run, &problem, &request, NULL, &support_error));
+  assert_int_equal(request.settings.seed, 2);
+  idm_problem_destroy(problem);
+  check(fit(&h, run, IDM_RUN_RESUME, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  assert_int_equal(seed_of(run), 2);
+  same_file(run, fresh, "run.nc");
+  same_file(run, fresh, "summary.json");
+  assert_true(has(run, "notes.txt") && idm_run_complete(run));
+  remove_run(&h, "fresh");
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
+/* Killed at any moment: the run that is there is the old or the new one, and can be gone on with.
+ */
+static void test_kills(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *run = in(&h, "run");
+  idm_run found;
+  idm_random random;
+  uint64_t seed = h.request.settings.seed;
+  idm_random_init(&random, 11, 0);
+  h.request.settings.threads = 1;
+  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  for (int i = 0; i < 12; i++) {
+    h.request.settings.seed = seed + 1;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, NULL) != IDM_OK);
+    const struct timespec wait = {.tv_nsec = (long)(3e8 * idm_random_uniform(&random))};
+    nanosleep(&wait, NULL);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    const uint64_t left = seed_of(run);
+    assert_true(left == seed || left == seed + 1);
+    seed = left;
+  }
+  /* Whatever the last of them left, it does not stand in the way. */
+  h.request.settings.seed = seed + 1;
+  check(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  assert_int_equal(seed_of(run), seed + 1);
+  for (size_t i = 0; i < 3; i++) {
+    static const char *const files[] = {"config.yaml", "run.nc", "summary.json"};
+    assert_true(has(run, files[i]));
+  }
+  folder inner = {0};
+  snprintf(inner.path, sizeof inner.path, "%.60s", run);
+  assert_int_equal(entries(&inner, 0), 3);
+  remove_run(&h, "run");
   close_host(&h);
 }
 
@@ -217,14 +403,56 @@ static void test_failures_leave_nothing(void **state)
   close_host(&h);
 }
 
-static void put(const char *run, const char *file, const char *text)
+/* A file that is read, under whatever name, is not written; nor one that is read-only. */
+static void test_inputs(void **state)
 {
-  char path[256];
-  snprintf(path, sizeof path, "%s/%s", run, file);
-  FILE *stream = fopen(path, "wb");
+  host h = open_host(*state, 20, 0);
+  const char *run = in(&h, "run");
+  idm_error error = {0};
+  idm_run found;
+  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
+  idm_run_clear(&found);
+  snprintf(h.request.problem, sizeof h.request.problem, "%s/../run/config.yaml", run);
+  assert_int_equal(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "config.yaml"));
+  assert_true(idm_run_complete(run));
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
+/* A log that the request names must be what it was; another one may take its place. */
+static void test_logs_that_change(void **state)
+{
+  host h = open_host(*state, 20, 0);
+  idm_error error = {0};
+  idm_request request = h.request;
+  char link[128], other[128];
+  snprintf(link, sizeof link, "%s/link.csv", h.f->path);
+  snprintf(other, sizeof other, "%s/other.csv", h.f->path);
+  assert_int_equal(symlink("log.csv", link), 0);
+  check(idm_request_locate(&request, "example:diag", NULL, &support_error));
+  check(idm_request_locate(&request, "example:diag", link, &support_error));
+  FILE *stream = fopen(h.log, "ab");
   assert_non_null(stream);
-  fputs(text, stream);
+  fputs("1,999,1,declare_healthy,\n", stream);
   assert_int_equal(fclose(stream), 0);
+  check(idm_data_write_csv(h.data, h.problem->setting, other, &support_error));
+  const char *const same[] = {NULL, link, h.log};
+  for (size_t i = 0; i < 3; i++) {
+    request = h.request;
+    assert_int_equal(idm_request_locate(&request, "example:diag", same[i], &error), IDM_INPUT);
+    assert_non_null(strstr(error.message, "has changed"));
+  }
+  assert_int_equal(idm_request_check_log(&h.request, link, &error), IDM_INPUT);
+  check(idm_request_check_log(&h.request, other, &support_error));
+  request = h.request;
+  check(idm_request_locate(&request, "example:diag", other, &support_error));
+  assert_string_equal(request.data, other);
+  /* A name that config.yaml could not hold. */
+  assert_int_equal(idm_request_locate(&request, "example:diag", "caf\xe9.csv", &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "'caf?.csv' is not UTF-8"));
+  assert_int_equal(idm_request_locate(&request, "caf\xe9.yaml", other, &error), IDM_USAGE);
+  close_host(&h);
 }
 
 static void test_parts_that_do_not_fit(void **state)
@@ -238,16 +466,28 @@ static void test_parts_that_do_not_fit(void **state)
   idm_assessment *assessment;
   check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
   idm_run_clear(&found);
-  /* Another discount beside the draws: each can be read, not both. */
+  /* A summary of another request, and one of other draws. */
+  check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
+  posterior->request++;
+  assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "another run"));
+  posterior->request--;
+  posterior->draws--;
+  assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "20 draws a chain, and run.nc holds 19"));
+  posterior->draws++;
+  /* Another discount beside the draws: whatever is wanted of the folder, it is refused. */
   char config[128];
   snprintf(config, sizeof config, "%s/config.yaml", run);
   support_assign(h.problem, "discount=0.5");
   check(idm_request_write(h.problem, &h.request, config, &support_error));
-  assert_int_equal(idm_run_read(run, &problem, NULL, &posterior, NULL, &error), IDM_INPUT);
+  idm_posterior *other;
+  assert_int_equal(idm_run_read(run, &problem, NULL, &other, NULL, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "do not belong together"));
-  assert_true(!problem && !posterior);
+  assert_true(!problem && !other);
+  assert_int_equal(idm_run_read(run, NULL, NULL, &other, NULL, &error), IDM_INPUT);
+  assert_null(other);
   check(idm_run_read(run, &problem, NULL, NULL, NULL, &support_error));
-  check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
   put(run, "summary.json", "{}");
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
   assert_null(assessment);
@@ -274,6 +514,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_fit_and_read),
       IN_FOLDER(test_stop_and_resume),
+      IN_FOLDER(test_stop_while_looking),
+      IN_FOLDER(test_failure_while_looking),
+      IN_FOLDER(test_overwrite),
+      IN_FOLDER(test_kills),
+      IN_FOLDER(test_inputs),
+      IN_FOLDER(test_logs_that_change),
       IN_FOLDER(test_failures_leave_nothing),
       IN_FOLDER(test_parts_that_do_not_fit),
   };

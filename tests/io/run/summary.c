@@ -211,7 +211,7 @@ static void test_read_takes_the_verdict(void **state)
     idm_notes_add(&own->failures, "another");
     idm_notes_add(&own->remarks, "of my own");
     for (int again = 0; again < 2; again++) {
-      check(idm_summary_read(f->file, own, &support_error));
+      check(idm_summary_read(f->file, p, own, &support_error));
       assert_int_equal(own->failures.count, 2);
       assert_int_equal(own->remarks.count, 1);
       assert_string_equal(own->failures.text[0], "one failure");
@@ -227,7 +227,7 @@ static void test_read_takes_the_verdict(void **state)
   idm_assessment *own = calloc(1, sizeof *own);
   assert_non_null(own);
   idm_notes_add(&own->failures, "of my own");
-  check(idm_summary_read(f->file, own, &support_error));
+  check(idm_summary_read(f->file, p, own, &support_error));
   assert_int_equal(own->failures.count, 1);
   assert_false(own->trusted);
   idm_assessment_destroy(own);
@@ -246,13 +246,14 @@ static void put_text(const folder *f, const char *text, size_t length)
 static void expect_refusal(const folder *f, const char *text, size_t length)
 {
   idm_assessment *a = calloc(1, sizeof *a);
+  const idm_posterior p = {.draws = 5};
   idm_error error = {0};
   assert_non_null(a);
   put_text(f, text, length);
-  if (idm_summary_read(f->file, a, &error) != IDM_INPUT) fail_msg("accepted: %.80s", text);
+  if (idm_summary_read(f->file, &p, a, &error) != IDM_INPUT) fail_msg("accepted: %.80s", text);
   assert_string_equal(error.file, f->file);
   assert_true(error.message[0]);
-  assert_int_equal(idm_summary_read(f->file, a, NULL), IDM_INPUT);
+  assert_int_equal(idm_summary_read(f->file, &p, a, NULL), IDM_INPUT);
   idm_assessment_destroy(a);
 }
 
@@ -310,12 +311,13 @@ static void test_place(void **state)
   const folder *f = *state;
   static const char text[] = "{\n \"verdict\": oops\n}\n";
   idm_assessment a = {0};
+  const idm_posterior p = {.draws = 5};
   idm_error error = {0};
   put_text(f, text, strlen(text));
-  assert_int_equal(idm_summary_read(f->file, &a, &error), IDM_INPUT);
+  assert_int_equal(idm_summary_read(f->file, &p, &a, &error), IDM_INPUT);
   assert_int_equal(error.line, 2);
   assert_true(error.column > 0);
-  assert_int_equal(idm_summary_read("no/such.json", &a, &error), IDM_INPUT);
+  assert_int_equal(idm_summary_read("no/such.json", &p, &a, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "cannot open 'no/such.json'"));
 }
 
