@@ -8,13 +8,13 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
 {
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
-  idm_status status = idm_problem_validate(problem, &call->error);
+  const bool sound = idm_problem_validate(problem, NULL) == IDM_OK;
+  idm_status status = IDM_OK;
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
+  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
   /* The file was sound: what is wrong now came from the command line. */
-  if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
-    status = IDM_USAGE;
-  return status;
+  return status == IDM_INPUT && sound ? IDM_USAGE : status;
 }
 
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)

@@ -319,6 +319,7 @@ idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting
   }
   if (discount == 1 && !(setting->horizon > 0))
     return idm_fail(opt_error, IDM_INPUT,
-                    "the discount is %g; it must lie in [0, 1), or be 1 with a horizon", discount);
+                    "the discount is 1 and there is no horizon; say how many steps an episode has "
+                    "(--set horizon=N), or give a discount below 1");
   return IDM_OK;
 }

@@ -62,10 +62,12 @@ static idm_status read_discount(reader *r, const idm_pomdp_token *key)
   if (r->has_discount) return fail_twice(r, key);
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   const idm_status status =
-      idm_pomdp_read_real(&r->lexer, "a discount in [0, 1)", 0, 1, &r->discount);
+      idm_pomdp_read_real(&r->lexer, "a discount in [0, 1]", 0, 1, &r->discount);
   if (status != IDM_OK) return status;
-  if (!(r->discount >= 0 && r->discount < 1))
-    return idm_pomdp_fail(&r->lexer, &token, "a discount in [0, 1)");
+  /* 1 asks for a horizon, which the format has no word for: it is given afterwards, or refused by
+   * idm_problem_validate. */
+  if (!(r->discount >= 0 && r->discount <= 1))
+    return idm_pomdp_fail(&r->lexer, &token, "a discount in [0, 1]");
   r->discount = fabs(r->discount);
   r->has_discount = true;
   return IDM_OK;

@@ -55,7 +55,7 @@ static void test_bad_preamble(void **state)
       {"discount: 0.9 states: 2", 1, 24, "expected actions:"},
       {"states: 2 actions: 2 observations: 2 T: * identity O: * uniform", 1, 64, "discount:"},
       {"discount: 0.9 states: 2 actions: 1 observations: 1", 1, 51, "T: for every action"},
-      {"\n  discount: 1.0", 2, 13, "found '1.0', expected a discount in [0, 1)"},
+      {"\n  discount: 1.1", 2, 13, "found '1.1', expected a discount in [0, 1]"},
       {"discount: -0.1", 1, 11, "found '-0.1'"},
       {"discount: nan", 1, 11, "found 'nan', expected a discount"},
       {"discount: inf", 1, 11, "found 'inf'"},
