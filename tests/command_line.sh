@@ -185,6 +185,16 @@ pomdp() { printf '%s\n' "$head_pomdp"; }
 test_pomdp() {
   pomdp >good.POMDP
   succeeds solve good.POMDP
+  # Discount 1 asks for a horizon, which the format has no word for.
+  pomdp | sed 's/0.9/1/' >patient.POMDP
+  fails 3 'say how many steps an episode has (--set horizon=N)' solve patient.POMDP
+  fails 3 'horizon=N' fit patient.POMDP nowhere.csv -o nowhere
+  succeeds solve patient.POMDP --set horizon=3
+  holds "a .POMDP with discount 1 is solved with a horizon" grep -q 'horizon 3' out
+  succeeds simulate patient.POMDP --set horizon=3 -n 5 -o patient.csv
+  succeeds score patient.POMDP patient.csv --set horizon=3
+  succeeds convert patient.POMDP patient.yaml --set horizon=3
+  holds "the horizon is kept" grep -q '^horizon: 3' patient.yaml
   bad empty.POMDP 1 1 'end of the file' </dev/null
   pomdp | sed 's/0.9/1.5/' | bad discount.POMDP 1 11 "found '1.5'"
   pomdp | sed 's/reward/money/' | bad values.POMDP 2 9 'expected reward or cost'
@@ -381,7 +391,7 @@ test_solve() {
   json 'j["alpha"] == 0'
   holds "a capacity that does not bind is noted" says 'note:'
 
-  for name in clinic diag maintenance tiger; do
+  for name in clinic diag maintenance reversal tiger; do
     succeeds solve "example:$name" --set resolution=20
     holds "solve example:$name names what it solves" grep -q "^$name: " out
     holds "solve example:$name is silent on standard error" is_empty err

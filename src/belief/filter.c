@@ -13,13 +13,32 @@ void idm_filter_predict(size_t states, const double *transition, const double *z
   }
 }
 
-double idm_filter_correct(size_t states, size_t observations, const double *emission,
-                          const double *next, size_t x, double *posterior)
+void idm_filter_emitter(const idm_world *world, const double *z, double *emitter)
 {
+  if (world->before)
+    memcpy(emitter, z, world->states * sizeof *emitter);
+  else
+    idm_filter_predict(world->states, world->transition, z, emitter);
+}
+
+double idm_filter_correct(const idm_world *world, const double *emitter, size_t x,
+                          double *posterior)
+{
+  const size_t k = world->states;
+  const double *emission = world->emission + x;
   double total = 0;
-  for (size_t t = 0; t < states; t++) total += next[t] * emission[t * observations + x];
+  for (size_t s = 0; s < k; s++) total += emitter[s] * emission[s * world->observations];
   if (!(total > 0)) return 0;
-  for (size_t t = 0; t < states; t++)
-    posterior[t] = next[t] * emission[t * observations + x] / total;
+  if (!world->before) {
+    for (size_t t = 0; t < k; t++)
+      posterior[t] = emitter[t] * emission[t * world->observations] / total;
+    return total;
+  }
+  memset(posterior, 0, k * sizeof *posterior);
+  for (size_t s = 0; s < k; s++) {
+    const double seen = emitter[s] * emission[s * world->observations] / total;
+    if (seen == 0) continue;
+    for (size_t t = 0; t < k; t++) posterior[t] += seen * world->transition[s * k + t];
+  }
   return total;
 }

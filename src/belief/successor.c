@@ -4,42 +4,87 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "belief/filter.h"
 
 /* Two columns are proportional when, scaled to sum to 1, their entries differ by less than this,
  * relatively. */
 static const double proportional = 1e-12;
 
+static bool same_row(const idm_world *w, size_t s, size_t t)
+{
+  return memcmp(w->transition + s * w->states, w->transition + t * w->states,
+                w->states * sizeof *w->transition) == 0;
+}
+
+/* Every state moves alike (a reset). */
+static bool forgets(const idm_world *w)
+{
+  for (size_t s = 1; s < w->states; s++)
+    if (!same_row(w, 0, s)) return false;
+  return true;
+}
+
+/* Emissions of every state are alike. */
+static bool tells_nothing(const idm_world *w)
+{
+  for (size_t s = 1; s < w->states; s++)
+    if (memcmp(w->emission, w->emission + s * w->observations,
+               w->observations * sizeof *w->emission) != 0)
+      return false;
+  return true;
+}
+
 /* --- observations that lead to the same belief ---------------------------------------------- */
 
-static bool same_direction(size_t states, size_t observations, const double *emission, size_t a,
-                           size_t b)
+static bool same_direction(const idm_world *w, size_t a, size_t b)
 {
   double sum_a = 0, sum_b = 0;
-  for (size_t s = 0; s < states; s++) {
-    sum_a += emission[s * observations + a];
-    sum_b += emission[s * observations + b];
+  for (size_t s = 0; s < w->states; s++) {
+    sum_a += w->emission[s * w->observations + a];
+    sum_b += w->emission[s * w->observations + b];
   }
-  for (size_t s = 0; s < states; s++) {
-    const double p = emission[s * observations + a] / sum_a;
-    const double q = emission[s * observations + b] / sum_b;
+  for (size_t s = 0; s < w->states; s++) {
+    const double p = w->emission[s * w->observations + a] / sum_a;
+    const double q = w->emission[s * w->observations + b] / sum_b;
     if (fabs(p - q) > proportional * fmax(p, q)) return false;
   }
   return true;
 }
 
-void idm_observation_groups(size_t states, size_t observations, const double *emission, int *group)
+/* z'(a) - z'(b) is a sum over pairs of states of z_s z_t (omega_a(s) omega_b(t) - omega_a(t)
+ * omega_b(s)) (tau_s - tau_t): it is 0 at every z exactly when no pair that moves unlike has unlike
+ * products. */
+static bool same_successor(const idm_world *w, size_t a, size_t b)
 {
-  for (size_t x = 0; x < observations; x++) {
+  for (size_t s = 0; s < w->states; s++)
+    for (size_t t = 0; t < s; t++) {
+      const double p = w->emission[s * w->observations + a] * w->emission[t * w->observations + b];
+      const double q = w->emission[t * w->observations + a] * w->emission[s * w->observations + b];
+      if (fabs(p - q) > proportional * fmax(p, q) && !same_row(w, s, t)) return false;
+    }
+  return true;
+}
+
+void idm_observation_groups(const idm_world *w, int *group)
+{
+  for (size_t x = 0; x < w->observations; x++) {
     bool occurs = false;
-    for (size_t s = 0; s < states && !occurs; s++) occurs = emission[s * observations + x] > 0;
+    for (size_t s = 0; s < w->states && !occurs; s++)
+      occurs = w->emission[s * w->observations + x] > 0;
     group[x] = occurs ? (int)x : -1;
     for (size_t y = 0; occurs && y < x; y++)
-      if (group[y] == (int)y && same_direction(states, observations, emission, y, x)) {
+      if (group[y] == (int)y && (w->before ? same_successor(w, y, x) : same_direction(w, y, x))) {
         group[x] = (int)y;
         break;
       }
   }
+}
+
+bool idm_group_correct(const idm_world *w, const int *group, size_t leader, const double *emitter,
+                       double *posterior)
+{
+  for (size_t x = leader; x < w->observations; x++)
+    if (group[x] == (int)leader && idm_filter_correct(w, emitter, x, posterior) > 0) return true;
+  return false;
 }
 
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
@@ -62,10 +107,9 @@ double idm_belief_prior_log(size_t states, const double *opt_concentration, int 
 typedef struct builder {
   const idm_lattice *lattice;
   const idm_successor_request *request;
-  const double *transition; /* of the block under construction */
-  const double *emission;
+  idm_world world;   /* of the block under construction */
   int *group;        /* [observations] */
-  double *next;      /* [states] */
+  double *emitter;   /* [states] */
   double *posterior; /* [states] */
   double *scratch;   /* [2 * states] */
   uint32_t *vertex;  /* [states] */
@@ -116,11 +160,11 @@ static double corner_row(builder *b)
   const size_t k = b->request->sizes.states;
   double surprise = 0;
   for (size_t s = 0; s < k; s++) {
-    if (!(b->next[s] > 0)) continue;
-    add_entry(b, (uint32_t)s, b->next[s]);
+    if (!(b->emitter[s] > 0)) continue;
+    add_entry(b, (uint32_t)s, b->emitter[s]);
     const double *corner = b->lattice->belief + s * k;
-    surprise += surprise_term(b->next[s], idm_belief_prior_log(k, b->request->belief_prior,
-                                                               b->lattice->resolution, corner));
+    surprise += surprise_term(b->emitter[s], idm_belief_prior_log(k, b->request->belief_prior,
+                                                                  b->lattice->resolution, corner));
   }
   return surprise;
 }
@@ -129,9 +173,7 @@ static double corner_row(builder *b)
 static double group_row(builder *b, size_t leader)
 {
   const idm_sizes n = b->request->sizes;
-  const double p_leader =
-      idm_filter_correct(n.states, n.observations, b->emission, b->next, leader, b->posterior);
-  if (!(p_leader > 0)) return 0;
+  if (!idm_group_correct(&b->world, b->group, leader, b->emitter, b->posterior)) return 0;
   const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
                                                 b->lattice->resolution, b->posterior);
   double total = 0;
@@ -139,7 +181,8 @@ static double group_row(builder *b, size_t leader)
   for (size_t x = leader; x < n.observations; x++) {
     if (b->group[x] != (int)leader) continue;
     double p = 0;
-    for (size_t s = 0; s < n.states; s++) p += b->next[s] * b->emission[s * n.observations + x];
+    for (size_t s = 0; s < n.states; s++)
+      p += b->emitter[s] * b->world.emission[s * n.observations + x];
     total += p;
     if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
   }
@@ -159,7 +202,7 @@ static double gather_row(builder *b, const double *z)
 {
   const idm_sizes n = b->request->sizes;
   b->entries = 0;
-  idm_filter_predict(n.states, b->transition, z, b->next);
+  idm_filter_emitter(&b->world, z, b->emitter);
   double surprise = 0;
   if (b->lattice->corners) {
     surprise = corner_row(b);
@@ -174,13 +217,23 @@ static double gather_row(builder *b, const double *z)
 
 /* --- one block ------------------------------------------------------------------------------ */
 
-/* Every belief has the same successors when every state moves alike (a reset). */
-static bool forgets(const idm_successor_request *request, const double *transition)
+/* One row serves every belief: all lead to the same successors, as likely and as surprising.
+ * Where the emitter is the state acted in, what a reset shows still tells of that state; merged it
+ * leads to one belief for certain, unmerged its surprise differs from belief to belief. */
+static bool is_constant(const idm_successor_request *request, const idm_world *w)
 {
-  const size_t k = request->sizes.states;
-  for (size_t s = 1; s < k; s++)
-    if (memcmp(transition, transition + s * k, k * sizeof *transition) != 0) return false;
-  return true;
+  return forgets(w) && (!w->before || request->merge_surprise || tells_nothing(w));
+}
+
+static idm_world world_of(const idm_successor_request *request, size_t u, size_t m)
+{
+  const idm_sizes n = request->sizes;
+  const size_t at = m * n.actions + u;
+  return (idm_world){.states = n.states,
+                     .observations = n.observations,
+                     .transition = request->transition + at * n.states * n.states,
+                     .emission = request->emission + at * n.states * n.observations,
+                     .before = request->before};
 }
 
 static size_t group_count(const int *group, size_t observations)
@@ -258,8 +311,8 @@ static idm_status make_pairs(idm_successor_block *block, size_t pairs, idm_error
 static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
 {
   const size_t k = b->request->sizes.states;
-  idm_observation_groups(k, b->request->sizes.observations, b->emission, b->group);
-  block->rows = forgets(b->request, b->transition) && !b->lattice->corners ? 1 : b->lattice->points;
+  idm_observation_groups(&b->world, b->group);
+  block->rows = is_constant(b->request, &b->world) && !b->lattice->corners ? 1 : b->lattice->points;
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
   block->offset = idm_new(block->slices + 1, sizeof *block->offset);
   block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
@@ -294,11 +347,9 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
   for (size_t m = 0; m < request->models; m++)
     for (size_t u = 0; u < n.actions; u++) {
       if (request->terminal[u]) continue;
-      const size_t at = m * n.actions + u;
-      const double *transition = request->transition + at * n.states * n.states;
-      idm_observation_groups(n.states, n.observations,
-                             request->emission + at * n.states * n.observations, group);
-      const size_t rows = forgets(request, transition) && !corners ? 1 : points;
+      const idm_world world = world_of(request, u, m);
+      idm_observation_groups(&world, group);
+      const size_t rows = is_constant(request, &world) && !corners ? 1 : points;
       const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
       const double width = (double)widest(request, group, corners);
       bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
@@ -310,7 +361,7 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
 static void free_builder(builder *b)
 {
   free(b->group);
-  free(b->next);
+  free(b->emitter);
   free(b->posterior);
   free(b->scratch);
   free(b->vertex);
@@ -327,7 +378,7 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
   const size_t width = lattice->corners ? n.states : idm_times(n.observations, n.states);
   *b = (builder){.lattice = lattice, .request = request};
   b->group = idm_new(n.observations, sizeof *b->group);
-  b->next = idm_new(n.states, sizeof *b->next);
+  b->emitter = idm_new(n.states, sizeof *b->emitter);
   b->posterior = idm_new(n.states, sizeof *b->posterior);
   b->scratch = idm_new(2 * n.states, sizeof *b->scratch);
   b->vertex = idm_new(n.states, sizeof *b->vertex);
@@ -335,7 +386,7 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
   b->column = idm_new(width, sizeof *b->column);
   b->value = idm_new(2 * width, sizeof *b->value);
   b->place = idm_new(lattice->points, sizeof *b->place);
-  if (b->group && b->next && b->posterior && b->scratch && b->vertex && b->weight && b->column &&
+  if (b->group && b->emitter && b->posterior && b->scratch && b->vertex && b->weight && b->column &&
       b->value && b->place)
     return IDM_OK;
   free_builder(b);
@@ -363,9 +414,7 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
   for (size_t u = 0; u < n.actions && status == IDM_OK; u++)
     for (size_t m = 0; m < request->models && status == IDM_OK; m++) {
       if (request->terminal[u]) continue;
-      const size_t at = m * n.actions + u;
-      b.transition = request->transition + at * n.states * n.states;
-      b.emission = request->emission + at * n.states * n.observations;
+      b.world = world_of(request, u, m);
       status = build_block(&b, &successors->block[u * request->models + m], opt_error);
     }
 

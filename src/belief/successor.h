@@ -11,8 +11,8 @@
 
 #include "base/soft.h"
 #include "base/vector.h"
+#include "belief/filter.h"
 #include "belief/lattice.h"
-#include "idm/setting.h"
 
 /* Rows of one (action, model), in one of two formats.
  *
@@ -43,7 +43,8 @@ typedef struct idm_successor_request {
   idm_sizes sizes;
   size_t models;
   const double *transition;   /* [model][action][s][s'] */
-  const double *emission;     /* [model][action][s'][x] */
+  const double *emission;     /* [model][action][emitter][x] */
+  bool before;                /* the emitter is the state acted in */
   const bool *terminal;       /* [action] */
   const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
   bool merge_surprise;        /* observations with the same successor belief count as one */
@@ -56,9 +57,14 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
                                  idm_successors **ret_successors, idm_error *opt_error);
 void idm_successors_destroy(idm_successors *successors);
 
-/* Groups of observations whose emission columns are proportional, and so lead to the same belief at
- * every z: group[x] is the first observation of x's group, -1 where x never occurs. */
-void idm_observation_groups(size_t states, size_t observations, const double *emission, int *group);
+/* Groups of observations that lead to the same belief at every z: group[x] is the first observation
+ * of x's group, -1 where x never occurs. They do so when their emission columns are proportional;
+ * where the emitter is the state acted in, proportional between states that move unlike. */
+void idm_observation_groups(const idm_world *world, int *group);
+/* The belief that a group of observations leads to, from the first of them that can be seen: false,
+ * and the posterior left alone, where none can. */
+bool idm_group_correct(const idm_world *world, const int *group, size_t leader,
+                       const double *emitter, double *posterior);
 /* log of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which keeps corners finite; 0 without a
  * prior. */
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,

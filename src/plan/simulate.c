@@ -92,10 +92,12 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
 static int move(const idm_setting *setting, size_t u, size_t *state, idm_random *random)
 {
   const idm_sizes n = idm_setting_sizes(setting);
+  const size_t acted_in = *state;
   *state =
       idm_random_choice(random, setting->transition + (u * n.states + *state) * n.states, n.states);
+  const size_t emitter = setting->emits_before ? acted_in : *state;
   return (int)idm_random_choice(
-      random, setting->emission + (u * n.states + *state) * n.observations, n.observations);
+      random, setting->emission + (u * n.states + emitter) * n.observations, n.observations);
 }
 
 static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_random *random,

@@ -206,6 +206,10 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
     snprintf(d->buffer, d->size, "how episodes end");
     return false;
   }
+  if (a->emits_before != b->emits_before) {
+    snprintf(d->buffer, d->size, "where observations come from");
+    return false;
+  }
   return true;
 }
 

@@ -233,6 +233,11 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
                     setting->horizon);
   if (setting->fully_observed && n.observations != n.states)
     return idm_fail(opt_error, IDM_INPUT, "a fully observed setting needs observations = states");
+  if (setting->fully_observed && setting->emits_before)
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "where the state is seen, it is the state after the action: observations cannot "
+        "come from the state before it");
   for (size_t u = 0; u < n.actions; u++)
     if (setting->terminal[u] && !setting->ends[u])
       return idm_fail(opt_error, IDM_INPUT, "action '%s' is terminal but does not end the log",

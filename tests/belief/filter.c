@@ -32,11 +32,24 @@ static void draw_row(double *row, size_t count, idm_random *random)
   for (size_t i = 0; i < count; i++) row[i] /= total;
 }
 
+/* By the arrays of one action. */
+static double correct(size_t states, size_t observations, const double *emission,
+                      const double *emitter, size_t x, double *posterior)
+{
+  const idm_world w = {.states = states, .observations = observations, .emission = emission};
+  return idm_filter_correct(&w, emitter, x, posterior);
+}
+
 typedef struct world {
   double z[STATES];
   double transition[STATES * STATES];
   double emission[STATES * OBSERVATIONS];
 } world;
+
+static idm_world world_is(const world *w, bool before)
+{
+  return (idm_world){STATES, OBSERVATIONS, w->transition, w->emission, before};
+}
 
 static world draw_world(uint64_t stream)
 {
@@ -60,10 +73,10 @@ static void test_diagnosis_by_hand(void **state)
   double next[2], posterior[2];
   idm_filter_predict(2, stay, (const double[]){0.5, 0.5}, next);
   check(next, (const double[]){0.5, 0.5}, 2);
-  check((double[]){idm_filter_correct(2, 2, test, next, 1, posterior)}, (const double[]){0.5}, 1);
+  check((double[]){correct(2, 2, test, next, 1, posterior)}, (const double[]){0.5}, 1);
   check(posterior, (const double[]){0.3, 0.7}, 2);
   idm_filter_predict(2, stay, posterior, next);
-  check((double[]){idm_filter_correct(2, 2, test, next, 1, posterior)}, (const double[]){0.58}, 1);
+  check((double[]){correct(2, 2, test, next, 1, posterior)}, (const double[]){0.58}, 1);
   check(posterior, (const double[]){0.09 / 0.58, 0.49 / 0.58}, 2);
 }
 
@@ -76,7 +89,7 @@ static void test_moving_states_by_hand(void **state)
   double next[2], posterior[2];
   idm_filter_predict(2, transition, (const double[]){0.2, 0.8}, next);
   check(next, (const double[]){0.2 * 0.9 + 0.8 * 0.4, 0.2 * 0.1 + 0.8 * 0.6}, 2);
-  const double p = idm_filter_correct(2, 3, emission, next, 2, posterior);
+  const double p = correct(2, 3, emission, next, 2, posterior);
   check(&p, (const double[]){0.5 * 0.25 + 0.5 * 0.7}, 1);
   check(posterior, (const double[]){0.125 / 0.475, 0.35 / 0.475}, 2);
 }
@@ -87,13 +100,13 @@ static void test_impossible_observation(void **state)
   const double emission[] = {1, 0, 0.5, 0.5};
   double posterior[] = {-1, -2};
   /* Impossible from here: the second state has no weight. */
-  assert_true(idm_filter_correct(2, 2, emission, (const double[]){1, 0}, 1, posterior) == 0);
+  assert_true(correct(2, 2, emission, (const double[]){1, 0}, 1, posterior) == 0);
   assert_true(posterior[0] == -1 && posterior[1] == -2);
-  assert_true(idm_filter_correct(2, 2, emission, (const double[]){0.5, 0.5}, 1, posterior) == 0.25);
+  assert_true(correct(2, 2, emission, (const double[]){0.5, 0.5}, 1, posterior) == 0.25);
   assert_true(posterior[0] == 0 && posterior[1] == 1);
   /* Impossible anywhere. */
   const double never[] = {1, 0, 1, 0};
-  assert_true(idm_filter_correct(2, 2, never, (const double[]){0.5, 0.5}, 1, posterior) == 0);
+  assert_true(correct(2, 2, never, (const double[]){0.5, 0.5}, 1, posterior) == 0);
   assert_true(posterior[0] == 0 && posterior[1] == 1);
 }
 
@@ -102,7 +115,7 @@ static void test_rare_observations_are_normalised(void **state)
   (void)state;
   const double emission[] = {1e-150, 1, 3e-150, 1};
   double posterior[2];
-  const double p = idm_filter_correct(2, 2, emission, (const double[]){0.5, 0.5}, 0, posterior);
+  const double p = correct(2, 2, emission, (const double[]){0.5, 0.5}, 0, posterior);
   assert_true(fabs(p / 2e-150 - 1) <= 1e-15);
   check(posterior, (const double[]){0.25, 0.75}, 2);
 }
@@ -119,7 +132,7 @@ static void test_laws(void **state)
     assert_true(fabs(mass - 1) <= 1e-15);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double posterior[STATES] = {0}, sum = 0;
-      const double p = idm_filter_correct(STATES, OBSERVATIONS, w.emission, next, x, posterior);
+      const double p = correct(STATES, OBSERVATIONS, w.emission, next, x, posterior);
       assert_true(p >= 0);
       total += p;
       for (size_t s = 0; s < STATES; s++) {
@@ -144,12 +157,87 @@ static void test_joint(void **state)
     idm_filter_predict(STATES, w.transition, w.z, next);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double two[STATES], one[STATES];
-      const double p = idm_filter_correct(STATES, OBSERVATIONS, w.emission, next, x, two);
-      const double q =
-          idm_filter_joint(STATES, OBSERVATIONS, w.transition, w.emission, w.z, x, one);
+      const double p = correct(STATES, OBSERVATIONS, w.emission, next, x, two);
+      const idm_world is = world_is(&w, false);
+      const double q = idm_filter_joint(&is, w.z, x, one);
       check(&q, &p, 1);
       for (size_t s = 0; s < STATES; s++) one[s] /= q;
       if (p > 0) check(one, two, STATES);
+    }
+  }
+}
+
+/* What comes from the state acted in: p(s', x) = sum_s z_s omega(x|s) tau(s'|s), term by term. */
+static void test_seen_before_the_move(void **state)
+{
+  (void)state;
+  for (uint64_t stream = 0; stream < 200; stream++) {
+    const world w = draw_world(stream);
+    const idm_world is = world_is(&w, true);
+    double emitter[STATES], total = 0;
+    idm_filter_emitter(&is, w.z, emitter);
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double expected[STATES] = {0}, joint[STATES] = {0}, posterior[STATES], p = 0;
+      for (size_t s = 0; s < STATES; s++)
+        for (size_t t = 0; t < STATES; t++) {
+          const double each =
+              w.z[s] * w.emission[s * OBSERVATIONS + x] * w.transition[s * STATES + t];
+          expected[t] += each;
+          p += each;
+        }
+      const double q = idm_filter_joint(&is, w.z, x, joint);
+      check(&q, &p, 1);
+      check(joint, expected, STATES);
+      const double r = idm_filter_correct(&is, emitter, x, posterior);
+      check(&r, &p, 1);
+      for (size_t s = 0; s < STATES; s++) expected[s] /= p;
+      if (p > 0) check(posterior, expected, STATES);
+      total += p;
+    }
+    assert_true(fabs(total - 1) <= 1e-15);
+  }
+}
+
+/* Two states go by a way of their own: the same as three of which one is never met. */
+static void test_two_states(void **state)
+{
+  (void)state;
+  for (int before = 0; before <= 1; before++) {
+    const double two[] = {0.9, 0.1, 0.4, 0.6}, seen[] = {0.84, 0.16, 0.15, 0.85};
+    const double three[] = {0.9, 0.1, 0, 0.4, 0.6, 0, 0, 0, 1};
+    const double also[] = {0.84, 0.16, 0.15, 0.85, 0.5, 0.5};
+    const idm_world small = {2, 2, two, seen, before}, large = {3, 2, three, also, before};
+    for (size_t x = 0; x < 2; x++) {
+      double a[2], b[3], back_a[2] = {0}, back_b[3] = {0};
+      const double p = idm_filter_joint(&small, (const double[]){0.3, 0.7}, x, a);
+      const double q = idm_filter_joint(&large, (const double[]){0.3, 0.7, 0}, x, b);
+      check(&p, &q, 1);
+      check(a, b, 2);
+      idm_filter_recall(&small, x, (const double[]){2, -3}, 0.5, 1.5, back_a);
+      idm_filter_recall(&large, x, (const double[]){2, -3, 9}, 0.5, 1.5, back_b);
+      check(back_a, back_b, 2);
+    }
+  }
+}
+
+/* The derivative backwards is the transpose of a linear map: exact by unit vectors. */
+static void test_recall(void **state)
+{
+  (void)state;
+  for (int before = 0; before <= 1; before++) {
+    const world w = draw_world(7);
+    const idm_world is = world_is(&w, before);
+    const double slope[STATES] = {0.5, -1, 2, 3};
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double back[STATES] = {0};
+      idm_filter_recall(&is, x, slope, 0.25, 2, back);
+      for (size_t s = 0; s < STATES; s++) {
+        double unit[STATES] = {0}, joint[STATES] = {0}, expected = 0;
+        unit[s] = 1;
+        idm_filter_joint(&is, unit, x, joint);
+        for (size_t t = 0; t < STATES; t++) expected += 2 * (slope[t] - 0.25) * joint[t];
+        check(&back[s], &expected, 1);
+      }
     }
   }
 }
@@ -176,9 +264,8 @@ static void test_relabelling(void **state)
     for (size_t s = 0; s < STATES; s++) check(&next_b[to[s]], &next_a[s], 1);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double post_a[STATES] = {0}, post_b[STATES] = {0};
-      const double p_a = idm_filter_correct(STATES, OBSERVATIONS, a.emission, next_a, x, post_a);
-      const double p_b =
-          idm_filter_correct(STATES, OBSERVATIONS, b.emission, next_b, seen[x], post_b);
+      const double p_a = correct(STATES, OBSERVATIONS, a.emission, next_a, x, post_a);
+      const double p_b = correct(STATES, OBSERVATIONS, b.emission, next_b, seen[x], post_b);
       check(&p_b, &p_a, 1);
       for (size_t s = 0; s < STATES; s++) check(&post_b[to[s]], &post_a[s], 1);
     }
@@ -195,6 +282,9 @@ int main(void)
       cmocka_unit_test(test_laws),
       cmocka_unit_test(test_joint),
       cmocka_unit_test(test_relabelling),
+      cmocka_unit_test(test_seen_before_the_move),
+      cmocka_unit_test(test_two_states),
+      cmocka_unit_test(test_recall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void draw_block(const world *w, int kind, double *transition, double *emi
 }
 
 static void create(world *w, size_t states, size_t observations, int resolution, bool corners,
-                   bool prior, bool merge)
+                   bool prior, bool merge, bool before)
 {
   idm_random random;
   idm_random_init(&random, 51, states * 1000 + (size_t)resolution);
@@ -81,7 +81,8 @@ static void create(world *w, size_t states, size_t observations, int resolution,
                                        .emission = w->emission,
                                        .terminal = w->terminal,
                                        .belief_prior = prior ? w->prior : NULL,
-                                       .merge_surprise = merge};
+                                       .merge_surprise = merge,
+                                       .before = before};
   idm_error error = {0};
   assert_int_equal(idm_lattice_create(states, resolution, corners, &w->lattice, &error), IDM_OK);
   assert_int_equal(idm_successors_create(w->lattice, &w->request, &w->successors, &error), IDM_OK);
@@ -110,8 +111,8 @@ static double update(const world *w, size_t u, size_t m, const double *z, size_t
   double total = 0;
   for (size_t t = 0; t < k; t++) {
     posterior[t] = 0;
-    for (size_t s = 0; s < k; s++) posterior[t] += z[s] * transition[s * k + t];
-    posterior[t] *= emission[t * X + x];
+    for (size_t s = 0; s < k; s++)
+      posterior[t] += z[s] * transition[s * k + t] * emission[(w->request.before ? s : t) * X + x];
     total += posterior[t];
   }
   for (size_t t = 0; t < k && total > 0; t++) posterior[t] /= total;
@@ -144,9 +145,25 @@ static void plain_row(const world *w, size_t u, size_t m, const double *z, doubl
   }
 }
 
+/* Whether x and y lead to one belief from every belief of two states. */
+static bool same_beliefs(const world *w, size_t u, size_t m, size_t x, size_t y)
+{
+  for (size_t s = 0; s < w->n.states; s++)
+    for (size_t t = 0; t < w->n.states; t++) {
+      double z[MOST] = {0}, first[MOST], second[MOST];
+      z[s] += 0.375;
+      z[t] += 0.625;
+      const double p = update(w, u, m, z, x, first), q = update(w, u, m, z, y, second);
+      for (size_t i = 0; i < w->n.states && p > 0 && q > 0; i++)
+        if (fabs(first[i] - second[i]) > 1e-13) return false;
+    }
+  return true;
+}
+
 /* Whether x and y lead to one belief wherever they are seen: proportional columns. */
 static bool same_column(const world *w, size_t u, size_t m, size_t x, size_t y)
 {
+  if (w->request.before) return same_beliefs(w, u, m, x, y);
   const double *e = w->emission + (m * ACTIONS + u) * w->n.states * w->n.observations;
   const size_t X = w->n.observations;
   for (size_t s = 0; s < w->n.states; s++)
@@ -211,10 +228,14 @@ static void check_row(const world *w, size_t u, size_t m, size_t point, const do
   free(dense);
 }
 
-/* Whether every state moves alike; a sparse action may, by chance. */
+/* Whether every state moves alike (a sparse action may, by chance), and shows nothing by which
+ * beliefs differ. */
 static bool forgets(const world *w, size_t u, size_t m)
 {
-  const size_t k = w->n.states;
+  const size_t k = w->n.states, X = w->n.observations;
+  const double *emission = w->emission + (m * ACTIONS + u) * k * X;
+  for (size_t i = X; i < k * X && w->request.before && !w->request.merge_surprise; i++)
+    if (emission[i] != emission[i % X]) return false;
   const double *transition = w->transition + (m * ACTIONS + u) * k * k;
   for (size_t i = k; i < k * k; i++)
     if (transition[i] != transition[i % k]) return false;
@@ -230,7 +251,7 @@ static void check_block(const world *w, size_t u, size_t m, const double *v)
     return;
   }
   const bool one_row = forgets(w, u, m) && !w->lattice->corners;
-  if (u == FORGETFUL) assert_true(one_row || w->lattice->corners);
+  if (u == FORGETFUL && !w->request.before) assert_true(one_row || w->lattice->corners);
   assert_int_equal(block->rows, one_row ? 1 : points);
   assert_int_equal(block->slices, (block->rows + IDM_LANES - 1) / IDM_LANES);
   if (w->n.states == 2 && !w->lattice->corners)
@@ -264,15 +285,17 @@ static void check_world(const world *w)
   free(v);
 }
 
-/* With and without merging, with and without a prior of beliefs. */
+/* With and without merging, with and without a prior of beliefs, emitters after and before. */
 static void check_shape(size_t states, size_t observations, int resolution, bool corners)
 {
   static world w;
   for (int merge = 0; merge <= 1; merge++)
     for (int prior = 0; prior <= 1; prior++) {
-      create(&w, states, observations, resolution, corners, prior, merge);
-      check_world(&w);
-      destroy(&w);
+      for (int before = 0; before <= !corners; before++) {
+        create(&w, states, observations, resolution, corners, prior, merge, before);
+        check_world(&w);
+        destroy(&w);
+      }
     }
 }
 
@@ -314,8 +337,8 @@ static void test_observations_may_be_reordered(void **state)
   (void)state;
   static world a, b;
   const size_t to[] = {3, 0, 4, 2, 1};
-  create(&a, 3, 5, 8, false, true, true);
-  create(&b, 3, 5, 8, false, true, true);
+  create(&a, 3, 5, 8, false, true, true, false);
+  create(&b, 3, 5, 8, false, true, true, false);
   idm_successors_destroy(b.successors);
   for (size_t i = 0; i < MODELS * ACTIONS * 3; i++)
     for (size_t x = 0; x < 5; x++) b.emission[i * 5 + to[x]] = a.emission[i * 5 + x];
@@ -367,7 +390,8 @@ static void check_groups(size_t states, size_t observations, const double *emiss
                          const int *expected)
 {
   int group[MOST];
-  idm_observation_groups(states, observations, emission, group);
+  const idm_world is = {.states = states, .observations = observations, .emission = emission};
+  idm_observation_groups(&is, group);
   for (size_t x = 0; x < observations; x++) assert_int_equal(group[x], expected[x]);
 }
 
@@ -422,7 +446,7 @@ static double real_bytes(const idm_successor_block *block)
 static void check_bytes(size_t states, size_t observations, int resolution, bool corners)
 {
   static world w;
-  create(&w, states, observations, resolution, corners, false, true);
+  create(&w, states, observations, resolution, corners, false, true, false);
   /* Forgetful rows fill a slice with a single row: ask for them as an ordinary action. */
   for (size_t m = 0; m < MODELS && states > 1; m++)
     w.transition[(m * ACTIONS + FORGETFUL) * states * states] *= 1 + 1e-15;

@@ -108,6 +108,23 @@ DRIFT = {
     ],
 }
 
+# Two options, one of which is good: which, changes now and then.
+REVERSAL = {
+    "states": ["a_good", "b_good"],
+    "actions": ["a", "b"],
+    "observations": ["win", "loss"],
+    "start": [0.5, 0.5],
+    "discount": 0.9,
+    "transition": {"*": [[0.944, 0.056], [0.056, 0.944]]},
+    "observation": {
+        "a": [[0.84, 0.16], [0.15, 0.85]],
+        "b": [[0.15, 0.85], [0.84, 0.16]],
+    },
+    "utility": {"a": [0.84, 0.15], "b": [0.15, 0.84]},
+}
+
+BEFORE = {"observation_from": "before"}
+
 
 # --- problems drawn at random ---------------------------------------------------------------------
 
@@ -185,6 +202,13 @@ def impossible():
 
 INTERPOLATE = {"evaluate": "interpolate"}
 
+def reset():
+    """Tiger whose doors show what was behind them: a reset that tells of the state before it."""
+    problem = copy.deepcopy(TIGER)
+    problem["observation"]["open_left"] = [[0.9, 0.1], [0.2, 0.8]]
+    return problem
+
+
 CASES = {
     # the paper's agents
     "diag_flexible": with_agent(DIAG, 0.001, 1000, 0.001, 99, **INTERPOLATE),
@@ -227,6 +251,16 @@ CASES = {
     "terminal_patient": with_agent(BEADS, 0.2, -0.6, 0.4, 50) | {"discount": 0.99},
     "terminal_horizon": with_agent(BEADS, 0.2, -0.6, 0.1, 50) | {"horizon": 12, "discount": 1},
     "horizon": with_agent(DRIFT, 0.5, 0.8, 0.3, 37, **INTERPOLATE) | {"horizon": 7},
+    # what is seen comes from the state acted in
+    "before": with_agent(DRIFT, 0.5, 0.8, 0.3, 37) | BEFORE,
+    "before_interpolate": with_agent(THREE, 0.4, -0.7, 0.5, 11, **INTERPOLATE) | BEFORE,
+    "before_reversal": with_agent(REVERSAL, 0.1, INF, 0.2, 60) | BEFORE,
+    "before_reset": with_agent(reset(), 0.5, INF, 5, 40, surprise="belief") | BEFORE,
+    "before_reset_observation": with_agent(reset(), 0.5, INF, 5, 40, surprise="observation")
+    | BEFORE,
+    "before_horizon": with_agent(BEADS, 0.2, -0.6, 0.1, 50)
+    | {"horizon": 6, "discount": 1}
+    | BEFORE,
     # the state is seen
     "mdp": with_agent(FIVE, 0.4, 0.7, 0.5),
 }

@@ -58,6 +58,7 @@ class Problem:
         self.alpha, self.beta, self.eta = (float(agent[c]) for c in ("alpha", "beta", "eta"))
         self.evaluate = agent.get("evaluate", "lookahead")
         self.merge = agent.get("surprise", "belief") == "belief"
+        self.before = case.get("observation_from") == "before"
         # Where the state is seen, beliefs are corners: the lattice of resolution 1.
         self.r = 1 if self.observed else agent["resolution"]
 
@@ -147,6 +148,8 @@ def log_belief_prior(problem, z):
 
 def classes(problem, u, m):
     """Observations by successor belief: those with proportional emission columns together."""
+    if problem.before and problem.merge:
+        return classes_by_trial(problem, u, m)
     groups = []
     for x in range(len(problem.observations)):
         column = problem.omega[m, u, :, x]
@@ -161,12 +164,30 @@ def classes(problem, u, m):
     return groups
 
 
+def classes_by_trial(problem, u, m):
+    """Observations that lead to one belief from each of a hundred random ones."""
+    trials = np.random.default_rng(1).dirichlet(np.ones(len(problem.states)), 100)
+    found = [successors(problem, z, u, m) for z in trials]
+    groups = []
+    for x in range(len(problem.observations)):
+        for group in groups:
+            pairs = [(f[x][1], f[group[0]][1]) for f in found if x in f and group[0] in f]
+            if max(np.abs(a - b).max() for a, b in pairs) <= 1e-12:
+                group.append(x)
+                break
+        else:
+            if problem.omega[m, u, :, x].any():
+                groups.append([x])
+    return groups
+
+
 def successors(problem, z, u, m):
     """{x: (p_m(x|z,u), z_m'(z,u,x))} for the observations that can happen."""
     reached = z @ problem.tau[m, u]
     found = {}
     for x in range(len(problem.observations)):
-        joint = problem.omega[m, u, :, x] * reached
+        seen = problem.omega[m, u, :, x]
+        joint = (z * seen) @ problem.tau[m, u] if problem.before else seen * reached
         if joint.sum() > 0:
             found[x] = (joint.sum(), joint / joint.sum())
     return found

@@ -226,6 +226,7 @@ CHANGE(terminal, p->setting->terminal[2] = true)
 CHANGE(ends, p->setting->ends[2] = true)
 CHANGE(horizon, p->setting->horizon = 4)
 CHANGE(fully_observed, p->setting->fully_observed = true)
+CHANGE(emits_before, p->setting->emits_before = true)
 CHANGE(alpha_value, idm_theta_set_scalar(p->theta, IDM_ALPHA, 0.5))
 CHANGE(beta_value, idm_theta_set_scalar(p->theta, IDM_BETA, 1))
 CHANGE(utility_value, p->theta->block[IDM_UTILITY].value[5] += 1)
@@ -273,6 +274,7 @@ static const struct {
     {ends, "episodes end"},
     {horizon, "episodes end"},
     {fully_observed, "episodes end"},
+    {emits_before, "where observations come from"},
     {alpha_value, "alpha[0]"},
     {beta_value, "beta[0]"},
     {utility_value, "utility[5]"},

@@ -241,10 +241,30 @@ static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, 
   return status;
 }
 
+/* Which state observations come from: the one after the action, or the one acted in. */
+static idm_status read_emitter(idm_yaml_reader *reader)
+{
+  static const char *const words[] = {"after", "before"};
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "observation_from");
+  if (!node) return IDM_OK;
+  if (!idm_yaml_is_scalar(node))
+    return idm_yaml_unexpected(reader->tree, node, "observation_from", "after or before");
+  const bool before = strcmp(idm_yaml_text(node), words[1]) == 0;
+  if (!before && strcmp(idm_yaml_text(node), words[0]) != 0)
+    return idm_yaml_unknown(reader->tree, node, "observation_from", words, 2);
+  if (before && reader->fully_observed)
+    return idm_yaml_fail(reader->tree, node,
+                         "observations are the states, which are seen after the action; expected "
+                         "observation_from: after, or none");
+  reader->problem->setting->emits_before = before;
+  return IDM_OK;
+}
+
 idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
 {
   idm_setting *setting = reader->problem->setting;
-  const idm_status status = read_environment(reader, IDM_YAML_TRANSITION, &setting->transition);
+  idm_status status = read_environment(reader, IDM_YAML_TRANSITION, &setting->transition);
+  if (status == IDM_OK) status = read_emitter(reader);
   if (status != IDM_OK) return status;
   if (!reader->fully_observed)
     return read_environment(reader, IDM_YAML_OBSERVATION, &setting->emission);

@@ -18,8 +18,9 @@
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
-    "name",       "states",      "actions", "observations", "start", "ends", "terminal", "horizon",
-    "transition", "observation", "utility", "models",       "agent", "free", "data",     "fit"};
+    "name",     "states",  "actions",    "observations", "start",           "ends",
+    "terminal", "horizon", "transition", "observation",  "utility",         "models",
+    "agent",    "free",    "data",       "fit",          "observation_from"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {

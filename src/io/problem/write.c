@@ -124,6 +124,7 @@ static void put_matrices(idm_emitter *out, const char *key, const idm_setting *s
 
 static void put_environment(idm_emitter *out, const idm_setting *s)
 {
+  if (s->emits_before) idm_emit_word(out, "observation_from", "before");
   if (s->transition) put_matrices(out, "transition", s, s->transition, NULL, s->states.count);
   if (s->emission && !s->fully_observed)
     put_matrices(out, "observation", s, s->emission, NULL, s->observations.count);

@@ -73,7 +73,7 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   for (size_t u = 0; u < n.actions; u++)
     label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
   label = add_whole(label, (uint64_t)s->horizon);
-  return add_whole(label, s->fully_observed);
+  return add_whole(label, (uint64_t)s->fully_observed + 2 * (uint64_t)s->emits_before);
 }
 
 /* What makes a block free. */

@@ -480,6 +480,12 @@ typedef struct axes {
 /* A block over its own axes, that of variants in front where there are several. Fields are an axis
  * of their block's own, and unnamed numbers too. The models' dynamics are called so, beside the
  * environment's. */
+/* Observations come from the state after the action, or from the one acted in. */
+static idm_axis emitter_axis(const writer *w)
+{
+  return w->problem->setting->emits_before ? IDM_AXIS_STATE : IDM_AXIS_NEXT_STATE;
+}
+
 static int define_constant(writer *w, const idm_block *block, const axes *a)
 {
   const idm_block_info *info = block->info;
@@ -491,7 +497,8 @@ static int define_constant(writer *w, const idm_block *block, const axes *a)
   if (block->variants > 1) dimension[rank++] = a->of[IDM_AXIS_END].dimension;
   for (size_t i = 0; i < 4 && info->axis[i]; i++) {
     const bool own = info->axis[i] == IDM_AXIS_FIELD;
-    if (!own) dimension[rank++] = a->of[info->axis[i]].dimension;
+    const bool emitter = i < 3 && info->axis[i + 1] == IDM_AXIS_OBSERVATION;
+    if (!own) dimension[rank++] = a->of[emitter ? emitter_axis(w) : info->axis[i]].dimension;
     if (own)
       dimension[rank++] = define_own(w, info->name, idm_axis_name(info->axis[i]), block->size);
   }
@@ -559,9 +566,9 @@ static void write_constants(writer *w)
   const int transition =
       define_over(w, setting->transition, "transition", &a,
                   (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE, 0});
-  const int emission = define_over(
-      w, setting->emission, "emission", &a,
-      (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_NEXT_STATE, IDM_AXIS_OBSERVATION, 0});
+  const int emission =
+      define_over(w, setting->emission, "emission", &a,
+                  (const idm_axis[]){IDM_AXIS_ACTION, emitter_axis(w), IDM_AXIS_OBSERVATION, 0});
   for (int i = 0; i < IDM_AXIS_FIELD; i++) put_axis(w, &a.of[i]);
   for (size_t i = 0; i < theta->blocks; i++)
     if (variable[i] >= 0) put_constant(w, variable[i], &theta->block[i]);

@@ -13,7 +13,7 @@ typedef struct environment {
   const idm_setting *setting; /* borrowed */
   idm_sizes sizes;
   const double *transition; /* [action][state][next state] */
-  const double *emission;   /* [action][next state][observation] */
+  const double *emission;   /* [action][emitter][observation] */
   double *action_prior;     /* [action], owned */
   double *own_transition;   /* NULL where they are the setting's */
   double *own_emission;
@@ -48,9 +48,14 @@ static inline double idm_environment_joint(const environment *env, const double 
     for (size_t s = 0; s < k; s++) p += joint[s] = e[s];
     return p;
   }
-  if (!env->setting->fully_observed)
-    return idm_filter_joint(k, env->sizes.observations, transition,
-                            env->emission + u * k * env->sizes.observations, e, x, joint);
+  if (!env->setting->fully_observed) {
+    const idm_world world = {.states = k,
+                             .observations = env->sizes.observations,
+                             .transition = transition,
+                             .emission = env->emission + u * k * env->sizes.observations,
+                             .before = env->setting->emits_before};
+    return idm_filter_joint(&world, e, x, joint);
+  }
   for (size_t s = 0; s < k; s++) {
     p += e[s] * transition[s * k + x];
     joint[s] = 0;

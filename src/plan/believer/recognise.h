@@ -34,7 +34,7 @@ static inline const double *idm_recognition_transition(const recognition *r, siz
          (model * r->theta->sizes.actions + r->action) * k * k;
 }
 
-/* [next state], a stride of `observations` apart: the column of what was seen. */
+/* [emitter], a stride of `observations` apart: the column of what was seen. */
 static inline const double *idm_recognition_emission(const recognition *r, size_t model)
 {
   const idm_sizes n = r->theta->sizes;
@@ -42,15 +42,25 @@ static inline const double *idm_recognition_emission(const recognition *r, size_
          (model * n.actions + r->action) * n.states * n.observations + r->observation;
 }
 
+static inline idm_world idm_recognition_world(const recognition *r, size_t model)
+{
+  return (idm_world){.states = r->theta->sizes.states,
+                     .observations = r->theta->sizes.observations,
+                     .transition = idm_recognition_transition(r, model),
+                     .emission = idm_recognition_emission(r, model) - r->observation,
+                     .before = r->setting->emits_before};
+}
+
 /* p(s', x | z, u) under one model into joint; returns p(x|z,u). */
 static inline double idm_recognition_joint(const recognition *r, size_t model, double *joint)
 {
   const idm_sizes n = r->theta->sizes;
-  const double *transition = idm_recognition_transition(r, model);
   const size_t x = r->observation;
-  if (!r->setting->fully_observed)
-    return idm_filter_joint(n.states, n.observations, transition,
-                            idm_recognition_emission(r, model) - x, r->z, x, joint);
+  if (!r->setting->fully_observed) {
+    const idm_world world = idm_recognition_world(r, model);
+    return idm_filter_joint(&world, r->z, x, joint);
+  }
+  const double *transition = idm_recognition_transition(r, model);
   double p = 0;
   for (size_t s = 0; s < n.states; s++) {
     p += r->z[s] * transition[s * n.states + x];
@@ -70,8 +80,10 @@ static inline double idm_recognise_pair(const recognition *r, double *opt_share,
   const double z1 = r->z[1];
   double predictive = 0, total = 0, first = 0, second = 0;
   for (size_t m = 0; m < r->theta->models; m++) {
-    const double a = (z0 * transition[0] + z1 * transition[2]) * emission[0];
-    const double c = (z0 * transition[1] + z1 * transition[3]) * emission[n.observations];
+    const idm_world_pair pair =
+        idm_world_pair_of(transition, emission, n.observations, r->setting->emits_before);
+    const double a = z0 * pair.from[0][0] + z1 * pair.from[1][0];
+    const double c = z0 * pair.from[0][1] + z1 * pair.from[1][1];
     const double p = a + c;
     const double share = p > idm_impossible ? r->sigma[m] : 0;
     const double weight = p > idm_impossible ? share / p : 0;

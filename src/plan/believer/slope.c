@@ -439,7 +439,6 @@ static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *op
 static void recall_model(gradient *g, const slope_row *r, const recognition *seen, size_t m)
 {
   const size_t k = g->sizes.states;
-  const size_t observations = g->sizes.observations;
   const double total = g->allowed[r->after];
   const double *slope_after = g->belief_slope + r->after * k;
   const double *mean = g->belief + r->after * k;
@@ -454,13 +453,8 @@ static void recall_model(gradient *g, const slope_row *r, const recognition *see
     all += slope_after[s] * mean[s];
   }
   asked[m] += (own - all) / total;
-  const double *transition = idm_recognition_transition(seen, m);
-  const double *emission = idm_recognition_emission(seen, m);
-  const double factor = sigma / (total * p);
-  for (size_t t = 0; t < k; t++) {
-    const double next = factor * (slope_after[t] - own) * emission[t * observations];
-    for (size_t s = 0; s < k; s++) back[s] += transition[s * k + t] * next;
-  }
+  const idm_world world = idm_recognition_world(seen, m);
+  idm_filter_recall(&world, seen->observation, slope_after, own, sigma / (total * p), back);
 }
 
 /* recall(), for two states: only the difference of the slopes counts. */
@@ -476,16 +470,17 @@ static void recall_pair(gradient *g, const slope_row *r, const recognition *seen
   const double mean = g->belief[2 * (size_t)r->after + 1];
   double first = 0, second = 0;
   for (size_t m = 0; m < g->models; m++) {
-    const double a = (seen->z[0] * t[0] + seen->z[1] * t[2]) * e[0];
-    const double b = (seen->z[0] * t[1] + seen->z[1] * t[3]) * e[observations];
+    const idm_world_pair pair = idm_world_pair_of(t, e, observations, g->b->setting->emits_before);
+    const double a = seen->z[0] * pair.from[0][0] + seen->z[1] * pair.from[1][0];
+    const double b = seen->z[0] * pair.from[0][1] + seen->z[1] * pair.from[1][1];
     const bool seeable = a + b > idm_impossible;
     const double inverse = seeable ? 1 / (a + b) : 0;
     asked[m] += seeable ? difference * (b * inverse - mean) : 0;
     const double factor = seen->sigma[m] * difference * inverse;
-    const double low = -factor * (b * inverse) * e[0];
-    const double high = factor * (a * inverse) * e[observations];
-    first += t[0] * low + t[1] * high;
-    second += t[2] * low + t[3] * high;
+    const double low = -factor * (b * inverse);
+    const double high = factor * (a * inverse);
+    first += pair.from[0][0] * low + pair.from[0][1] * high;
+    second += pair.from[1][0] * low + pair.from[1][1] * high;
     t += 4 * g->sizes.actions;
     e += 2 * g->sizes.actions * observations;
   }

@@ -228,12 +228,8 @@ static double recall_model(slope_set *slope, frame *f, const recognition *seen, 
   double own = 0;
   if (!(p > idm_impossible)) return 0;
   for (size_t s = 0; s < n.states; s++) own += slope->slope[s] * (joint[s] / p);
-  const double *transition = idm_recognition_transition(seen, m);
-  const double *emission = idm_recognition_emission(seen, m);
-  for (size_t t = 0; t < n.states; t++) {
-    const double next = scale / p * (slope->slope[t] - own) * emission[t * n.observations];
-    for (size_t s = 0; s < n.states; s++) back[s] += transition[s * n.states + t] * next;
-  }
+  const idm_world world = idm_recognition_world(seen, m);
+  idm_filter_recall(&world, seen->observation, slope->slope, own, scale / p, back);
   return own;
 }
 

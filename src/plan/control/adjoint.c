@@ -75,17 +75,18 @@ static bool allocate_look(adjoint *a)
   look->entries = idm_new(pairs, sizeof *look->entries);
   look->column = idm_new(entries, sizeof *look->column);
   look->value = idm_new(entries, sizeof *look->value);
-  look->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (3 + n.states) + 3 * n.states,
+  look->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (3 + n.states) + 4 * n.states,
                     sizeof *look->q);
   if (!look->entries || !look->column || !look->value || !look->q) return false;
   look->k = look->q + n.actions;
   look->future = look->k + pairs;
   look->surprise = look->future + pairs;
   look->moved = look->surprise + pairs;
-  look->next = look->moved + pairs * n.states;
-  look->posterior = look->next + n.states;
+  look->emitter = look->moved + pairs * n.states;
+  look->posterior = look->emitter + n.states;
   look->gained = look->posterior + n.states;
-  look->sigma = look->gained + n.states;
+  look->seen = look->gained + n.states;
+  look->sigma = look->seen + n.states;
   look->weights = look->sigma + a->c->models;
   return true;
 }

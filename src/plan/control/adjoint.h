@@ -29,9 +29,10 @@ typedef struct adjoint_look {
   size_t *entries;   /* [action][model] */
   uint32_t *column;  /* [action][model][observations * states]: lattice points that K stands on */
   double *value;     /* the same: their weights in `future` */
-  double *next;      /* [state] */
+  double *emitter;   /* [state] */
   double *posterior; /* [state] */
-  double *gained;    /* [state]: dK/d next */
+  double *gained;    /* [state]: dK/d emitter */
+  double *seen;      /* [state]: what an emitter gives a group of observations together */
   double *sigma;     /* [model] */
   double *weights;   /* [action or model] */
 } adjoint_look;

@@ -4,33 +4,35 @@
  * cell of the lattice, so that its derivative is the cell's own slope. */
 #include <math.h>
 
-#include "belief/filter.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/backup.h"
 
-/* What one (action, model) is made of. */
+/* One (action, model). */
 typedef struct world {
-  const double *transition; /* [s][s'] */
-  const double *emission;   /* [s'][x] */
-  const int *group;         /* [x] */
-  size_t at;                /* of K among [action][model] */
+  idm_world is;
+  const int *group; /* [x] */
+  size_t at;        /* of K among [action][model] */
 } world;
 
 static world world_of(const control *c, size_t u, size_t m)
 {
-  const idm_sizes n = c->sizes;
-  const size_t at = m * n.actions + u;
-  return (world){.transition = c->transition + at * n.states * n.states,
-                 .emission = c->emission + at * n.states * n.observations,
-                 .group = c->group + at * n.observations,
+  return (world){.is = control_world(c, u, m),
+                 .group = c->group + (m * c->sizes.actions + u) * c->sizes.observations,
                  .at = u * c->models + m};
+}
+
+/* d(p(group) f(z')) / d emitter, f having the slopes [s'] and being 0 with them: the group's
+ * observations share z', so that theirs is a sum of joints. */
+static void gain(const adjoint *a, const world *w, double factor, const double *slope)
+{
+  for (size_t s = 0; s < w->is.states; s++)
+    a->look.gained[s] += factor * a->look.seen[s] * idm_filter_by_emitter(&w->is, slope, s);
 }
 
 /* --- one group of observations -------------------------------------------------------------- */
 
-/* The value of the successor: entries of V, and gamma d(p V)/d next. */
-static void look_ahead(adjoint *a, const double *v, const world *w, size_t x, double p,
-                       double total)
+/* The value of the successor: entries of V, and gamma d(p V)/d emitter. */
+static void look_ahead(adjoint *a, const double *v, const world *w, double total)
 {
   const control *c = a->c;
   const adjoint_look *look = &a->look;
@@ -52,9 +54,8 @@ static void look_ahead(adjoint *a, const double *v, const world *w, size_t x, do
   look->future[w->at] += total * value;
   idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
   for (size_t s = 0; s < n.states; s++) value -= cell->slope[s] * look->posterior[s];
-  const double factor = c->numbers.discount * total / p;
-  for (size_t s = 0; s < n.states; s++)
-    look->gained[s] += factor * w->emission[s * n.observations + x] * (value + cell->slope[s]);
+  for (size_t s = 0; s < n.states; s++) cell->slope[s] += value;
+  gain(a, w, c->numbers.discount, cell->slope);
 }
 
 /* -p (log p - log prior) for the probability of observation y, or of its whole group where they are
@@ -66,16 +67,14 @@ static double surprise_of(const adjoint *a, const world *w, double p, double log
   if (!(p > 0)) return 0;
   const double off = log(p) - log_prior;
   const double factor = -a->c->numbers.eta * (off + 1);
-  for (size_t t = y; t < (merged ? n.observations : y + 1); t++) {
-    if (w->group[t] != w->group[y]) continue;
-    for (size_t s = 0; s < n.states; s++)
-      a->look.gained[s] += factor * w->emission[s * n.observations + t];
-  }
+  for (size_t s = 0; s < n.states; s++)
+    a->look.gained[s] +=
+        factor * (merged ? a->look.seen[s] : w->is.emission[s * n.observations + y]);
   return -p * off;
 }
 
-/* The Dirichlet prior moves with the posterior: eta total d log prior / d next. */
-static void prior_moves(adjoint *a, const world *w, size_t x, double p, double total)
+/* The Dirichlet prior moves with the posterior: eta p(group) d log prior / d emitter. */
+static void prior_moves(adjoint *a, const world *w)
 {
   const control *c = a->c;
   const idm_sizes n = c->sizes;
@@ -88,9 +87,8 @@ static void prior_moves(adjoint *a, const world *w, size_t x, double p, double t
     slope[s] = (c->belief_prior[s] - 1) / (q[s] + half_cell);
     mean += q[s] * slope[s];
   }
-  const double factor = c->numbers.eta * total / p;
-  for (size_t s = 0; s < n.states; s++)
-    a->look.gained[s] += factor * w->emission[s * n.observations + x] * (slope[s] - mean);
+  for (size_t s = 0; s < n.states; s++) slope[s] -= mean;
+  gain(a, w, c->numbers.eta, slope);
 }
 
 static void look_group(adjoint *a, const double *v, const world *w, size_t x)
@@ -99,23 +97,24 @@ static void look_group(adjoint *a, const double *v, const world *w, size_t x)
   const adjoint_look *look = &a->look;
   const idm_sizes n = c->sizes;
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
-  const double p =
-      idm_filter_correct(n.states, n.observations, w->emission, look->next, x, look->posterior);
-  if (!(p > 0)) return;
+  if (!idm_group_correct(&w->is, w->group, x, look->emitter, look->posterior)) return;
   const double log_prior =
       idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, look->posterior);
   double total = 0;
+  memset(look->seen, 0, n.states * sizeof *look->seen);
   for (size_t y = x; y < n.observations; y++) {
     if (w->group[y] != (int)x) continue;
     double each = 0;
-    for (size_t s = 0; s < n.states; s++)
-      each += look->next[s] * w->emission[s * n.observations + y];
+    for (size_t s = 0; s < n.states; s++) {
+      look->seen[s] += w->is.emission[s * n.observations + y];
+      each += look->emitter[s] * w->is.emission[s * n.observations + y];
+    }
     total += each;
     if (!merge) look->surprise[w->at] += surprise_of(a, w, each, log_prior, y, false);
   }
   if (merge) look->surprise[w->at] += surprise_of(a, w, total, log_prior, x, true);
-  prior_moves(a, w, x, p, total);
-  look_ahead(a, v, w, x, p, total);
+  prior_moves(a, w);
+  look_ahead(a, v, w, total);
 }
 
 /* --- one belief ----------------------------------------------------------------------------- */
@@ -127,7 +126,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   const adjoint_look *look = &a->look;
   const idm_sizes n = c->sizes;
   const world w = world_of(c, u, m);
-  idm_filter_predict(n.states, w.transition, z, look->next);
+  idm_filter_emitter(&w.is, z, look->emitter);
   look->future[w.at] = look->surprise[w.at] = 0;
   look->entries[w.at] = 0;
   memset(look->gained, 0, n.states * sizeof *look->gained);
@@ -135,11 +134,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
     if (w.group[x] == (int)x) look_group(a, v, &w, x);
   look->k[w.at] = c->numbers.discount * look->future[w.at] + c->numbers.eta * look->surprise[w.at];
   double *moved = look->moved + w.at * n.states;
-  for (size_t s = 0; s < n.states; s++) {
-    moved[s] = 0;
-    for (size_t t = 0; t < n.states; t++)
-      moved[s] += w.transition[s * n.states + t] * look->gained[t];
-  }
+  for (size_t s = 0; s < n.states; s++) moved[s] = idm_filter_by_state(&w.is, look->gained, s);
 }
 
 /* What a slope of K asks of gamma, eta, the values that follow and z. */

@@ -65,6 +65,7 @@ static idm_successor_request request_of(const control *c)
                                  .models = c->models,
                                  .transition = c->transition,
                                  .emission = c->emission,
+                                 .before = c->setting->emits_before,
                                  .terminal = c->setting->terminal,
                                  .belief_prior = c->belief_prior,
                                  .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
@@ -132,9 +133,8 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   for (size_t u = 0; u < n.actions; u++) {
     c->forgetful[u] = true;
     for (size_t m = 0; m < c->models; m++) {
-      const size_t at = m * n.actions + u;
-      idm_observation_groups(n.states, n.observations, c->emission + at * n.states * n.observations,
-                             c->group + at * n.observations);
+      const idm_world world = control_world(c, u, m);
+      idm_observation_groups(&world, c->group + (m * n.actions + u) * n.observations);
       c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
     }
   }

@@ -37,7 +37,7 @@ typedef struct control {
   idm_lattice *lattice;
   idm_successors *successors;
   double *transition;   /* what the successors were built from: [model][action][s][s'] */
-  double *emission;     /* [model][action][s'][x] */
+  double *emission;     /* [model][action][emitter][x] */
   double *belief_prior; /* [s] or NULL */
   int *group;           /* [model][action][x]: observations with the same successor belief */
   bool built;           /* successors and folds are those of the dynamics held here */
@@ -79,6 +79,18 @@ typedef struct control {
   double *vector;          /* vectors of length padded, see solve.c */
   double *lanes;           /* scratch of one slice */
 } control;
+
+/* What one (action, model) is made of. */
+static inline idm_world control_world(const control *c, size_t u, size_t m)
+{
+  const idm_sizes n = c->sizes;
+  const size_t at = m * n.actions + u;
+  return (idm_world){.states = n.states,
+                     .observations = n.observations,
+                     .transition = c->transition + at * n.states * n.states,
+                     .emission = c->emission + at * n.states * n.observations,
+                     .before = c->setting->emits_before};
+}
 
 /* Layer with the values of `left` steps left. */
 static inline const double *control_layer(const control *c, size_t variant, int left)

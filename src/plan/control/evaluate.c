@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "belief/filter.h"
 #include "plan/control/backup.h"
 #include "plan/control/evaluate.h"
 
@@ -11,7 +10,7 @@ typedef struct evaluation {
   double *q;         /* [action] */
   double *log_pi;    /* [action] */
   double *k;         /* [action][model] */
-  double *next;      /* [state] */
+  double *emitter;   /* [state] */
   double *posterior; /* [state] */
   double *weight;    /* [state] */
   double *locate;    /* [2 state] */
@@ -32,8 +31,8 @@ static evaluation evaluation_of(const control *c, double *scratch)
   e.q = scratch;
   e.log_pi = e.q + c->sizes.actions;
   e.k = e.log_pi + c->sizes.actions;
-  e.next = e.k + c->sizes.actions * c->models;
-  e.posterior = e.next + k;
+  e.emitter = e.k + c->sizes.actions * c->models;
+  e.posterior = e.emitter + k;
   e.weight = e.posterior + k;
   e.locate = e.weight + k;
   e.vertex = (uint32_t *)(void *)(e.locate + 2 * k);
@@ -50,18 +49,15 @@ static double lookahead_model(const control *c, const double *v, const double *z
                               size_t m, const evaluation *e)
 {
   const idm_sizes n = c->sizes;
-  const size_t at = m * n.actions + u;
-  const double *emission = c->emission + at * n.states * n.observations;
-  const int *group = c->group + at * n.observations;
+  const idm_world world = control_world(c, u, m);
+  const int *group = c->group + (m * n.actions + u) * n.observations;
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
-  idm_filter_predict(n.states, c->transition + at * n.states * n.states, z, e->next);
+  idm_filter_emitter(&world, z, e->emitter);
   double future = 0;
   double surprise = 0;
   for (size_t x = 0; x < n.observations; x++) {
     if (group[x] != (int)x) continue;
-    const double p_leader =
-        idm_filter_correct(n.states, n.observations, emission, e->next, x, e->posterior);
-    if (!(p_leader > 0)) continue;
+    if (!idm_group_correct(&world, group, x, e->emitter, e->posterior)) continue;
     const size_t count =
         idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
     double value = 0;
@@ -74,7 +70,8 @@ static double lookahead_model(const control *c, const double *v, const double *z
     for (size_t y = x; y < n.observations; y++) {
       if (group[y] != (int)x) continue;
       double p = 0;
-      for (size_t s = 0; s < n.states; s++) p += e->next[s] * emission[s * n.observations + y];
+      for (size_t s = 0; s < n.states; s++)
+        p += e->emitter[s] * world.emission[s * n.observations + y];
       total += p;
       if (!merge && p > 0) surprise -= p * (log(p) - log_prior);
     }

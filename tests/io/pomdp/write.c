@@ -125,6 +125,10 @@ static void test_refusals(void **state)
   assert_refused(p, "a horizon");
 
   p = writable();
+  p->setting->emits_before = true;
+  assert_refused(p, "observations that come from the state acted in");
+
+  p = writable();
   free(p->setting->transition);
   p->setting->transition = NULL;
   assert_refused(p, "unknown transitions");

@@ -52,6 +52,8 @@ static void test_bad_spaces(void **state)
        "observations.p is '1e1'; expected a number in plain digits"},
       {"observations: {p: [[1]]}", 4, 20, "an observation is a list of 1; expected a label"},
       {"observations: states", 9, 14, "observation is identity; expected no matrices"},
+      {"observation_from: [before]", 11, 19, "observation_from is a list of 1; expected after or"},
+      {"observation_from: befor", 11, 19, "observation_from"},
   };
   EXPECT_BAD(cases);
   expect_error("", 1, 1, "empty");

@@ -434,7 +434,8 @@ static void test_notes(void **state)
 static void test_read(void **state)
 {
   (void)state;
-  static const char *const examples[] = {"diag", "tiger", "beads", "clinic", "maintenance"};
+  static const char *const examples[] = {"diag",   "tiger",       "beads",
+                                         "clinic", "maintenance", "reversal"};
   idm_error error = {0};
   idm_problem *p = NULL;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {

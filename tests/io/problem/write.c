@@ -86,7 +86,8 @@ static void round_trip_text(const char *yaml, const char *const *words)
 static void test_examples(void **state)
 {
   (void)state;
-  static const char *const examples[] = {"diag", "tiger", "beads", "clinic", "maintenance"};
+  static const char *const examples[] = {"diag",   "tiger",       "beads",
+                                         "clinic", "maintenance", "reversal"};
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
     char name[100];
     snprintf(name, sizeof name, "../examples/%s.yaml", examples[i]);

@@ -25,12 +25,14 @@ static filtered plain_filter(const recognition *r)
     double joint[MOST] = {0}, p = 0;
     for (size_t t = 0; t < n.states; t++) {
       const size_t row = (m * n.actions + r->action) * n.states;
-      for (size_t s = 0; s < n.states; s++)
-        joint[t] += r->z[s] * r->theta->block[IDM_TRANSITION].value[(row + s) * n.states + t];
-      joint[t] *=
-          r->setting->fully_observed
-              ? (t == r->observation)
-              : r->theta->block[IDM_EMISSION].value[(row + t) * n.observations + r->observation];
+      for (size_t s = 0; s < n.states; s++) {
+        const size_t emitter = r->setting->emits_before ? s : t;
+        joint[t] += r->z[s] * r->theta->block[IDM_TRANSITION].value[(row + s) * n.states + t] *
+                    (r->setting->fully_observed
+                         ? (t == r->observation)
+                         : r->theta->block[IDM_EMISSION]
+                               .value[(row + emitter) * n.observations + r->observation]);
+      }
       p += joint[t];
     }
     if (!(p > 0) || !(r->sigma[m] > 0)) continue;
@@ -87,6 +89,7 @@ static void agrees_with_a_plain_filter(void **state)
   for (size_t states = 2; states <= MOST; states++)
     for (int i = 0; i < 20; i++) {
       idm_problem *problem = support_problem((support_shape){states, 3, 4, MODELS, 3}, &random);
+      problem->setting->emits_before = i % 4 > 1;
       double z[MOST], sigma[MODELS];
       draw_belief(&random, states, z, sigma);
       compare_all(problem, z, sigma);

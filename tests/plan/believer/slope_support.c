@@ -47,6 +47,7 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
   const size_t pairs = from->shape.actions * from->shape.states;
   check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
   problem->agent.evaluate = evaluate;
+  problem->setting->emits_before = from->features & BEFORE;
   support_set(problem, from->alpha, from->beta, from->eta);
   idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.6 + 0.3 * idm_random_uniform(random));
   idm_theta_set_scalar(theta, IDM_TEMPERATURE, 0.7);

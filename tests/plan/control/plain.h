@@ -53,11 +53,41 @@ static inline double plain_log_prior(const idm_problem *problem, const double *z
   return block->size ? sum + lgamma(total) : 0;
 }
 
-/* Whether two observations lead to the same belief wherever they are made. */
-static inline bool plain_same(const double *emission, idm_sizes n, size_t x, size_t y)
+/* p(s', x) from belief z, by its definition, the emitter being the state before or after. */
+static inline double plain_joint(const idm_problem *problem, const double *tau, const double *omega,
+                                 const double *z, size_t x, double *joint)
 {
+  const idm_sizes n = problem->theta->sizes;
+  double p = 0;
+  for (size_t t = 0; t < n.states; t++) {
+    joint[t] = 0;
+    for (size_t s = 0; s < n.states; s++) {
+      const size_t emitter = problem->setting->emits_before ? s : t;
+      joint[t] += z[s] * tau[s * n.states + t] * omega[emitter * n.observations + x];
+    }
+    p += joint[t];
+  }
+  return p;
+}
+
+/* Whether two observations lead to the same belief wherever they are made; where the emitter is the
+ * state acted in, by trying beliefs of two states. */
+static inline bool plain_same(const idm_problem *problem, const double *tau, const double *emission,
+                              size_t x, size_t y)
+{
+  const idm_sizes n = problem->theta->sizes;
   for (size_t s = 0; s < n.states; s++)
     for (size_t t = 0; t < n.states; t++) {
+      if (problem->setting->emits_before) {
+        double z[PLAIN_MOST] = {0}, first[PLAIN_MOST], second[PLAIN_MOST];
+        z[s] += 0.375;
+        z[t] += 0.625;
+        const double p = plain_joint(problem, tau, emission, z, x, first);
+        const double q = plain_joint(problem, tau, emission, z, y, second);
+        for (size_t i = 0; i < n.states && p > 0 && q > 0; i++)
+          if (fabs(first[i] / p - second[i] / q) > 1e-12) return false;
+        continue;
+      }
       const double a = emission[s * n.observations + x] * emission[t * n.observations + y];
       const double b = emission[t * n.observations + x] * emission[s * n.observations + y];
       if (fabs(a - b) > 1e-13) return false;
@@ -75,13 +105,7 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
   const double *omega = problem->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
   double p[PLAIN_MOST], posterior[PLAIN_MOST][PLAIN_MOST];
   for (size_t x = 0; x < n.observations; x++) {
-    p[x] = 0;
-    for (size_t t = 0; t < n.states; t++) {
-      posterior[x][t] = 0;
-      for (size_t s = 0; s < n.states; s++)
-        posterior[x][t] += z[s] * tau[s * n.states + t] * omega[t * n.observations + x];
-      p[x] += posterior[x][t];
-    }
+    p[x] = plain_joint(problem, tau, omega, z, x, posterior[x]);
     for (size_t t = 0; t < n.states && p[x] > 0; t++) posterior[x][t] /= p[x];
   }
   double future = 0, surprise = 0;
@@ -95,7 +119,7 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
     double together = counted[x] ? 0 : p[x];
     for (size_t y = x + 1; y < n.observations; y++) {
       if (problem->agent.surprise != IDM_SURPRISE_BELIEF || counted[x] || counted[y]) continue;
-      if (!(p[y] > 0) || !plain_same(omega, n, x, y)) continue;
+      if (!(p[y] > 0) || !plain_same(problem, tau, omega, x, y)) continue;
       together += p[y];
       counted[y] = true;
     }
