@@ -12,7 +12,7 @@
 typedef struct written {
   char *file[4];
   size_t length[4];
-  char message[256];
+  char message[2 * IDM_PATH];
 } written;
 
 static void keep(written *w, size_t i, const char *path)

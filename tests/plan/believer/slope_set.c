@@ -6,6 +6,8 @@
 
 static const slope_sample unrecorded[] = {
     {BOUNDED, 0.5, 1.25, 0.1, BLANK, {2, 3, 2, 3, 37}},
+    {BOUNDED, 0.5, 1.25, 0.1, BLANK | BEFORE, {2, 3, 2, 3, 37}},
+    {BOUNDED, 0.8, -1.5, 0.3, BLANK | BEFORE | FORGET, {3, 3, 2, 2, 8}},
     {BOUNDED, 0.5, -1.25, 0.1, BLANK | FORGET | AVAILABLE, {2, 3, 2, 3, 25}},
     {BOUNDED, -0.8, 0.7, 0.3, BLANK | STARTS | AVAILABLE | TERMINAL, {2, 4, 3, 2, 20}},
     {BOUNDED, 1, 0.9, 0.2, BLANK | HORIZON | TERMINAL | AVAILABLE | VARIANTS, {2, 4, 2, 2, 17}},
