@@ -1042,8 +1042,8 @@ test_overwriting() {
   # One at a time, and a kill lets the next one in.
   begin fit --resume -o kept
   await kept/.idm-lock
-  fails 5 "holds its lock 'kept/.idm-lock'" fit example:diag fit.csv --free alpha -o kept --overwrite
-  fails 5 "holds its lock 'kept/.idm-lock'" fit --resume -o kept
+  fails 5 "holds the lock 'kept/.idm-lock'" fit example:diag fit.csv --free alpha -o kept --overwrite
+  fails 5 "holds the lock 'kept/.idm-lock'" fit --resume -o kept
   kill -KILL "$process"
   finish
   fails 2 'holds a run already' fit example:diag fit.csv --free alpha -o kept
