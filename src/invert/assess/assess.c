@@ -17,14 +17,10 @@
 #include "invert/posterior.h"
 #include "setting/freedom.h"
 
-/* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS; 1.92 is half the 95 % quantile of
- * chi-square with one degree of freedom). */
+/* Thresholds of the verdict (Vehtari et al. 2021: R-hat and ESS). */
 static const double most_rhat = 1.01;
 static const double least_ess = 400;
 static const double least_ebfmi = 0.3;
-static const double drop = 1.92;
-/* A lattice that moves a posterior mean by more than this many sds is too coarse. */
-static const double most_shift = 0.5;
 
 void idm_assessment_destroy(idm_assessment *a)
 {
@@ -130,79 +126,21 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 
 /* --- data ----------------------------------------------------------------------------------- */
 
-/* A side that neither the data nor the prior bound makes the posterior improper. */
-static void judge_tails(const inquiry *q)
-{
-  idm_assessment *a = q->assessment;
-  char name[128];
-  for (size_t i = 0; i < a->parameters; i++) {
-    const idm_identification *id = &a->parameter[i];
-    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-    for (int side = 0; side < 2; side++)
-      if (id->gap[side] <= drop && !id->proper[side])
-        idm_notes_add(&a->failures,
-                      "nothing bounds %s %s: the prior is improper and the log-likelihood at the "
-                      "limit is within %.2f of its maximum; give it a proper prior",
-                      name, side ? "above" : "below", id->gap[side]);
-    idm_notes_add(&a->remarks, "%s", id->sentence);
-    const double middle = a->diagnosis[id->quantity].q50;
-    if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))
-      idm_notes_add(&a->remarks,
-                    "prior and data disagree about %s: the posterior median %.3g lies outside what "
-                    "the data bound; look at the prior",
-                    name, middle);
-  }
-  if (a->ridge_sentence) idm_notes_add(&a->remarks, "%s", a->ridge_sentence);
-}
+/* What is looked at in the data, in this order: `measure` fills the assessment, `judge` adds what
+ * it found to failures and remarks, where measuring did not. */
+typedef struct part {
+  idm_status (*measure)(const inquiry *, idm_error *);
+  void (*judge)(const inquiry *);
+  bool by_name; /* only where every free number has a name */
+} part;
 
-static void judge_lattice(const inquiry *q)
-{
-  idm_assessment *a = q->assessment;
-  double most = 0;
-  size_t at = 0;
-  char name[128];
-  if (!a->finer) return;
-  for (size_t i = 0; i < a->quantities; i++)
-    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
-      most = fabs(a->finer_shift[i]);
-      at = i;
-    }
-  idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
-  if (a->answer == IDM_POINT)
-    idm_notes_add(&a->remarks,
-                  "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
-                  a->finer, a->resolution, a->finer_change);
-  else
-    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
-                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
-                  "%.3g and the posterior mean of %s by %.2f posterior sd%s",
-                  a->finer, a->resolution, a->finer_change, name, most,
-                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
-}
-
-/* One line a quantity: what a small change of each number held would do, in posterior sds. */
-static void judge_sensitivity(const inquiry *q)
-{
-  enum { shown = 12 };
-  const idm_assessment *a = q->assessment;
-  for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
-    char text[1500];
-    char name[128];
-    if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
-    int length = snprintf(text, sizeof text,
-                          "sensitivity of %s, in posterior sds when a number that was held is "
-                          "raised by 1 %%:",
-                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name));
-    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
-      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
-                         k ? "," : "", a->sensitivity[k].name,
-                         a->sensitivity[k].slope[i] * a->sensitivity[k].step / a->diagnosis[i].sd);
-    if (a->sensitivities > shown)
-      snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
-               a->sensitivities - shown);
-    idm_notes_add(&q->assessment->remarks, "%s", text);
-  }
-}
+static const part parts[] = {
+    {idm_identify, idm_judge_identification, true},
+    {idm_identify_ridge, idm_judge_ridge, true},
+    {idm_assess_lattice, idm_judge_lattice, false},
+    {idm_assess_sensitivity, idm_judge_sensitivity, false},
+    {idm_assess_model, NULL, false},
+};
 
 /* Whether some of the free numbers have no names: too many to be looked at one by one. */
 static bool posterior_is_opaque(const idm_posterior *posterior)
@@ -225,6 +163,28 @@ static idm_status ask(const idm_fit_watch *opt_watch, double done, idm_error *op
   return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all of it was looked at");
 }
 
+static idm_status assess_parts(const inquiry *q, const idm_fit_watch *opt_watch,
+                               idm_error *opt_error)
+{
+  enum { count = sizeof parts / sizeof *parts };
+  idm_assessment *a = q->assessment;
+  idm_status status = IDM_OK;
+  a->identified = !posterior_is_opaque(q->posterior);
+  if (!a->identified)
+    idm_notes_add(&a->remarks,
+                  "unchecked: with %zu free numbers, most of them without a name, nothing is said "
+                  "of what the data bound",
+                  idm_posterior_dimension(q->posterior));
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    if (parts[i].by_name && !a->identified) continue;
+    status = ask(opt_watch, (double)i / count, opt_error);
+    if (status == IDM_OK) status = parts[i].measure(q, opt_error);
+    if (status == IDM_OK && parts[i].judge) parts[i].judge(q);
+  }
+  a->trusted = !a->failures.count && !a->misfits.count;
+  return status;
+}
+
 idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                       const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
                       idm_error *opt_error)
@@ -245,31 +205,9 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status == IDM_OK) status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
-  const inquiry q = {&f, posterior, status == IDM_OK ? *ret_assessment : NULL};
-  const bool named = status == IDM_OK && !posterior_is_opaque(posterior);
-  if (status == IDM_OK) status = ask(opt_watch, 0, opt_error);
-  if (status == IDM_OK && named) status = idm_identify(&q, opt_error);
-  if (status == IDM_OK) status = ask(opt_watch, 0.2, opt_error);
-  if (status == IDM_OK && named) status = idm_identify_ridge(&q, opt_error);
-  if (status == IDM_OK) status = ask(opt_watch, 0.4, opt_error);
-  if (status == IDM_OK) status = idm_assess_lattice(&q, opt_error);
-  if (status == IDM_OK) status = ask(opt_watch, 0.6, opt_error);
-  if (status == IDM_OK) status = idm_assess_sensitivity(&q, opt_error);
-  if (status == IDM_OK) status = ask(opt_watch, 0.8, opt_error);
-  if (status == IDM_OK) status = idm_assess_model(&q, opt_error);
-  if (status == IDM_OK) {
-    q.assessment->identified = named;
-    if (!named)
-      idm_notes_add(
-          &q.assessment->remarks,
-          "unchecked: with %zu free numbers, most of them without a name, nothing is said "
-          "of what the data bound",
-          idm_posterior_dimension(posterior));
-    judge_tails(&q);
-    judge_lattice(&q);
-    judge_sensitivity(&q);
-    q.assessment->trusted = !q.assessment->failures.count && !q.assessment->misfits.count;
-  } else {
+  if (status == IDM_OK)
+    status = assess_parts(&(inquiry){&f, posterior, *ret_assessment}, opt_watch, opt_error);
+  if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);
     *ret_assessment = NULL;
   }

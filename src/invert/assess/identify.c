@@ -1,6 +1,6 @@
 /* What the data bound: profile likelihoods of each free number, and the likelihood at its limits.
  *
- * Contents: profiles · limits · intervals · sentences */
+ * Contents: profiles · limits · intervals · sentences · the verdict */
 #include <math.h>
 #include <stdio.h>
 
@@ -444,4 +444,30 @@ idm_status idm_identify(const inquiry *q, idm_error *opt_error)
   }
   free(scratch);
   return status;
+}
+
+/* --- the verdict ---------------------------------------------------------------------------- */
+
+/* A side that neither the data nor the prior bound makes the posterior improper. */
+void idm_judge_identification(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  char name[128];
+  for (size_t i = 0; i < a->parameters; i++) {
+    const idm_identification *id = &a->parameter[i];
+    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    for (int side = 0; side < 2; side++)
+      if (id->gap[side] <= drop && !id->proper[side])
+        idm_notes_add(&a->failures,
+                      "nothing bounds %s %s: the prior is improper and the log-likelihood at the "
+                      "limit is within %.2f of its maximum; give it a proper prior",
+                      name, side ? "above" : "below", id->gap[side]);
+    idm_notes_add(&a->remarks, "%s", id->sentence);
+    const double middle = a->diagnosis[id->quantity].q50;
+    if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))
+      idm_notes_add(&a->remarks,
+                    "prior and data disagree about %s: the posterior median %.3g lies outside what "
+                    "the data bound; look at the prior",
+                    name, middle);
+  }
 }

@@ -10,6 +10,8 @@
 
 /* Points of a lattice beyond which a comparison costs more than it tells. */
 enum { most_points = 300000 };
+/* A lattice that moves a posterior mean by more than this many sds is too coarse. */
+static const double most_shift = 0.5;
 
 /* Shifts of the posterior means when each draw is weighted by exp(change). */
 static void weigh(const inquiry *q, const double *change, size_t size)
@@ -84,4 +86,29 @@ idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error)
   idm_matching_destroy(finer);
   free(change);
   return status;
+}
+
+void idm_judge_lattice(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  double most = 0;
+  size_t at = 0;
+  char name[128];
+  if (!a->finer) return;
+  for (size_t i = 0; i < a->quantities; i++)
+    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
+      most = fabs(a->finer_shift[i]);
+      at = i;
+    }
+  idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
+  if (a->answer == IDM_POINT)
+    idm_notes_add(&a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
+                  a->finer, a->resolution, a->finer_change);
+  else
+    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
+                  "%.3g and the posterior mean of %s by %.2f posterior sd%s",
+                  a->finer, a->resolution, a->finer_change, name, most,
+                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
 }

@@ -142,3 +142,9 @@ idm_status idm_identify_ridge(const inquiry *q, idm_error *opt_error)
   free_cloud(&c);
   return status;
 }
+
+void idm_judge_ridge(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  if (a->ridge_sentence) idm_notes_add(&a->remarks, "%s", a->ridge_sentence);
+}

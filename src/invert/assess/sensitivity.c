@@ -141,3 +141,27 @@ idm_status idm_assess_sensitivity(const inquiry *q, idm_error *opt_error)
   free(list);
   return status;
 }
+
+/* One line a quantity: what a small change of each number held would do, in posterior sds. */
+void idm_judge_sensitivity(const inquiry *q)
+{
+  enum { shown = 12 };
+  const idm_assessment *a = q->assessment;
+  for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
+    char text[1500];
+    char name[128];
+    if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
+    int length = snprintf(text, sizeof text,
+                          "sensitivity of %s, in posterior sds when a number that was held is "
+                          "raised by 1 %%:",
+                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name));
+    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
+                         k ? "," : "", a->sensitivity[k].name,
+                         a->sensitivity[k].slope[i] * a->sensitivity[k].step / a->diagnosis[i].sd);
+    if (a->sensitivities > shown)
+      snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
+               a->sensitivities - shown);
+    idm_notes_add(&q->assessment->remarks, "%s", text);
+  }
+}

@@ -5,5 +5,6 @@
 #include "invert/assess/inquiry.h"
 
 idm_status idm_assess_sensitivity(const inquiry *q, idm_error *opt_error);
+void idm_judge_sensitivity(const inquiry *q);
 
 #endif
