@@ -11,17 +11,25 @@
 extern "C" {
 #endif
 
+/* Separate regions of a profile that are told apart. */
+enum { IDM_MOST_REGIONS = 4 };
+
 /* What the data say of one free number. The profile log-likelihood maximises over the others. */
 typedef struct idm_identification {
   size_t quantity;    /* index of the quantity that is summarised */
   double contraction; /* 1 - posterior variance / prior variance, in the coordinate of the prior;
                          NaN under an improper prior */
   double maximum;     /* the quantity at the maximum of the likelihood */
-  double low;      /* ends of the 95 % profile interval (drop of 1.92), in the quantity's unit; */
-  double high;     /* the end of the scale where the data do not bound it */
-  double limit[2]; /* natural value at either end of the scale: below, above */
-  double gap[2];   /* how far the profile falls from its maximum to that limit */
-  bool proper[2];  /* the prior bounds that side */
+  double low;     /* ends of the 95 % profile interval (drop of 1.92), in the quantity's unit; */
+  double high;    /* the end of the scale where the data do not bound it */
+  size_t regions; /* where the profile is within the drop, in ascending order */
+  double region[IDM_MOST_REGIONS][2];
+  double limit[2];    /* natural value at either end of the scale: below, above */
+  double gap[2];      /* how far the profile falls from its maximum to that limit */
+  bool proper[2];     /* the prior bounds that side */
+  bool improper[2];   /* neither does the prior, nor does the likelihood fall so that the posterior
+                         has   a finite integral */
+  bool unchecked;     /* the search was cut short: it took too many evaluations */
   char sentence[640]; /* to be quoted */
 } idm_identification;
 

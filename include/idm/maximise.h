@@ -14,6 +14,14 @@ extern "C" {
  * log_density receive the best point seen. */
 IDM_API idm_status idm_maximise(const idm_target *target, double tolerance, int limit, double *x,
                                 double *log_density, idm_error *opt_error);
+/* Try every coordinate up and down by its step, go where it is higher by more than `tolerance`, and
+ * divide the steps by four where it is not, until they are a thousandth of what they were (Hooke
+ * and Jeeves 1961): no gradient is asked for, so that kinks, plateaus and slopes that are no
+ * numbers do not end the search. `limit` bounds the evaluations. x and log_density, which come in
+ * with a point and its height, receive the best point seen. */
+IDM_API idm_status idm_maximise_by_steps(const idm_target *target, const double *step,
+                                         double tolerance, int limit, double *x,
+                                         double *log_density, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@ static const double rise = 1e-4, flattening = 0.9;
 typedef struct climb {
   const idm_target *target;
   size_t n;
+  double tolerance; /* a gain that is not worth a step */
   double density;   /* at x */
   double *x;        /* [n], as all below */
   double *gradient; /* at x */
@@ -197,6 +198,8 @@ static idm_status search(climb *c, double length, double slope, bool *found, idm
     }
     const double next = high < INFINITY ? shorter(c, slope, low, high) : 3 * length;
     if (!(next > low && next < high)) break; /* no number between */
+    /* At a kink the bracket shrinks for ever: the slope bounds what is left to gain in it. */
+    if (slope * (high - low) < 0.1 * c->tolerance) break;
     length = next;
   }
   *found = low > 0; /* a kink: no length flattens the slope */
@@ -267,7 +270,7 @@ idm_status idm_maximise(const idm_target *target, double tolerance, int limit, d
   const size_t n = target->dimension;
   double *work = idm_new(idm_times(n, 7 + 2 * memory), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
-  climb c = {.target = target, .n = n};
+  climb c = {.target = target, .n = n, .tolerance = tolerance};
   double **const part[] = {&c.x,    &c.gradient,  &c.trial, &c.trial_gradient,
                            &c.best, &c.direction, &c.spread};
   for (size_t i = 0; i < 7; i++) *part[i] = work + i * n;
@@ -281,4 +284,49 @@ idm_status idm_maximise(const idm_target *target, double tolerance, int limit, d
   }
   free(work);
   return status;
+}
+
+/* --- without a gradient --------------------------------------------------------------------- */
+
+/* One coordinate of x: by `step` up or down as long as it gains, in steps that double. */
+static idm_status try_coordinate(const idm_target *target, size_t i, double step, double tolerance,
+                                 int *left, double *x, double *log_density, bool *gained,
+                                 idm_error *opt_error)
+{
+  for (int side = 0; side < 2; side++) {
+    bool rose = false;
+    for (double by = side ? -step : step; *left > 0; by *= 2) {
+      const double from = x[i];
+      double here;
+      x[i] = from + by;
+      const idm_status status = idm_target_evaluate(target, x, &here, NULL, opt_error);
+      if (status != IDM_OK) return status;
+      --*left;
+      if (!(here > *log_density + fmax(tolerance, noise(*log_density)))) {
+        x[i] = from;
+        break;
+      }
+      *log_density = here;
+      rose = *gained = true;
+    }
+    if (rose) break;
+  }
+  return IDM_OK;
+}
+
+idm_status idm_maximise_by_steps(const idm_target *target, const double *step, double tolerance,
+                                 int limit, double *x, double *log_density, idm_error *opt_error)
+{
+  static const double least = 1e-3;
+  double scale = 1;
+  while (scale > least && limit > 0) {
+    bool gained = false;
+    for (size_t i = 0; i < target->dimension; i++) {
+      const idm_status status = try_coordinate(target, i, scale * step[i], tolerance, &limit, x,
+                                               log_density, &gained, opt_error);
+      if (status != IDM_OK) return status;
+    }
+    if (!gained) scale /= 4;
+  }
+  return IDM_OK;
 }

@@ -170,13 +170,17 @@ static idm_status assess_parts(const inquiry *q, const idm_fit_watch *opt_watch,
   idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
   a->identified = !posterior_is_opaque(q->posterior);
-  if (!a->identified)
-    idm_notes_add(&a->remarks,
+  const bool named = a->identified;
+  if (!named)
+    idm_notes_add(idm_parameters_proper(q->f->parameters) ? &a->remarks : &a->failures,
                   "unchecked: with %zu free numbers, most of them without a name, nothing is said "
-                  "of what the data bound",
-                  idm_posterior_dimension(q->posterior));
+                  "of what the data bound%s",
+                  idm_posterior_dimension(q->posterior),
+                  idm_parameters_proper(q->f->parameters)
+                      ? ""
+                      : "; as a prior is improper, the posterior may be too: give it a proper one");
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    if (parts[i].by_name && !a->identified) continue;
+    if (parts[i].by_name && !named) continue;
     status = ask(opt_watch, (double)i / count, opt_error);
     if (status == IDM_OK) status = parts[i].measure(q, opt_error);
     if (status == IDM_OK && parts[i].judge) parts[i].judge(q);

@@ -1,257 +1,293 @@
 /* What the data bound: profile likelihoods of each free number, and the likelihood at its limits.
  *
- * Contents: profiles · limits · intervals · sentences · the verdict */
+ * Contents: the maximum · limits · intervals · sentences · all of it · the verdict */
+#include "invert/assess/identify.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "base/dense.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "idm/assess.h"
 #include "idm/laplace.h"
 #include "idm/matching.h"
-#include "idm/maximise.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
-#include "invert/assess/identify.h"
+#include "invert/assess/region.h"
 #include "invert/matching/matching.h"
 #include "setting/freedom.h"
 
-/* A 95 % interval ends where the profile has fallen this far (half a chi-square quantile). */
-static const double drop = 1.92;
-enum { most_steps = 60 };
+/* Points looked at for a maximum, draws held against the regions, profiles worked on at once. */
+enum { most_guides = 40, most_draws = 1000, most_jobs = 4 };
 
-/* --- profiles ------------------------------------------------------------------------------- */
+/* Everything the items share. */
+typedef struct identifying {
+  const inquiry *q;
+  size_t dimension;
+  bool dear;          /* an evaluation takes long: fewer of them */
+  bool last;          /* a higher maximum found now is not gone back to */
+  long evaluations;   /* that may be spent on one item */
+  window *where;      /* [dimension] */
+  double *step;       /* [dimension] */
+  double *precision;  /* [dimension][dimension]: minus the Hessian at the maximum */
+  double *covariance; /* its inverse */
+  size_t guides;
+  place *guide; /* [guides], the best first */
+  size_t further;
+  place *draw; /* draws within the drop of the maximum */
+  size_t jobs;
+  profile **profile;  /* [jobs] */
+  idm_status *status; /* [jobs] */
+  idm_error *error;   /* [jobs] */
+} identifying;
 
-/* The log-likelihood as a function of all free numbers but one. */
-typedef struct profile {
-  idm_matching *matching;
-  size_t dimension; /* of the whole */
-  size_t fixed;     /* the coordinate left out; dimension: none is */
-  double *y;        /* [dimension] */
-  double *gradient; /* [dimension] */
-  double *others;   /* [dimension]: where the last climb ended */
-  double *best;     /* [dimension]: the maximum */
-  double *path;     /* [dimension]: how the others follow the fixed one, a unit of it */
-} profile;
+/* --- the maximum ---------------------------------------------------------------------------- */
 
-static idm_status evaluate(void *context, const double *x, double *log_density,
-                           double *opt_gradient, idm_error *opt_error)
+static int by_height(const void *a, const void *b)
 {
-  profile *p = context;
-  for (size_t i = 0, j = 0; i < p->dimension; i++)
-    if (i != p->fixed) p->y[i] = x[j++];
-  const idm_status status = idm_matching_log_likelihood(
-      p->matching, p->y, log_density, opt_gradient ? p->gradient : NULL, opt_error);
-  for (size_t i = 0, j = 0; opt_gradient && i < p->dimension; i++)
-    if (i != p->fixed) opt_gradient[j++] = p->gradient[i];
+  const double x = ((const place *)a)->height;
+  const double y = ((const place *)b)->height;
+  return (x < y) - (x > y);
+}
+
+/* Points that owe nothing to the priors asked for, nor to the seed: the problem's own values, then
+ * draws of the default priors. */
+static idm_status look_around(identifying *w, profile *p, idm_error *opt_error)
+{
+  const fit *f = w->q->f;
+  idm_problem usual = *f->problem;
+  idm_parameters *parameters = NULL;
+  idm_random random;
+  double *draw = idm_new(w->dimension, sizeof *draw);
+  if (!draw) return idm_fail_memory(opt_error);
+  idm_status status = idm_theta_copy(f->problem->theta, &usual.theta, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < usual.theta->blocks; i++)
+    if (usual.theta->block[i].role == IDM_DESCRIPTIVE)
+      status =
+          idm_theta_default_prior(usual.theta, i, idm_theta_range(f->problem->theta), opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(&usual, &parameters, opt_error);
+  idm_random_init(&random, 0, UINT64_MAX);
+  for (size_t k = 0; k < w->guides && status == IDM_OK; k++) {
+    place *to = &w->guide[k];
+    if (k > 0) {
+      idm_parameters_draw(parameters, &random, draw);
+      idm_parameters_set(parameters, draw, usual.theta);
+    }
+    idm_parameters_get(f->parameters, usual.theta, to->y);
+    for (size_t i = 0; i < w->dimension; i++)
+      to->y[i] = fmin(fmax(to->y[i], w->where[i].low), w->where[i].high);
+    status = idm_profile_height(p, to->y, &to->height, opt_error);
+  }
+  idm_parameters_destroy(parameters);
+  idm_theta_destroy(usual.theta);
+  free(draw);
+  qsort(w->guide, w->guides, sizeof *w->guide, by_height);
   return status;
 }
 
-/* Maximise over the others, from where the last climb ended. */
-static idm_status climb(profile *p, double *log_likelihood, idm_error *opt_error)
+/* The log-likelihood of draw i, from its log density. */
+static double draw_height(const inquiry *q, size_t i, double *y)
 {
-  const size_t free_numbers = p->dimension - (p->fixed < p->dimension);
+  idm_inquiry_draw(q, i, y);
+  return q->posterior->statistics[i].log_density -
+         idm_parameters_log_prior(q->f->parameters, y, NULL);
+}
+
+/* Climb from the draw that explains the data best, should it explain them better than what was
+ * found without the draws. */
+static idm_status look_at_draws(identifying *w, profile *p, place *at, idm_error *opt_error)
+{
+  const inquiry *q = w->q;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  double most = p->best.height + 1e-3;
+  size_t best = count;
+  for (size_t i = 0; i < count; i++) {
+    const double height = draw_height(q, i, at->y);
+    if (!(height > most)) continue;
+    most = height;
+    best = i;
+  }
+  if (best == count) return IDM_OK;
+  idm_inquiry_draw(q, best, at->y);
+  idm_status status = idm_profile_height(p, at->y, &at->height, opt_error);
+  if (status == IDM_OK) status = idm_profile_climb(p, at, opt_error);
+  if (status == IDM_OK && at->height > p->best.height) idm_place_copy(at, w->dimension, &p->best);
+  return status;
+}
+
+/* The maximum of the likelihood: climbed to from the best of what was looked at. */
+static idm_status find_best(identifying *w, profile *p, idm_error *opt_error)
+{
+  enum { climbs = 3 };
+  idm_status status = look_around(w, p, opt_error);
+  idm_profile_fix(p, w->dimension, w->precision);
+  p->enough = INFINITY;
+  for (size_t k = 0; k < climbs && k < w->guides && status == IDM_OK; k++)
+    status = idm_profile_climb(p, &w->guide[k], opt_error);
+  qsort(w->guide, w->guides, sizeof *w->guide, by_height);
+  idm_place_copy(&w->guide[0], w->dimension, &p->best);
+  if (status == IDM_OK) status = idm_profile_hop(p, &p->best, opt_error);
+  if (status == IDM_OK) status = look_at_draws(w, p, &p->start[0], opt_error);
+  return status;
+}
+
+static idm_status evaluate(void *context, const double *y, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  return idm_matching_log_likelihood(context, y, log_density, opt_gradient, opt_error);
+}
+
+/* Curvature at the maximum, and steps from it. */
+static idm_status find_steps(identifying *w, profile *p, idm_error *opt_error)
+{
+  const size_t d = w->dimension;
   const idm_target target = {
-      .dimension = free_numbers, .gradient = true, .context = p, .evaluate = evaluate};
-  const idm_status status = evaluate(p, p->others, log_likelihood, NULL, opt_error);
-  if (status != IDM_OK || !free_numbers || !isfinite(*log_likelihood)) return status;
-  return idm_maximise(&target, 1e-6, most_steps, p->others, log_likelihood, opt_error);
-}
-
-/* Fix coordinate `fixed` of y; the others start from y. */
-static void fix(profile *p, size_t fixed, const double *y)
-{
-  p->fixed = fixed;
-  memcpy(p->y, y, p->dimension * sizeof *y);
-  for (size_t i = 0, j = 0; i < p->dimension; i++)
-    if (i != fixed) p->others[j++] = y[i];
-}
-
-/* The others at the end of the straight path that a normal likelihood would have them take; a shift
- * that changes nothing is such a path. */
-static void follow_path(const profile *p, double value, double *others)
-{
-  const double moved = value - p->best[p->fixed];
-  for (size_t i = 0, j = 0; i < p->dimension; i++)
-    if (i != p->fixed) others[j++] = p->best[i] + moved * p->path[i];
-}
-
-/* The profile at a value of the fixed coordinate: climbed from the better of two starts, where the
- * last climb ended and where the path leads. */
-static idm_status profile_at(profile *p, double value, double *log_likelihood, idm_error *opt_error)
-{
-  double last = -INFINITY;
-  double ahead = -INFINITY;
-  const size_t others = (p->dimension - 1) * sizeof(double);
-  p->y[p->fixed] = value;
-  idm_status status = evaluate(p, p->others, &last, NULL, opt_error);
-  if (status != IDM_OK || p->dimension == 1) {
-    *log_likelihood = last;
-    return status;
+      .dimension = d, .gradient = true, .context = p->matching, .evaluate = evaluate};
+  bool definite = false;
+  for (size_t i = 0; i < d * d; i++) w->precision[i] = 0;
+  const idm_status status =
+      idm_laplace(&target, p->best.y, w->covariance, w->precision, &definite, opt_error);
+  for (size_t i = 0; i < d; i++) {
+    const double variance = definite ? w->covariance[i * d + i] : 1 / w->precision[i * d + i];
+    const double widest = (w->where[i].high - w->where[i].low) / 12;
+    const bool known = variance > 0 && isfinite(variance);
+    w->step[i] = fmin(known ? 0.5 * sqrt(variance) : w->where[i].unit, widest);
   }
-  memcpy(p->gradient, p->others, others);
-  follow_path(p, value, p->others);
-  status = evaluate(p, p->others, &ahead, NULL, opt_error);
-  if (status != IDM_OK) return status;
-  if (!(ahead > last)) memcpy(p->others, p->gradient, others);
-  return climb(p, log_likelihood, opt_error);
-}
-
-/* How the others follow coordinate `fixed` at the maximum: minus P_oo^-1 P_of, P the curvature. */
-static void find_path(profile *p, const double *precision)
-{
-  const size_t d = p->dimension;
-  double *matrix = idm_new((d + 1) * d, sizeof *matrix);
-  for (size_t i = 0; i < d; i++) p->path[i] = 0;
-  if (!matrix || d < 2) {
-    free(matrix);
-    return;
-  }
-  double *rhs = matrix + d * d;
-  const size_t n = d - 1;
-  for (size_t i = 0, k = 0; i < d; i++) {
-    if (i == p->fixed) continue;
-    rhs[k] = -precision[i * d + p->fixed];
-    for (size_t j = 0, l = 0; j < d; j++)
-      if (j != p->fixed) matrix[k * n + l++] = precision[i * d + j];
-    k++;
-  }
-  if (idm_cholesky(n, matrix)) {
-    idm_lower_solve(n, matrix, rhs);
-    idm_lower_solve_transposed(n, matrix, rhs);
-    for (size_t i = 0, k = 0; i < d; i++)
-      if (i != p->fixed) p->path[i] = rhs[k++];
-  }
-  free(matrix);
+  return status;
 }
 
 /* --- limits --------------------------------------------------------------------------------- */
-
-/* The natural value at an end of the scale (side 0: below, 1: above). A number without a limit that
- * can be computed gets one far beyond the unit of the utility. */
-static double limit_of(const idm_block_info *info, const parameter *item, int side, double range)
-{
-  const double far = 1e6 * fmax(1, range);
-  const double end = side ? item->upper : item->lower;
-  if (isfinite(end)) return idm_scale_from(item->scale, end);
-  switch (item->scale) {
-  case IDM_SCALE_LOG:
-    return side ? (info->infinite ? INFINITY : far) : 0;
-  case IDM_SCALE_INVERSE:
-    return side ? 0.0 : -0.0;
-  default:
-    return (side ? 1 : -1) * (info->infinite ? INFINITY : far);
-  }
-}
 
 static bool bounded_by_prior(const parameter *item, int side)
 {
   return item->prior->kind != IDM_PRIOR_FLAT || isfinite(side ? item->upper : item->lower);
 }
 
-static idm_status measure_limits(const inquiry *q, const parameter *item, profile *p,
-                                 const double *best, idm_identification *id, idm_error *opt_error)
+/* Free numbers that their priors leave without a bound. */
+static size_t unbounded_numbers(const idm_parameters *parameters)
 {
-  const double range = idm_theta_range(q->f->problem->theta);
-  idm_status status = IDM_OK;
-  for (int side = 0; side < 2 && status == IDM_OK; side++) {
-    double at_limit = -INFINITY;
-    id->limit[side] = limit_of(q->f->parameters->theta->block[item->block].info, item, side, range);
-    id->proper[side] = bounded_by_prior(item, side);
-    fix(p, item->first, best);
-    idm_matching_hold(p->matching, item, id->limit[side]);
-    /* A limit that is a number has a place on the path; another is climbed to from the maximum. */
-    const bool placed = item->scale == IDM_SCALE_IDENTITY && isfinite(id->limit[side]) &&
-                        isinf(item->lower) && isinf(item->upper);
-    status = placed ? profile_at(p, id->limit[side], &at_limit, opt_error)
-                    : climb(p, &at_limit, opt_error);
-    id->gap[side] = fmax(0, q->assessment->log_likelihood - at_limit);
+  size_t count = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (!item->simplex && !(bounded_by_prior(item, 0) && bounded_by_prior(item, 1)))
+      count += item->size;
   }
-  idm_matching_hold(p->matching, NULL, 0);
+  return count;
+}
+
+/* The natural value at an end of the scale (side 0: below, 1: above), and whether it is the limit
+ * itself. A number without a limit that can be computed gets the end of its window. */
+static double limit_of(const idm_block_info *info, const parameter *item, int side,
+                       const window *where, bool *exact)
+{
+  const double end = side ? item->upper : item->lower;
+  *exact = true;
+  if (isfinite(end)) return idm_scale_from(item->scale, end);
+  if (item->scale == IDM_SCALE_INVERSE) return side ? 0.0 : -0.0;
+  if (item->scale == IDM_SCALE_LOG && !side) return 0;
+  if (info->infinite) return side ? INFINITY : -INFINITY;
+  *exact = false;
+  return idm_scale_from(
+      item->scale,
+      idm_constrain(item->lower, item->upper, side ? where->high : where->low, NULL, NULL, NULL));
+}
+
+/* How fast the profile falls towards the end of the window, a unit of the logarithm of the distance
+ * from the maximum in the prior's coordinate c: a density that falls like c^-rate has a finite
+ * integral over m unbounded directions where the rate is above m. */
+static double falling_rate(const profile *p, const parameter *item, const place *edge,
+                           const place *before)
+{
+  const double from =
+      idm_constrain(item->lower, item->upper, p->best.y[p->fixed], NULL, NULL, NULL);
+  const double far = idm_constrain(item->lower, item->upper, edge->value, NULL, NULL, NULL);
+  const double nearer = idm_constrain(item->lower, item->upper, before->value, NULL, NULL, NULL);
+  if (!isfinite(edge->height)) return INFINITY;
+  const double rate = (before->height - edge->height) / log((far - from) / (nearer - from));
+  return isnan(rate) ? 0 : rate;
+}
+
+/* The profile without a level top, at the last two places of the scan and with the number held at
+ * its limit, where it has one. */
+static idm_status measure_limit(const identifying *w, const parameter *item, profile *p,
+                                const scan *s, int side, idm_identification *id,
+                                idm_error *opt_error)
+{
+  const idm_block_info *info = w->q->f->parameters->theta->block[item->block].info;
+  const size_t last = side ? s->count - 1 : 0;
+  const size_t next = s->count < 2 ? last : side ? last - 1 : 1;
+  bool exact;
+  place *at = idm_places_create(3, w->dimension);
+  if (!at) return idm_fail_memory(opt_error);
+  id->limit[side] = limit_of(info, item, side, &w->where[item->first], &exact);
+  id->proper[side] = bounded_by_prior(item, side);
+  p->enough = p->best.height;
+  idm_status status = IDM_OK;
+  for (int k = 0; k < 2 && status == IDM_OK; k++) {
+    const place *from = &s->place[k ? last : next];
+    at[k].value = from->value;
+    status = idm_profile_at(p, from, NULL, &at[k], opt_error);
+  }
+  at[2].value = at[1].value;
+  if (exact && status == IDM_OK) {
+    idm_matching_hold(p->matching, item, id->limit[side]);
+    status = idm_profile_at(p, &at[1], NULL, &at[2], opt_error);
+    idm_matching_hold(p->matching, NULL, 0);
+  }
+  const double rate = falling_rate(p, item, &at[1], &at[0]);
+  const double needed = (double)unbounded_numbers(w->q->f->parameters) + 0.5;
+  const bool inside = at[1].height >= p->best.height - idm_profile_drop;
+  double height = at[2].height;
+  if (!exact || inside || rate < needed) height = fmax(height, at[1].height);
+  id->gap[side] = fmax(0, p->best.height - height);
+  id->improper[side] = !id->proper[side] && (isfinite(at[2].height) || rate < needed);
+  free(at);
   return status;
 }
 
 /* --- intervals ------------------------------------------------------------------------------ */
 
-/* Signed distance from the drop, on the scale on which a normal likelihood is a straight line. */
-static double depth(const inquiry *q, double log_likelihood)
+static double reported(const parameter *item, double y)
 {
-  return sqrt(2 * fmax(0, q->assessment->log_likelihood - log_likelihood)) - sqrt(2 * drop);
+  if (isinf(y)) return idm_parameter_reported_at(item, y > 0 ? item->upper : item->lower);
+  return idm_parameter_reported_at(item,
+                                   idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
 }
 
-/* Where the profile has fallen by `drop`, going from best in steps that double. NaN where it never
- * does. */
-static idm_status find_end(const inquiry *q, profile *p, size_t at, const double *best, double step,
-                           double *ret_end, idm_error *opt_error)
+/* A limit within the drop leaves its side open, also where the scan fell below the drop before. */
+static void open_ends(const scan *s, const idm_identification *id, double (*region)[2],
+                      size_t *regions)
 {
-  enum { most_doublings = 60, most_halvings = 12 };
-  double inner = best[at];
-  double outer = inner;
-  double inner_depth = -sqrt(2 * drop);
-  double outer_depth = inner_depth;
-  double reached;
-  *ret_end = NAN;
-  fix(p, at, best);
-  for (int i = 0; i < most_doublings && outer_depth < 0; i++, step *= 2) {
-    inner = outer;
-    inner_depth = outer_depth;
-    outer += step;
-    const idm_status status = profile_at(p, outer, &reached, opt_error);
-    if (status != IDM_OK) return status;
-    outer_depth = isfinite(reached) ? depth(q, reached) : 1e3;
-  }
-  if (outer_depth < 0) return IDM_OK;
-  for (int i = 0; i < most_halvings; i++) {
-    /* Regula falsi, kept away from the ends so that a kink cannot stall it. */
-    const double part = fmin(fmax(-inner_depth / (outer_depth - inner_depth), 0.05), 0.95);
-    const double middle = inner + part * (outer - inner);
-    const idm_status status = profile_at(p, middle, &reached, opt_error);
-    if (status != IDM_OK) return status;
-    const double here = isfinite(reached) ? depth(q, reached) : 1e3;
-    *ret_end = middle;
-    if (fabs(here) < 5e-3) break;
-    if (here < 0) {
-      inner = middle;
-      inner_depth = here;
-    } else {
-      outer = middle;
-      outer_depth = here;
+  for (int side = 0; side < 2; side++) {
+    if (id->gap[side] > idm_profile_drop) continue;
+    if (*regions && isinf(region[side ? *regions - 1 : 0][side])) continue;
+    const double edge = s->place[side ? s->count - 1 : 0].value;
+    if (*regions == IDM_MOST_REGIONS) {
+      region[side ? *regions - 1 : 0][side] = side ? INFINITY : -INFINITY;
+      continue;
     }
+    if (!side) memmove(region + 1, region, *regions * sizeof *region);
+    double *added = region[side ? *regions : 0];
+    added[side] = side ? INFINITY : -INFINITY;
+    added[!side] = edge;
+    ++*regions;
   }
-  return IDM_OK;
 }
 
-/* A first step: the posterior's own spread, or a part of a unit. */
-static double spread(const inquiry *q, size_t coordinate)
+static void report_regions(const parameter *item, const profile *p, const scan *s,
+                           idm_identification *id)
 {
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  const double *x = q->posterior->unconstrained + coordinate * count;
-  double mean = 0;
-  double square = 0;
-  for (size_t i = 0; i < count; i++) mean += x[i] / (double)count;
-  for (size_t i = 0; i < count; i++) square += (x[i] - mean) * (x[i] - mean) / (double)count;
-  return square > 0 ? sqrt(square) : 0.1;
-}
-
-static idm_status measure_interval(const inquiry *q, const parameter *item, profile *p,
-                                   const double *best, idm_identification *id, idm_error *opt_error)
-{
-  const double step = spread(q, item->first);
-  double end[2] = {NAN, NAN};
-  idm_status status = IDM_OK;
-  for (int side = 0; side < 2 && status == IDM_OK; side++)
-    if (id->gap[side] > drop)
-      status = find_end(q, p, item->first, best, side ? step : -step, &end[side], opt_error);
-  if (status != IDM_OK) return status;
-  double value[3];
-  const double y[3] = {end[0], best[item->first], end[1]};
-  for (int i = 0; i < 3; i++)
-    value[i] = idm_parameter_reported_at(
-        item, idm_constrain(item->lower, item->upper, y[i], NULL, NULL, NULL));
-  id->low = isnan(end[0]) ? idm_parameter_reported_at(item, item->lower) : value[0];
-  id->maximum = value[1];
-  id->high = isnan(end[1]) ? idm_parameter_reported_at(item, item->upper) : value[2];
-  return IDM_OK;
+  double region[IDM_MOST_REGIONS][2];
+  size_t regions = s->regions;
+  memcpy(region, s->region, sizeof region);
+  open_ends(s, id, region, &regions);
+  id->regions = regions;
+  for (size_t i = 0; i < regions; i++)
+    for (int side = 0; side < 2; side++) id->region[i][side] = reported(item, region[i][side]);
+  id->low = id->region[0][0];
+  id->high = id->region[regions - 1][1];
+  id->maximum = reported(item, p->best.y[item->first]);
 }
 
 static double contraction(const inquiry *q, const parameter *item)
@@ -271,13 +307,18 @@ static double contraction(const inquiry *q, const parameter *item)
 
 /* --- sentences ------------------------------------------------------------------------------ */
 
+static bool is_open(const idm_identification *id, int side)
+{
+  return id->gap[side] <= idm_profile_drop;
+}
+
 /* Sides that the data leave open, as clauses. */
 static void open_clauses(const idm_identification *id, char *text, size_t size)
 {
   size_t length = 0;
   text[0] = '\0';
   for (int side = 0; side < 2; side++)
-    if (id->gap[side] <= drop)
+    if (is_open(id, side))
       length += (size_t)snprintf(
           text + length, size - length,
           id->proper[side]
@@ -288,43 +329,59 @@ static void open_clauses(const idm_identification *id, char *text, size_t size)
           side ? "above" : "below", id->gap[side]);
 }
 
+/* "within [a, b] or [c, d]", "below only: it is above a", or as much of it as holds. */
+static void region_clause(const idm_identification *id, char *text, size_t size)
+{
+  if (id->regions == 1 && is_open(id, 0) != is_open(id, 1)) {
+    const bool below = is_open(id, 1);
+    snprintf(text, size, "%s only: it is %s %.3g", below ? "below" : "above",
+             below ? "above" : "below", below ? id->low : id->high);
+    return;
+  }
+  size_t length = (size_t)snprintf(text, size, "within ");
+  for (size_t i = 0; i < id->regions; i++)
+    length += (size_t)snprintf(text + length, size - length, "%s[%.3g, %.3g]", i ? " or " : "",
+                               id->region[i][0], id->region[i][1]);
+}
+
+/* What the interval means for the natural value of a number inferred by another. */
+static void natural_clause(const inquiry *q, const parameter *item, const idm_identification *id,
+                           char *text, size_t size)
+{
+  const char *natural = q->posterior->quantity.name[item->quantity];
+  const bool inverse = item->scale == IDM_SCALE_INVERSE;
+  text[0] = '\0';
+  if (idm_parameter_reported(item) == item->quantity) return;
+  if (inverse && id->low <= 0 && id->high >= 0)
+    snprintf(text, size, "; %.60s itself is not bounded above: report 1/%.60s%s", natural, natural,
+             item->block == IDM_BETA ? ", optimism, not beta" : "");
+  else if (inverse)
+    snprintf(text, size, " (%.60s between %.3g and %.3g)", natural,
+             1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
+  else
+    snprintf(text, size, " (%.60s between %.3g and %.3g)", natural,
+             idm_scale_from(item->scale, id->low), idm_scale_from(item->scale, id->high));
+}
+
 static void write_sentence(const inquiry *q, const parameter *item, idm_identification *id)
 {
   char name[128];
+  char regions[200];
   char open[400];
-  char inverse[200] = "";
+  char natural[200];
   idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
   open_clauses(id, open, sizeof open);
-  if (item->scale == IDM_SCALE_INVERSE) {
-    const char *natural = q->posterior->quantity.name[item->quantity];
-    if (id->low <= 0 && id->high >= 0)
-      snprintf(inverse, sizeof inverse, "; %.60s itself is not bounded above: report 1/%.60s%s",
-               natural, natural, item->block == IDM_BETA ? ", optimism, not beta" : "");
-    else
-      snprintf(inverse, sizeof inverse, " (%.60s between %.3g and %.3g)", natural,
-               1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
-  }
-  if (id->gap[0] <= drop && id->gap[1] <= drop)
+  region_clause(id, regions, sizeof regions);
+  natural_clause(q, item, id, natural, sizeof natural);
+  if (id->regions == 1 && is_open(id, 0) && is_open(id, 1))
     snprintf(id->sentence, sizeof id->sentence, "the data do not bound %s%s", name, open);
   else
     snprintf(id->sentence, sizeof id->sentence,
-             "the data bound %s within [%.3g, %.3g] (95 %% profile likelihood)%s%s", name, id->low,
-             id->high, inverse, open);
+             "the data bound %s %s (95 %% profile likelihood)%s%s%s", name, regions, natural, open,
+             id->unchecked ? "; the search was cut short, so that this is not certain" : "");
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
-
-static idm_status identify_item(const inquiry *q, const parameter *item, profile *p,
-                                const double *best, idm_identification *id, idm_error *opt_error)
-{
-  id->quantity = idm_parameter_reported(item);
-  idm_status status = measure_limits(q, item, p, best, id, opt_error);
-  if (status == IDM_OK) status = measure_interval(q, item, p, best, id, opt_error);
-  if (status != IDM_OK) return status;
-  id->contraction = contraction(q, item);
-  write_sentence(q, item, id);
-  return IDM_OK;
-}
 
 /* With every utility free a number added to all of them changes no choice: the path is known. */
 static bool shifts_freely(const inquiry *q, const parameter *item)
@@ -341,127 +398,253 @@ static void shift_path(const inquiry *q, profile *p)
     if (parameters->item[i].block == IDM_UTILITY) p->path[parameters->item[i].first] = 1;
 }
 
-/* Starting points that owe nothing to the priors asked for: the problem's own values, then draws of
- * the default priors. The best of them into y, and its log-likelihood. */
-static idm_status look_around(const inquiry *q, profile *p, double *y, double *log_likelihood,
-                              idm_error *opt_error)
+/* What a scan comes to. */
+static idm_status conclude(const identifying *w, const parameter *item, profile *p, const scan *s,
+                           idm_identification *id, idm_error *opt_error)
 {
-  enum { looks = 9 };
-  idm_problem usual = *q->f->problem;
-  idm_parameters *parameters = NULL;
-  idm_random random;
-  *log_likelihood = -INFINITY;
-  double *draw = idm_new(2 * p->dimension, sizeof *draw);
-  if (!draw) return idm_fail_memory(opt_error);
-  idm_status status = idm_theta_copy(q->f->problem->theta, &usual.theta, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < usual.theta->blocks; i++)
-    if (usual.theta->block[i].role == IDM_DESCRIPTIVE)
-      status =
-          idm_theta_default_prior(usual.theta, i, idm_theta_range(q->f->problem->theta), opt_error);
-  if (status == IDM_OK) status = idm_parameters_create(&usual, &parameters, opt_error);
-  idm_random_init(&random, q->posterior->seed, UINT64_MAX);
-  for (int k = 0; k < looks && status == IDM_OK; k++) {
-    double here = -INFINITY;
-    if (k > 0) {
-      idm_parameters_draw(parameters, &random, draw);
-      idm_parameters_set(parameters, draw, usual.theta);
-    }
-    idm_parameters_get(q->f->parameters, usual.theta, draw + p->dimension);
-    status = evaluate(p, draw + p->dimension, &here, NULL, opt_error);
-    if (!(here > *log_likelihood)) continue;
-    *log_likelihood = here;
-    memcpy(y, draw + p->dimension, p->dimension * sizeof *y);
+  for (int side = 0; side < 2; side++) {
+    const idm_status status = measure_limit(w, item, p, s, side, id, opt_error);
+    if (status != IDM_OK) return status;
   }
-  idm_parameters_destroy(parameters);
-  idm_theta_destroy(usual.theta);
-  free(draw);
-  return status;
-}
-
-/* The maximum of the likelihood: climbed to from the draw with the highest density, and from
- * elsewhere, where the prior may have kept the draws away from it. */
-static idm_status find_best(const inquiry *q, profile *p, idm_error *opt_error)
-{
-  const size_t bytes = p->dimension * sizeof *p->best;
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  size_t at = 0;
-  double elsewhere = -INFINITY;
-  for (size_t i = 1; i < count; i++)
-    if (q->posterior->statistics[i].log_density > q->posterior->statistics[at].log_density) at = i;
-  idm_inquiry_draw(q, at, p->best);
-  idm_matching_wander(p->matching);
-  fix(p, p->dimension, p->best);
-  idm_status status = climb(p, &q->assessment->log_likelihood, opt_error);
-  memcpy(p->best, p->others, bytes);
-  if (status == IDM_OK) status = look_around(q, p, p->others, &elsewhere, opt_error);
-  if (status == IDM_OK && isfinite(elsewhere)) status = climb(p, &elsewhere, opt_error);
-  if (status != IDM_OK || !(elsewhere > q->assessment->log_likelihood)) return status;
-  q->assessment->log_likelihood = elsewhere;
-  memcpy(p->best, p->others, bytes);
+  id->quantity = idm_parameter_reported(item);
+  id->contraction = contraction(w->q, item);
+  id->unchecked = p->left <= 0;
+  report_regions(item, p, s, id);
+  write_sentence(w->q, item, id);
   return IDM_OK;
 }
 
-static idm_status identify_all(const inquiry *q, profile *p, double *curvature,
-                               idm_error *opt_error)
+/* Whether a profile has met a point that explains the data better than the maximum did. */
+static bool met_higher(const profile *p)
 {
-  const idm_parameters *parameters = q->f->parameters;
-  const size_t d = p->dimension;
-  idm_assessment *a = q->assessment;
-  bool definite = false;
-  idm_status status = find_best(q, p, opt_error);
-  p->fixed = d;
-  const idm_target target = {.dimension = d, .gradient = true, .context = p, .evaluate = evaluate};
-  if (status == IDM_OK)
-    status = idm_laplace(&target, p->best, curvature + d * d, curvature, &definite, opt_error);
-  for (size_t i = 0; i < parameters->items && status == IDM_OK; i++) {
+  return p->highest.height > p->best.height + 1e-4;
+}
+
+static idm_status identify_item(const identifying *w, const parameter *item, profile *p,
+                                idm_identification *id, idm_error *opt_error)
+{
+  scan s;
+  p->left = w->evaluations;
+  p->enough = INFINITY;
+  idm_profile_fix(p, item->first, w->precision);
+  if (shifts_freely(w->q, item)) shift_path(w->q, p);
+  /* What a profile finds is to be the same whichever profile was looked at before it. */
+  idm_status status = idm_matching_anchor(p->matching, p->best.y, opt_error);
+  idm_matching_wander(p->matching);
+  if (status == IDM_OK) status = idm_scan_create(w->dimension, &s, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_scan_run(p, !w->dear, &s, opt_error);
+  if (status == IDM_OK && (w->last || !met_higher(p)))
+    status = idm_scan_regions(p, w->draw, w->further, &s, opt_error);
+  if (status == IDM_OK && (w->last || !met_higher(p))) /* else all of it again, from there */
+    status = conclude(w, item, p, &s, id, opt_error);
+  idm_scan_destroy(&s);
+  return status;
+}
+
+/* Job k looks at every jobs-th scalar item. */
+static void run_job(void *context, size_t k)
+{
+  identifying *w = context;
+  const idm_parameters *parameters = w->q->f->parameters;
+  size_t at = 0;
+  for (size_t i = 0; i < parameters->items && w->status[k] == IDM_OK; i++) {
     if (!idm_parameter_is_scalar(&parameters->item[i])) continue;
-    p->fixed = parameters->item[i].first;
-    if (shifts_freely(q, &parameters->item[i]))
-      shift_path(q, p);
-    else
-      find_path(p, curvature);
-    status = identify_item(q, &parameters->item[i], p, p->best, &a->parameter[a->parameters++],
-                           opt_error);
+    if (at % w->jobs == k)
+      w->status[k] = identify_item(w, &parameters->item[i], w->profile[k],
+                                   &w->q->assessment->parameter[at], &w->error[k]);
+    at++;
+  }
+}
+
+/* Draws within the drop of the maximum: none of them may lie outside of all regions. */
+static void keep_draws(identifying *w)
+{
+  const inquiry *q = w->q;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  const double level = q->assessment->log_likelihood - idm_profile_drop;
+  w->further = 0;
+  for (size_t i = 0; i < count && w->further < most_draws; i++) {
+    place *to = &w->draw[w->further];
+    to->height = draw_height(q, i, to->y);
+    w->further += to->height >= level && isfinite(to->height);
+  }
+}
+
+/* Every profile from the maximum p knows. *higher tells whether one met a higher point. */
+static idm_status identify_items(identifying *w, bool *higher, idm_error *opt_error)
+{
+  profile *first = w->profile[0];
+  idm_status status = find_steps(w, first, opt_error);
+  w->q->assessment->log_likelihood = first->best.height;
+  for (size_t k = 0; k < w->jobs; k++) {
+    idm_place_copy(&first->best, w->dimension, &w->profile[k]->best);
+    idm_place_copy(&first->best, w->dimension, &w->profile[k]->highest);
+    w->status[k] = IDM_OK;
+  }
+  if (status == IDM_OK)
+    status = idm_parallel(w->jobs, w->q->f->settings->threads, run_job, NULL, w, opt_error);
+  *higher = false;
+  for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {
+    status = w->status[k];
+    if (status != IDM_OK && opt_error) *opt_error = w->error[k];
+    *higher |= met_higher(w->profile[k]);
+    if (w->profile[k]->highest.height > first->best.height)
+      idm_place_copy(&w->profile[k]->highest, w->dimension, &first->best);
+  }
+  if (status != IDM_OK || !*higher) return status;
+  idm_profile_fix(first, w->dimension, w->precision);
+  first->enough = INFINITY;
+  first->left = w->evaluations;
+  status = idm_profile_climb(first, &first->best, opt_error);
+  return status == IDM_OK ? idm_profile_hop(first, &first->best, opt_error) : status;
+}
+
+static idm_status identify_all(identifying *w, idm_error *opt_error)
+{
+  enum { most_rounds = 6 };
+  idm_assessment *a = w->q->assessment;
+  profile *first = w->profile[0];
+  bool higher = true;
+  first->left = 2 * w->evaluations;
+  idm_matching_wander(first->matching);
+  idm_status status = find_best(w, first, opt_error);
+  a->identified = isfinite(first->best.height);
+  a->log_likelihood = first->best.height;
+  if (!a->identified) return status;
+  for (int round = 0; round < most_rounds && higher && status == IDM_OK; round++) {
+    w->last = round + 1 == most_rounds;
+    keep_draws(w);
+    status = identify_items(w, &higher, opt_error);
+  }
+  for (size_t i = 0; i < a->parameters; i++) a->parameter[i].unchecked |= higher;
+  return status;
+}
+
+static size_t count_scalars(const idm_parameters *parameters)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < parameters->items; i++)
+    count += idm_parameter_is_scalar(&parameters->item[i]);
+  return count;
+}
+
+/* What an evaluation costs decides how many there may be. */
+static void plan_work(identifying *w)
+{
+  const inquiry *q = w->q;
+  const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
+  const double work = (double)points + 0.1 * (double)q->f->tree->nodes;
+  const size_t scalars = count_scalars(q->f->parameters);
+  w->dear = work > 2000 || w->dimension > 6;
+  w->evaluations = (long)(fmin(fmax(1.2e7 / work, 1500), 40000) / (double)(scalars ? scalars : 1));
+  if (w->evaluations < 200) w->evaluations = 200;
+  w->guides = w->dear ? 12 : most_guides;
+  w->jobs = scalars < most_jobs ? scalars : most_jobs;
+  if (points > 20000) w->jobs = 1; /* memory */
+  if (!w->jobs) w->jobs = 1;
+}
+
+static void end_work(identifying *w)
+{
+  for (size_t k = 0; w->profile && k < w->jobs; k++) {
+    if (k && w->profile[k]) idm_matching_destroy(w->profile[k]->matching);
+    idm_profile_destroy(w->profile[k]);
+  }
+  free(w->profile);
+  free(w->status);
+  free(w->error);
+  free(w->where);
+  free(w->step);
+  free(w->guide);
+  free(w->draw);
+}
+
+static idm_status begin_work(identifying *w, idm_error *opt_error)
+{
+  const fit *f = w->q->f;
+  const size_t d = w->dimension;
+  plan_work(w);
+  w->where = idm_new(d, sizeof *w->where);
+  w->step = idm_new(d * (1 + 2 * d), sizeof *w->step);
+  w->guide = idm_places_create(w->guides, d);
+  w->draw = idm_places_create(most_draws, d);
+  w->profile = idm_new(w->jobs, sizeof(profile *));
+  w->status = idm_new(w->jobs, sizeof *w->status);
+  w->error = idm_new(w->jobs, sizeof *w->error);
+  if (!w->where || !w->step || !w->guide || !w->draw || !w->profile || !w->status || !w->error)
+    return idm_fail_memory(opt_error);
+  w->precision = w->step + d;
+  w->covariance = w->precision + d * d;
+  idm_profile_windows(f, w->where);
+  for (size_t i = 0; i < d; i++) w->step[i] = w->where[i].unit;
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {
+    idm_matching *matching = f->matching[0];
+    if (k)
+      status =
+          idm_matching_create(f->problem, f->data, f->tree, f->parameters, &matching, opt_error);
+    if (status == IDM_OK) status = idm_profile_create(f, matching, &w->profile[k], opt_error);
+    if (status != IDM_OK) {
+      if (k) idm_matching_destroy(matching);
+      break;
+    }
+    w->profile[k]->where = w->where;
+    w->profile[k]->step = w->step;
+    w->profile[k]->guides = w->guides;
+    w->profile[k]->guide = w->guide;
   }
   return status;
 }
 
 idm_status idm_identify(const inquiry *q, idm_error *opt_error)
 {
-  const size_t d = q->f->parameters->dimension;
+  const idm_parameters *parameters = q->f->parameters;
   idm_assessment *a = q->assessment;
-  double *scratch = idm_new((5 + 2 * d) * d, sizeof *scratch);
-  a->parameter = idm_new(q->f->parameters->items, sizeof *a->parameter);
-  idm_status status = scratch && a->parameter ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) {
-    profile p = {.matching = q->f->matching[0], .dimension = d, .fixed = d};
-    p.y = scratch;
-    p.gradient = scratch + d;
-    p.others = scratch + 2 * d;
-    p.best = scratch + 3 * d;
-    p.path = scratch + 4 * d;
-    status = identify_all(q, &p, scratch + 5 * d, opt_error);
-  }
-  free(scratch);
+  identifying w = {.q = q, .dimension = parameters->dimension};
+  a->parameters = count_scalars(parameters);
+  a->parameter = idm_new(a->parameters, sizeof *a->parameter);
+  idm_status status = a->parameter ? begin_work(&w, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = identify_all(&w, opt_error);
+  if (!a->identified) a->parameters = 0;
+  end_work(&w);
   return status;
 }
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
-/* A side that neither the data nor the prior bound makes the posterior improper. */
+/* A side on which neither the prior nor the data make the integral of the posterior finite. */
+static void judge_tails(const inquiry *q, const idm_identification *id, const char *name)
+{
+  idm_notes *failures = &q->assessment->failures;
+  for (int side = 0; side < 2; side++) {
+    const char *where = side ? "above" : "below";
+    if (id->improper[side])
+      idm_notes_add(failures,
+                    "nothing bounds %s %s: the prior is improper and the log-likelihood stays "
+                    "finite towards the limit, %.3g below its maximum, so that the posterior is "
+                    "improper too and its mean means nothing; give it a proper prior",
+                    name, where, id->gap[side]);
+    else if (id->unchecked && !id->proper[side])
+      idm_notes_add(failures,
+                    "unchecked: the prior of %s is improper %s, and the search for how the "
+                    "likelihood falls there was cut short; give it a proper prior",
+                    name, where);
+  }
+}
+
 void idm_judge_identification(const inquiry *q)
 {
   idm_assessment *a = q->assessment;
   char name[128];
+  if (!a->identified)
+    idm_notes_add(idm_parameters_proper(q->f->parameters) ? &a->remarks : &a->failures,
+                  "unchecked: no point was found that explains the data, so that nothing is said "
+                  "of what they bound");
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
     idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-    for (int side = 0; side < 2; side++)
-      if (id->gap[side] <= drop && !id->proper[side])
-        idm_notes_add(&a->failures,
-                      "nothing bounds %s %s: the prior is improper and the log-likelihood at the "
-                      "limit is within %.2f of its maximum; give it a proper prior",
-                      name, side ? "above" : "below", id->gap[side]);
+    judge_tails(q, id, name);
     idm_notes_add(&a->remarks, "%s", id->sentence);
     const double middle = a->diagnosis[id->quantity].q50;
     if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))

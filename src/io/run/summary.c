@@ -43,6 +43,10 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
     set(&one, "maximum_likelihood", id->maximum);
     idm_json_set(&one, "profile_interval",
                  idm_json_numbers((const double[]){id->low, id->high}, 2));
+    json_t *regions = json_array();
+    for (size_t k = 0; k < id->regions; k++)
+      idm_json_append(&regions, idm_json_numbers(id->region[k], 2));
+    idm_json_set(&one, "profile_regions", regions);
     idm_json_set(&one, "limits", idm_json_numbers(id->limit, 2));
     idm_json_set(&one, "drop_at_limits", idm_json_numbers(id->gap, 2));
     json_t *by_prior = json_array();

@@ -1,0 +1,416 @@
+/* The profile log-likelihood, climbed to from several starts.
+ *
+ * Contents: windows · storage · heights · climbs · starts */
+#include "invert/assess/profile.h"
+
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "idm/matching.h"
+#include "idm/maximise.h"
+#include "idm/transform.h"
+#include "invert/matching/matching.h"
+#include "setting/freedom.h"
+
+/* A climb ends when its last five steps gained less than this together. */
+static const double least_gain = 1e-7;
+enum { few_steps = 15, rounds = 3, guides_tried = 4 };
+
+/* --- windows -------------------------------------------------------------------------------- */
+
+static const idm_block_info *info_of(const fit *f, const parameter *item)
+{
+  return f->parameters->theta->block[item->block].info;
+}
+
+double idm_profile_unit(const fit *f, const parameter *item)
+{
+  const idm_block_info *info = info_of(f, item);
+  const double spread = info->spread > 0 ? info->spread : 1;
+  return spread * (info->in_utility ? idm_theta_range(f->problem->theta) : 1);
+}
+
+/* The middle of the multipliers that matter is a twentieth of the range (see the default priors).
+ */
+static double middle_of(const fit *f, const parameter *item)
+{
+  return idm_profile_unit(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
+}
+
+static window window_of(const fit *f, const parameter *item)
+{
+  const double unit = idm_profile_unit(f, item);
+  const double inverse = 1 / middle_of(f, item);
+  const double reach = log(idm_profile_reach);
+  if (isfinite(item->lower) && isfinite(item->upper)) return (window){-reach, reach, 0.1};
+  if (isfinite(item->lower) || isfinite(item->upper)) {
+    const double size = item->scale == IDM_SCALE_INVERSE      ? inverse
+                        : item->scale == IDM_SCALE_SIGNED_LOG ? log1p(unit)
+                                                              : unit;
+    return (window){log(size) - reach, log(size) + reach, 0.1};
+  }
+  switch (item->scale) {
+  case IDM_SCALE_LOG:
+    return (window){log(middle_of(f, item)) - reach, log(middle_of(f, item)) + reach, 0.1};
+  case IDM_SCALE_SIGNED_LOG: {
+    const double far = log1p(unit * idm_profile_reach);
+    return (window){-far, far, 0.1 * log1p(unit)};
+  }
+  case IDM_SCALE_INVERSE:
+    return (window){-inverse * idm_profile_reach, inverse * idm_profile_reach, 0.01 * inverse};
+  default:
+    return (window){-unit * idm_profile_reach, unit * idm_profile_reach, 0.01 * unit};
+  }
+}
+
+bool idm_window_is_linear(const window *w)
+{
+  return w->high - w->low > 1e4 * w->unit;
+}
+
+void idm_profile_windows(const fit *f, window *where)
+{
+  const window share = {-log(idm_profile_reach), log(idm_profile_reach), 0.1};
+  for (size_t i = 0; i < f->parameters->dimension; i++) where[i] = share;
+  for (size_t i = 0; i < f->parameters->items; i++) {
+    const parameter *item = &f->parameters->item[i];
+    if (idm_parameter_is_scalar(item)) where[item->first] = window_of(f, item);
+  }
+}
+
+/* --- storage -------------------------------------------------------------------------------- */
+
+/* One block, so that places can be moved about: the y lie behind them. */
+place *idm_places_create(size_t count, size_t dimension)
+{
+  const size_t bytes = idm_times(dimension, sizeof(double));
+  place *places =
+      idm_new(count, bytes < (size_t)-1 - sizeof *places ? sizeof *places + bytes : (size_t)-1);
+  if (!places) return NULL;
+  double *y = (double *)(void *)(places + count);
+  for (size_t i = 0; i < count; i++)
+    places[i] = (place){.height = -INFINITY, .y = y + i * dimension};
+  return places;
+}
+
+void idm_place_copy(const place *from, size_t dimension, place *to)
+{
+  to->value = from->value;
+  to->height = from->height;
+  memmove(to->y, from->y, dimension * sizeof *to->y);
+}
+
+void idm_profile_destroy(profile *p)
+{
+  if (!p) return;
+  free(p->y);
+  free(p);
+}
+
+idm_status idm_profile_create(const fit *f, idm_matching *matching, profile **ret_profile,
+                              idm_error *opt_error)
+{
+  const size_t d = f->parameters->dimension;
+  *ret_profile = NULL;
+  profile *p = idm_new(1, sizeof *p);
+  double *scratch = idm_new(idm_times(11 + d, d), sizeof *scratch);
+  if (!p || !scratch) {
+    free(p);
+    free(scratch);
+    return idm_fail_memory(opt_error);
+  }
+  *p = (profile){
+      .f = f, .matching = matching, .dimension = d, .fixed = d, .enough = INFINITY, .y = scratch};
+  double **const part[] = {&p->gradient,   &p->others,     &p->origin, &p->z,
+                           &p->path,       &p->unit_step,  &p->best.y, &p->highest.y,
+                           &p->start[0].y, &p->start[1].y, &p->root};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i] = scratch + (i + 1) * d;
+  p->best.height = p->highest.height = -INFINITY;
+  for (size_t i = 0; i < d; i++) p->unit_step[i] = 0.5;
+  *ret_profile = p;
+  return IDM_OK;
+}
+
+/* --- heights -------------------------------------------------------------------------------- */
+
+/* y within its window, or so near that a number that follows another to its end may go on. */
+static double confine(const window *w, double y)
+{
+  const double slack = 0.5 * (w->high - w->low);
+  return fmin(fmax(y, w->low - slack), w->high + slack);
+}
+
+static bool outside(const profile *p, const double *y)
+{
+  for (size_t i = 0; i < p->dimension; i++)
+    if (!(confine(&p->where[i], y[i]) == y[i])) return true;
+  return false;
+}
+
+/* Height and gradient at p->y, with a level top at `enough`. */
+static idm_status look(profile *p, double *height, double *opt_gradient, idm_error *opt_error)
+{
+  *height = -INFINITY;
+  if (outside(p, p->y)) return IDM_OK;
+  p->left -= opt_gradient ? 2 : 1;
+  const idm_status status =
+      idm_matching_log_likelihood(p->matching, p->y, height, opt_gradient, opt_error);
+  if (status != IDM_OK) return status;
+  if (*height > p->highest.height) {
+    p->highest.height = *height;
+    memcpy(p->highest.y, p->y, p->dimension * sizeof *p->y);
+  }
+  if (!(*height > p->enough)) return IDM_OK;
+  *height = p->enough;
+  for (size_t i = 0; opt_gradient && i < p->dimension; i++) opt_gradient[i] = 0;
+  return IDM_OK;
+}
+
+idm_status idm_profile_height(profile *p, const double *y, double *height, idm_error *opt_error)
+{
+  memcpy(p->y, y, p->dimension * sizeof *y);
+  return look(p, height, NULL, opt_error);
+}
+
+/* p->y at z: the others are origin + root'^-1 z. Returns their number. */
+static size_t set_others(profile *p, const double *z)
+{
+  const size_t n = p->dimension - (p->fixed < p->dimension);
+  memcpy(p->others, z, n * sizeof *z);
+  idm_lower_solve_transposed(n, p->root, p->others);
+  for (size_t i = 0, j = 0; i < p->dimension; i++)
+    if (i != p->fixed) {
+      p->y[i] = p->origin[j] + p->others[j];
+      j++;
+    }
+  return n;
+}
+
+/* The same as a target of z. */
+static idm_status evaluate(void *context, const double *z, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  profile *p = context;
+  const size_t n = set_others(p, z);
+  for (size_t i = 0; i < p->dimension; i++) p->gradient[i] = 0;
+  const idm_status status = look(p, log_density, opt_gradient ? p->gradient : NULL, opt_error);
+  for (size_t i = 0, j = 0; opt_gradient && i < p->dimension; i++)
+    if (i != p->fixed) opt_gradient[j++] = p->gradient[i];
+  if (opt_gradient) idm_lower_solve(n, p->root, opt_gradient);
+  return status;
+}
+
+/* --- climbs --------------------------------------------------------------------------------- */
+
+/* Whether a climb is so far below what is asked for, and rose so little, that it will not get
+ * there. */
+static bool is_hopeless(const profile *p, double before, double height)
+{
+  const double missing = p->enough - height;
+  return isfinite(p->enough) && missing > 30 && 3 * (height - before) < missing;
+}
+
+/* What a climb must gain to be worth going on with: a small part of what is missing. */
+static double worth(const profile *p, double height)
+{
+  return isfinite(p->enough) ? fmax(least_gain, 1e-3 * (p->enough - height)) : least_gain;
+}
+
+/* By gradients, then by steps of the coordinates, which see over kinks and where slopes are no
+ * numbers; again where those gained something. */
+static idm_status climb(profile *p, size_t n, place *at, idm_error *opt_error)
+{
+  const idm_target target = {.dimension = n, .gradient = true, .context = p, .evaluate = evaluate};
+  for (int round = 0; round < rounds && p->left > 0 && at->height < p->enough; round++) {
+    double before;
+    do {
+      before = at->height;
+      const idm_status status =
+          idm_maximise(&target, worth(p, before), few_steps, p->z, &at->height, opt_error);
+      if (status != IDM_OK && status != IDM_NUMERICAL) return status;
+      if (!(at->height < p->enough) || is_hopeless(p, before, at->height)) return IDM_OK;
+    } while (at->height > before + worth(p, before) && p->left > 0);
+    before = at->height;
+    const idm_status status = idm_maximise_by_steps(&target, p->unit_step, worth(p, before),
+                                                    40 * (int)n, p->z, &at->height, opt_error);
+    if (status != IDM_OK || at->height - before < 2 * worth(p, before)) return status;
+  }
+  return IDM_OK;
+}
+
+idm_status idm_profile_climb(profile *p, place *at, idm_error *opt_error)
+{
+  const size_t n = p->dimension - (p->fixed < p->dimension);
+  if (!n || !isfinite(at->height)) return IDM_OK;
+  memcpy(p->y, at->y, p->dimension * sizeof *p->y);
+  for (size_t i = 0, j = 0; i < p->dimension; i++)
+    if (i != p->fixed) p->origin[j++] = at->y[i];
+  for (size_t i = 0; i < n; i++) p->z[i] = 0;
+  const idm_status status = climb(p, n, at, opt_error);
+  set_others(p, p->z);
+  memcpy(at->y, p->y, p->dimension * sizeof *p->y);
+  return status;
+}
+
+/* --- starts --------------------------------------------------------------------------------- */
+
+void idm_profile_fix(profile *p, size_t fixed, const double *precision)
+{
+  const size_t d = p->dimension;
+  const size_t n = d - (fixed < d);
+  size_t k = 0;
+  p->fixed = fixed;
+  for (size_t i = 0; i < d; i++) {
+    p->path[i] = 0;
+    if (i == fixed) continue;
+    p->others[k] = fixed < d ? -precision[i * d + fixed] : 0;
+    for (size_t j = 0, l = 0; j < d; j++)
+      if (j != fixed) p->root[k * n + l++] = precision[i * d + j];
+    k++;
+  }
+  if (idm_cholesky(n, p->root)) { /* the path is minus P_oo^-1 P_of, P minus the Hessian */
+    idm_lower_solve(n, p->root, p->others);
+    idm_lower_solve_transposed(n, p->root, p->others);
+    for (size_t i = 0, j = 0; i < d; i++)
+      if (i != fixed) p->path[i] = p->others[j++];
+    return;
+  }
+  for (size_t i = 0; i < n * n; i++) p->root[i] = 0;
+  for (size_t i = 0, j = 0; i < d; i++)
+    if (i != fixed) {
+      p->root[j * n + j] = 0.5 / p->step[i];
+      j++;
+    }
+}
+
+/* Keep p->y, at `height`, if it is one of the two best starts. */
+static void keep_start(profile *p, double height)
+{
+  const place now = {height, height, p->y};
+  if (height > p->start[0].height) {
+    idm_place_copy(&p->start[0], p->dimension, &p->start[1]);
+    idm_place_copy(&now, p->dimension, &p->start[0]);
+  } else if (height > p->start[1].height && height < p->start[0].height) {
+    idm_place_copy(&now, p->dimension, &p->start[1]);
+  }
+}
+
+/* Look at y, brought into the windows, with the fixed coordinate at `value`. */
+static idm_status try_start(profile *p, const double *y, double value, idm_error *opt_error)
+{
+  double height;
+  if (p->start[0].height >= p->enough) return IDM_OK;
+  for (size_t i = 0; i < p->dimension; i++) p->y[i] = confine(&p->where[i], y[i]);
+  if (p->fixed < p->dimension) p->y[p->fixed] = value;
+  const idm_status status = look(p, &height, NULL, opt_error);
+  if (status == IDM_OK && isfinite(height)) keep_start(p, height);
+  return status;
+}
+
+static double natural_at(const parameter *item, double y)
+{
+  return idm_scale_from(item->scale, idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
+}
+
+static const parameter *item_at(const profile *p, size_t coordinate)
+{
+  for (size_t i = 0; i < p->f->parameters->items; i++)
+    if (p->f->parameters->item[i].first == coordinate) return &p->f->parameters->item[i];
+  return NULL;
+}
+
+/* Everything in the unit of the utilities times as much as the fixed number has grown from `from`
+ * to `value`: choices depend on ratios of utilities and multipliers, so that this is where a ridge
+ * between them leads. */
+static bool scale_along(const profile *p, const place *from, double value, double *y)
+{
+  const parameter *fixed = item_at(p, p->fixed);
+  if (!fixed || !idm_parameter_is_scalar(fixed) || !info_of(p->f, fixed)->in_utility) return false;
+  const double factor = natural_at(fixed, value) / natural_at(fixed, from->value);
+  if (!(factor > 0 && isfinite(factor))) return false;
+  memcpy(y, from->y, p->dimension * sizeof *y);
+  for (size_t i = 0; i < p->f->parameters->items; i++) {
+    const parameter *item = &p->f->parameters->item[i];
+    if (!idm_parameter_is_scalar(item) || !info_of(p->f, item)->in_utility) continue;
+    const double c = idm_scale_to(item->scale, factor * natural_at(item, from->y[item->first]));
+    if (!(c > item->lower && c < item->upper)) continue;
+    const double scaled = idm_unconstrain(item->lower, item->upper, c);
+    if (isfinite(scaled)) y[item->first] = scaled;
+  }
+  return true;
+}
+
+/* Starts by a neighbour: its others as they are, and scaled. */
+static idm_status try_neighbour(profile *p, const place *opt_from, double value,
+                                idm_error *opt_error)
+{
+  if (!opt_from || !isfinite(opt_from->height)) return IDM_OK;
+  idm_status status = try_start(p, opt_from->y, value, opt_error);
+  if (status == IDM_OK && p->dimension > 1 && scale_along(p, opt_from, value, p->others))
+    status = try_start(p, p->others, value, opt_error);
+  return status;
+}
+
+/* Scan one coordinate on either side of `at`, in steps that double, for the two best starts. */
+static idm_status scan_along(profile *p, const place *at, size_t i, idm_error *opt_error)
+{
+  enum { doublings = 8 };
+  const window *w = &p->where[i];
+  const double least = idm_window_is_linear(w) ? 0.01 * fmax(fabs(at->y[i]), w->unit) : 0.05;
+  const double from = at->y[i];
+  idm_status status = IDM_OK;
+  for (int k = 0; k < 2 * doublings && status == IDM_OK; k++) {
+    at->y[i] = from + (k & 1 ? -1 : 1) * ldexp(fmax(least, p->step[i]), k / 2);
+    if (at->y[i] > w->low && at->y[i] < w->high) status = try_start(p, at->y, at->value, opt_error);
+  }
+  at->y[i] = from;
+  return status;
+}
+
+idm_status idm_profile_hop(profile *p, place *at, idm_error *opt_error)
+{
+  enum { hops = 3 };
+  bool higher = true;
+  idm_status status = IDM_OK;
+  for (int hop = 0; hop < hops && higher && p->left > 0 && status == IDM_OK; hop++) {
+    higher = false;
+    p->start[0].height = p->start[1].height = -INFINITY;
+    for (size_t i = 0; i < p->dimension && status == IDM_OK; i++)
+      if (i != p->fixed) status = scan_along(p, at, i, opt_error);
+    for (int k = 0; k < 2 && status == IDM_OK && at->height < p->enough; k++) {
+      const double value = at->value;
+      status = idm_profile_climb(p, &p->start[k], opt_error);
+      if (status != IDM_OK || !(p->start[k].height > at->height + worth(p, at->height))) continue;
+      idm_place_copy(&p->start[k], p->dimension, at);
+      at->value = value;
+      higher = true;
+    }
+  }
+  return status;
+}
+
+idm_status idm_profile_at(profile *p, const place *opt_inner, const place *opt_outer, place *to,
+                          idm_error *opt_error)
+{
+  const double value = to->value;
+
+  p->start[0].height = p->start[1].height = to->height = -INFINITY;
+  idm_status status = try_neighbour(p, opt_inner, value, opt_error);
+  if (status == IDM_OK) status = try_neighbour(p, opt_outer, value, opt_error);
+  if (p->dimension > 1 || !(opt_inner || opt_outer)) {
+    for (size_t i = 0; i < p->dimension; i++)
+      p->others[i] = p->best.y[i] + (value - p->best.y[p->fixed]) * p->path[i];
+    if (status == IDM_OK) status = try_start(p, p->others, value, opt_error);
+    for (size_t i = 0; i < p->guides && i < guides_tried && status == IDM_OK; i++)
+      status = try_start(p, p->guide[i].y, value, opt_error);
+  }
+  for (int k = 0; k < 2 && status == IDM_OK && to->height < p->enough; k++) {
+    if (k && is_hopeless(p, to->height, to->height)) break;
+    status = idm_profile_climb(p, &p->start[k], opt_error);
+    if (status == IDM_OK && p->start[k].height > to->height)
+      idm_place_copy(&p->start[k], p->dimension, to);
+  }
+  to->value = value;
+  return status;
+}
