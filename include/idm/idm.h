@@ -26,6 +26,7 @@
 #include "idm/matching.h"
 #include "idm/maximise.h"
 #include "idm/parameters.h"
+#include "idm/pareto.h"
 #include "idm/planner.h"
 #include "idm/posterior.h"
 #include "idm/predict.h"

@@ -22,8 +22,9 @@ IDM_API void idm_parameters_destroy(idm_parameters *parameters);
  * Opaque blocks come last. */
 IDM_API size_t idm_parameters_dimension(const idm_parameters *parameters);
 IDM_API const idm_labels *idm_parameters_coordinates(const idm_parameters *parameters);
-/* Quantities reported: every free number in its natural unit and, for a scale `inverse`, its
- * inverse as well ("inverse_beta"), which is the one to summarise. */
+/* Quantities reported: every free number in its natural unit and, for a scale `inverse` or
+ * `signed-log`, on which it need not have a mean, its coordinate as well ("inverse_beta",
+ * "signed_log_eta"), which is the one to summarise. */
 IDM_API const idm_labels *idm_parameters_quantities(const idm_parameters *parameters);
 /* Numbers reported: one a quantity, and all of an opaque block, which come last. */
 IDM_API size_t idm_parameters_numbers(const idm_parameters *parameters);
@@ -48,8 +49,8 @@ IDM_API void idm_parameters_pull(const idm_parameters *parameters, const double 
 IDM_API bool idm_parameters_proper(const idm_parameters *parameters);
 IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y);
 
-/* A quantity as a person calls it: "1/beta" where files say inverse_beta. Into buffer, which is
- * returned. */
+/* A quantity as a person calls it: "1/beta" where files say inverse_beta, "signed-log eta" where
+ * they say signed_log_eta. Into buffer, which is returned. */
 IDM_API const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size);
 
 #ifdef __cplusplus

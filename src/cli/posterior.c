@@ -14,10 +14,22 @@ idm_status cli_read_verdict(cli_call *call, idm_posterior **ret_posterior,
   return status;
 }
 
+/* How much narrower than the prior the posterior of a quantity is; "-" where that is not known. */
+static const char *contraction_of(const idm_assessment *a, size_t quantity, char *buffer,
+                                  size_t size)
+{
+  snprintf(buffer, size, "-");
+  for (size_t i = 0; i < a->parameters; i++)
+    if (a->parameter[i].quantity == quantity && a->parameter[i].contraction > -10)
+      snprintf(buffer, size, "%.2f", a->parameter[i].contraction);
+  return buffer;
+}
+
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment)
 {
   char buffer[256];
+  char narrower[32];
   int width = 12;
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const int length = (int)strlen(posterior->quantity.name[i]);
@@ -32,14 +44,15 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                 posterior->value[i * posterior->chains * posterior->draws]);
     return;
   }
-  fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s\n", width, "", "mean", "sd", "mcse",
-          "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat");
+  fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s %6s\n", width, "", "mean", "sd",
+          "mcse", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", "contr.");
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const idm_diagnosis *d = &assessment->diagnosis[i];
     if (!posterior->summarised[i]) continue;
-    fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f\n", width,
+    fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", width,
             idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d->mean, d->sd,
-            d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat);
+            d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat,
+            contraction_of(assessment, i, narrower, sizeof narrower));
   }
 }
 

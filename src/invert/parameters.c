@@ -137,15 +137,39 @@ static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_err
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* What stands before a block's name where the quantity is its inverse. */
-static const char inverse_prefix[] = "inverse_";
+/* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
+ * what may be anything of either sign) is summarised by its coordinate: what then stands before the
+ * block's name in files, and how it is spoken. */
+typedef struct summary_name {
+  idm_scale scale;
+  const char *prefix;
+  const char *spoken;
+} summary_name;
+
+static const summary_name summary_names[] = {
+    {IDM_SCALE_INVERSE, "inverse_", "1/"},
+    {IDM_SCALE_SIGNED_LOG, "signed_log_", "signed-log "},
+};
+enum { summary_name_count = sizeof summary_names / sizeof *summary_names };
+
+/* NULL where the natural value is summarised. */
+static const summary_name *summary_of(const parameter *item)
+{
+  for (size_t i = 0; i < summary_name_count && idm_parameter_is_scalar(item); i++)
+    if (summary_names[i].scale == item->scale) return &summary_names[i];
+  return NULL;
+}
 
 const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
 {
   if (!quantity || !buffer) return NULL;
-  const bool inverse = strncmp(quantity, inverse_prefix, strlen(inverse_prefix)) == 0;
-  snprintf(buffer, size, "%s%s", inverse ? "1/" : "",
-           quantity + (inverse ? strlen(inverse_prefix) : 0));
+  for (size_t i = 0; i < summary_name_count; i++) {
+    const size_t length = strlen(summary_names[i].prefix);
+    if (strncmp(quantity, summary_names[i].prefix, length) != 0) continue;
+    snprintf(buffer, size, "%s%s", summary_names[i].spoken, quantity + length);
+    return buffer;
+  }
+  snprintf(buffer, size, "%s", quantity);
   return buffer;
 }
 
@@ -173,7 +197,7 @@ static const char *entry_name(const idm_problem *problem, const parameter *item,
 /* Numbers that an item reports. */
 static size_t numbers_of(const parameter *item)
 {
-  return item->size + (idm_parameter_is_scalar(item) && item->scale == IDM_SCALE_INVERSE);
+  return item->size + (summary_of(item) != NULL);
 }
 
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
@@ -192,14 +216,14 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
   }
   for (size_t i = 0; i < item->size && status == IDM_OK; i++) {
     const char *entry = entry_name(problem, item, i, buffer, sizeof buffer);
-    p->summarised[*quantity] = item->simplex || item->scale != IDM_SCALE_INVERSE;
+    p->summarised[*quantity] = !summary_of(item);
     status = set_name(&p->quantity, (*quantity)++, "", block, entry, opt_error);
     if (status == IDM_OK && (!item->simplex || i + 1 < item->size))
       status = set_name(&p->coordinate, item->first + i, "", block, entry, opt_error);
   }
-  if (status != IDM_OK || numbers_of(item) == item->size) return status;
+  if (status != IDM_OK || !summary_of(item)) return status;
   p->summarised[*quantity] = true;
-  return set_name(&p->quantity, (*quantity)++, inverse_prefix, block,
+  return set_name(&p->quantity, (*quantity)++, summary_of(item)->prefix, block,
                   entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
 }
 
@@ -293,12 +317,12 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
 
 size_t idm_parameter_reported(const parameter *item)
 {
-  return item->quantity + (item->scale == IDM_SCALE_INVERSE);
+  return item->quantity + (summary_of(item) != NULL);
 }
 
 double idm_parameter_reported_at(const parameter *item, double c)
 {
-  return item->scale == IDM_SCALE_INVERSE ? c : idm_scale_from(item->scale, c);
+  return summary_of(item) ? c : idm_scale_from(item->scale, c);
 }
 
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
@@ -352,7 +376,7 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
     if (item->opaque) continue;
     const double c = idm_parameter_coordinate(item, y, NULL);
     to[0] = idm_scale_from(item->scale, c);
-    if (item->scale == IDM_SCALE_INVERSE) to[1] = c;
+    if (summary_of(item)) to[1] = c;
   }
 }
 

@@ -41,7 +41,8 @@ struct idm_parameters {
 double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope);
 /* Write the natural value of a scalar item into theta. */
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value);
-/* The quantity of a scalar item that is summarised: c where the scale is inverse, else natural. */
+/* The quantity of a scalar item that is summarised: c where the scale is inverse or signed-log,
+ * else natural. */
 size_t idm_parameter_reported(const parameter *item);
 /* That quantity at c. */
 double idm_parameter_reported_at(const parameter *item, double c);

@@ -246,6 +246,42 @@ static void test_errors(void **state)
     }
 }
 
+/* --- by steps ------------------------------------------------------------------------------- */
+
+/* A roof, -|x - 1| - |y + 2| / 10, whose gradient is no number anywhere. */
+static idm_status roof(void *context, const double *x, double *log_density, double *opt_gradient,
+                       idm_error *opt_error)
+{
+  (void)opt_error;
+  ++*(int *)context;
+  *log_density = -fabs(x[0] - 1) - 0.1 * fabs(x[1] + 2);
+  if (opt_gradient) opt_gradient[0] = opt_gradient[1] = NAN;
+  return IDM_OK;
+}
+
+static void test_by_steps(void **state)
+{
+  (void)state;
+  int evaluations = 0;
+  const idm_target target = {2, true, &evaluations, roof};
+  const double step[2] = {0.3, 5};
+  double x[2] = {30, -50};
+  double reached;
+  check(roof(&evaluations, x, &reached, NULL, &support_error));
+  check(idm_maximise_by_steps(&target, step, 0, 10000, x, &reached, &support_error));
+  assert_true(reached > -2e-3 && evaluations < 200);
+  assert_near(reached, -fabs(x[0] - 1) - 0.1 * fabs(x[1] + 2), 1e-14);
+  /* No step gains as much as is asked for; and no more evaluations than allowed. */
+  double y[2] = {4, -2};
+  reached = -3;
+  evaluations = 0;
+  check(idm_maximise_by_steps(&target, step, 10, 10000, y, &reached, &support_error));
+  assert_true(y[0] == 4 && y[1] == -2 && reached == -3);
+  evaluations = 0;
+  check(idm_maximise_by_steps(&target, step, 0, 5, y, &reached, &support_error));
+  assert_true(evaluations <= 5 && reached >= -3);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -261,6 +297,7 @@ int main(void)
       cmocka_unit_test(test_noise),
       cmocka_unit_test(test_no_mode),
       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_by_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

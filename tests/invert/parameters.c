@@ -40,8 +40,10 @@ static const single singles[] = {
     {"bounded-rational", "{alpha: {scale: log}}", IDM_ALPHA, 0.5, -0.69314718055994531, "alpha"},
     {"bounded-rational", "{beta: {scale: inverse}}", IDM_BETA, -4, -0.25, "inverse_beta"},
     {"bounded-rational", "{beta: {scale: inverse}}", IDM_BETA, INFINITY, 0, "inverse_beta"},
-    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, -2, -1.0986122886681098, "eta"},
-    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, 2, 1.0986122886681098, "eta"},
+    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, -2, -1.0986122886681098,
+     "signed_log_eta"},
+    {"bounded-rational", "{eta: {scale: signed-log}}", IDM_ETA, 2, 1.0986122886681098,
+     "signed_log_eta"},
     {"bounded-rational", "discount", IDM_DISCOUNT, 0.9, 2.1972245773362196, "discount"},
     {"bounded-rational", "{discount: {prior: {uniform: [0.5, 1]}}}", IDM_DISCOUNT, 0.6,
      -1.3862943611198906, "discount"},
@@ -54,7 +56,7 @@ static const single singles[] = {
     {"boltzmann-exploratory", "{temperature: {scale: inverse}}", IDM_TEMPERATURE, 0.5,
      0.69314718055994531, "inverse_temperature"},
     {"boltzmann-exploratory", "{temperature: {scale: signed-log}}", IDM_TEMPERATURE, 1,
-     -0.36651292058166432, "temperature"},
+     -0.36651292058166432, "signed_log_temperature"},
     {"boltzmann-exploratory", "temperature", IDM_TEMPERATURE, 2, 0.69314718055994531,
      "temperature"},
 };
@@ -83,15 +85,17 @@ static void check_single(const single *s)
 
   const idm_labels *names = idm_parameters_quantities(parameters);
   const bool inverse = strncmp(s->quantity, "inverse_", 8) == 0;
+  const bool by_coordinate = inverse || strncmp(s->quantity, "signed_log_", 11) == 0;
   idm_parameters_report(parameters, &y, reported);
-  assert_int_equal(names->count, inverse ? 2 : 1);
+  assert_int_equal(names->count, by_coordinate ? 2 : 1);
   assert_string_equal(names->name[names->count - 1], s->quantity);
   assert_string_equal(names->name[0], idm_block_name(s->block));
   assert_string_equal(idm_parameters_coordinates(parameters)->name[0], idm_block_name(s->block));
   assert_near(reported[0], s->value, 1e-14);
-  assert_int_equal(idm_parameters_summarised(parameters, 0), !inverse);
-  if (inverse) {
-    assert_near(reported[1], 1 / s->value, 1e-14);
+  assert_int_equal(idm_parameters_summarised(parameters, 0), !by_coordinate);
+  if (by_coordinate) {
+    assert_near(reported[1], inverse ? 1 / s->value : idm_scale_to(IDM_SCALE_SIGNED_LOG, s->value),
+                1e-14);
     assert_true(idm_parameters_summarised(parameters, 1));
   }
   idm_parameters_destroy(parameters);

@@ -1,4 +1,5 @@
 /* The verdict on an answer: diagnostics of the draws, then what the data say. */
+#include "invert/assess/approximation.h"
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
 #include "invert/assess/model.h"
@@ -12,6 +13,7 @@
 #include "base/memory.h"
 #include "idm/assess.h"
 #include "idm/diagnostics.h"
+#include "idm/pareto.h"
 #include "idm/settings.h"
 #include "idm/transform.h"
 #include "invert/posterior.h"
@@ -40,12 +42,49 @@ void idm_assessment_destroy(idm_assessment *a)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
+/* Where a mean, or what tells how good it is, is no number, nothing that follows from it is. */
+static bool is_finite(const idm_diagnosis *d, size_t chains)
+{
+  return isfinite(d->mean) && isfinite(d->sd) && isfinite(d->mcse_mean) && isfinite(d->mcse_sd) &&
+         isfinite(d->q05) && isfinite(d->q50) && isfinite(d->q95) && isfinite(d->ess_bulk) &&
+         isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
+}
+
+/* A tail so heavy that the mean hangs on the last few draws. */
+static idm_status judge_heaviness(const idm_posterior *p, size_t i, idm_assessment *a,
+                                  idm_error *opt_error)
+{
+  static const double doubtful = 0.7;
+  const size_t count = p->chains * p->draws;
+  double shape[2];
+  char name[128];
+  double *turned = idm_new(count, sizeof *turned);
+  if (!turned) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < count; k++) turned[k] = -p->value[i * count + k];
+  idm_status status = idm_pareto_shape(p->value + i * count, count, &shape[0], opt_error);
+  if (status == IDM_OK) status = idm_pareto_shape(turned, count, &shape[1], opt_error);
+  free(turned);
+  const double heaviest = fmax(shape[0], shape[1]);
+  if (status == IDM_OK && heaviest > doubtful)
+    idm_notes_add(
+        heaviest >= 1 ? &a->failures : &a->remarks,
+        "the mean of %s hangs on its few largest draws (Pareto k %.2f; from 1 on there "
+        "need not be a mean): quote its quantiles, or give it a narrower prior or another "
+        "scale",
+        idm_quantity_spoken(p->quantity.name[i], name, sizeof name), heaviest);
+  return status;
+}
+
 static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
 {
   const idm_diagnosis *d = &a->diagnosis[i];
   char name[128];
   idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
-  if (!p->summarised[i]) return;
+  if (!is_finite(d, p->chains))
+    idm_notes_add(&a->failures,
+                  "the mean, the sd or a diagnostic of %s is not finite: draws may be infinite, or "
+                  "all alike; look at its prior, or infer it on another scale",
+                  name);
   if (p->chains > 1 && isnan(d->rhat))
     idm_notes_add(&a->failures,
                   "R-hat of %s is not defined: its draws are constant, too few, or not finite",
@@ -60,6 +99,25 @@ static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
                   "too few effective draws of %s: bulk %.0f, tail %.0f, fewer than %.0f; raise "
                   "--draws",
                   name, d->ess_bulk, d->ess_tail, least_ess);
+}
+
+/* Numbers that no diagnosis looks at one by one, and points: they are finite, or not to be trusted.
+ */
+static void judge_finiteness(const idm_posterior *p, idm_assessment *a)
+{
+  const size_t count = p->chains * p->draws;
+  const double *value = p->value;
+  char name[128];
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    const size_t size = p->quantity_size ? p->quantity_size[i] : 1;
+    const bool diagnosed = size == 1 && p->answer == IDM_POSTERIOR;
+    bool finite = true;
+    for (size_t k = 0; k < size * count; k++) finite &= isfinite(value[k]) != 0;
+    value += size * count;
+    if (!finite && !diagnosed && (size > 1 || p->summarised[i]))
+      idm_notes_add(&a->failures, "%s is not finite in every draw; look at its prior",
+                    idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+  }
 }
 
 static void judge_energy(const idm_posterior *p, idm_assessment *a, double *energy)
@@ -105,8 +163,13 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
     status = idm_diagnose(posterior->value + i * count, posterior->chains, posterior->draws,
                           posterior->draws, 1, &a->diagnosis[i], opt_error);
-    if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) judge_quantity(posterior, i, a);
+    if (status != IDM_OK || posterior->answer != IDM_POSTERIOR || !posterior->summarised[i])
+      continue;
+    judge_quantity(posterior, i, a);
+    status = judge_heaviness(posterior, i, a, opt_error);
   }
+  if (status == IDM_OK) judge_finiteness(posterior, a);
+  if (status == IDM_OK) status = idm_judge_approximation(posterior, a, opt_error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) {
     judge_energy(posterior, a, energy);
     if (posterior->chains < 2)

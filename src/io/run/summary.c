@@ -226,6 +226,26 @@ static idm_status check_identity(const char *path, const json_t *object, const i
   return IDM_OK;
 }
 
+/* What the data said of each free number, as far as a table shows it. What is not as it was written
+ * is passed over. */
+static idm_status take_identification(const json_t *object, const idm_posterior *p,
+                                      idm_assessment *a, idm_error *opt_error)
+{
+  idm_identification *list = calloc(p->quantity.count + 1, sizeof *list);
+  if (!list) return idm_fail_memory(opt_error);
+  free(a->parameter);
+  a->parameter = list;
+  a->parameters = 0;
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    const json_t *one = json_object_get(object, p->quantity.name[i]);
+    idm_identification *id = &list[a->parameters];
+    if (!idm_json_read_number(json_object_get(one, "contraction"), &id->contraction)) continue;
+    id->quantity = i;
+    a->parameters++;
+  }
+  return IDM_OK;
+}
+
 idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
                             idm_assessment *assessment, idm_error *opt_error)
 {
@@ -255,6 +275,8 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
     take_texts(remarks, &assessment->remarks);
     assessment->model.looked = json_is_object(json_object_get(object, "model"));
     assessment->trusted = assessment->trusted && json_is_true(trusted);
+    status = take_identification(json_object_get(object, "identification"), posterior, assessment,
+                                 opt_error);
   }
   json_decref(object);
   return status;

@@ -133,6 +133,45 @@ static void test_divergences_and_energy(void **state)
   idm_posterior_destroy(p);
 }
 
+/* One draw that is no number, in a quantity that is summarised, is enough; tails so heavy that
+ * there is no mean are told from those of a normal. */
+static void test_not_finite(void **state)
+{
+  (void)state;
+  const double bad[] = {INFINITY, -INFINITY, NAN, 1e308};
+  for (size_t i = 0; i < 4; i++)
+    for (int point = 0; point < 2; point++) {
+      idm_posterior *p = make_posterior(CHAINS, 0);
+      if (point) p->answer = IDM_POINT;
+      p->value[77] = bad[i];
+      if (i == 3) p->value[78] = bad[i];
+      idm_assessment *a = assess(p);
+      assert_int_equal(a->trusted, point && i == 3);
+      if (i < 3) assert_true(mentions(&a->failures, "not finite"));
+      idm_assessment_destroy(a);
+      /* The same in one that is not summarised is none of the verdict's business. */
+      p->value[ALL + 77] = bad[i];
+      p->value[77] = p->value[78] = 0;
+      a = assess(p);
+      assert_true(a->trusted);
+      idm_assessment_destroy(a);
+      idm_posterior_destroy(p);
+    }
+}
+
+static void test_heavy_tails(void **state)
+{
+  (void)state;
+  for (int side = -1; side <= 1; side += 2) {
+    idm_posterior *p = make_posterior(CHAINS, 0);
+    for (size_t i = 0; i < ALL; i++) p->value[i] = side * exp(5 * p->value[i]);
+    idm_assessment *a = assess(p);
+    assert_true(mentions(&a->failures, "the mean of 1/beta hangs on its few largest draws"));
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+  }
+}
+
 /* --- a fit ---------------------------------------------------------------------------------- */
 
 static void test_a_fit(void **state)
@@ -182,6 +221,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good_draws), cmocka_unit_test(test_bad_draws),
       cmocka_unit_test(test_one_chain),  cmocka_unit_test(test_divergences_and_energy),
+      cmocka_unit_test(test_not_finite), cmocka_unit_test(test_heavy_tails),
       cmocka_unit_test(test_a_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,87 @@
+/* Importance weights of a normal approximation: how many of its draws count, and how heavy their
+ * tail is. */
+#include "invert/assess/approximation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "idm/pareto.h"
+
+/* Vehtari et al. (2024): above this importance weights are not to be relied upon. */
+static const double most_shape = 0.7;
+/* Below this share of effective weight the draws are not those of the posterior. */
+static const double fair_share = 0.5;
+
+/* Mean and Cholesky factor of the covariance of the draws: those of the approximation, up to the
+ * error of a sample. False where there is none. */
+static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *factor)
+{
+  const size_t count = p->chains * p->draws;
+  for (size_t i = 0; i < d; i++) {
+    const double *x = p->unconstrained + i * count;
+    for (size_t k = 0; k < count; k++) mean[i] += x[k] / (double)count;
+    for (size_t j = 0; j <= i; j++) {
+      const double *y = p->unconstrained + j * count;
+      double sum = 0;
+      for (size_t k = 0; k < count; k++) sum += (x[k] - mean[i]) * (y[k] - mean[j]);
+      factor[i * d + j] = factor[j * d + i] = sum / (double)(count - 1);
+    }
+  }
+  return idm_cholesky(d, factor);
+}
+
+/* weight = density / normal density, the largest being 1. */
+static void weigh(const idm_posterior *p, size_t d, const double *mean, const double *factor,
+                  double *z, double *weight)
+{
+  const size_t count = p->chains * p->draws;
+  double most = -INFINITY;
+  for (size_t k = 0; k < count; k++) {
+    double square = 0;
+    for (size_t i = 0; i < d; i++) z[i] = p->unconstrained[i * count + k] - mean[i];
+    idm_lower_solve(d, factor, z);
+    for (size_t i = 0; i < d; i++) square += z[i] * z[i];
+    weight[k] = p->statistics[k].log_density + 0.5 * square;
+    most = fmax(most, weight[k]);
+  }
+  for (size_t k = 0; k < count; k++) weight[k] = weight[k] > -INFINITY ? exp(weight[k] - most) : 0;
+}
+
+static double effective_share(const double *weight, size_t count)
+{
+  double sum = 0;
+  double squares = 0;
+  for (size_t k = 0; k < count; k++) {
+    sum += weight[k];
+    squares += weight[k] * weight[k];
+  }
+  return sum * sum / squares / (double)count;
+}
+
+idm_status idm_judge_approximation(const idm_posterior *p, idm_assessment *a, idm_error *opt_error)
+{
+  const size_t d = idm_posterior_dimension(p);
+  const size_t count = p->chains * p->draws;
+  if (strcmp(p->sampler, "normal") != 0 || count <= d + 1) return IDM_OK;
+  double *scratch = idm_new((2 + d) * d, sizeof *scratch);
+  double *weight = idm_new(count, sizeof *weight);
+  idm_status status = scratch && weight ? IDM_OK : idm_fail_memory(opt_error);
+  double shape = NAN;
+  double share = NAN;
+  if (status == IDM_OK && find_normal(p, d, scratch, scratch + 2 * d)) {
+    weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
+    share = effective_share(weight, count);
+    status = idm_pareto_shape(weight, count, &shape, opt_error);
+  }
+  if (status == IDM_OK && (!(share >= fair_share) || shape > most_shape))
+    idm_notes_add(&a->failures,
+                  "the normal approximation is not the posterior: weighed by it %.0f %% of the "
+                  "draws are effective, fewer than %.0f, or their weights are too unequal (Pareto "
+                  "k %.2f, to be at most %.1f); use --inverse bayes",
+                  100 * share, 100 * fair_share, shape, most_shape);
+  free(weight);
+  free(scratch);
+  return status;
+}
