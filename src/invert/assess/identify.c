@@ -208,41 +208,63 @@ static double falling_rate(const profile *p, const parameter *item, const place 
   return isnan(rate) ? 0 : rate;
 }
 
-/* The profile without a level top, at the last two places of the scan and with the number held at
- * its limit, where it has one. */
+/* The profile towards an end: at the last place of the scan but one, at the last, and with the
+ * number held at its limit, where it has one. */
+typedef struct tail {
+  bool exact;
+  double height[3];
+  double rate;
+} tail;
+
+static idm_status follow_tail(const parameter *item, profile *p, const scan *s, int side,
+                              double limit, tail *t, idm_error *opt_error)
+{
+  const size_t last = side ? s->count - 1 : 0;
+  const size_t next = s->count < 2 ? last : side ? last - 1 : 1;
+  place *at = idm_places_create(3, p->dimension);
+  if (!at) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  p->aside = true;
+  for (int k = 0; k < 2 + t->exact && status == IDM_OK; k++) {
+    const place *from = k == 2 ? &at[1] : &s->place[k ? last : next];
+    at[k].value = from->value;
+    if (k == 2) idm_matching_hold(p->matching, item, limit);
+    status = idm_profile_at(p, from, NULL, &at[k], opt_error);
+  }
+  idm_matching_hold(p->matching, NULL, 0);
+  p->aside = false;
+  for (int k = 0; k < 3; k++) t->height[k] = at[k].height;
+  t->rate = falling_rate(p, item, &at[1], &at[0]);
+  free(at);
+  return status;
+}
+
+/* How far the profile falls, and under an improper prior whether the posterior has an integral:
+ * then the proper priors of the others count too, which keep them from going along for ever. */
 static idm_status measure_limit(const identifying *w, const parameter *item, profile *p,
                                 const scan *s, int side, idm_identification *id,
                                 idm_error *opt_error)
 {
   const idm_block_info *info = w->q->f->parameters->theta->block[item->block].info;
-  const size_t last = side ? s->count - 1 : 0;
-  const size_t next = s->count < 2 ? last : side ? last - 1 : 1;
-  bool exact;
-  place *at = idm_places_create(3, w->dimension);
-  if (!at) return idm_fail_memory(opt_error);
-  id->limit[side] = limit_of(info, item, side, &w->where[item->first], &exact);
-  id->proper[side] = bounded_by_prior(item, side);
-  p->enough = p->best.height;
-  idm_status status = IDM_OK;
-  for (int k = 0; k < 2 && status == IDM_OK; k++) {
-    const place *from = &s->place[k ? last : next];
-    at[k].value = from->value;
-    status = idm_profile_at(p, from, NULL, &at[k], opt_error);
-  }
-  at[2].value = at[1].value;
-  if (exact && status == IDM_OK) {
-    idm_matching_hold(p->matching, item, id->limit[side]);
-    status = idm_profile_at(p, &at[1], NULL, &at[2], opt_error);
-    idm_matching_hold(p->matching, NULL, 0);
-  }
-  const double rate = falling_rate(p, item, &at[1], &at[0]);
   const double needed = (double)unbounded_numbers(w->q->f->parameters) + 0.5;
-  const bool inside = at[1].height >= p->best.height - idm_profile_drop;
-  double height = at[2].height;
-  if (!exact || inside || rate < needed) height = fmax(height, at[1].height);
-  id->gap[side] = fmax(0, p->best.height - height);
-  id->improper[side] = !id->proper[side] && (isfinite(at[2].height) || rate < needed);
-  free(at);
+  tail t;
+  id->limit[side] = limit_of(info, item, side, &w->where[item->first], &t.exact);
+  id->proper[side] = bounded_by_prior(item, side);
+  id->improper[side] = false;
+  p->enough = p->best.height;
+  idm_status status = follow_tail(item, p, s, side, id->limit[side], &t, opt_error);
+  const bool inside = t.height[1] >= p->best.height - idm_profile_drop;
+  const bool level = !t.exact || inside || t.rate < 1;
+  id->gap[side] = fmax(0, p->best.height - fmax(t.height[2], level ? t.height[1] : -INFINITY));
+  if (status != IDM_OK || id->proper[side]) return status;
+  double weighed;
+  p->weighed = true;
+  p->enough = INFINITY;
+  status = idm_profile_height(p, p->best.y, &weighed, opt_error);
+  p->enough = weighed + 100; /* more than the priors will add: a level top only saves work */
+  if (status == IDM_OK) status = follow_tail(item, p, s, side, id->limit[side], &t, opt_error);
+  p->weighed = false;
+  id->improper[side] = isfinite(t.height[2]) || t.rate < needed;
   return status;
 }
 

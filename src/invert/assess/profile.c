@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "idm/matching.h"
 #include "idm/maximise.h"
+#include "idm/prior.h"
 #include "idm/transform.h"
 #include "invert/matching/matching.h"
 #include "setting/freedom.h"
@@ -148,6 +149,23 @@ static bool outside(const profile *p, const double *y)
   return false;
 }
 
+/* Log prior density of the others, those with a proper one, and its slopes in y. */
+static double weight_of_others(const profile *p, double *opt_gradient)
+{
+  const idm_parameters *parameters = p->f->parameters;
+  double sum = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    double slope;
+    double prior_slope;
+    if (!idm_parameter_is_scalar(item) || item->first == p->fixed) continue;
+    const double c = idm_parameter_coordinate(item, p->y, &slope);
+    sum += idm_prior_log_density(item->prior, c, &prior_slope); /* 0 where it is flat */
+    if (opt_gradient) opt_gradient[item->first] += prior_slope * slope;
+  }
+  return sum;
+}
+
 /* Height and gradient at p->y, with a level top at `enough`. */
 static idm_status look(profile *p, double *height, double *opt_gradient, idm_error *opt_error)
 {
@@ -157,7 +175,8 @@ static idm_status look(profile *p, double *height, double *opt_gradient, idm_err
   const idm_status status =
       idm_matching_log_likelihood(p->matching, p->y, height, opt_gradient, opt_error);
   if (status != IDM_OK) return status;
-  if (*height > p->highest.height) {
+  if (p->weighed) *height += weight_of_others(p, opt_gradient);
+  if (!p->aside && !p->weighed && *height > p->highest.height) {
     p->highest.height = *height;
     memcpy(p->highest.y, p->y, p->dimension * sizeof *p->y);
   }

@@ -30,6 +30,8 @@ typedef struct profile {
   idm_matching *matching; /* this profile's own */
   size_t dimension;
   size_t fixed;        /* the coordinate left out; dimension: none is */
+  bool aside;          /* a number is held at its limit: heights are not of y alone */
+  bool weighed;        /* heights take in the proper priors of the others */
   double enough;       /* a height above this counts as this: a climb need not go on */
   long left;           /* evaluations that may still be spent on climbs */
   const window *where; /* [dimension] */

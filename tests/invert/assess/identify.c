@@ -183,6 +183,44 @@ static void test_nothing_bounds(void **state)
   close_fixture(&f);
 }
 
+/* Under a flat prior the posterior is improper wherever the likelihood does not fall for ever, and
+ * fast enough, whatever the drop to its limit. */
+static void test_improper(void **state)
+{
+  (void)state;
+  const struct {
+    const char *free_blocks;
+    bool improper[2]; /* of the last free number */
+  } cases[] = {
+      {"{alpha: {prior: flat}}", {false, true}}, /* 0 explains no slip, infinity is chance */
+      {"{alpha: {scale: inverse, prior: flat}}", {false, false}},
+      {"{beta: {prior: flat}}", {true, true}}, /* worst and best cases are policies like others */
+      {"{beta: {scale: log, prior: flat}}", {true, true}},
+      {"{eta: {prior: flat}}", {false, false}}, /* choices follow surprise alone in the end */
+      {"{eta: {scale: signed-log, prior: flat}}", {false, false}},
+      {"{eta: {scale: log, prior: flat}}", {true, false}},
+      {"{eta: {scale: inverse, prior: flat}}", {true, true}}, /* 1/eta at infinity is eta = 0 */
+      {"{discount: {prior: flat}}", {false, false}},          /* a bounded range needs no more */
+      {"{eta: {prior: {uniform: [-50, 50]}}}", {false, false}},
+      /* Alpha and eta may grow together: what falls alone does not fall along the ridge. */
+      {"{alpha: {scale: identity, prior: flat}, eta: {prior: flat}}", {true, true}},
+      /* Unless a proper prior holds the other back. */
+      {"{alpha: , eta: {prior: flat}}", {false, false}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fixture f = ask_diag("map", 1.25, cases[i].free_blocks);
+    const idm_identification *id = &f.assessment->parameter[f.assessment->parameters - 1];
+    for (int side = 0; side < 2; side++)
+      if (id->improper[side] != cases[i].improper[side])
+        fail_msg("%s: improper %d on side %d; %s", cases[i].free_blocks, id->improper[side], side,
+                 id->sentence);
+    const bool any = cases[i].improper[0] || cases[i].improper[1];
+    assert_int_equal(f.assessment->trusted, !any);
+    if (any) assert_true(mentions(&f.assessment->failures, "give it a proper prior"));
+    close_fixture(&f);
+  }
+}
+
 /* Under a proper prior that is something to know, not a failure. */
 static void test_bounded_by_the_prior(void **state)
 {
@@ -329,6 +367,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_interval_against_a_dense_profile),
       cmocka_unit_test(test_nothing_bounds),
+      cmocka_unit_test(test_improper),
       cmocka_unit_test(test_bounded_by_the_prior),
       cmocka_unit_test(test_neutral_agent),
       cmocka_unit_test(test_no_data),
