@@ -119,7 +119,7 @@ static idm_status look_at_draws(identifying *w, profile *p, place *at, idm_error
 /* The maximum of the likelihood: climbed to from the best of what was looked at. */
 static idm_status find_best(identifying *w, profile *p, idm_error *opt_error)
 {
-  enum { climbs = 3 };
+  const size_t climbs = w->dear ? 2 : 3;
   idm_status status = look_around(w, p, opt_error);
   idm_profile_fix(p, w->dimension, w->precision);
   p->enough = INFINITY;
@@ -613,6 +613,7 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
     }
     w->profile[k]->where = w->where;
     w->profile[k]->step = w->step;
+    w->profile[k]->frugal = w->dear;
     w->profile[k]->guides = w->guides;
     w->profile[k]->guide = w->guide;
   }

@@ -16,7 +16,7 @@
 
 /* A climb ends when its last five steps gained less than this together. */
 static const double least_gain = 1e-7;
-enum { few_steps = 15, rounds = 3, guides_tried = 4 };
+enum { few_steps = 15, fewer_steps = 5, rounds = 3, guides_tried = 4 };
 
 /* --- windows -------------------------------------------------------------------------------- */
 
@@ -246,7 +246,8 @@ static idm_status climb(profile *p, size_t n, place *at, idm_error *opt_error)
     do {
       before = at->height;
       const idm_status status =
-          idm_maximise(&target, worth(p, before), few_steps, p->z, &at->height, opt_error);
+          idm_maximise(&target, worth(p, before), p->frugal ? fewer_steps : few_steps, p->z,
+                       &at->height, opt_error);
       if (status != IDM_OK && status != IDM_NUMERICAL) return status;
       if (!(at->height < p->enough) || is_hopeless(p, before, at->height)) return IDM_OK;
     } while (at->height > before + worth(p, before) && p->left > 0);
@@ -392,7 +393,7 @@ idm_status idm_profile_hop(profile *p, place *at, idm_error *opt_error)
   enum { hops = 3 };
   bool higher = true;
   idm_status status = IDM_OK;
-  for (int hop = 0; hop < hops && higher && p->left > 0 && status == IDM_OK; hop++) {
+  for (int hop = 0; hop < hops && higher && p->left > 0 && !p->frugal && status == IDM_OK; hop++) {
     higher = false;
     p->start[0].height = p->start[1].height = -INFINITY;
     for (size_t i = 0; i < p->dimension && status == IDM_OK; i++)
@@ -421,11 +422,11 @@ idm_status idm_profile_at(profile *p, const place *opt_inner, const place *opt_o
     for (size_t i = 0; i < p->dimension; i++)
       p->others[i] = p->best.y[i] + (value - p->best.y[p->fixed]) * p->path[i];
     if (status == IDM_OK) status = try_start(p, p->others, value, opt_error);
-    for (size_t i = 0; i < p->guides && i < guides_tried && status == IDM_OK; i++)
+    for (size_t i = 0; i < p->guides && i < (p->frugal ? 1 : guides_tried) && status == IDM_OK; i++)
       status = try_start(p, p->guide[i].y, value, opt_error);
   }
   for (int k = 0; k < 2 && status == IDM_OK && to->height < p->enough; k++) {
-    if (k && is_hopeless(p, to->height, to->height)) break;
+    if (k && (p->frugal || is_hopeless(p, to->height, to->height))) break;
     status = idm_profile_climb(p, &p->start[k], opt_error);
     if (status == IDM_OK && p->start[k].height > to->height)
       idm_place_copy(&p->start[k], p->dimension, to);

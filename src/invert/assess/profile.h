@@ -33,6 +33,7 @@ typedef struct profile {
   bool aside;          /* a number is held at its limit: heights are not of y alone */
   bool weighed;        /* heights take in the proper priors of the others */
   double enough;       /* a height above this counts as this: a climb need not go on */
+  bool frugal;         /* an evaluation takes long: fewer starts, shorter climbs */
   long left;           /* evaluations that may still be spent on climbs */
   const window *where; /* [dimension] */
   const double *step;  /* [dimension]: a step over which the likelihood changes */

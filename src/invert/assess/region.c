@@ -98,11 +98,14 @@ static idm_status go_out(profile *p, int side, bool fine, scan *s, idm_error *op
   const size_t count =
       make_grid(&p->where[p->fixed], from, p->step[p->fixed], side, fine, distance);
   idm_status status = IDM_OK;
+  int lost = 0;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    if (p->frugal && lost > 1 && i + 1 < count) continue; /* far below: only the end is left */
     place *to = insert(s, from + sign * distance[i]);
     if (!to) break;
     const size_t at = (size_t)(to - s->place);
     status = idm_profile_at(p, side ? to - 1 : to + 1, NULL, &s->place[at], opt_error);
+    lost = s->place[at].height < level_of(p) - 50 ? lost + 1 : 0;
   }
   return status;
 }
@@ -187,7 +190,8 @@ static idm_status look_between(profile *p, scan *s, idm_error *opt_error)
     const bool peak =
         i > 0 && is_doubtful(p, a) && a->height >= a[1].height && a->height >= a[-1].height;
     if (peak) value[count++] = (a[-1].value + a->value) / 2;
-    if (peak || (inside(p, a) && inside(p, a + 1))) value[count++] = (a->value + a[1].value) / 2;
+    if (peak || (!p->frugal && inside(p, a) && inside(p, a + 1)))
+      value[count++] = (a->value + a[1].value) / 2;
   }
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++)
