@@ -8,6 +8,12 @@
 #include "plan/control/backup.h"
 #include "plan/control/forward.h"
 
+/* The error of an occupancy, in the 1-norm, that is borne; within `near_one` of a discount of 1,
+ * the return a step that rounding of the values may cost, relative to the largest utility. */
+static const double most_error = 1e-8;
+static const double near_one = 1e-5;
+static const double most_lost = 1e-6;
+
 /* What one visit to a lattice point contributes, for each of the four totals. */
 typedef struct contribution {
   double utility;
@@ -27,6 +33,9 @@ typedef struct recursion {
   double *pi;          /* [action] */
   double *k;           /* [action][model] */
   double *sigma;       /* [model] */
+  double lowest;       /* of B*V - V over the points, no more than 0 where an action is terminal */
+  double highest;
+  double size; /* max |V| */
 } recursion;
 
 static void free_recursion(recursion *r)
@@ -89,9 +98,15 @@ static void visit_points(recursion *r, const double *v)
   control *c = r->c;
   const double t = c->numbers.temperature;
   const double *prior = c->numbers.action_prior;
+  r->lowest = c->any_terminal ? 0 : INFINITY;
+  r->highest = c->any_terminal ? 0 : -INFINITY;
+  r->size = 0;
   for (size_t i = 0; i < c->lattice->points; i++) {
     contribution at = {0};
-    idm_control_point(c, v, i, r->k, r->q);
+    r->size = fmax(r->size, fabs(v[i]));
+    const double change = idm_control_point(c, v, i, r->k, r->q) - v[i];
+    r->lowest = fmin(r->lowest, change);
+    r->highest = fmax(r->highest, change);
     idm_soft(t, c->sizes.actions, prior, r->q, r->pi);
     at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q);
     for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -132,45 +147,174 @@ static void add_visits(const recursion *r, const double *mass, idm_forward *forw
   }
 }
 
-/* residual = start - (I - gamma P') mass; returns its 1-norm. */
-static double remainder_of(recursion *r, const double *start)
+/* --- the occupancy -------------------------------------------------------------------------- */
+
+/* (I - gamma P') x = b, or the same where nothing moves into one point (`taboo`). */
+typedef struct spread {
+  recursion *r;
+  size_t taboo; /* SIZE_MAX: none */
+  double *into; /* [padded]: gamma P(i -> taboo) */
+  double *step; /* [padded] */
+} spread;
+
+static double dot(size_t n, const double *x, const double *y)
 {
-  idm_control_transposed(r->c, r->mass, r->flow);
-  double norm = 0;
-  for (size_t i = 0; i < r->c->padded; i++) {
-    r->residual[i] = start[i] - r->flow[i];
-    norm += fabs(r->residual[i]);
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+static double one_norm(size_t n, const double *x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += fabs(x[i]);
+  return sum;
+}
+
+static void apply_forward(const void *context, const double *x, double *y)
+{
+  const spread *s = context;
+  idm_control_transposed(s->r->c, x, y);
+  if (s->taboo != SIZE_MAX) y[s->taboo] += dot(s->r->c->padded, s->into, x);
+}
+
+static void apply_backward(const void *context, const double *x, double *y)
+{
+  const spread *s = context;
+  idm_control_derivative(s->r->c, x, y);
+  for (size_t i = 0; s->taboo != SIZE_MAX && i < s->r->c->padded; i++)
+    y[i] += s->into[i] * x[s->taboo];
+}
+
+/* residual = b - A x; returns its 1-norm. */
+static double remainder_of(const spread *s, const double *b, const double *x)
+{
+  recursion *r = s->r;
+  apply_forward(s, x, r->flow);
+  for (size_t i = 0; i < r->c->padded; i++) r->residual[i] = b[i] - r->flow[i];
+  return one_norm(r->c->padded, r->residual);
+}
+
+/* The recursion itself, which contracts, until it is done or no longer gains anything. */
+static double recur(const spread *s, const double *b, double norm, double *x)
+{
+  enum { recursions = 200000, between = 64 };
+  const size_t n = s->r->c->padded;
+  double before = INFINITY;
+  for (int i = 0; i < recursions && norm > 64 * DBL_EPSILON * one_norm(n, x); i++) {
+    if (i % between == 0 && !(norm < 0.9 * before)) break;
+    if (i % between == 0) before = norm;
+    for (size_t j = 0; j < n; j++) x[j] += s->r->residual[j];
+    norm = remainder_of(s, b, x);
   }
   return norm;
 }
 
-/* mass = (I - gamma P')^-1 start: Krylov with refinement, then the recursion itself, which
- * contracts. */
-static bool spread_mass(recursion *r, const double *start, double *step)
+/* x = A^-1 b: Krylov with refinement, then the recursion. Returns the 1-norm of what is left over,
+ * rounding of the last look included. */
+static double spread_mass(const spread *s, const double *b, double *x)
 {
-  enum { refinements = 30, recursions = 200000 };
-  const double enough = 64 * DBL_EPSILON;
+  enum { refinements = 30, products = 400 };
+  recursion *r = s->r;
   const size_t n = r->c->padded;
-  memcpy(r->mass, start, n * sizeof *r->mass);
-  double norm = remainder_of(r, start);
-  for (int i = 0; i < refinements && norm > enough; i++) {
-    idm_gmres(n, idm_control_transposed, r->c, r->residual, step, 1e-8, r->c->basis, 400, r->work,
+  memcpy(x, b, n * sizeof *x);
+  double norm = remainder_of(s, b, x);
+  for (int i = 0; i < refinements && norm > 64 * DBL_EPSILON * one_norm(n, x); i++) {
+    idm_gmres(n, apply_forward, s, r->residual, s->step, 1e-8, r->c->basis, products, r->work,
               NULL);
-    for (size_t j = 0; j < n; j++) r->mass[j] += step[j];
-    const double next = remainder_of(r, start);
+    for (size_t j = 0; j < n; j++) x[j] += s->step[j];
+    const double next = remainder_of(s, b, x);
     if (!(next < 0.5 * norm)) {
-      for (size_t j = 0; j < n && !(next < norm); j++) r->mass[j] -= step[j];
-      norm = remainder_of(r, start);
+      for (size_t j = 0; j < n && !(next < norm); j++) x[j] -= s->step[j];
+      norm = remainder_of(s, b, x);
       break;
     }
     norm = next;
   }
-  for (int i = 0; i < recursions && norm > enough; i++) {
-    for (size_t j = 0; j < n; j++) r->mass[j] += r->residual[j];
-    norm = remainder_of(r, start);
+  return recur(s, b, norm, x) + 8 * DBL_EPSILON * one_norm(n, x);
+}
+
+/* A bound on the 1-norm of A^-1: A is an M-matrix, so y > 0 with A' y >= c > 0 everywhere bounds it
+ * by max y / c (Berman and Plemmons 1994, chapter 6). y is near the expected discounted time until
+ * the end, or until the taboo point is reached. */
+static double amplification(const spread *s)
+{
+  enum { products = 2000 };
+  const control *c = s->r->c;
+  double *y = s->r->flow;
+  double *right = s->r->residual;
+  for (size_t i = 0; i < c->padded; i++) right[i] = i < c->lattice->points ? 1 : 0;
+  idm_gmres(c->padded, apply_backward, s, right, y, 1e-3, c->basis, products, s->r->work, NULL);
+  apply_backward(s, y, right);
+  double most = 0;
+  double least = INFINITY;
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    most = fmax(most, y[i]);
+    least = fmin(least, fmin(right[i], y[i]));
   }
-  /* What is left over counts 1/(1 - gamma)-fold in the totals. */
-  return norm <= 1e-10;
+  const double always = 1 / (1 - c->numbers.discount);
+  return least > 0 ? fmin(always, most / least) : always;
+}
+
+/* Where actions end nothing the occupancy sums to 1, and near a discount of 1 that equation is the
+ * one that counts: mass = mass until the point that is visited most is reached + a multiple of what
+ * lies between two visits to it. Both parts are as well-conditioned as that point is soon reached,
+ * whatever the discount. */
+static double spread_by_return(spread *s, const double *start, double *between)
+{
+  recursion *r = s->r;
+  const size_t n = r->c->padded;
+  s->taboo = 0;
+  for (size_t i = 1; i < r->c->lattice->points; i++)
+    if (r->mass[i] > r->mass[s->taboo]) s->taboo = i;
+  const size_t most = s->taboo;
+  s->taboo = SIZE_MAX;
+  memset(r->flow, 0, n * sizeof *r->flow);
+  r->flow[most] = 1;
+  apply_backward(s, r->flow, s->into);
+  for (size_t i = 0; i < n; i++) s->into[i] = r->flow[i] - s->into[i];
+  s->taboo = most;
+  double *corner = s->step + n;
+  memset(corner, 0, n * sizeof *corner);
+  corner[most] = 1;
+  const double left_between = spread_mass(s, corner, between);
+  const double left = spread_mass(s, start, r->mass);
+  const double times = (1 - one_norm(n, r->mass)) / one_norm(n, between);
+  for (size_t i = 0; i < n; i++) r->mass[i] += times * between[i];
+  return 2 * amplification(s) * (left + times * left_between);
+}
+
+/* The occupancy, and a bound on its error in the 1-norm. */
+static idm_status occupy(recursion *r, const double *start, double *ret_bound, idm_error *opt_error)
+{
+  const size_t n = r->c->padded;
+  double *room = idm_new(4 * n, sizeof *room);
+  if (!room) return idm_fail_memory(opt_error);
+  spread s = {.r = r, .taboo = SIZE_MAX, .into = room, .step = room + n};
+  const double left = spread_mass(&s, start, r->mass);
+  *ret_bound = left / (1 - r->c->numbers.discount);
+  if (*ret_bound > most_error)
+    *ret_bound =
+        r->c->any_terminal ? left * amplification(&s) : spread_by_return(&s, start, room + 3 * n);
+  free(room);
+  return IDM_OK;
+}
+
+/* Near a discount of 1 the values are so large that what tells actions apart is lost in rounding:
+ * B*V - V then spans the return that the policies miss, and where the best is taken alternatives
+ * that differ by less than a tie are shared. */
+static idm_status check_policies(const recursion *r, idm_error *opt_error)
+{
+  const control_numbers *numbers = &r->c->numbers;
+  const double gamma = numbers->discount;
+  const bool best = numbers->alpha == 0 || numbers->beta == 0 || numbers->temperature == 0;
+  const double lost = fmax(r->highest - r->lowest, best ? IDM_TIE * r->size : 0);
+  if (1 - gamma > near_one || lost <= most_lost * fmax(1, r->c->largest)) return IDM_OK;
+  return idm_fail(opt_error, IDM_NUMERICAL,
+                  "at a discount of %.17g values are known to rounding only, which leaves the "
+                  "return uncertain by %.2g a step; expected at most %.2g: take a discount further "
+                  "from 1, or a horizon",
+                  gamma, lost, most_lost * fmax(1, r->c->largest));
 }
 
 static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *forward,
@@ -178,15 +322,22 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
 {
   control *c = r->c;
   const double *v = control_layer(c, variant, 1);
-  double *start = idm_new(2 * c->padded, sizeof *start);
+  double *start = idm_new(c->padded, sizeof *start);
   if (!start) return idm_fail_memory(opt_error);
   const double weight = 1 - c->numbers.discount;
   visit_points(r, v);
   forward->value = weight * place_start(r, v, start);
   for (size_t i = 0; i < c->padded; i++) start[i] *= weight;
-  const bool converged = spread_mass(r, start, start + c->padded);
+  double bound = 0;
+  idm_status status = check_policies(r, opt_error);
+  if (status == IDM_OK) status = occupy(r, start, &bound, opt_error);
   free(start);
-  if (!converged) return idm_fail(opt_error, IDM_NUMERICAL, "the occupancy did not converge");
+  if (status != IDM_OK) return status;
+  if (!(bound <= most_error))
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "at a discount of %.17g the occupancy is known to %.2g only; expected %.2g: "
+                    "take a discount further from 1, or a horizon",
+                    c->numbers.discount, bound, most_error);
   add_visits(r, r->mass, forward);
   return IDM_OK;
 }

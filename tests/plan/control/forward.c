@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "plan/control/plain.h"
 #include "support.h"
 
 /* J - alpha I - beta I - eta I against the value; infinite multipliers contribute 0. */
@@ -123,6 +125,221 @@ static void return_is_what_simulation_pays(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- discounts near 1 ----------------------------------------------------------------------- */
+
+enum { MOST_POINTS = 80 };
+
+/* What the forward recursion should give, by dense elimination in long double. */
+typedef struct dense {
+  double mass[MOST_POINTS];
+  idm_forward forward;
+} dense;
+
+/* V - V[0] by relative sweeps where nothing is terminal (B* is then shift-equivariant, so that no
+ * large number ever appears), else V by plain ones. */
+static void plain_values(const idm_problem *problem, const idm_lattice *lattice, bool relative,
+                         double *v)
+{
+  double next[MOST_POINTS];
+  memset(v, 0, lattice->points * sizeof *v);
+  double moved = 1;
+  for (int sweep = 0; sweep < 4000 && moved > 1e-13; sweep++) {
+    moved = 0;
+    for (size_t i = 0; i < lattice->points; i++)
+      next[i] = plain_backup(problem, lattice, 0, v, lattice->belief + 2 * i).value;
+    for (size_t i = 0; i < lattice->points; i++) {
+      const double value = next[i] - (relative ? next[0] : 0);
+      moved = fmax(moved, fabs(value - v[i]));
+      v[i] = value;
+    }
+  }
+}
+
+/* P(i -> j) under the mixture of the models' updates, from policies at point i. */
+static void plain_row(const idm_problem *problem, const idm_lattice *lattice,
+                      const plain_result *at, const double *z, long double *row)
+{
+  const idm_sizes n = problem->theta->sizes;
+  const idm_theta *theta = problem->theta;
+  for (size_t u = 0; u < n.actions; u++)
+    for (size_t m = 0; m < theta->models && !problem->setting->terminal[u]; m++)
+      for (size_t x = 0; x < n.observations; x++) {
+        const double *tau = theta->block[IDM_TRANSITION].value + (m * n.actions + u) * 4;
+        const double *omega =
+            theta->block[IDM_EMISSION].value + (m * n.actions + u) * 2 * n.observations;
+        double next[2], p = 0, weight[2], scratch[4];
+        uint32_t vertex[2];
+        for (size_t t = 0; t < 2; t++) {
+          next[t] = (z[0] * tau[t] + z[1] * tau[2 + t]) * omega[t * n.observations + x];
+          p += next[t];
+        }
+        if (!(p > 0)) continue;
+        for (size_t t = 0; t < 2; t++) next[t] /= p;
+        const size_t count = idm_lattice_locate(lattice, next, vertex, weight, scratch);
+        for (size_t k = 0; k < count; k++)
+          row[vertex[k]] +=
+              (long double)at->pi[u] * at->sigma[u * theta->models + m] * p * weight[k];
+      }
+}
+
+/* Gaussian elimination of A x = b in place; A is diagonally dominant by columns. */
+static void eliminate(size_t n, long double a[MOST_POINTS][MOST_POINTS], long double *x)
+{
+  for (size_t k = 0; k < n; k++)
+    for (size_t i = k + 1; i < n; i++) {
+      const long double factor = a[i][k] / a[k][k];
+      for (size_t j = k; j < n; j++) a[i][j] -= factor * a[k][j];
+      x[i] -= factor * x[k];
+    }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = i + 1; j < n; j++) x[i] -= a[i][j] * x[j];
+    x[i] /= a[i][i];
+  }
+}
+
+static double divergence(size_t count, const double *p, const double *q)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += p[i] > 0 ? p[i] * log(p[i] / q[i]) : 0;
+  return sum;
+}
+
+/* What a visit contributes: utility, and KL of both policies (recognition follows by duality). */
+static void plain_visit(const idm_problem *problem, const plain_result *at, const double *z,
+                        double mass, idm_forward *forward)
+{
+  const idm_theta *theta = problem->theta;
+  const idm_sizes n = theta->sizes;
+  const double *utility = idm_theta_values(theta, IDM_UTILITY, 0);
+  forward->decision +=
+      mass * divergence(n.actions, at->pi, idm_theta_values(theta, IDM_ACTION_PRIOR, 0));
+  for (size_t u = 0; u < n.actions; u++) {
+    for (size_t s = 0; s < 2; s++)
+      forward->internal_return += mass * at->pi[u] * z[s] * utility[2 * u + s];
+    if (!problem->setting->terminal[u])
+      forward->specification += mass * at->pi[u] *
+                                divergence(theta->models, at->sigma + u * theta->models,
+                                           idm_theta_values(theta, IDM_MODEL_PRIOR, 0));
+  }
+}
+
+static dense solve_densely(const idm_problem *problem)
+{
+  static long double a[MOST_POINTS][MOST_POINTS];
+  long double x[MOST_POINTS] = {0};
+  idm_lattice *lattice;
+  dense out = {0};
+  double v[MOST_POINTS], weight[2], scratch[4];
+  uint32_t vertex[2];
+  bool relative = true;
+  for (size_t u = 0; u < problem->theta->sizes.actions; u++)
+    relative = relative && !problem->setting->terminal[u];
+  const long double gamma = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
+  check(idm_lattice_create(2, problem->agent.resolution, false, &lattice, &support_error));
+  plain_values(problem, lattice, relative, v);
+  memset(a, 0, sizeof a);
+  for (size_t i = 0; i < lattice->points; i++) {
+    long double row[MOST_POINTS] = {0};
+    const double *z = lattice->belief + 2 * i;
+    const plain_result at = plain_backup(problem, lattice, 0, v, z);
+    plain_row(problem, lattice, &at, z, row);
+    for (size_t j = 0; j < lattice->points; j++) a[j][i] = (i == j) - gamma * row[j];
+  }
+  const size_t count =
+      idm_lattice_locate(lattice, problem->setting->start, vertex, weight, scratch);
+  for (size_t k = 0; k < count; k++) x[vertex[k]] = (1 - gamma) * weight[k];
+  eliminate(lattice->points, a, x);
+  for (size_t i = 0; i < lattice->points; i++) {
+    const double *z = lattice->belief + 2 * i;
+    const plain_result at = plain_backup(problem, lattice, 0, v, z);
+    out.mass[i] = (double)x[i];
+    plain_visit(problem, &at, z, (double)x[i], &out.forward);
+  }
+  idm_lattice_destroy(lattice);
+  return out;
+}
+
+/* Right to six digits, or refused with a bound. Returns whether it was right. */
+static bool check_against_dense(idm_problem *problem)
+{
+  const dense expected = solve_densely(problem);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  double mass[MOST_POINTS];
+  idm_forward forward;
+  idm_error error = {0};
+  const idm_status status = idm_plan_forward(workspace, 0, &forward, mass, &error);
+  if (status == IDM_OK) {
+    for (size_t i = 0; i < idm_workspace_points(workspace); i++)
+      assert_near(mass[i], expected.mass[i], 1e-6);
+    assert_near(forward.internal_return, expected.forward.internal_return, 1e-5);
+    assert_near(forward.decision, expected.forward.decision, 1e-5);
+    assert_near(forward.specification, expected.forward.specification, 1e-5);
+    double scale;
+    assert_true(duality_gap(problem, &forward, &scale) <= 1e-6 * scale);
+  } else {
+    assert_int_equal(status, IDM_NUMERICAL);
+    assert_non_null(strstr(error.message, "at a discount of 0.9999"));
+    assert_non_null(strstr(error.message, "expected"));
+  }
+  idm_workspace_destroy(workspace);
+  return status == IDM_OK;
+}
+
+static void discounts_near_1_are_right_or_refused(void **state)
+{
+  (void)state;
+  const double gaps[] = {1e-5, 1e-6, 1e-7, 1e-8, 1e-10};
+  for (size_t g = 0; g < 5; g++) {
+    idm_random random;
+    idm_random_init(&random, 22, 0);
+    for (int i = 0; i < 12; i++) {
+      idm_problem *problem = support_problem((support_shape){2, 3, 2, 2, 24}, &random);
+      support_set(problem, support_signed(&random, 0.2, 5), support_signed(&random, 0.2, 5), 0.3);
+      idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - gaps[g]);
+      problem->setting->ends[0] = i % 3 == 1;
+      const bool right = check_against_dense(problem);
+      assert_true(right || gaps[g] < 1e-7);
+      idm_problem_destroy(problem);
+    }
+  }
+}
+
+/* Terminal actions end it long before the discount does. */
+static void terminal_actions_near_1(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    idm_random random;
+    idm_random_init(&random, 23, (uint64_t)i);
+    idm_problem *problem = support_problem((support_shape){2, 3, 2, 2, 24}, &random);
+    support_set(problem, 2, 1.5, 0.3);
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, i % 2 ? 1 - 1e-6 : 1 - 1e-8);
+    problem->setting->terminal[0] = problem->setting->ends[0] = true;
+    assert_true(check_against_dense(problem));
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Beliefs that never come back: two corners that keep whoever reaches them. Nothing is refused at
+ * .9999, and whatever is answered nearer to 1 is right. */
+static void absorbed_beliefs(void **state)
+{
+  (void)state;
+  const double gaps[] = {1e-4, 1e-6, 1e-8, 1e-10};
+  for (size_t g = 0; g < 4; g++) {
+    idm_random random;
+    idm_random_init(&random, 24, 0);
+    idm_problem *problem = support_problem((support_shape){2, 2, 2, 1, 24}, &random);
+    double *tau = problem->theta->block[IDM_TRANSITION].value;
+    for (size_t k = 0; k < 8; k++) tau[k] = k % 4 == 0 || k % 4 == 3;
+    support_set(problem, 2, INFINITY, 0);
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - gaps[g]);
+    const bool right = check_against_dense(problem);
+    assert_true(right || gaps[g] < 1e-4);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -130,6 +347,9 @@ int main(void)
       cmocka_unit_test(duality_survives_near_limits),
       cmocka_unit_test(occupancy_is_a_distribution),
       cmocka_unit_test(return_is_what_simulation_pays),
+      cmocka_unit_test(discounts_near_1_are_right_or_refused),
+      cmocka_unit_test(terminal_actions_near_1),
+      cmocka_unit_test(absorbed_beliefs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
