@@ -5,6 +5,7 @@
 #include "idm/data.h"
 #include "idm/diagnostics.h"
 #include "idm/posterior.h"
+#include "idm/refine.h"
 #include "idm/settings.h"
 
 #ifdef __cplusplus
@@ -36,9 +37,9 @@ typedef struct idm_identification {
 /* How the answer moves with a number that was held. */
 typedef struct idm_sensitivity {
   char name[2200];
-  double value;
-  double step;   /* a small change of it */
-  double *slope; /* [quantity]: d posterior mean / d number */
+  double value; /* the mean over variants of the setting */
+  double step;  /* 1 % of its size; where it is 0 of the utilities' range, its inverse, or a unit */
+  double *slope; /* [quantity]: d posterior mean / d number, moved in every variant in proportion */
 } idm_sensitivity;
 
 /* A test of the model, with what is expected of it where the model is right. */
@@ -86,11 +87,14 @@ typedef struct idm_assessment {
   idm_identification *parameter;
   double ridge;         /* least eigenvalue of the posterior correlations; 1 for one parameter */
   char *ridge_sentence; /* NULL where there is no ridge */
-  int resolution;       /* lattices compared; 0 where there is nothing to compare */
-  int finer;
+  int resolution;       /* of the lattice; 0 where there is none, or nothing to compare */
+  int finer;            /* the lattice compared with; 0: none that is fine enough fits */
   double
       finer_change; /* largest |log-likelihood at finer - at resolution| over the draws looked at */
-  double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds */
+  double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds, as doubling
+                          the resolution would give it */
+  double finer_share;  /* share of the draws looked at that the weights leave effective */
+  idm_refinement refinement; /* how the lattice of a run was chosen; no steps: it was given */
   size_t sensitivities;
   idm_sensitivity *sensitivity;
 

@@ -36,6 +36,7 @@
 #include "idm/problem_file.h"
 #include "idm/project.h"
 #include "idm/random.h"
+#include "idm/refine.h"
 #include "idm/request.h"
 #include "idm/run.h"
 #include "idm/sampler.h"

@@ -32,6 +32,7 @@ typedef struct idm_key {
   double most;
   bool above;               /* `least` itself is not legal */
   const char *const *words; /* of IDM_KEY_WORD, NULL at the end */
+  const char *zero;         /* the word for 0 of a whole number that has one, as in auto */
   const char *value;        /* what its value is called in help, as in N */
   const char *help;
   bool place; /* says where things lie or what is written beside: results do not depend on it */

@@ -108,6 +108,8 @@ typedef struct idm_lattice_ops {
   /* Keep the solution now held in a slot, for plans to start from (idm_solver.slots). Slots are
    * filled in order. */
   idm_status (*keep)(void *content, size_t slot, idm_error *opt_error);
+  /* Bytes that the same problem would take at another resolution. */
+  double (*bytes)(const void *content, int resolution);
 } idm_lattice_ops;
 
 /* --- planners ------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ typedef struct idm_posterior {
   char sampler[32];
   uint64_t seed;
   uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
+  int resolution;   /* of the lattice planned on; 0 where there is none */
   long warmup;
   size_t chains;
   size_t draws;

@@ -20,8 +20,9 @@ struct idm_planner;
 /* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
 typedef struct idm_agent {
   const struct idm_planner *planner; /* NULL: the first of the registry (see idm_agent_planner) */
-  int resolution;                    /* r of the lattice; 0: the default for the number of states */
-  idm_evaluate evaluate;             /* policies off the lattice */
+  int resolution; /* r of the lattice; 0 (auto): the default for the number of states, which a run
+                     refines as far as its posterior asks for */
+  idm_evaluate evaluate; /* policies off the lattice */
   idm_surprise surprise; /* whether observations with the same successor belief count as one */
   idm_recognition recognition;   /* mean belief, or the mixture itself */
   double tolerance;              /* bound on |V - V*| to reach, relative to max(1, |V|) */

@@ -44,6 +44,9 @@ IDM_API idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, id
 IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
 /* Lattice points; 0 where the planner has none. */
 IDM_API size_t idm_workspace_points(const idm_workspace *workspace);
+/* Bytes, about, that the same problem would take on a lattice of another resolution; 0 where the
+ * planner has none. */
+IDM_API double idm_workspace_bytes(const idm_workspace *workspace, int resolution);
 IDM_API const idm_planner *idm_workspace_planner(const idm_workspace *workspace);
 /* The parameter as planned: what the agent's clamps made of it. */
 IDM_API const idm_theta *idm_workspace_theta(const idm_workspace *workspace);

@@ -118,7 +118,8 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
     snprintf(buffer, size, "a text of fewer than %.0f bytes", key->most);
     break;
   default:
-    snprintf(buffer, size, "a whole number from %.0f to %.0f", key->least, key->most);
+    snprintf(buffer, size, "a whole number from %.0f to %.0f%s%s", key->least, key->most,
+             key->zero ? ", or " : "", key->zero ? key->zero : "");
   }
   return buffer;
 }
@@ -192,6 +193,10 @@ static bool set_seed(const idm_key *key, void *fields, const char *text)
 static bool set_number(const idm_key *key, void *fields, const char *text)
 {
   char *end;
+  if (key->zero && strcmp(text, key->zero) == 0) {
+    idm_key_set_number(key, fields, 0);
+    return true;
+  }
   const double value = idm_number_read(text, &end);
   const bool whole = key->kind == IDM_KEY_NUMBER || value == floor(value);
   if (!text[0] || *end || strpbrk(text, "xX") || !isfinite(value) || !whole) return false;
@@ -242,7 +247,9 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
     snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
     break;
   default:
-    if (!isnan(idm_key_number(key, fields)))
+    if (key->zero && idm_key_number(key, fields) == 0)
+      snprintf(buffer, size, "%s", key->zero);
+    else if (!isnan(idm_key_number(key, fields)))
       idm_number_text(idm_key_number(key, fields), buffer, size);
   }
   return buffer;

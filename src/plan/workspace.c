@@ -175,6 +175,12 @@ size_t idm_workspace_points(const idm_workspace *workspace)
   return lattice ? lattice->points(workspace->content) : 0;
 }
 
+double idm_workspace_bytes(const idm_workspace *workspace, int resolution)
+{
+  const idm_lattice_ops *lattice = workspace->planner->lattice;
+  return lattice ? lattice->bytes(workspace->content, resolution) : 0;
+}
+
 const idm_planner *idm_workspace_planner(const idm_workspace *workspace)
 {
   if (!workspace) return NULL;

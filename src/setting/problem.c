@@ -36,6 +36,7 @@ static const idm_key agent_keys[] = {
      .offset = offsetof(idm_agent, resolution),
      .least = 1,
      .most = 1e9,
+     .zero = "auto",
      .help = "r of the lattice of beliefs"},
     {.name = "evaluate",
      .kind = IDM_KEY_WORD,

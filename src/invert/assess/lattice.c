@@ -4,111 +4,191 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "belief/lattice.h"
+#include "base/parallel.h"
 #include "idm/matching.h"
+#include "idm/parameters.h"
+#include "invert/finer.h"
 #include "invert/matching/matching.h"
 
-/* Points of a lattice beyond which a comparison costs more than it tells. */
-enum { most_points = 300000 };
+/* Lattices held side by side, at most: what fits must not depend on the threads. */
+enum { most_workers = 4 };
 /* A lattice that moves a posterior mean by more than this many sds is too coarse. */
 static const double most_shift = 0.5;
+/* Draws that the weights must leave effective for a shift to be believed. */
+static const double least_effective = 8;
 
-/* Shifts of the posterior means when each draw is weighted by exp(change). */
+/* --- weights -------------------------------------------------------------------------------- */
+
+/* Shifts of the posterior means when each draw is weighted by exp(change). Interpolation errs by
+ * 1/r at worst, so that a lattice less than twice as fine shows part of what doubling would. */
 static void weigh(const inquiry *q, const double *change, size_t size)
 {
   idm_assessment *a = q->assessment;
   const size_t count = q->posterior->chains * q->posterior->draws;
+  const double part = idm_lattice_doubling(a->resolution, a->finer);
   double most = -INFINITY;
+  double sum = 0;
+  double squares = 0;
   for (size_t k = 0; k < size; k++) most = fmax(most, change[k]);
+  for (size_t k = 0; k < size && isfinite(most); k++) {
+    const double weight = exp(change[k] - most);
+    sum += weight;
+    squares += weight * weight;
+  }
+  a->finer_share = squares > 0 ? sum * sum / squares / (double)size : 0;
   for (size_t i = 0; i < a->quantities; i++) {
-    double total = 0;
     double weighted = 0;
     double plain = 0;
-    for (size_t k = 0; k < size; k++) {
+    for (size_t k = 0; k < size && sum > 0; k++) {
       const double value = q->posterior->value[i * count + idm_inquiry_sample_at(q, k, size)];
-      const double weight = exp(change[k] - most);
-      total += weight;
-      weighted += weight * value;
+      weighted += exp(change[k] - most) / sum * value;
       plain += value / (double)size;
     }
-    const double shift = (weighted / total - plain) / a->diagnosis[i].sd;
+    const double shift = part * (weighted - plain) / a->diagnosis[i].sd;
     a->finer_shift[i] = isfinite(shift) ? shift : 0;
   }
 }
 
-static idm_status compare(const inquiry *q, idm_matching *finer, size_t size, double *change,
-                          idm_error *opt_error)
+/* --- log-likelihoods ------------------------------------------------------------------------ */
+
+/* The sample on both lattices, shared out between workers that each have a matching of their own.
+ * Plans start from the same draw, so that no number depends on who made it. */
+typedef struct comparison {
+  const inquiry *q;
+  const idm_problem *finer;
+  size_t size;
+  size_t workers;
+  double *change;     /* [size] */
+  idm_status *status; /* [worker] */
+  idm_error *error;   /* [worker] */
+} comparison;
+
+/* Every so many-th draw of the sample, on one lattice: change[k] += sign * log-likelihood. */
+static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_problem *problem,
+                                  double sign, double *y, idm_error *error)
 {
-  const size_t d = q->f->parameters->dimension;
-  double *y = idm_new(d, sizeof *y);
-  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t k = 0; k < size && status == IDM_OK; k++) {
-    double coarse = 0;
-    double fine = 0;
-    idm_inquiry_draw(q, idm_inquiry_sample_at(q, k, size), y);
-    status = idm_matching_log_likelihood(q->f->matching[0], y, &coarse, NULL, opt_error);
-    if (status == IDM_OK) status = idm_matching_log_likelihood(finer, y, &fine, NULL, opt_error);
-    change[k] = isfinite(fine) && isfinite(coarse) ? fine - coarse : 0;
-    q->assessment->finer_change = fmax(q->assessment->finer_change, fabs(change[k]));
+  const fit *f = c->q->f;
+  idm_matching *matching = NULL;
+  idm_status status =
+      idm_matching_create(problem, f->data, f->tree, f->parameters, &matching, error);
+  idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, c->size / 2, c->size), y);
+  if (status == IDM_OK) status = idm_matching_anchor(matching, y, error);
+  for (size_t k = worker; k < c->size && status == IDM_OK; k += c->workers) {
+    double value = 0;
+    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
+    status = idm_matching_log_likelihood(matching, y, &value, NULL, error);
+    c->change[k] += sign * value;
   }
-  free(y);
+  idm_matching_destroy(matching);
   return status;
+}
+
+static void compare_part(void *context, size_t worker)
+{
+  const comparison *c = context;
+  idm_error *error = &c->error[worker];
+  double *y = idm_new(c->q->f->parameters->dimension, sizeof *y);
+  idm_status status = y ? IDM_OK : idm_fail_memory(error);
+  if (status == IDM_OK) status = add_likelihoods(c, worker, c->q->f->problem, -1, y, error);
+  if (status == IDM_OK) status = add_likelihoods(c, worker, c->finer, 1, y, error);
+  free(y);
+  c->status[worker] = status;
+}
+
+static idm_status compare(comparison *c, idm_error *opt_error)
+{
+  const int threads = c->q->f->settings->threads;
+  c->workers = threads < 1 ? 1 : threads > most_workers ? most_workers : (size_t)threads;
+  c->status = idm_new(c->workers, sizeof *c->status);
+  c->error = idm_new(c->workers, sizeof *c->error);
+  idm_status status = c->status && c->error ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(c->workers, threads, compare_part, NULL, c, opt_error);
+  for (size_t i = 0; i < c->workers && status == IDM_OK; i++) {
+    status = c->status[i];
+    if (status != IDM_OK && opt_error) *opt_error = c->error[i];
+  }
+  free(c->status);
+  free(c->error);
+  return status;
+}
+
+/* --- the comparison ------------------------------------------------------------------------- */
+
+static void record(const inquiry *q, const double *change, size_t size)
+{
+  for (size_t k = 0; k < size; k++)
+    q->assessment->finer_change = fmax(q->assessment->finer_change, fabs(change[k]));
+  weigh(q, change, size);
 }
 
 idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error)
 {
+  idm_assessment *a = q->assessment;
   const idm_problem *problem = q->f->problem;
-  const size_t states = problem->setting->states.count;
-  idm_problem doubled = *problem;
-  const int resolution =
-      problem->agent.resolution ? problem->agent.resolution : idm_lattice_default(states);
-  if (!idm_workspace_points(idm_matching_workspace(q->f->matching[0])) ||
-      problem->setting->fully_observed || idm_lattice_count(states, 2 * resolution) > most_points)
-    return IDM_OK;
-  doubled.agent.resolution = 2 * resolution;
-  idm_matching *finer = NULL;
-  const size_t size = idm_inquiry_sample(q, idm_lattice_count(states, resolution));
-  double *change = idm_new(size, sizeof *change);
-  q->assessment->finer_shift = idm_new(q->assessment->quantities, sizeof(double));
-  idm_status status = change && q->assessment->finer_shift ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK)
-    status =
-        idm_matching_create(&doubled, q->f->data, q->f->tree, q->f->parameters, &finer, opt_error);
-  if (status == IDM_OK) {
-    idm_matching_wander(finer);
-    status = compare(q, finer, size, change, opt_error);
-  }
-  if (status == IDM_OK) {
-    q->assessment->resolution = resolution;
-    q->assessment->finer = 2 * resolution;
-    weigh(q, change, size);
-  }
-  idm_matching_destroy(finer);
-  free(change);
+  idm_problem finer = *problem;
+  const idm_workspace *workspace = idm_matching_workspace(q->f->matching[0]);
+  if (!idm_lattice_matters(problem, workspace)) return IDM_OK;
+  a->resolution = idm_lattice_resolution(problem);
+  a->finer = finer.agent.resolution =
+      idm_lattice_finer(problem, workspace, a->resolution, most_workers);
+  if (!a->finer) return IDM_OK;
+  comparison c = {.q = q, .finer = &finer};
+  c.size = idm_inquiry_sample(q, idm_workspace_points(workspace));
+  c.change = idm_new(c.size, sizeof *c.change);
+  a->finer_shift = idm_new(a->quantities, sizeof *a->finer_shift);
+  idm_status status = c.change && a->finer_shift ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = compare(&c, opt_error);
+  if (status == IDM_OK) record(q, c.change, c.size);
+  free(c.change);
   return status;
 }
 
-void idm_judge_lattice(const inquiry *q)
+/* --- the verdict ---------------------------------------------------------------------------- */
+
+static void judge_shift(const inquiry *q, size_t sample)
 {
   idm_assessment *a = q->assessment;
   double most = 0;
   size_t at = 0;
   char name[128];
-  if (!a->finer) return;
   for (size_t i = 0; i < a->quantities; i++)
     if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
       most = fabs(a->finer_shift[i]);
       at = i;
     }
   idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
-  if (a->answer == IDM_POINT)
+  const double effective = a->finer_share * (double)sample;
+  if (effective < fmin(least_effective, (double)sample))
+    idm_notes_add(
+        &a->failures,
+        "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: "
+        "weighed by that, %.1f of %zu draws are effective, too few to say how far the "
+        "answer moves; the lattice is too coarse, raise agent.resolution",
+        a->finer, a->resolution, a->finer_change, effective, sample);
+  else
+    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
+                  "%.3g and the posterior mean of %s by %.2f posterior sd%s%s",
+                  a->finer, a->resolution, a->finer_change, name, most,
+                  a->finer < 2 * a->resolution ? ", as far as doubling would" : "",
+                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
+}
+
+void idm_judge_lattice(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  if (!a->resolution) return;
+  if (!a->finer)
+    idm_notes_add(&a->failures,
+                  "lattice unchecked: no lattice finer than resolution %d fits in memory and time; "
+                  "take one half as fine with --set resolution=%d, and see what it moves",
+                  a->resolution, a->resolution > 1 ? a->resolution / 2 : 1);
+  else if (a->answer == IDM_POINT)
     idm_notes_add(&a->remarks,
                   "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
                   a->finer, a->resolution, a->finer_change);
   else
-    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
-                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
-                  "%.3g and the posterior mean of %s by %.2f posterior sd%s",
-                  a->finer, a->resolution, a->finer_change, name, most,
-                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
+    judge_shift(
+        q, idm_inquiry_sample(q, idm_workspace_points(idm_matching_workspace(q->f->matching[0]))));
 }

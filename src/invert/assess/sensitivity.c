@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "idm/matching.h"
+#include "idm/parameters.h"
 #include "setting/freedom.h"
 
 /* A number that was held: where it is in theta. */
@@ -21,7 +22,25 @@ static bool is_free(const idm_block *block, size_t offset)
   return !block->coordinate || block->coordinate[offset] >= 0;
 }
 
-/* Numbers that are held, read and of a sensitive block: the problem's first, then the agent's. */
+/* A held number in one variant, as it is varied: the inverse of a multiplier. */
+static double value_in(const inquiry *q, const clamped *at, size_t variant)
+{
+  const idm_block *block = &q->f->problem->theta->block[at->block];
+  const double value = block->value[variant * block->size + at->offset];
+  return block->info->reciprocal ? 1 / value : value;
+}
+
+/* How large it is over the variants of the setting; 0 where it is 0 in all. */
+static double size_of(const inquiry *q, const clamped *at)
+{
+  const size_t variants = q->f->problem->theta->block[at->block].variants;
+  double sum = 0;
+  for (size_t v = 0; v < variants; v++) sum += fabs(value_in(q, at, v));
+  return sum / (double)variants;
+}
+
+/* Numbers that are held, read and of a sensitive block: the problem's first, then the agent's. A
+ * limit that is infinite cannot be moved. */
 static size_t list_clamped(const inquiry *q, clamped *list)
 {
   const idm_theta *theta = q->f->problem->theta;
@@ -33,9 +52,18 @@ static size_t list_clamped(const inquiry *q, clamped *list)
       const bool alone = block->info->support == IDM_DISTRIBUTION && block->size < 2;
       if (!block->info->sensitive || block->info->of_agent != agent || alone) continue;
       for (size_t i = 0; i < block->size && idm_planner_reads(planner, b); i++)
-        if (!is_free(block, i)) list[count++] = (clamped){b, i};
+        if (!is_free(block, i) && isfinite(size_of(q, &(clamped){b, i})))
+          list[count++] = (clamped){b, i};
     }
   return count;
+}
+
+/* What a number that is 0 is measured by: the range of all utilities, its inverse, or a unit. */
+static double unit_of(const idm_problem *problem, const idm_block_info *info)
+{
+  const double range = idm_theta_range(problem->theta);
+  if (!info->in_utility || !(range > 0)) return 1;
+  return info->reciprocal ? 1 / range : range;
 }
 
 static void describe_clamped(const inquiry *q, const clamped *at, idm_sensitivity *s)
@@ -47,22 +75,24 @@ static void describe_clamped(const inquiry *q, const clamped *at, idm_sensitivit
   idm_block_entry(info, problem->setting, problem->theta->models, at->offset, entry, sizeof entry);
   snprintf(s->name, sizeof s->name, entry[0] ? "%s%s[%s]" : "%s%s",
            info->reciprocal ? "inverse_" : "", info->name, entry);
-  s->value = info->reciprocal ? 1 / block->value[at->offset] : block->value[at->offset];
-  /* A hundredth of it, and where it is 0 of the range of all utilities for one of them, or of a
-   * unit.
-   */
-  const double size = fabs(s->value);
-  const double unit = at->block == IDM_UTILITY ? idm_theta_range(problem->theta) : 1;
-  s->step = 0.01 * (size > 0 && isfinite(size) ? size : unit);
+  for (size_t v = 0; v < block->variants; v++)
+    s->value += value_in(q, at, v) / (double)block->variants;
+  const double size = size_of(q, at);
+  s->step = 0.01 * (size > 0 ? size : unit_of(problem, info));
 }
 
-/* d log-likelihood / d number. A probability grows at the expense of all others in proportion.
- */
+/* d log-likelihood / d number. A number that differs between the variants of the setting is moved
+ * in all of them, in each in proportion to its size there; a probability grows at the expense of
+ * all others in proportion. */
 static double slope_of(const inquiry *q, const idm_theta *slope, const clamped *at)
 {
   const idm_block *block = &slope->block[at->block];
+  const double size = size_of(q, at);
   double sum = 0;
-  for (size_t v = 0; v < block->variants; v++) sum += block->value[v * block->size + at->offset];
+  for (size_t v = 0; v < block->variants; v++) {
+    const double share = size > 0 ? fabs(value_in(q, at, v)) / size : 1;
+    sum += share * block->value[v * block->size + at->offset];
+  }
   if (block->info->support != IDM_DISTRIBUTION) return sum;
   const double *weight = q->f->problem->theta->block[at->block].value;
   for (size_t i = 0; i < block->size; i++) sum -= weight[i] * block->value[i];
@@ -148,17 +178,24 @@ void idm_judge_sensitivity(const inquiry *q)
   enum { shown = 12 };
   const idm_assessment *a = q->assessment;
   for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
-    char text[1500];
+    char text[2000];
     char name[128];
     if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
+    bool zero = false;
+    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
+      zero = zero || a->sensitivity[k].value == 0;
     int length = snprintf(text, sizeof text,
                           "sensitivity of %s, in posterior sds when a number that was held is "
-                          "raised by 1 %%:",
-                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name));
-    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
-      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s %+.2f",
-                         k ? "," : "", a->sensitivity[k].name,
-                         a->sensitivity[k].slope[i] * a->sensitivity[k].step / a->diagnosis[i].sd);
+                          "raised by 1 %%%s:",
+                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name),
+                          zero ? ", or from 0 by the step in brackets" : "");
+    for (size_t k = 0; k < a->sensitivities && k < shown; k++) {
+      const idm_sensitivity *s = &a->sensitivity[k];
+      char step[40] = "";
+      if (s->value == 0) snprintf(step, sizeof step, " (%.3g)", s->step);
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f",
+                         k ? "," : "", s->name, step, s->slope[i] * s->step / a->diagnosis[i].sd);
+    }
     if (a->sensitivities > shown)
       snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
                a->sensitivities - shown);

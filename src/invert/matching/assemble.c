@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "idm/inverse.h"
 #include "idm/matching.h"
+#include "invert/finer.h"
 #include "invert/matching/assemble.h"
 
 /* More than this is not kept unless asked for; more than half of the memory not even then. */
@@ -51,6 +52,8 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
   p->seed = f->settings->seed;
   p->warmup = f->settings->warmup;
+  if (idm_workspace_points(idm_matching_workspace(f->matching[0])))
+    p->resolution = idm_lattice_resolution(f->problem);
   p->chains = chains;
   p->draws = draws;
   p->summarised =

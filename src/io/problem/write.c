@@ -289,9 +289,8 @@ static void put_agent(idm_emitter *out, const idm_problem *problem)
   idm_emit_text(out, "planner", idm_agent_planner(&problem->agent)->name);
   for (const idm_key *key = idm_agent_keys(); key->name; key++) {
     char text[64];
-    const bool unset = key->kind == IDM_KEY_INT && idm_key_number(key, &problem->agent) == 0;
     idm_key_text(key, &problem->agent, text, sizeof text);
-    if (text[0] && !unset) idm_emit_word(out, key->name, text);
+    if (text[0]) idm_emit_word(out, key->name, text);
   }
   put_blocks(out, problem, true);
   idm_emit_mapping_end(out);

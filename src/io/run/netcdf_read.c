@@ -380,6 +380,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   char answer[16] = "";
   unsigned long long seed = 0;
   long long warmup = 0;
+  long long resolution = 0;
   r->group = file;
   r->group_name = "/";
   idm_status status = read_field(r, "answer", answer, sizeof answer);
@@ -388,7 +389,11 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK) status = read_request(r, &p->request);
   if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "seed", NC_UINT64, false, &seed);
   if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
+  if (status == IDM_OK)
+    status = read_integer(r, NC_GLOBAL, "resolution", NC_INT64, true, &resolution);
   if (status != IDM_OK) return status;
+  if (resolution < 0 || resolution > INT_MAX)
+    return FAIL(r, "the attribute 'resolution' is %lld; expected 0 or more", resolution);
   if (strcmp(answer, "point") != 0 && strcmp(answer, "posterior") != 0)
     return FAIL(r, "the attribute 'answer' is '%s'; expected 'point' or 'posterior'", answer);
   if (warmup < 0 || warmup > LONG_MAX)
@@ -396,6 +401,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   p->answer = strcmp(answer, "point") == 0 ? IDM_POINT : IDM_POSTERIOR;
   p->seed = seed;
   p->warmup = (long)warmup;
+  p->resolution = (int)resolution;
   return IDM_OK;
 }
 

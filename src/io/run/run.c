@@ -35,6 +35,8 @@ typedef struct fitting {
   const idm_problem *problem;
   const idm_data *data;
   const idm_request *request;
+  idm_refinement refinement; /* of the lattice */
+  idm_problem refined;       /* the problem on it */
   idm_progress progress;
   void *context;
   uint64_t label;
@@ -202,16 +204,32 @@ static idm_status say_stopped(const fitting *f, idm_error *opt_error)
       beside ? ", and the run that they are to replace is left as it was" : "", f->folder.path);
 }
 
+/* From here on the problem is the one on the lattice chosen. */
+static idm_status refine(fitting *f, idm_error *opt_error)
+{
+  const idm_status status =
+      idm_refine(f->problem, f->data, &f->request->settings, &f->refinement, opt_error);
+  f->refined = *f->problem;
+  if (f->refinement.resolution) f->refined.agent.resolution = f->refinement.resolution;
+  f->problem = &f->refined;
+  return status;
+}
+
 /* Everything once the folder is there. *ret_kept: there is something to be kept. */
 static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kept,
                       idm_notes *opt_notes, idm_error *opt_error)
 {
   char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
+  if (status == IDM_OK) status = refine(f, opt_error);
   if (status == IDM_OK) status = draw(f, mode, run, opt_notes, opt_error);
   if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
   *ret_kept = status == IDM_OK;
   if (status == IDM_OK) status = assess(f, run, opt_error);
+  if (status == IDM_OK) {
+    run->assessment->refinement = f->refinement;
+    if (f->refinement.steps) idm_refinement_remark(&f->refinement, &run->assessment->remarks);
+  }
   if (status == IDM_OK)
     status = idm_summary_write(run->posterior, run->assessment, &run->projection,
                                idm_folder_path(f->folder.work, IDM_FILE_SUMMARY, path), opt_error);
@@ -314,6 +332,9 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
   if (status == IDM_OK && posterior)
     status = check_label(folder, problem, &request, posterior, opt_error);
   if (status == IDM_OK && opt_request) *opt_request = request;
+  /* What was inferred on a lattice is planned for on that lattice. */
+  if (status == IDM_OK && posterior && !problem->agent.resolution)
+    problem->agent.resolution = posterior->resolution;
   if (status == IDM_OK && opt_problem) {
     *opt_problem = problem;
     problem = NULL;

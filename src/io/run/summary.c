@@ -73,6 +73,7 @@ static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
     const idm_sensitivity *s = &a->sensitivity[i];
     json_t *one = json_object();
     set(&one, "value", s->value);
+    set(&one, "step", s->step);
     idm_json_set(&one, "mean_change_per_unit", by_quantity(p, s->slope));
     idm_json_set(&object, s->name, one);
   }
@@ -90,13 +91,32 @@ static void put_data_part(json_t **object, const idm_posterior *p, const idm_ass
                a->ridge_sentence ? json_string(a->ridge_sentence) : json_null());
   idm_json_set(object, "ridge", ridge);
   idm_json_set(object, "sensitivity", sensitivity(p, a));
-  if (!a->finer) return;
+}
+
+/* The lattice: what it was compared with, and how it was chosen. */
+static json_t *lattice_object(const idm_posterior *p, const idm_assessment *a)
+{
   json_t *lattice = json_object();
   idm_json_set(&lattice, "resolution", json_integer(a->resolution));
-  idm_json_set(&lattice, "finer", json_integer(a->finer));
-  set(&lattice, "largest_change", a->finer_change);
-  idm_json_set(&lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
-  idm_json_set(object, "discretisation", lattice);
+  if (a->finer) {
+    idm_json_set(&lattice, "finer", json_integer(a->finer));
+    set(&lattice, "largest_change", a->finer_change);
+    set(&lattice, "effective_share", a->finer_share);
+    idm_json_set(&lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
+  }
+  if (!a->refinement.steps) return lattice;
+  json_t *steps = json_array();
+  for (size_t i = 0; i < a->refinement.steps; i++) {
+    const idm_refinement_step *step = &a->refinement.step[i];
+    json_t *one = json_object();
+    idm_json_set(&one, "resolution", json_integer(step->resolution));
+    idm_json_set(&one, "finer", json_integer(step->finer));
+    set(&one, "largest_shift_in_sd", step->shift);
+    set(&one, "effective_share", step->share);
+    idm_json_append(&steps, one);
+  }
+  idm_json_set(&lattice, "refinement", steps);
+  return lattice;
 }
 
 /* The model's half: what it is compared with, and its tests. */
@@ -162,6 +182,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
   put_data_part(&object, p, a);
+  if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();

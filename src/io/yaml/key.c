@@ -1,6 +1,8 @@
 /* A field of a settings struct from a node of YAML, as its key describes it. */
 #include "io/yaml/key.h"
 
+#include <string.h>
+
 static idm_status unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what)
 {
@@ -53,6 +55,10 @@ idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *nod
       return IDM_OK;
     return unexpected(tree, node, key, what);
   default:
+    if (key->zero && idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), key->zero) == 0) {
+      idm_key_set_number(key, fields, 0);
+      return IDM_OK;
+    }
     status = idm_yaml_integer(tree, node, what, (long)key->least, &whole);
     if (status != IDM_OK) return status;
     if ((double)whole > key->most) return unexpected(tree, node, key, what);

@@ -125,5 +125,6 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
 idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error);
 void idm_control_destroy(void *content);
 size_t idm_control_points(const void *content);
+double idm_control_bytes(const void *content, int resolution);
 
 #endif
