@@ -31,6 +31,11 @@ static void test_round_trip(void **state)
     check(idm_key_set_text(key, &b, buffer, &support_error));
     assert_true(idm_key_same(key, &a, &b, 0));
   }
+  const idm_key *whole = idm_key_find(keys, "whole");
+  char buffer[64];
+  check(idm_key_set_text(whole, &a, "auto", &support_error));
+  assert_int_equal(a.whole, 0);
+  assert_string_equal(idm_key_text(whole, &a, buffer, sizeof buffer), "auto");
   assert_null(idm_key_find(keys, "nothing"));
 }
 
@@ -42,7 +47,9 @@ static void test_refusals(void **state)
                                         {"number", "inf", "finite"},
                                         {"number", "0x1", "finite"},
                                         {"number", "", "finite"},
-                                        {"whole", "10", "from 1 to 9"},
+                                        {"whole", "10", "from 1 to 9, or auto"},
+                                        {"whole", "0", "from 1 to 9, or auto"},
+                                        {"whole", "automatic", "or auto"},
                                         {"whole", "1.5", "whole number"},
                                         {"seed", "-1", "below 2^64"},
                                         {"seed", "18446744073709551616", "below 2^64"},

@@ -1,8 +1,6 @@
 /* A field of a settings struct from a node of YAML, as its key describes it. */
 #include "io/yaml/key.h"
 
-#include <string.h>
-
 static idm_status unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what)
 {
@@ -33,6 +31,16 @@ static idm_status read_word(const idm_yaml_tree *tree, const idm_yaml_node *node
   return status;
 }
 
+/* As a person writes it. */
+static idm_status read_text(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                            const idm_key *key, const char *what, void *fields)
+{
+  if (idm_yaml_is_scalar(node) &&
+      idm_key_set_text(key, fields, idm_yaml_text(node), NULL) == IDM_OK)
+    return IDM_OK;
+  return unexpected(tree, node, key, what);
+}
+
 idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what, void *fields)
 {
@@ -50,15 +58,9 @@ idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *nod
     return status;
   case IDM_KEY_TEXT:
   case IDM_KEY_SEED:
-    if (idm_yaml_is_scalar(node) &&
-        idm_key_set_text(key, fields, idm_yaml_text(node), NULL) == IDM_OK)
-      return IDM_OK;
-    return unexpected(tree, node, key, what);
+    return read_text(tree, node, key, what, fields);
   default:
-    if (key->zero && idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), key->zero) == 0) {
-      idm_key_set_number(key, fields, 0);
-      return IDM_OK;
-    }
+    if (key->zero) return read_text(tree, node, key, what, fields);
     status = idm_yaml_integer(tree, node, what, (long)key->least, &whole);
     if (status != IDM_OK) return status;
     if ((double)whole > key->most) return unexpected(tree, node, key, what);

@@ -17,6 +17,21 @@ typedef struct fixture {
   idm_assessment *assessment;
 } fixture;
 
+/* Draws, and what is made of them. */
+static void infer(fixture *f)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  settings.chains = 2;
+  settings.draws = ALL / 2;
+  settings.warmup = 50;
+  settings.thin = 1;
+  check(idm_inverse_find("bayes")->fit(f->problem, f->data, &settings, NULL, &f->posterior, NULL,
+                                       &support_error));
+  check(idm_assess(f->problem, f->data, f->posterior, 1, &f->assessment, &support_error));
+}
+
 static fixture ask(int resolution, idm_evaluate evaluate)
 {
   fixture f;
@@ -27,16 +42,7 @@ static fixture ask(int resolution, idm_evaluate evaluate)
   const idm_simulation simulation = {.trajectories = 40, .seed = 2};
   f.data = support_simulate(f.problem, simulation);
   check(idm_problem_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = 1;
-  settings.chains = 2;
-  settings.draws = ALL / 2;
-  settings.warmup = 50;
-  settings.thin = 1;
-  check(idm_inverse_find("bayes")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
-                                       &support_error));
-  check(idm_assess(f.problem, f.data, f.posterior, 1, &f.assessment, &support_error));
+  infer(&f);
   return f;
 }
 
@@ -49,7 +55,7 @@ static void close_fixture(fixture *f)
 }
 
 /* The log-likelihoods of the draws looked at, under the problem as it stands now. */
-static void sample_likelihood(const fixture *f, double *value)
+static void sample_likelihood(const fixture *f, size_t free_numbers, double *value)
 {
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
@@ -57,7 +63,8 @@ static void sample_likelihood(const fixture *f, double *value)
   check(idm_fit_open(&work, NULL, f->problem, f->data, &settings, 1, &support_error));
   for (size_t k = 0; k < SAMPLE; k++) {
     const size_t i = k * ALL / SAMPLE;
-    const double y[2] = {f->posterior->unconstrained[i], f->posterior->unconstrained[ALL + i]};
+    const double y[2] = {f->posterior->unconstrained[i],
+                         free_numbers > 1 ? f->posterior->unconstrained[ALL + i] : 0};
     check(idm_matching_log_likelihood(work.matching[0], y, &value[k], NULL, &support_error));
   }
   idm_fit_close(&work);
@@ -114,11 +121,11 @@ static void check_slope(fixture *f, const char *name, double value, double h)
   double here[SAMPLE], above[SAMPLE], below[SAMPLE];
   const idm_sensitivity *s = find(f, name);
   assert_near(s->value, value, 1e-12);
-  sample_likelihood(f, here);
+  sample_likelihood(f, 2, here);
   move(f, name, h);
-  sample_likelihood(f, above);
+  sample_likelihood(f, 2, above);
   move(f, name, -2 * h);
-  sample_likelihood(f, below);
+  sample_likelihood(f, 2, below);
   move(f, name, h);
   /* Quantities: beta, inverse_beta, eta; only the last two have a mean to speak of. */
   for (size_t q = 1; q < 3; q++) {
@@ -148,6 +155,98 @@ static void test_held_numbers(void **state)
   for (size_t i = 0; i < f.assessment->remarks.count; i++)
     noted = noted || strstr(f.assessment->remarks.text[i], "sensitivity of 1/beta");
   assert_true(noted);
+  close_fixture(&f);
+}
+
+/* --- numbers that are 0, and numbers by column ---------------------------------------------- */
+
+/* A log in which looking costs 1 or 3 by a column, and a right declaration pays nothing. */
+static idm_problem *make_costly(idm_data **ret_data)
+{
+  static const char text[] = "states: [healthy, diseased]\n"
+                             "actions: [healthy, diseased, monitor]\n"
+                             "observations: [negative, positive]\n"
+                             "discount: 0.9\n"
+                             "ends: [healthy, diseased]\n"
+                             "transition: {monitor: identity, \"*\": uniform}\n"
+                             "observation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
+                             "utility: {monitor: -cost, healthy: [0, -30], diseased: [-30, 0]}\n"
+                             "agent: {alpha: 2, beta: inf, eta: 0, resolution: 10}\n"
+                             "free: {alpha: }\n";
+  char csv[6000] = "trajectory,action,observation,cost\n";
+  idm_problem *problem;
+  idm_random random;
+  size_t used = strlen(csv);
+  check(idm_problem_parse_yaml(text, strlen(text), "costly", &problem, NULL, &support_error));
+  idm_random_init(&random, 31, 0);
+  for (int t = 0; t < 60; t++) {
+    const char *seen = idm_random_uniform(&random) < 0.5 ? "negative" : "positive";
+    const int cost = t % 2 ? 1 : 3;
+    used += (size_t)snprintf(csv + used, sizeof csv - used, "%d,monitor,%s,%d\n", t, seen, cost);
+    used += (size_t)snprintf(csv + used, sizeof csv - used, "%d,%s,negative,%d\n", t,
+                             seen[0] == 'n' ? "healthy" : "diseased", cost);
+  }
+  *ret_data = support_data(problem, csv);
+  check(
+      idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &support_error));
+  return problem;
+}
+
+/* Add h times its size to a utility in every variant; from 0, h times `unit`. */
+static void raise(idm_problem *problem, size_t entry, double unit, double h)
+{
+  idm_block *utility = &problem->theta->block[IDM_UTILITY];
+  for (size_t v = 0; v < utility->variants; v++) {
+    double *value = &utility->value[v * utility->size + entry];
+    *value += h * (unit > 0 ? unit : fabs(*value));
+  }
+}
+
+/* What raising an entry by 1 % in every variant does to the mean of alpha, by differences. */
+static void check_raise(fixture *f, const char *name, size_t entry, double unit, double value,
+                        double step)
+{
+  double here[SAMPLE], above[SAMPLE], below[SAMPLE];
+  const idm_sensitivity *s = find(f, name);
+  const double h = 1e-5;
+  double kept[12];
+  idm_block *utility = &f->problem->theta->block[IDM_UTILITY];
+  assert_int_equal(utility->size * utility->variants, 12);
+  memcpy(kept, utility->value, sizeof kept);
+  assert_near(s->value, value, 1e-12);
+  assert_near(s->step, step, 1e-12);
+  sample_likelihood(f, 1, here);
+  raise(f->problem, entry, unit, h);
+  sample_likelihood(f, 1, above);
+  memcpy(utility->value, kept, sizeof kept);
+  raise(f->problem, entry, unit, -h);
+  sample_likelihood(f, 1, below);
+  memcpy(utility->value, kept, sizeof kept);
+  const double moved =
+      (weighted_mean(f, 0, here, above) - weighted_mean(f, 0, here, below)) / (2 * h) * 0.01;
+  const double sd = f->assessment->diagnosis[0].sd;
+  assert_near(s->slope[0] * s->step / sd, moved / sd * SAMPLE / (SAMPLE - 1.0), 1e-4);
+  assert_true(fabs(moved / sd) > 1e-4);
+}
+
+static void test_zeros_and_columns(void **state)
+{
+  (void)state;
+  fixture f = {0};
+  f.problem = make_costly(&f.data);
+  assert_int_equal(f.problem->theta->block[IDM_UTILITY].variants, 2);
+  infer(&f);
+  /* monitor is entries 4 and 5: -1 and -3, raised by 1 % each; (healthy, healthy) is 0 of a range
+   * of 30. */
+  check_raise(&f, "utility[monitor,healthy]", 4, 0, -2, 0.02);
+  check_raise(&f, "utility[healthy,healthy]", 0, 30, 0, 0.3);
+  check_raise(&f, "utility[healthy,diseased]", 1, 0, -30, 0.3);
+  assert_near(find(&f, "eta")->step, 0.3, 1e-12);
+  assert_near(find(&f, "inverse_beta")->step, 0.01 / 30, 1e-12);
+  bool stated = false;
+  for (size_t i = 0; i < f.assessment->remarks.count; i++)
+    stated = stated || strstr(f.assessment->remarks.text[i], "utility[healthy,healthy] (0.3)");
+  assert_true(stated);
   close_fixture(&f);
 }
 
@@ -184,9 +283,9 @@ static double check_lattice(int resolution)
   double coarse[SAMPLE], fine[SAMPLE], most = 0, change = 0;
   assert_int_equal(a->resolution, resolution);
   assert_int_equal(a->finer, 2 * resolution);
-  sample_likelihood(&f, coarse);
+  sample_likelihood(&f, 2, coarse);
   f.problem->agent.resolution = 2 * resolution;
-  sample_likelihood(&f, fine);
+  sample_likelihood(&f, 2, fine);
   for (size_t k = 0; k < SAMPLE; k++) change = fmax(change, fabs(fine[k] - coarse[k]));
   assert_near(a->finer_change, change, 1e-6);
   for (size_t q = 1; q < 3; q++) {
@@ -214,6 +313,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_held_numbers),
+      cmocka_unit_test(test_zeros_and_columns),
       cmocka_unit_test(test_where_there_is_a_covariance),
       cmocka_unit_test(test_lattices),
   };

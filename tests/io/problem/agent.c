@@ -83,6 +83,7 @@ static void wrong_agents_are_refused(void **state)
   expect_error(with("agent: {alfa: 1}"), 11, 9, "alpha");
   expect_error(with("agent: {utility: 1}"), 11, 9, "utility"); /* stands at the top */
   expect_error(with("agent: {resolution: 0.5}"), 11, 21, "resolution");
+  expect_error(with("agent: {resolution: automatic}"), 11, 21, "or auto");
   expect_error(with("agent: {evaluate: roughly}"), 11, 19, "evaluate");
 }
 

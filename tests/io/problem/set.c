@@ -63,6 +63,8 @@ static void test_agent_keys(void **state)
   assert_true(idm_theta_scalar(p->theta, IDM_TEMPERATURE) == 2);
   set(p, "resolution=12");
   assert_int_equal(p->agent.resolution, 12);
+  set(p, "resolution=auto");
+  assert_int_equal(p->agent.resolution, 0);
   set(p, "evaluate=interpolate");
   assert_int_equal(p->agent.evaluate, IDM_INTERPOLATE);
   set(p, "surprise=observation");
@@ -194,7 +196,7 @@ static void test_failures(void **state)
       {"alpha=[1", "not YAML"},
       {"alpha=#", "empty"},
       {"eta=inf", "eta is 'inf'; expected a finite number"},
-      {"resolution=0", "resolution is '0'; expected an integer from 1"},
+      {"resolution=0", "resolution is '0'; expected a whole number from 1 to 1000000000, or auto"},
       {"evaluate=never", "evaluate is 'never'; expected lookahead or interpolate"},
       {"planner=abcdefghijklmnopqrstuvwxyz-abcdef", "expected the name of a planner"},
       {"discount=1.5", "discount is '1.5'"},

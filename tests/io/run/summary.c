@@ -41,10 +41,13 @@ static idm_assessment *made_up_assessment(void)
   a->resolution = 9;
   a->finer = 18;
   a->finer_change = 0.5;
+  a->refinement.steps = 1;
+  a->refinement.step[0] = (idm_refinement_step){.resolution = 4, .finer = 8, .shift = 0.75};
   a->finer_shift[2] = -0.0625;
   a->sensitivities = 1;
   strcpy(a->sensitivity[0].name, "discount");
   a->sensitivity[0].value = 0.95;
+  a->sensitivity[0].step = 0.0095;
   a->sensitivity[0].slope = calloc(3, sizeof(double));
   assert_non_null(a->sensitivity[0].slope);
   a->sensitivity[0].slope[0] = 1e-300;
@@ -140,7 +143,11 @@ static void test_every_part(void **state)
                       "a \"sentence\"\n");
   assert_string_equal(json_string_value(AT(j, "ridge", "sentence")), "a ridge");
   same_number(AT(j, "sensitivity", "discount", "mean_change_per_unit", names[0]), 1e-300);
+  same_number(AT(j, "sensitivity", "discount", "step"), 0.0095);
   assert_int_equal(json_integer_value(AT(j, "discretisation", "finer")), 18);
+  const json_t *tried = json_array_get(AT(j, "discretisation", "refinement"), 0);
+  assert_int_equal(json_integer_value(json_object_get(tried, "resolution")), 4);
+  same_number(json_object_get(tried, "largest_shift_in_sd"), 0.75);
   same_number(AT(j, "discretisation", "shift_in_sd", names[2]), -0.0625);
   assert_string_equal(json_string_value(AT(j, "projection", "brier")), "inf");
   assert_true(json_is_null(AT(j, "projection", "divergence")));

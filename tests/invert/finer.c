@@ -1,0 +1,84 @@
+/* Lattices to compare with: as fine as points and memory allow, and never a little finer only. */
+#include "invert/finer.h"
+
+#include "belief/lattice.h"
+#include "support.h"
+
+static idm_workspace *open_workspace(size_t states, int resolution, idm_problem **ret_problem)
+{
+  idm_random random;
+  idm_random_init(&random, 91, states);
+  *ret_problem = support_problem((support_shape){states, 2, 2, 1, resolution}, &random);
+  idm_workspace *workspace;
+  check(idm_workspace_create((*ret_problem)->setting, (*ret_problem)->theta, &(*ret_problem)->agent,
+                             &workspace, &support_error));
+  return workspace;
+}
+
+static void test_doubling_where_it_fits(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  for (size_t states = 2; states <= 4; states++) {
+    idm_workspace *workspace = open_workspace(states, 11, &problem);
+    assert_true(idm_lattice_matters(problem, workspace));
+    assert_int_equal(idm_lattice_resolution(problem), 11);
+    assert_int_equal(idm_lattice_finer(problem, workspace, 11, 4), 22);
+    assert_true(idm_workspace_bytes(workspace, 22) > idm_workspace_bytes(workspace, 11));
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* From six states on doubling the default takes more than 300,000 points: the finest below. */
+static void test_the_finest_that_fits(void **state)
+{
+  (void)state;
+  for (size_t states = 6; states <= 12; states++) {
+    idm_problem *problem;
+    const int r = idm_lattice_default(states);
+    idm_workspace *workspace = open_workspace(states, 2, &problem);
+    const int finer = idm_lattice_finer(problem, workspace, r, 4);
+    assert_true(4 * finer >= 5 * r && finer < 2 * r);
+    assert_true(idm_lattice_count(states, finer) <= 300000);
+    assert_true(idm_lattice_count(states, finer + 1) > 300000);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void test_nothing_fits(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  idm_workspace *workspace = open_workspace(2, 11, &problem);
+  assert_int_equal(idm_lattice_finer(problem, workspace, 250000, 4), 0);
+  /* Nor for more workspaces than any memory holds. */
+  assert_int_equal(idm_lattice_finer(problem, workspace, 11, (size_t)1 << 40), 0);
+  problem->setting->fully_observed = true;
+  assert_false(idm_lattice_matters(problem, workspace));
+  problem->agent.resolution = 0;
+  assert_int_equal(idm_lattice_resolution(problem), 99);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* An error of c/r changes by c/r - c/s, of which doubling shows c/2r. */
+static void test_less_than_a_doubling(void **state)
+{
+  (void)state;
+  assert_near(idm_lattice_doubling(10, 20), 1, 1e-15);
+  for (int finer = 13; finer < 20; finer++)
+    assert_near(idm_lattice_doubling(10, finer) * (1 / 10.0 - 1 / (double)finer), 1 / 20.0, 1e-12);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_doubling_where_it_fits),
+      cmocka_unit_test(test_the_finest_that_fits),
+      cmocka_unit_test(test_nothing_fits),
+      cmocka_unit_test(test_less_than_a_doubling),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
