@@ -67,7 +67,26 @@ static void tables_are_complete(void **state)
   const idm_planner *planner;
   for (size_t i = 0; (planner = next_planner(&i));)
     assert_true(planner->belief && planner->lattice->points && planner->lattice->forward &&
-                planner->lattice->keep);
+                planner->lattice->keep && planner->lattice->bytes);
+}
+
+/* Bytes grow with the lattice, at least as its values do. */
+static void bytes_grow_with_the_lattice(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 84, 0);
+  const idm_planner *planner;
+  for (size_t i = 0; (planner = next_planner(&i));) {
+    idm_problem *problem = support_any(planner, shape, &random);
+    idm_workspace *workspace = support_plan(problem, NULL);
+    for (int r = 1; r < 5000; r *= 3) {
+      assert_true(idm_workspace_bytes(workspace, r) >= 8.0 * (r + 1));
+      assert_true(idm_workspace_bytes(workspace, 3 * r) > idm_workspace_bytes(workspace, r));
+    }
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
 }
 
 static void slots_are_kept_in_order(void **state)
@@ -164,6 +183,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tables_are_complete),
       cmocka_unit_test(forward_is_finite),
+      cmocka_unit_test(bytes_grow_with_the_lattice),
       cmocka_unit_test(slots_are_kept_in_order),
       cmocka_unit_test(kept_slots_make_planning_a_function),
   };
