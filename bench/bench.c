@@ -151,7 +151,7 @@ static idm_data *simulated(idm_problem *problem, size_t trajectories, int steps,
 static void bench_likelihood(idm_problem *problem, double tolerance, const char *log_path)
 {
   idm_data *data = simulated(problem, 1000, 0, 1);
-  check(idm_data_write_csv(data, problem->setting, log_path, &error));
+  check(idm_data_write_csv(data, problem, log_path, &error));
   idm_prefix_tree *tree;
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
   idm_scorer *scorer;
@@ -291,7 +291,7 @@ static double score_seconds(idm_problem *problem, const idm_data *data, const id
 static idm_data *round_trip(idm_problem *problem, size_t count, const char *path, bool report)
 {
   idm_data *data = simulated(problem, count, 0, 2);
-  check(idm_data_write_csv(data, problem->setting, path, &error));
+  check(idm_data_write_csv(data, problem, path, &error));
   idm_data_destroy(data);
   FILE *file = fopen(path, "rb");
   if (!file || fseek(file, 0, SEEK_END) != 0) exit(1);

@@ -51,7 +51,7 @@ static void write_and_read(const idm_data *data, const idm_problem *problem)
   snprintf(path, sizeof path, "/tmp/idm-fuzz-%ld.csv", (long)getpid());
   idm_error error = {0};
   /* Labels of this problem can be written, whatever the data. */
-  expect(idm_data_write_csv(data, problem->setting, path, &error) == IDM_OK, error.message);
+  expect(idm_data_write_csv(data, problem, path, &error) == IDM_OK, error.message);
   idm_problem *plain = create_problem(0);
   idm_data *again;
   expect(idm_data_read_csv(path, plain, NULL, &again, NULL, &error) == IDM_OK, error.message);

@@ -590,7 +590,7 @@ static idm_status simulate(const void *argument, idm_error *error)
                    &(idm_simulation){.trajectories = 40, .steps = 30, .seed = 3}, &data, error);
   assert_result(status, data);
   if (status == IDM_OK)
-    status = idm_data_write_csv(data, p->problem->setting, in_folder("out"), error);
+    status = idm_data_write_csv(data, p->problem, in_folder("out"), error);
   idm_data_destroy(data);
   return status;
 }

@@ -167,7 +167,7 @@ idm_data *support_simulate(const idm_problem *problem, idm_simulation simulation
 {
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_data *data;
-  idm_simulation_pay(&simulation, problem);
+  idm_simulation_suit(&simulation, problem);
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
   check(idm_data_validate(data, problem->setting, &support_error));

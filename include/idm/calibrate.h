@@ -2,6 +2,7 @@
 #ifndef IDM_CALIBRATE_H
 #define IDM_CALIBRATE_H
 
+#include "idm/data.h"
 #include "idm/settings.h"
 
 #ifdef __cplusplus
@@ -14,6 +15,10 @@ typedef struct idm_calibration_settings {
   size_t replications;
   size_t trajectories; /* of each simulated log */
   int steps;           /* most steps a trajectory; 0: the horizon, or 1000 */
+  /* A log whose design each simulated one has (see idm_simulation), in place of the two numbers;
+   * borrowed, and the problem is bound to it. NULL: none. */
+  const idm_data *opt_like;
+  char design[72]; /* what tells that log from others: its SHA-256; empty without one */
   uint64_t seed;
   int threads;
   char inverse[32];     /* name in the registry, of one whose answer is a posterior */

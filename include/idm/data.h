@@ -23,6 +23,7 @@ typedef struct idm_data {
   int32_t *observation; /* [row], IDM_MISSING where not recorded */
   uint32_t *available;  /* [row]: index of an availability set; 0 is "all actions" */
   uint32_t *line;       /* [row]: line of the file, for messages; 0 where there is none */
+  int32_t *state; /* [row]: the hidden state acted in, where a simulation kept it; else NULL */
 
   size_t trajectories;
   size_t *first;     /* [trajectories + 1]: rows of trajectory i are first[i] .. first[i+1] - 1 */
@@ -53,6 +54,9 @@ typedef struct idm_data {
 } idm_data;
 
 IDM_API void idm_data_destroy(idm_data *data);
+/* Evidence with the design of a log and no rows: agents, trajectories, their names, variants, start
+ * beliefs and evidence by trajectory, and the availability sets. Covariates are left out. */
+IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
 /* How many actions an availability set leaves open. */
 IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open. */

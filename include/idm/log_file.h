@@ -22,9 +22,12 @@ IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const cha
                                       const idm_problem *problem,
                                       const idm_csv_options *opt_options, idm_data **ret_data,
                                       idm_notes *opt_notes, idm_error *opt_error);
-/* Write data with columns agent, trajectory, step, action, observation, where they differ from the
- * setting's start belief.STATE on first rows, and the evidence that there is. */
-IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_setting *setting,
+/* Write data in the columns that the problem maps, so that the same problem reads it back: lists of
+ * columns for ids and for labels joined by '/', availability where there is any, belief.STATE on
+ * first rows where a start differs from the setting's, utilities by column, and evidence that the
+ * data hold or the problem maps (where the data lack it, the least number that is legal). The time
+ * is the step. A hidden state stands under `state`. Covariates are left out. */
+IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem,
                                       const char *path, idm_error *opt_error);
 /* A first problem file from a table: labels found, blanks to fill. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,

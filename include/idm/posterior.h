@@ -49,6 +49,10 @@ IDM_API size_t idm_posterior_dimension(const idm_posterior *posterior);
 IDM_API idm_status idm_posterior_theta(const idm_posterior *posterior,
                                        const idm_parameters *parameters, size_t chain, size_t draw,
                                        idm_theta *theta, idm_error *opt_error);
+/* theta at the centre of the answer (see idm_posterior_centre); the same. */
+IDM_API idm_status idm_posterior_central_theta(const idm_posterior *posterior,
+                                               const idm_parameters *parameters, idm_theta *theta,
+                                               idm_error *opt_error);
 /* The mean of the unconstrained coordinates over all draws. */
 IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
 

@@ -16,8 +16,8 @@ extern "C" {
 IDM_API idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior *posterior,
                                          const idm_data *data, double *log_likelihood,
                                          idm_score *score, idm_error *opt_error);
-/* Posterior predictive data: trajectory i acts by draw i * draws / trajectories of the posterior.
- */
+/* Posterior predictive data: trajectory i acts by draw i * draws / trajectories of the posterior;
+ * where a memory outlives the trajectory, agent i by draw i * draws / agents. */
 IDM_API idm_status idm_posterior_simulate(const idm_problem *problem,
                                           const idm_posterior *posterior,
                                           const idm_simulation *simulation, idm_data **ret_data,

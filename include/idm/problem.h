@@ -74,6 +74,17 @@ IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, dou
  * setting). */
 IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                                     idm_error *opt_error);
+/* The other way round: values[variant][column] that bind the problem's utilities to those of a
+ * theta, which may belong to another problem of the same sizes. IDM_USAGE where entries of one
+ * column would need different values. */
+IDM_API idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta,
+                                      double *values, idm_error *opt_error);
+/* Columns of a role: those that the problem names, else the first default of its descriptor. */
+IDM_API size_t idm_columns_count(const idm_columns *columns, idm_column role);
+IDM_API const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part);
+/* Whether a column of a role is one of another role as well. */
+IDM_API bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part,
+                                idm_column other);
 
 #ifdef __cplusplus
 }

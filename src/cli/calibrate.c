@@ -1,22 +1,40 @@
 /* What recover and sbc share: the campaign, and its options. */
 #include "cli/cli.h"
 
+/* The settings that a run was fitted with, and options over them; where no number of trajectories
+ * is asked for, the design of its log. */
+static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_like)
+{
+  idm_calibration_settings *settings = &call->settings.calibration;
+  settings->fit = run->request.settings;
+  snprintf(settings->inverse, sizeof settings->inverse, "%s", run->request.inverse);
+  cli_take_keys(call, settings);
+  if (cli_given(call, "number")) return cli_need_utilities(call, run->problem);
+  const idm_status status = cli_read_run_data(call, run, ret_like);
+  settings->opt_like = *ret_like;
+  snprintf(settings->design, sizeof settings->design, "%s", run->request.data_hash);
+  return status;
+}
+
 idm_status cli_calibrate(cli_call *call,
                          idm_status (*report)(cli_call *call, const idm_calibration *calibration))
 {
-  idm_problem *problem = NULL;
+  cli_subject subject;
+  idm_data *like = NULL;
   idm_calibration *c = NULL;
   idm_calibration_settings *settings = &call->settings.calibration;
   const char *free_blocks = cli_text(call, "free");
   cli_progress progress;
   cli_progress_begin(&progress, NULL);
   if (cli_given(call, "threads")) settings->threads = (int)cli_integer(call, "threads");
-  idm_status status = cli_read_problem(call, call->argument[0], &problem);
-  if (status == IDM_OK) status = cli_need_utilities(call, problem);
+  idm_status status = cli_open_subject(call, call->argument[0], &subject);
+  if (status == IDM_OK)
+    status = subject.posterior ? follow_run(call, &subject, &like)
+                               : cli_need_utilities(call, subject.problem);
   if (status == IDM_OK && free_blocks)
-    status = idm_problem_free(problem, free_blocks, &call->error);
+    status = idm_problem_free(subject.problem, free_blocks, &call->error);
   if (status == IDM_OK) {
-    status = idm_calibration_create(problem, settings, &c, &call->error);
+    status = idm_calibration_create(subject.problem, settings, &c, &call->error);
     /* The file was sound: what is wrong now came from the command line. */
     if (status == IDM_INPUT && free_blocks) status = IDM_USAGE;
   }
@@ -28,7 +46,8 @@ idm_status cli_calibrate(cli_call *call,
   }
   if (status == IDM_OK) status = report(call, c);
   idm_calibration_destroy(c);
-  idm_problem_destroy(problem);
+  idm_data_destroy(like);
+  cli_close_subject(&subject);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #define IDM_CLI_CLI_H
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "idm/idm.h"
@@ -24,7 +25,7 @@ typedef struct cli_option {
   bool problem; /* changes the problem */
 } cli_option;
 
-enum { CLI_MOST_OPTIONS = 24, CLI_MOST_ARGUMENTS = 4 };
+enum { CLI_MOST_OPTIONS = 24, CLI_ANY_NUMBER = INT_MAX };
 
 typedef struct cli_call cli_call;
 
@@ -38,7 +39,7 @@ typedef struct cli_command {
   const char *name;
   const char *arguments; /* as in "PROBLEM DATA" */
   int least;             /* positional arguments */
-  int most;
+  int most;              /* or CLI_ANY_NUMBER */
   const char *summary;
   const char *description;
   const cli_option *options; /* ends with a NULL name */
@@ -52,7 +53,7 @@ struct cli_call {
   const cli_command *const *commands; /* all there are */
   const cli_command *command;
   int arguments;
-  const char *argument[CLI_MOST_ARGUMENTS];
+  const char **argument;
   size_t counts[CLI_MOST_OPTIONS];       /* how often each option was given */
   const char **values[CLI_MOST_OPTIONS]; /* [option][occurrence] */
   cli_settings settings;                 /* defaults, and options over them */
@@ -86,6 +87,20 @@ const cli_command *cli_find(const cli_command *const *commands, const char *name
 /* --- common.c: what several commands do */
 /* Read a problem, apply --set, check it. */
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem);
+/* What a first argument says: a problem, or a run with its request and posterior. */
+typedef struct cli_subject {
+  idm_problem *problem;
+  idm_request request;      /* of a run */
+  idm_posterior *posterior; /* NULL: a problem */
+} cli_subject;
+/* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
+idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
+void cli_close_subject(cli_subject *subject);
+/* The log that a run was fitted to, checked against its hash; the problem is bound to it. */
+idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data);
+/* Put the parameter at the draw that --draw names: a number from 1, or `centre`, the mean of the
+ * draws in the sampler's coordinates. */
+idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
 /* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
@@ -108,9 +123,12 @@ idm_status cli_report_file(cli_call *call, const char *path);
 idm_status cli_print_json(cli_call *call, json_t *object);
 
 /* --- posterior.c: what a run found */
-/* The posterior of the run that is the first argument, with its verdict. */
-idm_status cli_read_verdict(cli_call *call, idm_posterior **ret_posterior,
-                            idm_assessment **ret_assessment);
+/* Print something of one run, as JSON where that is asked for. */
+typedef idm_status (*cli_print_run)(cli_call *call, const idm_posterior *posterior,
+                                    const idm_assessment *assessment);
+/* Read all runs that are arguments and print each, of several under its name: a heading, or a key
+ * of one JSON object. *opt_untrusted counts those that are not to be trusted. */
+idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted);
 /* Table of the quantities that are summarised. */
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment);
@@ -155,6 +173,10 @@ void cli_catch_signals(void);
 #define CLI_KEY_OPTION(field)                                                                      \
   {                                                                                                \
     .name = field, .kind = CLI_KEY                                                                 \
+  }
+#define CLI_DRAW_OPTION(usual, what)                                                               \
+  {                                                                                                \
+    .name = "draw", .kind = CLI_TEXT, .value = "N", .standard = (usual), .help = what              \
   }
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \

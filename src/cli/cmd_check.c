@@ -11,31 +11,34 @@ static idm_status print_json(cli_call *call, const idm_assessment *a)
   return cli_print_json(call, object);
 }
 
+static idm_status print(cli_call *call, const idm_posterior *posterior,
+                        const idm_assessment *assessment)
+{
+  (void)posterior;
+  if (cli_given(call, "json")) return print_json(call, assessment);
+  cli_print_verdict(stdout, assessment);
+  return IDM_OK;
+}
+
 static idm_status run(cli_call *call)
 {
-  idm_posterior *posterior;
-  idm_assessment *assessment;
-  idm_status status = cli_read_verdict(call, &posterior, &assessment);
-  if (status != IDM_OK) return status;
-  if (cli_given(call, "json"))
-    status = print_json(call, assessment);
-  else
-    cli_print_verdict(stdout, assessment);
-  if (status == IDM_OK && !assessment->trusted)
-    status = idm_fail(&call->error, IDM_UNTRUSTED, "the answer is not to be trusted");
-  idm_assessment_destroy(assessment);
-  idm_posterior_destroy(posterior);
-  return status;
+  int untrusted = 0;
+  const idm_status status = cli_each_run(call, print, &untrusted);
+  if (status != IDM_OK || !untrusted) return status;
+  if (call->arguments == 1)
+    return idm_fail(&call->error, IDM_UNTRUSTED, "the answer is not to be trusted");
+  return idm_fail(&call->error, IDM_UNTRUSTED, "%d of %d answers are not to be trusted", untrusted,
+                  call->arguments);
 }
 
 static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_check = {
     .name = "check",
-    .arguments = "RUN",
+    .arguments = "RUN...",
     .least = 1,
-    .most = 1,
-    .summary = "Say whether a run can be trusted",
+    .most = CLI_ANY_NUMBER,
+    .summary = "Say whether runs can be trusted",
     .description =
         "Exit code 1 when the draws are not to be trusted (R-hat above 1.01, an effective sample "
         "size\n"
@@ -47,7 +50,8 @@ const cli_command cli_check = {
         "about one\n"
         "fit of a hundred. Says what the data bound and what only the prior does, which parameters "
         "cannot\n"
-        "be told apart, and what to do next.",
+        "be told apart, and what to do next. Of several runs, exit code 1 says that one at least cannot be\n"
+        "trusted.",
     .options = options,
     .run = run,
 };

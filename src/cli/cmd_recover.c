@@ -45,7 +45,7 @@ static void defaults(cli_settings *settings)
 
 const cli_command cli_recover = {
     .name = "recover",
-    .arguments = "PROBLEM",
+    .arguments = "PROBLEM|RUN",
     .least = 1,
     .most = 1,
     .summary = "See whether a log of this size answers the question",
@@ -53,7 +53,9 @@ const cli_command cli_recover = {
         "Draws agents from the prior, simulates a log of each, fits it, and reports how often the "
         "90 "
         "%\n"
-        "interval covers the truth, the bias, the error, and the correlation with the truth.",
+        "interval covers the truth, the bias, the error, and the correlation with the truth. Of a\n"
+        "RUN: its problem and settings, and without -n logs of the design of its own log (agents,\n"
+        "trajectories, lengths, utilities, actions available, start beliefs).",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

@@ -63,14 +63,15 @@ static void defaults(cli_settings *settings)
 
 const cli_command cli_sbc = {
     .name = "sbc",
-    .arguments = "PROBLEM",
+    .arguments = "PROBLEM|RUN",
     .least = 1,
     .most = 1,
     .summary = "Simulation-based calibration of the whole program",
     .description =
         "The same as recover, but ranks the truth among the draws: for a sound program the ranks "
         "are\n"
-        "uniform. Exit code 1 where a chi-square test over 20 bins says they are not (p < .001).",
+        "uniform. Exit code 1 where a chi-square test over 20 bins says they are not (p < .001).\n"
+        "A RUN stands for its problem, its settings and, without -n, the design of its log.",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

@@ -85,8 +85,7 @@ static idm_status score_by_run(cli_call *call)
   double *each = NULL;
   double *agents = NULL;
   idm_score score;
-  const char *const *settings;
-  if (cli_list(call, "set", &settings))
+  if (cli_given(call, "set"))
     return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
   idm_request request;
   idm_status status =

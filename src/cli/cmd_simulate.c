@@ -1,4 +1,5 @@
 /* idm simulate: a log of decisions from an agent in its environment. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -18,76 +19,119 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
   return cli_print_json(call, object);
 }
 
-/* Give numbers to utilities that came from columns of the run's log: a simulation has no log. What
- * was inferred, and what was held meanwhile, stays. */
-static idm_status set_utilities(cli_call *call, idm_problem *problem)
+/* One log to be made. */
+typedef struct job {
+  cli_subject subject;
+  idm_problem *file; /* as it is read without --set: its columns are written */
+  idm_data *like;    /* the log whose design is kept; NULL: none */
+  idm_data *data;
+} job;
+
+static void close_job(job *j)
 {
-  const char *const *settings;
-  const size_t count = cli_list(call, "set", &settings);
-  idm_status status = IDM_OK;
-  for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    const size_t sources = problem->utility_sources;
-    const bool utility = sources && strncmp(settings[i], "utility.", 8) == 0;
-    if (utility) status = idm_problem_set(problem, settings[i], &call->error);
-    if (status == IDM_OK && (!utility || problem->utility_sources == sources))
-      status = idm_fail(&call->error, IDM_USAGE,
-                        "--set does not change what a run has inferred or held: it only gives a "
-                        "number to a utility that comes from a data column, as "
-                        "utility.ACTION.STATE=1");
-  }
-  if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
-    status = IDM_USAGE;
-  return status == IDM_OK ? cli_need_utilities(call, problem) : status;
+  idm_data_destroy(j->data);
+  idm_data_destroy(j->like);
+  idm_problem_destroy(j->file);
+  cli_close_subject(&j->subject);
 }
 
-/* Posterior predictive data: each trajectory by a draw of the run. */
-static idm_status simulate_run(cli_call *call, const idm_simulation *simulation,
-                               idm_problem **ret_problem, idm_data **ret_data)
+/* The problem twice, and the log that --like names; that of a run, unless a number of trajectories
+ * is asked for. */
+static idm_status open_job(cli_call *call, job *j)
 {
-  idm_posterior *posterior = NULL;
-  idm_status status =
-      idm_run_read(call->argument[0], ret_problem, NULL, &posterior, &call->notes, &call->error);
-  if (status == IDM_OK) status = set_utilities(call, *ret_problem);
-  if (status == IDM_OK)
-    status = idm_posterior_simulate(*ret_problem, posterior, simulation, ret_data, &call->error);
-  idm_posterior_destroy(posterior);
+  const char *path = call->argument[0];
+  const char *like = cli_text(call, "like");
+  idm_status status = cli_open_subject(call, path, &j->subject);
+  if (status != IDM_OK) return status;
+  status = j->subject.posterior ? idm_run_read(path, &j->file, NULL, NULL, NULL, &call->error)
+                                : idm_problem_read(path, &j->file, NULL, &call->error);
+  if (status != IDM_OK) return status;
+  if (like) return cli_read_data(call, like, j->subject.problem, 0, &j->like);
+  if (!j->subject.posterior || cli_given(call, "number"))
+    return cli_need_utilities(call, j->subject.problem);
+  status = cli_read_run_data(call, &j->subject, &j->like);
+  if (status == IDM_INPUT)
+    idm_notes_add(&call->notes, "a run is simulated by the design of its log: say --like DATA "
+                                "where that lies elsewhere, or -n N for a design without a log");
   return status;
 }
 
-static idm_status simulate_problem(cli_call *call, const idm_simulation *simulation,
-                                   idm_problem **ret_problem, idm_data **ret_data)
+/* Let the problem's agent act. */
+static idm_status simulate_problem(cli_call *call, job *j, idm_simulation simulation)
 {
   idm_workspace *workspace = NULL;
   idm_plan_report plan;
-  idm_status status = cli_read_problem(call, call->argument[0], ret_problem);
-  if (status == IDM_OK) status = cli_need_utilities(call, *ret_problem);
-  if (status == IDM_OK) status = cli_plan(call, *ret_problem, &workspace, &plan);
-  idm_simulation paid = *simulation;
-  if (status == IDM_OK) idm_simulation_pay(&paid, *ret_problem);
+  idm_problem *problem = j->subject.problem;
+  idm_status status = cli_plan(call, problem, &workspace, &plan);
+  idm_simulation_suit(&simulation, problem);
   if (status == IDM_OK)
-    status = idm_simulate((*ret_problem)->setting, idm_workspace_behavior(workspace), &paid,
-                          ret_data, &call->error);
+    status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
+                          &j->data, &call->error);
   idm_workspace_destroy(workspace);
   return status;
 }
 
+static idm_status simulate(cli_call *call, job *j, const idm_simulation *simulation)
+{
+  const char *draw = cli_text(call, "draw");
+  if (!j->subject.posterior && cli_given(call, "draw"))
+    return idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
+                    call->argument[0]);
+  if (!j->subject.posterior) return simulate_problem(call, j, *simulation);
+  if (strcmp(draw, "each") == 0)
+    return idm_posterior_simulate(j->subject.problem, j->subject.posterior, simulation, &j->data,
+                                  &call->error);
+  const idm_status status = cli_settle(call, &j->subject, draw);
+  return status == IDM_OK ? simulate_problem(call, j, *simulation) : status;
+}
+
+/* Utilities in the columns that the file takes them from, whatever --set put in their place. */
+static idm_status restate_utilities(cli_call *call, job *j)
+{
+  const idm_theta *theta = j->subject.problem->theta;
+  const size_t columns = j->file->columns.utility.count;
+  const size_t variants = idm_theta_variants(theta);
+  double *values = calloc(variants * columns + 1, sizeof *values);
+  if (!values) return idm_fail_memory(&call->error);
+  free(j->data->variant_value);
+  j->data->variant_value = values;
+  j->data->columns = columns;
+  j->data->variants = variants;
+  return idm_problem_unbind(j->file, theta, values, &call->error);
+}
+
+/* What the file maps and a simulation does not make. */
+static void note_stand_ins(cli_call *call, const job *j)
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    if (info->evidence && j->file->columns.role[c].count && !j->data->number[c] &&
+        !j->data->label[c])
+      idm_notes_add(&call->notes, "column '%s': %s is not simulated; a constant stands there",
+                    j->file->columns.role[c].name[0], info->what);
+  }
+}
+
 static idm_status run(cli_call *call)
 {
-  idm_problem *problem = NULL;
-  idm_data *data = NULL;
+  job j = {0};
+  const char *output = cli_text(call, "output");
   const long seed = cli_integer(call, "seed");
+  idm_status status = cli_check_target(call, output);
+  if (status == IDM_OK && cli_given(call, "like") && cli_given(call, "number"))
+    status = idm_fail(&call->error, IDM_USAGE, "--like and --number exclude each other");
+  if (status == IDM_OK) status = open_job(call, &j);
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
-                                     .seed = (uint64_t)seed};
-  idm_status status = cli_check_target(call, cli_text(call, "output"));
-  if (status == IDM_OK)
-    status = idm_run_is(call->argument[0]) ? simulate_run(call, &simulation, &problem, &data)
-                                           : simulate_problem(call, &simulation, &problem, &data);
-  if (status == IDM_OK)
-    status = idm_data_write_csv(data, problem->setting, cli_text(call, "output"), &call->error);
-  if (status == IDM_OK) status = report(call, data, seed);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+                                     .seed = (uint64_t)seed,
+                                     .opt_like = j.like,
+                                     .states = cli_given(call, "states")};
+  if (status == IDM_OK) status = simulate(call, &j, &simulation);
+  if (status == IDM_OK) status = restate_utilities(call, &j);
+  if (status == IDM_OK) note_stand_ins(call, &j);
+  if (status == IDM_OK) status = idm_data_write_csv(j.data, j.file, output, &call->error);
+  if (status == IDM_OK) status = report(call, j.data, seed);
+  close_job(&j);
   return status;
 }
 
@@ -100,6 +144,16 @@ static const cli_option options[] = {
      .low = 1,
      .high = 1e9,
      .help = "trajectories"},
+    {.name = "like",
+     .kind = CLI_TEXT,
+     .value = "DATA",
+     .help =
+         "keep the design of a log in place of a number of trajectories (a RUN: of its own log)"},
+    {.name = "states",
+     .kind = CLI_FLAG,
+     .help = "add a column `state`: the hidden state that each action was taken in"},
+    CLI_DRAW_OPTION("each", "of a RUN: act by draw N, or by the posterior's `centre`, throughout; "
+                            "`each`: every trajectory by another draw"),
     {.name = "seed",
      .kind = CLI_INTEGER,
      .value = "SEED",
@@ -125,13 +179,22 @@ const cli_command cli_simulate = {
     .most = 1,
     .summary = "Simulate a log of decisions",
     .description =
-        "Lets the agent act in the environment (never in its own models) and writes one row a "
-        "decision:\n"
-        "agent, trajectory, step, action, and what was observed after it. The same seed gives the "
-        "same "
-        "log. A RUN simulates by its posterior, each trajectory by another draw; utilities that "
-        "came\n"
-        "from columns of its log need a number: --set utility.ACTION.STATE=NUMBER.",
+        "Lets the agent act in the environment (never in its own models) and writes one row a\n"
+        "decision, in the columns that the problem maps under `data:`, so that `score` and `fit` "
+        "read it\n"
+        "with the same problem: agent, trajectory, step, action, what was observed after it, and "
+        "what the\n"
+        "problem has besides. The same seed gives the same log. --like DATA keeps a log's design: "
+        "its\n"
+        "agents and trajectories with their names, utilities by column, actions available, start "
+        "beliefs,\n"
+        "and lengths: a trajectory that no action ended is cut where it was cut. Covariates are "
+        "left out.\n"
+        "A RUN simulates each agent of its log by the posterior, every trajectory by another draw "
+        "(the\n"
+        "posterior predictive), or with --draw the whole log by one. Utilities from columns need "
+        "a log,\n"
+        "or a number: --set utility.ACTION.STATE=NUMBER.",
     .options = options,
     .run = run,
 };

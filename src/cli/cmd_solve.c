@@ -160,10 +160,11 @@ static json_t *policy_json(const idm_setting *setting, const view *v)
   return policy;
 }
 
-static idm_status print_json(cli_call *call, const idm_problem *problem, const view *v,
+static idm_status print_json(cli_call *call, const cli_subject *subject, const view *v,
                              const idm_workspace *workspace, const idm_plan_report *report,
                              const idm_forward *opt_forward)
 {
+  const idm_problem *problem = subject->problem;
   const idm_theta *theta = idm_workspace_theta(workspace);
   const size_t states = problem->setting->states.count;
   json_t *at = json_array();
@@ -195,6 +196,7 @@ static idm_status print_json(cli_call *call, const idm_problem *problem, const v
   idm_json_set(&complexity, "recognition",
                opt_forward ? idm_json_number(opt_forward->recognition) : json_null());
   idm_json_set(&object, "complexity", complexity);
+  if (subject->posterior) idm_json_set(&object, "draw", json_string(cli_text(call, "draw")));
   return cli_print_json(call, object);
 }
 
@@ -259,45 +261,80 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
            report->iterations);
 }
 
+/* The problem, or a run at its centre or at one of its draws. */
+static idm_status open_subject(cli_call *call, cli_subject *subject)
+{
+  idm_status status = cli_open_subject(call, call->argument[0], subject);
+  if (status == IDM_OK && !subject->posterior && cli_given(call, "draw"))
+    status = idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
+                      call->argument[0]);
+  if (status == IDM_OK) status = cli_need_utilities(call, subject->problem);
+  if (status == IDM_OK && subject->posterior)
+    status = cli_settle(call, subject, cli_text(call, "draw"));
+  if (status == IDM_OK && cli_text(call, "path") && cli_given(call, "at"))
+    status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
+  if (status == IDM_OK && cli_given(call, "at") &&
+      !idm_agent_planner(&subject->problem->agent)->belief)
+    status = idm_fail(&call->error, IDM_USAGE, "--at is a belief, and '%s' does not decide by one",
+                      idm_agent_planner(&subject->problem->agent)->name);
+  return status;
+}
+
+/* Which parameter of a run is solved for. */
+static void print_place(const cli_call *call)
+{
+  const char *draw = cli_text(call, "draw");
+  if (strcmp(draw, "centre") == 0)
+    printf("%s, at the centre of its posterior (the mean of the draws in the sampler's "
+           "coordinates)\n",
+           call->argument[0]);
+  else
+    printf("%s, at draw %s of its posterior\n", call->argument[0], draw);
+}
+
+static idm_status print(cli_call *call, const cli_subject *subject, const view *v,
+                        idm_workspace *workspace, const idm_plan_report *report)
+{
+  idm_status status = IDM_OK;
+  idm_forward forward;
+  bool has_forward = idm_workspace_planner(workspace)->lattice != NULL;
+  if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
+  if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
+    idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
+    has_forward = false;
+    status = IDM_OK;
+  }
+  const idm_forward *opt_forward = has_forward ? &forward : NULL;
+  if (status == IDM_OK && cli_given(call, "json"))
+    return print_json(call, subject, v, workspace, report, opt_forward);
+  if (status == IDM_OK && subject->posterior) print_place(call);
+  if (status == IDM_OK) print_table(subject->problem, v, workspace, report, opt_forward);
+  return status;
+}
+
 static idm_status run(cli_call *call)
 {
-  idm_problem *problem = NULL;
+  cli_subject subject;
   idm_workspace *workspace = NULL;
   idm_plan_report report = {0};
   view v = {0};
   const char *path = cli_text(call, "path");
-  idm_status status = cli_read_problem(call, call->argument[0], &problem);
-  if (status == IDM_OK) status = cli_need_utilities(call, problem);
-  if (status == IDM_OK && path && cli_given(call, "at"))
-    status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
+  idm_status status = open_subject(call, &subject);
+  const idm_problem *problem = subject.problem;
   v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
-  if (status == IDM_OK && cli_given(call, "at") && !v.believes)
-    status = idm_fail(&call->error, IDM_USAGE, "--at is a belief, and '%s' does not decide by one",
-                      idm_agent_planner(&problem->agent)->name);
   /* One that holds no belief shows what it does first. */
   const bool follows = path || !v.believes;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
-  if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
+  if (status == IDM_OK) status = cli_plan(call, subject.problem, &workspace, &report);
   if (status == IDM_OK && follows)
     status = follow_path(call, problem->setting, workspace, path, &v);
   if (status == IDM_OK) {
     evaluate(workspace, problem->setting, follows, &v);
-    bool has_forward = idm_workspace_planner(workspace)->lattice != NULL;
-    idm_forward forward;
-    if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
-    if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
-      idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
-      has_forward = false;
-      status = IDM_OK;
-    }
-    if (status == IDM_OK && cli_given(call, "json"))
-      status = print_json(call, problem, &v, workspace, &report, has_forward ? &forward : NULL);
-    else if (status == IDM_OK)
-      print_table(problem, &v, workspace, &report, has_forward ? &forward : NULL);
+    status = print(call, &subject, &v, workspace, &report);
   }
   free_view(&v);
   idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
+  cli_close_subject(&subject);
   return status;
 }
 
@@ -311,13 +348,14 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "U:X,...",
      .help = "follow actions and observations from the start and show every belief on the way"},
+    CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
     CLI_JSON_OPTION,
     CLI_END,
 };
 
 const cli_command cli_solve = {
     .name = "solve",
-    .arguments = "PROBLEM",
+    .arguments = "PROBLEM|RUN",
     .least = 1,
     .most = 1,
     .summary = "Solve an agent: value, policy, return and complexities",
@@ -332,7 +370,10 @@ const cli_command cli_solve = {
         "complexities (nats) are those of the agent's own model of the world. With\n"
         "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "
         "multiplier\n"
-        "alpha (beta, eta) that uses the capacity up is found first.",
+        "alpha (beta, eta) that uses the capacity up is found first. A RUN is solved at the centre "
+        "of "
+        "its\n"
+        "posterior, or at one of its draws: --draw N.",
     .options = options,
     .run = run,
 };

@@ -1,33 +1,33 @@
 /* idm summary: what a run found. */
 #include "cli/cli.h"
 
+static idm_status print(cli_call *call, const idm_posterior *posterior,
+                        const idm_assessment *assessment)
+{
+  if (cli_given(call, "json"))
+    return idm_summary_write(posterior, assessment, NULL, "-", &call->error);
+  cli_print_posterior(stdout, posterior, assessment);
+  return IDM_OK;
+}
+
 static idm_status run(cli_call *call)
 {
-  idm_posterior *posterior;
-  idm_assessment *assessment;
-  idm_status status = cli_read_verdict(call, &posterior, &assessment);
-  if (status != IDM_OK) return status;
-  if (cli_given(call, "json"))
-    status = idm_summary_write(posterior, assessment, NULL, "-", &call->error);
-  else
-    cli_print_posterior(stdout, posterior, assessment);
-  idm_assessment_destroy(assessment);
-  idm_posterior_destroy(posterior);
-  return status;
+  return cli_each_run(call, print, NULL);
 }
 
 static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_summary = {
     .name = "summary",
-    .arguments = "RUN",
+    .arguments = "RUN...",
     .least = 1,
-    .most = 1,
-    .summary = "Print the posterior of a run",
+    .most = CLI_ANY_NUMBER,
+    .summary = "Print the posterior of runs",
     .description =
         "Mean, standard deviation, Monte Carlo error, quantiles, bulk and tail effective sample "
         "size\n"
-        "and R-hat of every free parameter, computed from run.nc as ArviZ and posterior do.",
+        "and R-hat of every free parameter, computed from run.nc as ArviZ and posterior do.\n"
+        "Several runs stand under their names: headings, or keys of the JSON object.",
     .options = options,
     .run = run,
 };

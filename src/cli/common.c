@@ -1,4 +1,5 @@
 /* What several commands do: reading, planning, JSON. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,83 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   return status;
 }
 
+/* Give numbers to utilities that came from columns of the run's log. What was inferred, and what
+ * was held meanwhile, stays. */
+static idm_status set_utilities(cli_call *call, idm_problem *problem)
+{
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const size_t sources = problem->utility_sources;
+    const bool utility = sources && strncmp(settings[i], "utility.", 8) == 0;
+    if (utility) status = idm_problem_set(problem, settings[i], &call->error);
+    if (status == IDM_OK && (!utility || problem->utility_sources == sources))
+      status = idm_fail(&call->error, IDM_USAGE,
+                        "--set does not change what a run has inferred or held: it only gives a "
+                        "number to a utility that comes from a data column, as "
+                        "utility.ACTION.STATE=1");
+  }
+  if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
+    status = IDM_USAGE;
+  return status;
+}
+
+idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+{
+  *subject = (cli_subject){0};
+  if (!idm_run_is(path)) return cli_read_problem(call, path, &subject->problem);
+  const idm_status status = idm_run_read(path, &subject->problem, &subject->request,
+                                         &subject->posterior, &call->notes, &call->error);
+  return status == IDM_OK ? set_utilities(call, subject->problem) : status;
+}
+
+void cli_close_subject(cli_subject *subject)
+{
+  idm_posterior_destroy(subject->posterior);
+  idm_problem_destroy(subject->problem);
+}
+
+idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
+{
+  const idm_status status = idm_request_relocate(&subject->request, NULL, &call->error);
+  if (status != IDM_OK) return status;
+  return cli_read_data(call, subject->request.data, subject->problem, 0, ret_data);
+}
+
+/* The number of a draw, over all chains. */
+static idm_status parse_draw(cli_call *call, const idm_posterior *posterior, const char *text,
+                             size_t *ret_draw)
+{
+  char *end;
+  const size_t all = posterior->chains * posterior->draws;
+  errno = 0;
+  const long number = strtol(text, &end, 10);
+  if (errno || end == text || *end || number < 1 || (size_t)number > all)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--draw is '%s'; expected `centre`, or a number from 1 to %zu", text, all);
+  *ret_draw = (size_t)number - 1;
+  return IDM_OK;
+}
+
+idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw)
+{
+  const idm_posterior *posterior = subject->posterior;
+  idm_parameters *parameters = NULL;
+  idm_status status = idm_parameters_create(subject->problem, &parameters, &call->error);
+  size_t at = 0;
+  const bool centre = strcmp(draw, "centre") == 0;
+  if (status == IDM_OK && !centre) status = parse_draw(call, posterior, draw, &at);
+  if (status == IDM_OK)
+    status =
+        centre ? idm_posterior_central_theta(posterior, parameters, subject->problem->theta,
+                                             &call->error)
+               : idm_posterior_theta(posterior, parameters, at / posterior->draws,
+                                     at % posterior->draws, subject->problem->theta, &call->error);
+  idm_parameters_destroy(parameters);
+  return status;
+}
+
 idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem, unsigned columns,
                          idm_data **ret_data)
 {
@@ -52,9 +130,10 @@ idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)
   return idm_fail(
       &call->error, IDM_USAGE,
       "the utility of '%s' comes from the data column '%s'; give it a number, as in "
-      "--set utility.%s.%s=1",
+      "--set utility.%s.%s=1%s",
       problem->setting->actions.name[source->action], problem->columns.utility.name[source->column],
-      problem->setting->actions.name[source->action], problem->setting->states.name[source->state]);
+      problem->setting->actions.name[source->action], problem->setting->states.name[source->state],
+      strcmp(call->command->name, "simulate") == 0 ? ", or a log, as in --like DATA" : "");
 }
 
 idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_workspace,

@@ -110,6 +110,8 @@ static idm_status parse_short(cli_call *call, int count, char **words, int *at)
 idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words)
 {
   *call = (cli_call){.command = command};
+  call->argument = calloc((size_t)count + 1, sizeof *call->argument);
+  if (!call->argument) return idm_fail_memory(&call->error);
   if (command->defaults) command->defaults(&call->settings);
   bool only_arguments = false;
   for (int i = 0; i < count; i++) {
@@ -135,6 +137,7 @@ idm_status cli_parse(cli_call *call, const cli_command *command, int count, char
 void cli_call_free(cli_call *call)
 {
   for (size_t i = 0; i < CLI_MOST_OPTIONS; i++) free(call->values[i]);
+  free(call->argument);
   idm_notes_clear(&call->notes);
 }
 

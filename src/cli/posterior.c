@@ -1,16 +1,68 @@
 /* What a run found, for a person: its table and its verdict. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-idm_status cli_read_verdict(cli_call *call, idm_posterior **ret_posterior,
-                            idm_assessment **ret_assessment)
+/* A run with its verdict. */
+typedef struct verdict {
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+} verdict;
+
+/* One key of the JSON object of several runs, or a heading. */
+static idm_status print_name(cli_call *call, int index)
 {
-  const char *run = call->argument[0];
-  idm_status status = idm_run_read(run, NULL, NULL, ret_posterior, &call->notes, &call->error);
-  if (status != IDM_OK) return status;
-  status = idm_run_assess(run, *ret_posterior, ret_assessment, &call->error);
-  if (status != IDM_OK) idm_posterior_destroy(*ret_posterior);
+  const char *run = call->argument[index];
+  if (!cli_given(call, "json")) {
+    printf("%s%s:\n", index ? "\n" : "", run);
+    return IDM_OK;
+  }
+  json_t *name = json_string(run);
+  char *text = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
+  json_decref(name);
+  if (!text)
+    return idm_fail(&call->error, IDM_USAGE, "the name of the run '%s' cannot stand in JSON", run);
+  printf("%s%s: ", index ? ", " : "{", text);
+  free(text);
+  return IDM_OK;
+}
+
+static idm_status print_runs(cli_call *call, cli_print_run print, const verdict *found)
+{
+  const bool several = call->arguments > 1;
+  idm_status status = IDM_OK;
+  for (int i = 0; i < call->arguments && status == IDM_OK; i++) {
+    if (several) status = print_name(call, i);
+    if (status == IDM_OK) status = print(call, found[i].posterior, found[i].assessment);
+  }
+  if (several && status == IDM_OK && cli_given(call, "json")) puts("}");
+  return status;
+}
+
+idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
+{
+  verdict *found = calloc((size_t)call->arguments, sizeof *found);
+  idm_status status = found ? IDM_OK : idm_fail_memory(&call->error);
+  int untrusted = 0;
+  for (int i = 0; i < call->arguments && status == IDM_OK; i++) {
+    const char *run = call->argument[i];
+    for (int j = 0; j < i && status == IDM_OK; j++)
+      if (strcmp(run, call->argument[j]) == 0)
+        status = idm_fail(&call->error, IDM_USAGE, "the run '%s' is named twice", run);
+    if (status == IDM_OK)
+      status = idm_run_read(run, NULL, NULL, &found[i].posterior, &call->notes, &call->error);
+    if (status == IDM_OK)
+      status = idm_run_assess(run, found[i].posterior, &found[i].assessment, &call->error);
+    untrusted += status == IDM_OK && !found[i].assessment->trusted;
+  }
+  if (status == IDM_OK) status = print_runs(call, print, found);
+  for (int i = 0; found && i < call->arguments; i++) {
+    idm_assessment_destroy(found[i].assessment);
+    idm_posterior_destroy(found[i].posterior);
+  }
+  free(found);
+  if (opt_untrusted) *opt_untrusted = untrusted;
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/door.h"
+#include "base/memory.h"
 
 void idm_data_destroy(idm_data *data)
 {
@@ -12,7 +13,8 @@ void idm_data_destroy(idm_data *data)
   void *const arrays[] = {data->action,       data->observation,   data->available,
                           data->line,         data->first,         data->agent,
                           data->variant,      data->start,         data->available_set,
-                          data->start_belief, data->variant_value, data->covariate};
+                          data->start_belief, data->variant_value, data->covariate,
+                          data->state};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_labels_destroy(&data->trajectory_name);
   idm_labels_destroy(&data->agent_name);
@@ -26,6 +28,67 @@ void idm_data_destroy(idm_data *data)
     idm_labels_destroy(&data->label_name[i]);
   }
   free(data);
+}
+
+/* A copy of an array that may be absent; false where memory ran out. */
+static bool copy(const void *from, size_t count, size_t size, void **to)
+{
+  *to = idm_duplicate(from, count, size);
+  return *to || !from;
+}
+
+/* Evidence that is of a trajectory as a whole. */
+static idm_status copy_evidence(const idm_data *like, idm_data *data, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
+    if (!idm_column_describe((idm_column)c)->by_trajectory) continue;
+    void *number;
+    void *label;
+    const bool copied = copy(like->number[c], like->trajectories, sizeof(double), &number);
+    data->number[c] = number;
+    if (!copied || !copy(like->label[c], like->trajectories, sizeof(int32_t), &label))
+      return idm_fail_memory(opt_error);
+    data->label[c] = label;
+    if (label) status = idm_labels_copy(&like->label_name[c], &data->label_name[c], opt_error);
+  }
+  return status;
+}
+
+idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error)
+{
+  *ret_data = NULL;
+  idm_data *data = idm_new(1, sizeof *data);
+  if (!data) return idm_fail_memory(opt_error);
+  const size_t n = like->trajectories;
+  data->sizes = like->sizes;
+  data->trajectories = n;
+  data->available_sets = like->available_sets;
+  data->starts = like->starts;
+  data->variants = like->variants;
+  data->columns = like->columns;
+  data->first = idm_new(n + 1, sizeof *data->first);
+  data->agent = idm_duplicate(like->agent, n, sizeof *data->agent);
+  data->variant = idm_duplicate(like->variant, n, sizeof *data->variant);
+  data->start = idm_duplicate(like->start, n, sizeof *data->start);
+  data->available_set = idm_duplicate(
+      like->available_set, like->available_sets * like->sizes.actions, sizeof *data->available_set);
+  data->start_belief = idm_duplicate(like->start_belief, like->starts * like->sizes.states,
+                                     sizeof *data->start_belief);
+  data->variant_value = idm_duplicate(like->variant_value, like->variants * like->columns,
+                                      sizeof *data->variant_value);
+  idm_status status = data->first && data->agent && data->variant && data->start &&
+                              data->available_set && data->start_belief && data->variant_value
+                          ? copy_evidence(like, data, opt_error)
+                          : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&like->agent_name, &data->agent_name, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&like->trajectory_name, &data->trajectory_name, opt_error);
+  if (status == IDM_OK)
+    *ret_data = data;
+  else
+    idm_data_destroy(data);
+  return status;
 }
 
 size_t idm_data_open(const idm_data *data, uint32_t set)

@@ -38,6 +38,8 @@ const idm_key *idm_calibration_keys(void)
            "trajectories of each simulated log")},
       {KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
            "most steps a trajectory (0: the horizon, or 1000)")},
+      {KEY(design, "design", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->design, "HASH",
+           "SHA-256 of the log whose design each simulated one has")},
       /* A longer campaign begins as a shorter one does. */
       {KEY(replications, "replications", IDM_KEY_SIZE, 1, 1e6, "N", "simulated logs"),
        .place = true},
@@ -145,6 +147,7 @@ idm_status idm_calibration_create(const idm_problem *problem,
   if (status == IDM_OK) {
     c->problem = problem;
     c->settings = *settings;
+    if (settings->opt_like) c->settings.trajectories = settings->opt_like->trajectories;
     c->settings.fit.threads = 1;
     c->settings.fit.keep = IDM_KEEP_NOTHING;
     c->settings.fit.prior_draws = 0;
@@ -198,8 +201,9 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
   }
   idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
                                .steps = r->c->settings.steps,
+                               .opt_like = r->c->settings.opt_like,
                                .seed = (uint64_t)(idm_random_uniform(&random) * 0x1p52)};
-  idm_simulation_pay(&simulation, problem);
+  idm_simulation_suit(&simulation, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                           &r->data, opt_error);

@@ -79,3 +79,17 @@ void idm_posterior_centre(const idm_posterior *posterior, double *y)
     y[i] = sum / (double)count;
   }
 }
+
+idm_status idm_posterior_central_theta(const idm_posterior *posterior,
+                                       const idm_parameters *parameters, idm_theta *theta,
+                                       idm_error *opt_error)
+{
+  const idm_status status = idm_posterior_check(posterior, parameters, opt_error);
+  if (status != IDM_OK) return status;
+  double *y = idm_new(idm_posterior_dimension(posterior), sizeof *y);
+  if (!y) return idm_fail_memory(opt_error);
+  idm_posterior_centre(posterior, y);
+  idm_parameters_set(parameters, y, theta);
+  free(y);
+  return IDM_OK;
+}

@@ -133,12 +133,13 @@ idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterio
   *ret_data = NULL;
   predictor p;
   idm_status status = open_predictor(&p, problem, posterior, opt_error);
-  p.trajectories = simulation->trajectories;
-  p.agents = simulation->agents ? simulation->agents : 1;
   idm_simulation each = *simulation;
   each.opt_before = before;
   each.context = &p;
-  idm_simulation_pay(&each, problem);
+  idm_simulation_suit(&each, problem);
+  const idm_data *like = simulation->opt_like;
+  p.trajectories = like ? like->trajectories : each.trajectories;
+  p.agents = like ? like->agent_name.count : each.agents ? each.agents : 1;
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
                           opt_error);

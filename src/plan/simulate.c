@@ -1,4 +1,6 @@
-/* Simulation: a behaviour acting in the environment. */
+/* Simulation: a behaviour acting in the environment.
+ *
+ * Contents: the design · rows · one trajectory · all of them */
 #include <stdio.h>
 
 #include "base/door.h"
@@ -18,42 +20,21 @@ typedef struct simulator {
   const idm_simulation *simulation;
   idm_data *data;
   size_t capacity; /* rows that the data has room for */
-  void *memory;
+  size_t memories; /* one, or where it outlives a trajectory one an agent */
+  void **memory;   /* [memories]: NULL until its agent begins */
   double *probability;
+  size_t corners; /* index of the start belief that is certain of the first state */
 } simulator;
 
-static idm_status reserve_rows(simulator *s, size_t rows, idm_error *opt_error)
-{
-  if (rows <= s->capacity) return IDM_OK;
-  const size_t capacity = 2 * rows;
-  int32_t *action = realloc(s->data->action, capacity * sizeof *action);
-  if (action) s->data->action = action;
-  int32_t *observation = realloc(s->data->observation, capacity * sizeof *observation);
-  if (observation) s->data->observation = observation;
-  if (!action || !observation) return idm_fail_memory(opt_error);
-  if (s->simulation->opt_reward) {
-    double *reward = realloc(s->data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
-    if (!reward) return idm_fail_memory(opt_error);
-    s->data->number[IDM_COLUMN_REWARD] = reward;
-  }
-  s->capacity = capacity;
-  return IDM_OK;
-}
+/* --- the design ----------------------------------------------------------------------------- */
 
-/* Where the setting is fully observed and the first state is drawn, the log must say which it was.
- */
-static bool records_start(const idm_setting *setting)
+/* A design without a log to follow: agents share the trajectories out evenly. */
+static idm_status make_design(const idm_setting *setting, const idm_simulation *simulation,
+                              idm_data **ret_data, idm_error *opt_error)
 {
-  if (!setting->fully_observed) return false;
-  for (size_t i = 0; i < setting->states.count; i++)
-    if (setting->start[i] == 1) return false;
-  return true;
-}
-
-static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_error)
-{
-  const idm_sizes n = idm_setting_sizes(s->setting);
-  idm_data *data = s->data = idm_new(1, sizeof *data);
+  const idm_sizes n = idm_setting_sizes(setting);
+  const size_t trajectories = simulation->trajectories;
+  idm_data *data = *ret_data = idm_new(1, sizeof *data);
   if (!data) return idm_fail_memory(opt_error);
   data->sizes = n;
   data->trajectories = trajectories;
@@ -64,29 +45,120 @@ static idm_status prepare(simulator *s, size_t trajectories, idm_error *opt_erro
   data->variant = idm_new(trajectories, sizeof *data->variant);
   data->start = idm_new(trajectories, sizeof *data->start);
   data->available_set = idm_new(n.actions, sizeof *data->available_set);
-  data->start_belief = idm_new(n.states * n.states, sizeof *data->start_belief);
+  data->start_belief = idm_new(0, sizeof *data->start_belief);
   data->variant_value = idm_new(1, sizeof *data->variant_value);
-  s->probability = idm_new(n.actions, sizeof *s->probability);
   if (!data->first || !data->agent || !data->variant || !data->start || !data->available_set ||
-      !data->start_belief || !data->variant_value || !s->probability)
+      !data->start_belief || !data->variant_value)
     return idm_fail_memory(opt_error);
   for (size_t u = 0; u < n.actions; u++) data->available_set[u] = true;
-  if (records_start(s->setting)) {
-    data->starts = n.states;
-    for (size_t i = 0; i < n.states; i++) data->start_belief[i * n.states + i] = 1;
-  }
-  const size_t agents = s->simulation->agents ? s->simulation->agents : 1;
+  const size_t agents = simulation->agents ? simulation->agents : 1;
   idm_status status = idm_labels_create(&data->agent_name, agents, opt_error);
   for (size_t i = 0; i < agents && status == IDM_OK; i++) {
     char name[24];
     const int length = snprintf(name, sizeof name, "%zu", i + 1);
     status = idm_labels_set(&data->agent_name, i, name, (size_t)length, opt_error);
   }
-  for (size_t i = 0; i < trajectories; i++) data->agent[i] = (uint32_t)(i * agents / trajectories);
-  if (status == IDM_OK)
-    status = s->behavior.ops->memory_create(s->behavior.content, &s->memory, opt_error);
+  for (size_t i = 0; i < trajectories; i++) {
+    data->agent[i] = (uint32_t)(i * agents / trajectories);
+    data->start[i] = -1;
+  }
   return status;
 }
+
+/* Where the setting is fully observed and the first state is drawn, the log must say which it was:
+ * a start belief a state is added. */
+static idm_status add_corners(simulator *s, idm_error *opt_error)
+{
+  idm_data *data = s->data;
+  const size_t k = data->sizes.states;
+  s->corners = data->starts;
+  if (!s->setting->fully_observed) return IDM_OK;
+  const size_t count = data->starts + k;
+  double *belief = realloc(data->start_belief, count * k * sizeof *belief);
+  if (!belief) return idm_fail_memory(opt_error);
+  memset(belief + data->starts * k, 0, k * k * sizeof *belief);
+  for (size_t i = 0; i < k; i++) belief[(data->starts + i) * k + i] = 1;
+  data->start_belief = belief;
+  data->starts = count;
+  return IDM_OK;
+}
+
+static bool is_corner(const double *belief, size_t states)
+{
+  for (size_t i = 0; i < states; i++)
+    if (belief[i] == 1) return true;
+  return false;
+}
+
+static idm_status prepare(simulator *s, idm_error *opt_error)
+{
+  const idm_data *like = s->simulation->opt_like;
+  idm_status status = like ? idm_data_design(like, &s->data, opt_error)
+                           : make_design(s->setting, s->simulation, &s->data, opt_error);
+  if (status == IDM_OK) status = add_corners(s, opt_error);
+  if (status != IDM_OK) return status;
+  const bool lasting = s->behavior.ops->scope & IDM_SCOPE_AGENT;
+  s->memories = 1;
+  for (size_t i = 0; lasting && i < s->data->trajectories; i++)
+    if (s->data->agent[i] >= s->memories) s->memories = s->data->agent[i] + (size_t)1;
+  s->memory = idm_new(s->memories, sizeof *s->memory);
+  s->probability = idm_new(s->data->sizes.actions, sizeof *s->probability);
+  return s->memory && s->probability ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* A larger array with the same content; the old one stays where memory runs out. */
+static bool grow(int32_t **array, size_t capacity)
+{
+  int32_t *larger = realloc(*array, capacity * sizeof *larger);
+  if (larger) *array = larger;
+  return larger;
+}
+
+static idm_status reserve_row(simulator *s, idm_error *opt_error)
+{
+  idm_data *data = s->data;
+  if (data->rows < s->capacity) return IDM_OK;
+  const size_t capacity = 2 * data->rows + 64;
+  uint32_t *available = realloc(data->available, capacity * sizeof *available);
+  if (available) data->available = available;
+  if (!available || !grow(&data->action, capacity) || !grow(&data->observation, capacity) ||
+      (s->simulation->states && !grow(&data->state, capacity)))
+    return idm_fail_memory(opt_error);
+  if (s->simulation->opt_pay) {
+    double *reward = realloc(data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
+    if (!reward) return idm_fail_memory(opt_error);
+    data->number[IDM_COLUMN_REWARD] = reward;
+  }
+  s->capacity = capacity;
+  return IDM_OK;
+}
+
+/* The row of the log that step t of a trajectory follows: the last stands for what comes after. */
+static size_t like_row(const idm_data *like, size_t index, int t)
+{
+  const size_t row = like->first[index] + (size_t)t;
+  return row < like->first[index + 1] ? row : like->first[index + 1] - 1;
+}
+
+/* Steps that a trajectory may take. How long one took that an action ended is behaviour; where the
+ * log stops without one, that is design. */
+static int most_steps(const simulator *s, size_t index)
+{
+  const idm_data *like = s->simulation->opt_like;
+  const int asked = s->simulation->steps;
+  const int horizon = s->setting->horizon;
+  int steps = asked > 0 ? asked : default_steps;
+  if (horizon > 0 && (asked <= 0 || steps > horizon)) steps = horizon;
+  if (!like) return steps;
+  const size_t length = like->first[index + 1] - like->first[index];
+  const int32_t action = like->action[like->first[index + 1] - 1];
+  if (action != IDM_MISSING && s->setting->ends[action]) return steps;
+  return asked > 0 && (size_t)asked < length ? asked : (int)length;
+}
+
+/* --- one trajectory ------------------------------------------------------------------------- */
 
 /* The environment's answer to an action: it moves, and something is seen. */
 static int move(const idm_setting *setting, size_t u, size_t *state, idm_random *random)
@@ -100,61 +172,139 @@ static int move(const idm_setting *setting, size_t u, size_t *state, idm_random 
       random, setting->emission + (u * n.states + emitter) * n.observations, n.observations);
 }
 
-static idm_status run_trajectory(simulator *s, size_t index, int steps, idm_random *random,
+/* The first state, from the start belief of the trajectory; what the log says of it. */
+static size_t draw_start(simulator *s, size_t index, idm_random *random)
+{
+  idm_data *data = s->data;
+  const size_t k = data->sizes.states;
+  const int32_t start = data->start[index];
+  const double *law = start < 0 ? s->setting->start : data->start_belief + (size_t)start * k;
+  const size_t state = idm_random_choice(random, law, k);
+  if (s->setting->fully_observed && !is_corner(law, k))
+    data->start[index] = (int32_t)(s->corners + state);
+  return state;
+}
+
+/* The memory of a trajectory's agent, at its beginning. */
+static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error *opt_error)
+{
+  const idm_behavior b = s->behavior;
+  const idm_data *data = s->data;
+  const size_t agent = s->memories > 1 ? data->agent[index] : 0;
+  const bool fresh = !s->memory[agent] ||
+                     (s->memories == 1 && index && data->agent[index] != data->agent[index - 1]);
+  idm_status status = IDM_OK;
+  if (!s->memory[agent]) status = b.ops->memory_create(b.content, &s->memory[agent], opt_error);
+  void *memory = *ret_memory = s->memory[agent];
+  if (status == IDM_OK && fresh) status = b.ops->begin_agent(b.content, memory, opt_error);
+  const int32_t start = data->start[index];
+  if (status == IDM_OK)
+    status = b.ops->begin_trajectory(
+        b.content, memory, memory, data->variant[index],
+        start < 0 ? NULL : data->start_belief + (size_t)start * data->sizes.states, opt_error);
+  return status;
+}
+
+/* Act once: the row's action, availability, state and reward. */
+static idm_status act(simulator *s, size_t index, int t, size_t state, void *memory,
+                      idm_random *random, double *reward, idm_error *opt_error)
+{
+  idm_data *data = s->data;
+  const idm_simulation *simulation = s->simulation;
+  const idm_sizes n = data->sizes;
+  const idm_data *like = simulation->opt_like;
+  idm_status status = reserve_row(s, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t row = data->rows;
+  const uint32_t set = like ? like->available[like_row(like, index, t)] : 0;
+  data->available[row] = set;
+  status = s->behavior.ops->act(s->behavior.content, memory,
+                                set ? data->available_set + set * n.actions : NULL, s->probability,
+                                opt_error);
+  if (status != IDM_OK) return status;
+  const size_t u = idm_random_choice(random, s->probability, n.actions);
+  data->action[row] = (int32_t)u;
+  if (simulation->states) data->state[row] = (int32_t)state;
+  *reward = 0;
+  if (simulation->opt_pay) {
+    *reward = idm_theta_values(simulation->opt_pay, IDM_UTILITY,
+                               data->variant[index])[u * n.states + state];
+    data->number[IDM_COLUMN_REWARD][row] = *reward;
+  }
+  data->rows++;
+  return IDM_OK;
+}
+
+static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
                                  idm_error *opt_error)
 {
   const idm_setting *setting = s->setting;
-  const idm_sizes n = idm_setting_sizes(setting);
   const idm_behavior b = s->behavior;
   idm_data *data = s->data;
-  size_t state = idm_random_choice(random, setting->start, n.states);
-  data->start[index] = data->starts ? (int32_t)state : -1;
-  const double *start = data->starts ? data->start_belief + state * n.states : NULL;
   const bool lasting = b.ops->scope & IDM_SCOPE_AGENT;
-  const bool first = index == 0 || data->agent[index] != data->agent[index - 1];
-  idm_status status = first ? b.ops->begin_agent(b.content, s->memory, opt_error) : IDM_OK;
-  if (status == IDM_OK)
-    status = b.ops->begin_trajectory(b.content, s->memory, s->memory, 0, start, opt_error);
-
+  const int steps = most_steps(s, index);
+  size_t state = draw_start(s, index, random);
+  void *memory;
+  idm_status status = begin(s, index, &memory, opt_error);
   for (int t = 0; status == IDM_OK && t < steps; t++) {
-    status = reserve_rows(s, data->rows + 1, opt_error);
-    if (status == IDM_OK)
-      status = b.ops->act(b.content, s->memory, NULL, s->probability, opt_error);
+    double reward;
+    status = act(s, index, t, state, memory, random, &reward, opt_error);
     if (status != IDM_OK) break;
-    const size_t u = idm_random_choice(random, s->probability, n.actions);
-    const double *pays = s->simulation->opt_reward;
-    const double reward = pays ? pays[u * n.states + state] : 0;
-    data->action[data->rows] = (int32_t)u;
-    if (pays) data->number[IDM_COLUMN_REWARD][data->rows] = reward;
-    data->rows++;
+    const int32_t u = data->action[data->rows - 1];
     int x = IDM_MISSING;
-    if (!setting->ends[u]) x = move(setting, u, &state, random);
+    if (!setting->ends[u]) x = move(setting, (size_t)u, &state, random);
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
     const bool last = setting->ends[u] || t + 1 == steps;
     const idm_event event = {
-        .action = (int)u, .observation = x, .reward = reward, .last = last, .whole = true};
+        .action = u, .observation = x, .reward = reward, .last = last, .whole = true};
     if (!last || lasting)
-      status = b.ops->observe(b.content, s->memory, s->memory, &event, NULL, random, opt_error);
+      status = b.ops->observe(b.content, memory, memory, &event, NULL, random, opt_error);
     if (last) break;
   }
   data->first[index + 1] = data->rows;
   return status;
 }
 
+/* --- all of them ---------------------------------------------------------------------------- */
+
 static idm_status finish(simulator *s, idm_error *opt_error)
 {
-  idm_data *data = s->data;
-  data->available = idm_new(data->rows, sizeof *data->available);
-  data->line = idm_new(data->rows, sizeof *data->line);
-  return data->available && data->line ? IDM_OK : idm_fail_memory(opt_error);
+  s->data->line = idm_new(s->data->rows, sizeof *s->data->line);
+  return s->data->line ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-void idm_simulation_pay(idm_simulation *simulation, const idm_problem *problem)
+static void close_simulator(simulator *s)
+{
+  for (size_t i = 0; s->memory && i < s->memories; i++)
+    if (s->memory[i]) s->behavior.ops->memory_destroy(s->memory[i]);
+  free(s->memory);
+  free(s->probability);
+}
+
+void idm_simulation_suit(idm_simulation *simulation, const idm_problem *problem)
 {
   if (!simulation || !problem) return;
-  if (idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS)
-    simulation->opt_reward = idm_theta_values(problem->theta, IDM_UTILITY, 0);
+  const idm_columns *columns = &problem->columns;
+  if (idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS ||
+      columns->role[IDM_COLUMN_REWARD].count)
+    simulation->opt_pay = problem->theta;
+  bool alone = true;
+  for (size_t i = 0; i < idm_columns_count(columns, IDM_COLUMN_TRAJECTORY); i++)
+    alone = alone && idm_columns_shared(columns, IDM_COLUMN_TRAJECTORY, i, IDM_COLUMN_AGENT);
+  if (alone) simulation->agents = simulation->trajectories;
+}
+
+static idm_status check_request(const idm_setting *setting, const idm_simulation *simulation,
+                                idm_error *opt_error)
+{
+  if (!setting->transition || !setting->emission)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the environment's dynamics are not given, so nothing can be simulated");
+  if (simulation->trajectories > UINT32_MAX)
+    return idm_fail(opt_error, IDM_USAGE, "too many trajectories");
+  if (simulation->opt_like) return idm_data_validate(simulation->opt_like, setting, opt_error);
+  return IDM_OK;
 }
 
 idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
@@ -164,27 +314,19 @@ idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
   *ret_data = NULL;
   if (!behavior.ops || !idm_sizes_same(behavior.sizes, idm_setting_sizes(setting)))
     return idm_fail(opt_error, IDM_USAGE, "the behaviour is of another problem than the setting");
-  if (!setting->transition || !setting->emission)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the environment's dynamics are not given, so nothing can be simulated");
-  if (simulation->trajectories > UINT32_MAX)
-    return idm_fail(opt_error, IDM_USAGE, "too many trajectories");
-  int steps = simulation->steps > 0 ? simulation->steps : default_steps;
-  if (setting->horizon > 0 && (simulation->steps <= 0 || steps > setting->horizon))
-    steps = setting->horizon;
-
   simulator s = {.setting = setting, .behavior = behavior, .simulation = simulation};
-  idm_status status = prepare(&s, simulation->trajectories, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < simulation->trajectories; i++) {
+  idm_status status = check_request(setting, simulation, opt_error);
+  if (status != IDM_OK) return status;
+  status = prepare(&s, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < s.data->trajectories; i++) {
     idm_random random;
     idm_random_init(&random, simulation->seed, i);
     if (simulation->opt_before)
       status = simulation->opt_before(simulation->context, i, s.data->agent[i], opt_error);
-    if (status == IDM_OK) status = run_trajectory(&s, i, steps, &random, opt_error);
+    if (status == IDM_OK) status = run_trajectory(&s, i, &random, opt_error);
   }
   if (status == IDM_OK) status = finish(&s, opt_error);
-  if (s.memory) behavior.ops->memory_destroy(s.memory);
-  free(s.probability);
+  close_simulator(&s);
   if (status == IDM_OK)
     *ret_data = s.data;
   else

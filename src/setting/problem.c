@@ -122,6 +122,60 @@ idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error
   return idm_theta_validate(problem->theta, problem->setting, opt_error);
 }
 
+size_t idm_columns_count(const idm_columns *columns, idm_column role)
+{
+  return columns->role[role].count ? columns->role[role].count : 1;
+}
+
+const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part)
+{
+  const idm_labels *named = &columns->role[role];
+  return named->count ? named->name[part] : idm_column_describe(role)->names[0];
+}
+
+bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part, idm_column other)
+{
+  const char *name = idm_columns_name(columns, role, part);
+  for (size_t i = 0; i < idm_columns_count(columns, other); i++)
+    if (strcmp(name, idm_columns_name(columns, other, i)) == 0) return true;
+  return false;
+}
+
+/* The value of a column that an entry of the utility asks for. */
+static double asked_of(const idm_utility_source *source, const idm_theta *theta, size_t variant)
+{
+  const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
+  const double value = utility[source->action * theta->sizes.states + source->state];
+  return source->scale != 0 ? value / source->scale : 0;
+}
+
+idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta, double *values,
+                              idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  const size_t columns = problem->columns.utility.count;
+  const size_t variants = idm_theta_variants(theta);
+  for (size_t i = 0; i < problem->utility_sources; i++) {
+    const idm_utility_source *source = &problem->utility_source[i];
+    size_t first = 0;
+    while (problem->utility_source[first].column != source->column) first++;
+    for (size_t v = 0; v < variants; v++) {
+      const double value = asked_of(source, theta, v);
+      double *to = &values[v * columns + source->column];
+      if (first == i) *to = value;
+      if (fabs(*to - value) > 1e-9 * (fabs(value) + fabs(*to)))
+        return idm_fail(opt_error, IDM_USAGE,
+                        "the utilities of '%s' in '%s' and of '%s' in '%s' both come from the data "
+                        "column '%s', which cannot be %g and %g at once",
+                        setting->actions.name[problem->utility_source[first].action],
+                        setting->states.name[problem->utility_source[first].state],
+                        setting->actions.name[source->action], setting->states.name[source->state],
+                        problem->columns.utility.name[source->column], *to, value);
+    }
+  }
+  return IDM_OK;
+}
+
 idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                             idm_error *opt_error)
 {

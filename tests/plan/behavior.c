@@ -294,7 +294,7 @@ static idm_data *simulate(const scene *s, idm_random *random)
                                .seed = (uint64_t)(1e9 * idm_random_uniform(random)),
                                .agents = AGENTS};
   idm_data *data;
-  idm_simulation_pay(&simulation, s->problem);
+  idm_simulation_suit(&simulation, s->problem);
   check(idm_simulate(s->problem->setting, s->b, &simulation, &data, &support_error));
   close_actions(data, random);
   return data;

@@ -15,7 +15,7 @@ static idm_data *simulate(const idm_problem *problem, const idm_workspace *works
   idm_simulation simulation = {
       .trajectories = TRAJECTORIES, .steps = STEPS, .seed = seed, .agents = AGENTS};
   idm_data *data;
-  idm_simulation_pay(&simulation, problem);
+  idm_simulation_suit(&simulation, problem);
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
   check(idm_data_validate(data, problem->setting, &support_error));
@@ -134,7 +134,7 @@ static void test_written_and_read(void **state)
   idm_data *data = simulate(problem, workspace, 3);
   char path[SUPPORT_PATH];
   support_path(path);
-  check(idm_data_write_csv(data, problem->setting, path, &support_error));
+  check(idm_data_write_csv(data, problem, path, &support_error));
   idm_data *again;
   check(idm_data_read_csv(path, problem, NULL, &again, NULL, &support_error));
   unlink(path);

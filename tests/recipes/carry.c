@@ -11,7 +11,7 @@ int main(int count, char **words)
   if (count != 4) return 2;
   idm_status status = idm_problem_read(words[1], &problem, NULL, &error);
   if (status == IDM_OK) status = idm_data_read_csv(words[2], problem, NULL, &data, NULL, &error);
-  if (status == IDM_OK) status = idm_data_write_csv(data, problem->setting, words[3], &error);
+  if (status == IDM_OK) status = idm_data_write_csv(data, problem, words[3], &error);
   if (status != IDM_OK) fprintf(stderr, "%s\n", error.message);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -1,4 +1,7 @@
-/* Evidence as CSV: what idm_data_read_csv reads back. */
+/* Evidence as CSV: what idm_data_read_csv reads back with the same problem.
+ *
+ * Contents: a buffer · cells · names that a reader finds again · rows · the file */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +12,7 @@
 #include "idm/data.h"
 #include "idm/file.h"
 #include "idm/log_file.h"
+#include "io/log/layout.h"
 
 /* --- a buffer before the file --------------------------------------------------------------- */
 
@@ -89,7 +93,7 @@ static void end_cell(cells *list)
 
 static bool needs_quotes(const char *text)
 {
-  return text[strcspn(text, ",\"\r\n")] != '\0';
+  return text[strcspn(text, ",;\t\"\r\n")] != '\0';
 }
 
 static bool append_quoted(cells *list, const char *text)
@@ -122,37 +126,55 @@ static void put_text(output *out, const char *text)
 
 /* --- names that a reader finds again -------------------------------------------------------- */
 
-static bool is_blank(char c)
+/* Whether a reader takes a label as it is when it stands in `columns` columns. */
+static bool is_plain(const char *name, size_t columns, const char *forbidden)
 {
-  return c == ' ' || c == '\t';
+  const char *piece;
+  size_t length;
+  return idm_layout_piece(name, columns, 0, &piece, &length) &&
+         name[strcspn(name, forbidden)] == '\0';
 }
 
 /* The label, or its number where a reader would not take the label as it is. */
-static idm_status spell(const idm_labels *labels, size_t index, const char *forbidden, char *number,
-                        size_t size, const char **ret_text, idm_error *opt_error)
+static idm_status spell(const idm_labels *labels, size_t index, size_t columns,
+                        const char *forbidden, char *number, size_t size, const char **ret_text,
+                        idm_error *opt_error)
 {
   const char *name = labels->name[index];
-  const size_t length = strlen(name);
   *ret_text = name;
-  if (length && !is_blank(name[0]) && !is_blank(name[length - 1]) &&
-      name[strcspn(name, forbidden)] == '\0')
-    return IDM_OK;
+  if (is_plain(name, columns, forbidden)) return IDM_OK;
   snprintf(number, size, "%zu", index);
   *ret_text = number;
-  if (idm_labels_find(labels, number, strlen(number)) == (long)index) return IDM_OK;
+  if (columns == 1 && idm_labels_find(labels, number, strlen(number)) == (long)index) return IDM_OK;
+  if (columns > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the label '%s' cannot be written in %zu columns: expected as many parts, "
+                    "joined by '/'",
+                    name, columns);
   return idm_fail(opt_error, IDM_INPUT, "the label '%s' cannot be written in a CSV file", name);
 }
 
-static idm_status make_labels(const idm_labels *labels, cells *list, idm_error *opt_error)
+/* One cell a label and column: that of label i in column c is i * columns + c. */
+static idm_status make_labels(const idm_labels *labels, size_t columns, cells *list,
+                              idm_error *opt_error)
 {
-  if (!create_cells(list, labels->count)) return idm_fail_memory(opt_error);
+  if (!create_cells(list, idm_times(labels->count, columns))) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < labels->count; i++) {
     char number[24];
     const char *text;
-    const idm_status status = spell(labels, i, "", number, sizeof number, &text, opt_error);
+    const idm_status status =
+        spell(labels, i, columns, "", number, sizeof number, &text, opt_error);
     if (status != IDM_OK) return status;
-    if (!append_quoted(list, text)) return idm_fail_memory(opt_error);
-    end_cell(list);
+    for (size_t c = 0; c < columns; c++) {
+      const char *piece = text;
+      size_t length = strlen(text);
+      idm_layout_piece(text, columns, c, &piece, &length);
+      char *part = idm_text_copy(piece, length);
+      const bool made = part && append_quoted(list, part);
+      free(part);
+      if (!made) return idm_fail_memory(opt_error);
+      end_cell(list);
+    }
   }
   return IDM_OK;
 }
@@ -172,7 +194,7 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
       if (!data->available_set[i * actions + u]) continue;
       char number[24];
       const char *text;
-      status = spell(&setting->actions, u, "|", number, sizeof number, &text, opt_error);
+      status = spell(&setting->actions, u, 1, "|", number, sizeof number, &text, opt_error);
       if (status == IDM_OK &&
           ((joined.offset[1] && !append(&joined, "|", 1)) || !append(&joined, text, strlen(text))))
         status = idm_fail_memory(opt_error);
@@ -185,22 +207,34 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
   return status;
 }
 
-/* One cell a start: ",p,q,..." for all states. The last one stands for the setting's own: empty. */
+/* One cell a start and state. The last start stands for the setting's own: empty. */
 static idm_status make_starts(const idm_data *data, const idm_setting *setting, cells *list,
-                              bool *ret_any, idm_error *opt_error)
+                              idm_error *opt_error)
 {
   const size_t states = data->sizes.states;
-  *ret_any = false;
-  if (!create_cells(list, data->starts + 1)) return idm_fail_memory(opt_error);
+  if (!create_cells(list, (data->starts + 1) * states)) return idm_fail_memory(opt_error);
   for (size_t i = 0; i <= data->starts; i++) {
     const double *belief = i < data->starts ? data->start_belief + i * states : setting->start;
     const bool own = memcmp(belief, setting->start, states * sizeof *belief) == 0;
-    if (!own) *ret_any = true;
     for (size_t s = 0; s < states; s++) {
-      char number[40] = ",";
-      const int length = own ? 0 : idm_number_text(belief[s], number + 1, sizeof number - 1);
-      if (!append(list, number, 1 + (size_t)length)) return idm_fail_memory(opt_error);
+      char number[40];
+      const int length = own ? 0 : idm_number_text(belief[s], number, sizeof number);
+      if (!append(list, number, (size_t)length)) return idm_fail_memory(opt_error);
+      end_cell(list);
     }
+  }
+  return IDM_OK;
+}
+
+/* One cell a variant and utility column. */
+static idm_status make_utilities(const idm_data *data, cells *list, idm_error *opt_error)
+{
+  const size_t count = idm_times(data->variants, data->columns);
+  if (!create_cells(list, count)) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count; i++) {
+    char number[40];
+    const int length = idm_number_text(data->variant_value[i], number, sizeof number);
+    if (!append(list, number, (size_t)length)) return idm_fail_memory(opt_error);
     end_cell(list);
   }
   return IDM_OK;
@@ -210,109 +244,195 @@ static idm_status make_starts(const idm_data *data, const idm_setting *setting, 
 
 typedef struct writer {
   const idm_data *data;
+  const idm_problem *problem;
+  idm_layout layout;
   cells actions;
   cells observations;
+  cells states;
   cells sets;
   cells starts;
-  bool with_beliefs;
-  bool with_sets;
+  cells utilities;
+  bool split_agents;       /* the agents' names have a part a column */
+  bool split_trajectories; /* and so have the trajectories' */
   output out;
 } writer;
 
-static idm_status put_header(writer *w, const idm_setting *setting, idm_error *opt_error)
+/* Whether every name of an id has a part for each of its columns. */
+static bool splits(const idm_labels *names, size_t count, size_t columns)
 {
-  const char header[] = "agent,trajectory,step,action,observation";
-  put(&w->out, header, sizeof header - 1);
-  for (size_t s = 0; s < setting->states.count && w->with_beliefs; s++) {
-    const char *state = setting->states.name[s];
-    char number[24];
-    const char *text;
-    const idm_status status =
-        spell(&setting->states, s, "", number, sizeof number, &text, opt_error);
-    if (status != IDM_OK) return status;
-    /* A prefix inside the quotes, where there are any. */
-    const bool quoted = text == state && needs_quotes(state);
-    put(&w->out, quoted ? ",\"belief." : ",belief.", quoted ? 9 : 8);
-    for (; *text; text++) {
-      put(&w->out, text, 1);
-      if (*text == '"') put(&w->out, text, 1);
-    }
-    if (quoted) put(&w->out, "\"", 1);
+  const char *piece;
+  size_t length;
+  bool whole = names->count && names->count == count;
+  for (size_t i = 0; i < names->count && whole; i++) {
+    whole = idm_layout_piece(names->name[i], columns, 0, &piece, &length);
+    /* Of several parts none may hold a '/', or two ids could fall together. */
+    size_t slashes = 0;
+    for (const char *c = names->name[i]; *c; c++) slashes += *c == '/';
+    whole = whole && (columns == 1 || slashes + 1 == columns);
   }
-  if (w->with_sets) put(&w->out, ",available", 10);
-  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
-    if (!w->data->number[c] && !w->data->label[c]) continue;
-    put(&w->out, ",", 1);
-    put_text(&w->out, idm_column_describe((idm_column)c)->names[0]);
-  }
-  put(&w->out, "\n", 1);
-  return IDM_OK;
+  return whole;
 }
 
-static void put_name(output *out, const idm_labels *names, size_t index)
+/* A part of an id, or its number in every column. */
+static void put_id(output *out, const idm_labels *names, bool split, size_t index, size_t columns,
+                   size_t part)
 {
-  if (index < names->count)
-    put_text(out, names->name[index]);
-  else
+  const char *piece = NULL;
+  size_t length = 0;
+  if (!split || index >= names->count ||
+      !idm_layout_piece(names->name[index], columns, part, &piece, &length)) {
     put_number(out, index + 1);
+    return;
+  }
+  bool quoted = false;
+  for (size_t i = 0; i < length; i++) quoted = quoted || strchr(",;\t\"\r\n", piece[i]);
+  if (quoted) put(out, "\"", 1);
+  for (size_t i = 0; i < length; i++) {
+    put(out, piece + i, 1);
+    if (piece[i] == '"') put(out, piece + i, 1);
+  }
+  if (quoted) put(out, "\"", 1);
 }
 
-static void put_evidence(writer *w, size_t trajectory, size_t row)
+static void put_real(output *out, double value)
+{
+  char number[40];
+  put(out, number, (size_t)idm_number_text(value, number, sizeof number));
+}
+
+/* Evidence that the problem maps and nobody gave: the least number that is legal, or a label. */
+static void put_evidence(writer *w, size_t c, size_t trajectory, size_t row)
 {
   const idm_data *data = w->data;
-  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
-    const size_t at = idm_column_describe((idm_column)c)->by_trajectory ? trajectory : row;
-    char number[40] = ",";
-    if (data->number[c])
-      put(&w->out, number,
-          1 + (size_t)idm_number_text(data->number[c][at], number + 1, sizeof number - 1));
-    if (data->label[c]) {
-      put(&w->out, ",", 1);
-      put_text(&w->out, data->label_name[c].name[data->label[c][at]]);
-    }
+  const idm_column_info *info = idm_column_describe((idm_column)c);
+  const size_t at = info->by_trajectory ? trajectory : row;
+  if (data->number[c])
+    put_real(&w->out, data->number[c][at]);
+  else if (data->label[c])
+    put_text(&w->out, data->label_name[c].name[data->label[c][at]]);
+  else
+    put_real(&w->out, info->kind == IDM_COLUMN_LABEL ? 1 : isfinite(info->least) ? info->least : 0);
+}
+
+static void put_label(writer *w, const cells *list, idm_column role, size_t part, int32_t label)
+{
+  if (label >= 0)
+    put_cell(&w->out, list, (size_t)label * idm_columns_count(&w->problem->columns, role) + part);
+}
+
+static void put_column(writer *w, const idm_layout_column *column, size_t trajectory, size_t row)
+{
+  const idm_data *data = w->data;
+  const idm_columns *columns = &w->problem->columns;
+  const size_t step = row - data->first[trajectory];
+  const int32_t start = step ? -1 : data->start[trajectory];
+  switch (column->role) {
+  case IDM_COLUMN_AGENT:
+    put_id(&w->out, &data->agent_name, w->split_agents, data->agent[trajectory],
+           idm_columns_count(columns, IDM_COLUMN_AGENT), column->part);
+    break;
+  case IDM_COLUMN_TRAJECTORY:
+    put_id(&w->out, &data->trajectory_name, w->split_trajectories, trajectory,
+           idm_columns_count(columns, IDM_COLUMN_TRAJECTORY), column->part);
+    break;
+  case IDM_COLUMN_TIME:
+  case IDM_LAYOUT_STEP:
+    put_number(&w->out, step + 1);
+    break;
+  case IDM_COLUMN_ACTION:
+    put_label(w, &w->actions, IDM_COLUMN_ACTION, column->part, data->action[row]);
+    break;
+  case IDM_COLUMN_OBSERVATION:
+    put_label(w, &w->observations, IDM_COLUMN_OBSERVATION, column->part, data->observation[row]);
+    break;
+  case IDM_COLUMN_AVAILABLE: /* several columns are read as their union */
+    if (!column->part) put_cell(&w->out, &w->sets, data->available[row]);
+    break;
+  case IDM_ROLE_BELIEF:
+    put_cell(&w->out, &w->starts,
+             (start < 0 ? data->starts : (size_t)start) * data->sizes.states + column->part);
+    break;
+  case IDM_ROLE_UTILITY:
+    put_cell(&w->out, &w->utilities, data->variant[trajectory] * data->columns + column->part);
+    break;
+  case IDM_LAYOUT_STATE:
+    put_cell(&w->out, &w->states, (size_t)data->state[row]);
+    break;
+  default:
+    put_evidence(w, column->role, trajectory, row);
   }
 }
 
 static void put_row(writer *w, size_t trajectory, size_t row)
 {
-  const idm_data *data = w->data;
-  output *out = &w->out;
-  const size_t step = row - data->first[trajectory];
-  put_name(out, &data->agent_name, data->agent[trajectory]);
-  put(out, ",", 1);
-  put_name(out, &data->trajectory_name, trajectory);
-  put(out, ",", 1);
-  put_number(out, step + 1);
-  put(out, ",", 1);
-  if (data->action[row] >= 0) put_cell(out, &w->actions, (size_t)data->action[row]);
-  put(out, ",", 1);
-  if (data->observation[row] >= 0) put_cell(out, &w->observations, (size_t)data->observation[row]);
-  if (w->with_beliefs) {
-    const int32_t start = step ? -1 : data->start[trajectory];
-    put_cell(out, &w->starts, start < 0 ? data->starts : (size_t)start);
+  for (size_t i = 0; i < w->layout.count; i++) {
+    if (i) put(&w->out, ",", 1);
+    put_column(w, &w->layout.column[i], trajectory, row);
   }
-  if (w->with_sets) {
-    put(out, ",", 1);
-    put_cell(out, &w->sets, data->available[row]);
-  }
-  put_evidence(w, trajectory, row);
-  put(out, "\n", 1);
+  put(&w->out, "\n", 1);
 }
 
-static idm_status make_cells(writer *w, const idm_setting *setting, idm_error *opt_error)
+static void put_header(writer *w)
+{
+  for (size_t i = 0; i < w->layout.count; i++) {
+    if (i) put(&w->out, ",", 1);
+    put_text(&w->out, w->layout.column[i].name);
+  }
+  put(&w->out, "\n", 1);
+}
+
+/* --- the file ------------------------------------------------------------------------------- */
+
+/* One trajectory an agent, where the columns cannot tell more apart. */
+static idm_status check_ids(const writer *w, idm_error *opt_error)
 {
   const idm_data *data = w->data;
-  idm_status status = make_labels(&setting->actions, &w->actions, opt_error);
-  if (status == IDM_OK) status = make_labels(&setting->observations, &w->observations, opt_error);
-  if (status == IDM_OK) status = make_sets(data, setting, &w->sets, opt_error);
+  for (size_t i = 0; i < w->layout.count; i++)
+    if (w->layout.column[i].role == IDM_COLUMN_TRAJECTORY) return IDM_OK;
+  bool *seen = idm_new(data->agent_name.count, sizeof *seen);
+  if (!seen) return idm_fail_memory(opt_error);
+  bool twice = false;
+  for (size_t i = 0; i < data->trajectories && !twice; i++) {
+    twice = data->agent[i] >= data->agent_name.count || seen[data->agent[i]];
+    if (!twice) seen[data->agent[i]] = true;
+  }
+  free(seen);
+  if (!twice) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "an agent has several trajectories, and the problem takes both from the column "
+                  "'%s': map the trajectory to a column of its own",
+                  idm_columns_name(&w->problem->columns, IDM_COLUMN_AGENT, 0));
+}
+
+static idm_status make_cells(writer *w, idm_error *opt_error)
+{
+  const idm_data *data = w->data;
+  const idm_setting *setting = w->problem->setting;
+  const idm_columns *columns = &w->problem->columns;
+  if (data->columns != columns->utility.count)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the data have %zu columns of utilities; the problem names %zu", data->columns,
+                    columns->utility.count);
+  idm_status status = check_ids(w, opt_error);
   if (status == IDM_OK)
-    status = make_starts(data, setting, &w->starts, &w->with_beliefs, opt_error);
-  for (size_t row = 0; row < data->rows && !w->with_sets; row++)
-    w->with_sets = data->available[row] != 0;
+    status = make_labels(&setting->actions, idm_columns_count(columns, IDM_COLUMN_ACTION),
+                         &w->actions, opt_error);
+  if (status == IDM_OK)
+    status = make_labels(&setting->observations, idm_columns_count(columns, IDM_COLUMN_OBSERVATION),
+                         &w->observations, opt_error);
+  if (status == IDM_OK && data->state)
+    status = make_labels(&setting->states, 1, &w->states, opt_error);
+  if (status == IDM_OK) status = make_sets(data, setting, &w->sets, opt_error);
+  if (status == IDM_OK) status = make_starts(data, setting, &w->starts, opt_error);
+  if (status == IDM_OK) status = make_utilities(data, &w->utilities, opt_error);
+  w->split_agents = splits(&data->agent_name, data->agent_name.count,
+                           idm_columns_count(columns, IDM_COLUMN_AGENT));
+  w->split_trajectories = splits(&data->trajectory_name, data->trajectories,
+                                 idm_columns_count(columns, IDM_COLUMN_TRAJECTORY));
   return status;
 }
 
-idm_status idm_data_write_csv(const idm_data *data, const idm_setting *setting, const char *path,
+idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem, const char *path,
                               idm_error *opt_error)
 {
   idm_require(data, setting, path);
@@ -321,21 +441,21 @@ idm_status idm_data_write_csv(const idm_data *data, const idm_setting *setting, 
   writer *w = idm_new(1, sizeof *w);
   if (!w) return idm_fail_memory(opt_error);
   w->data = data;
-  idm_status status = make_cells(w, setting, opt_error);
+  w->problem = problem;
+  idm_status status = idm_layout_create(&w->layout, data, problem, opt_error);
+  if (status == IDM_OK) status = make_cells(w, opt_error);
   if (status == IDM_OK) status = idm_file_create(path, &w->out.file, opt_error);
-  if (status == IDM_OK) status = put_header(w, setting, opt_error);
   if (status == IDM_OK) {
+    put_header(w);
     for (size_t i = 0; i < data->trajectories; i++)
       for (size_t row = data->first[i]; row < data->first[i + 1]; row++) put_row(w, i, row);
     idm_file_write(w->out.file, w->out.bytes, w->out.used);
     status = idm_file_commit(w->out.file, opt_error);
-  } else {
-    idm_file_abandon(w->out.file);
   }
-  destroy_cells(&w->actions);
-  destroy_cells(&w->observations);
-  destroy_cells(&w->sets);
-  destroy_cells(&w->starts);
+  cells *const lists[] = {&w->actions, &w->observations, &w->states,
+                          &w->sets,    &w->starts,       &w->utilities};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) destroy_cells(lists[i]);
+  idm_layout_destroy(&w->layout);
   free(w);
   return status;
 }

@@ -149,8 +149,12 @@ static idm_status write_config(const campaign *work, idm_error *opt_error)
   request.settings = s->fit;
   request.settings.seed = s->seed;
   snprintf(request.inverse, sizeof request.inverse, "%s", s->inverse);
-  snprintf(request.data, sizeof request.data, "simulated: %zu trajectories of at most %d steps",
-           s->trajectories, s->steps);
+  if (s->opt_like)
+    snprintf(request.data, sizeof request.data, "simulated: by the design of the log %s",
+             s->design);
+  else
+    snprintf(request.data, sizeof request.data, "simulated: %zu trajectories of at most %d steps",
+             s->trajectories, s->steps);
   idm_folder_path(work->folder, IDM_FILE_CONFIG, path);
   return idm_request_write(work->c->problem, &request, path, opt_error);
 }

@@ -260,7 +260,7 @@ static void written_and_read_back(void **state)
   char path[SUPPORT_PATH];
   support_path(path);
   data->number[IDM_COLUMN_REWARD][1] = 0.1 + 0.2; /* all its digits */
-  check(idm_data_write_csv(data, problem->setting, path, &support_error));
+  check(idm_data_write_csv(data, problem, path, &support_error));
   check(idm_data_read_csv(path, problem, &options, &again, NULL, &support_error));
   unlink(path);
   assert_true(again->number[IDM_COLUMN_REWARD][1] == 0.1 + 0.2);

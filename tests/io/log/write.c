@@ -30,8 +30,7 @@ static void write_and_read(const idm_data *data, const idm_problem *problem, idm
   char path[SUPPORT_PATH];
   support_path(path);
   idm_error error = {0};
-  if (idm_data_write_csv(data, problem->setting, path, &error) != IDM_OK)
-    fail_msg("%s", error.message);
+  if (idm_data_write_csv(data, problem, path, &error) != IDM_OK) fail_msg("%s", error.message);
   if (idm_data_read_csv(path, problem, NULL, ret_data, NULL, &error) != IDM_OK)
     fail_msg("%ld:%ld: %s", error.line, error.column, error.message);
   FILE *stream = fopen(path, "rb");
@@ -118,15 +117,13 @@ static void test_errors(void **state)
   idm_data *data = parse(*state, "agent,action,observation\na,2,0\n");
   idm_error error = {0};
   const idm_problem *problem = *state;
-  assert_int_equal(idm_data_write_csv(data, problem->setting, "/nowhere/x.csv", &error),
-                   IDM_SYSTEM);
+  assert_int_equal(idm_data_write_csv(data, problem, "/nowhere/x.csv", &error), IDM_SYSTEM);
   idm_data_destroy(data);
   /* A label that a reader would trim, and whose number is another's label. */
   idm_problem *odd = support_labels_problem(2, 2, 2);
   SUPPORT_NAMES(&odd->setting->actions, " x", "0");
   data = parse(odd, "agent,action,observation\na,0,0\n");
-  assert_int_equal(idm_data_write_csv(data, odd->setting, "/tmp/idm-test-unused.csv", &error),
-                   IDM_INPUT);
+  assert_int_equal(idm_data_write_csv(data, odd, "/tmp/idm-test-unused.csv", &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "' x' cannot be written"));
   idm_data_destroy(data);
   idm_problem_destroy(odd);

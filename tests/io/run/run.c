@@ -34,7 +34,7 @@ static host open_host(const folder *f, long draws, long thin)
   const idm_simulation simulation = {.trajectories = 40, .seed = 1};
   h.data = support_simulate(h.problem, simulation);
   snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
-  check(idm_data_write_csv(h.data, h.problem->setting, h.log, &support_error));
+  check(idm_data_write_csv(h.data, h.problem, h.log, &support_error));
   idm_data_destroy(h.data);
   check(idm_data_read_csv(h.log, h.problem, NULL, &h.data, NULL, &support_error));
   idm_request_default(&h.request);
