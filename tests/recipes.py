@@ -177,7 +177,7 @@ def check_column(program):
     subprocess.run(link, check=True)
     subprocess.run([carry, "sure.yaml", "sure.csv", "again.csv"], cwd=house, check=True)
     with (house / "again.csv").open() as again:
-        read = [float(row["confidence"]) for row in csv.DictReader(again)]
+        read = [float(row["sure"]) for row in csv.DictReader(again)]
     check("(c) it is read, carried and written", read == [0.25 * (i % 4) for i in range(320)])
 
 

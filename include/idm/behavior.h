@@ -25,6 +25,14 @@ typedef struct idm_slope_ops {
                     idm_error *opt_error);
 } idm_slope_ops;
 
+/* A belief that may be held, and where a policy is asked for it. */
+typedef struct idm_hypothesis {
+  double weight;   /* over all of them 1 */
+  const double *z; /* [state], borrowed until the memory is told something */
+  size_t variant;
+  int steps; /* taken so far */
+} idm_hypothesis;
+
 /* What a behaviour is told of a step. */
 typedef struct idm_event {
   int action;      /* IDM_MISSING: not recorded; one of those that were open when it last acted */
@@ -36,8 +44,8 @@ typedef struct idm_event {
                       what comes last: nothing need be kept to weigh it by */
 } idm_event;
 
-/* Required: all but log_act, belief, unsure and slope. `memory` is the internal state z of one
- * agent. */
+/* Required: all but log_act, belief, hypothesis, unsure and slope. `memory` is the internal state z
+ * of one agent. */
 typedef struct idm_behavior_ops {
   unsigned scope; /* of idm_scope: what its memory is of */
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
@@ -72,6 +80,10 @@ typedef struct idm_behavior_ops {
   bool (*unsure)(const void *content, const void *memory);
   /* The mean belief held now; NULL where it holds none. */
   void (*belief)(const void *content, const void *memory, double *z);
+  /* One of the beliefs that may be held now: several where something was not recorded. False past
+   * the last. NULL where it holds none. */
+  bool (*hypothesis)(const void *content, const void *memory, size_t index,
+                     idm_hypothesis *hypothesis);
   const idm_slope_ops *slope; /* NULL: differences */
 } idm_behavior_ops;
 

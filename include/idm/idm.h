@@ -48,6 +48,7 @@
 #include "idm/status.h"
 #include "idm/theta.h"
 #include "idm/transform.h"
+#include "idm/trials.h"
 #include "idm/workspace.h"
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef IDM_LOG_FILE_H
 #define IDM_LOG_FILE_H
 
-#include "idm/data.h"
+#include "idm/trials.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,14 @@ IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const cha
  * is the step. A hidden state stands under `state`. Covariates are left out. */
 IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem,
                                       const char *path, idm_error *opt_error);
+/* Trials in a file, one line a row: agent, trajectory, step, line, action, observation,
+ * belief.STATE, probability.ACTION, q.ACTION, surprise, log_likelihood; over draws each number is
+ * followed by its quantiles, as in surprise.q5 and surprise.q95. Cells without a number are empty.
+ */
+IDM_API idm_status idm_trials_write_csv(const idm_trials *trials, const idm_data *data,
+                                        const idm_setting *setting, const char *path,
+                                        idm_error *opt_error);
+
 /* A first problem file from a table: labels found, blanks to fill. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,
                                   idm_notes *opt_notes, idm_error *opt_error);

@@ -77,7 +77,7 @@ typedef struct idm_adjoint_ops {
 } idm_adjoint_ops;
 
 /* A planner whose policies are functions of a belief: the believer acts by them. Content is
- * constant; scratch comes from the caller. Optional (NULL): value, adjoint. */
+ * constant; scratch comes from the caller. Optional (NULL): value, quality, adjoint. */
 typedef struct idm_belief_ops {
   size_t (*scratch)(const void *content); /* numbers of scratch that the others need */
   /* At belief z with `steps` taken: pi(u|z) [action], and sigma(m|z,u) [action][model] (NULL: not
@@ -88,6 +88,9 @@ typedef struct idm_belief_ops {
   void (*log_policy)(const void *content, size_t variant, int steps, const double *z,
                      double *log_decision, double *scratch);
   double (*value)(const void *content, size_t variant, int steps, const double *z, double *scratch);
+  /* Q(z,u), [action]: what each action is worth, the rest of the plan included. */
+  void (*quality)(const void *content, size_t variant, int steps, const double *z, double *quality,
+                  double *scratch);
   const idm_adjoint_ops *adjoint;
 } idm_belief_ops;
 

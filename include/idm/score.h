@@ -30,10 +30,13 @@ IDM_API void idm_scorer_destroy(idm_scorer *scorer);
  * line. */
 IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
                                   idm_error *opt_error);
-/* From now on a run shows what each row of the tree was decided by: its node, and the probabilities
- * of all actions there (valid during the call). NULL: no longer. */
-typedef void (*idm_scorer_view)(void *context, size_t node, const double *probability);
+/* From now on a run shows what each row of the tree was decided by: its node, the memory before its
+ * action, and the probabilities of all actions there (valid during the call). NULL: no longer. */
+typedef void (*idm_scorer_view)(void *context, size_t node, const void *memory,
+                                const double *probability);
 IDM_API void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context);
+/* After a run: what one row of the tree adds to the log-likelihood. */
+IDM_API double idm_scorer_row(const idm_scorer *scorer, size_t node);
 /* After a run: log-likelihood of each trajectory, summed by agent into [agents]. */
 IDM_API void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood);
 /* After a run: log-likelihood of one trajectory. */

@@ -37,6 +37,13 @@ IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, in
  * does not decide by a belief). */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
                              double *decision, double *opt_specification);
+/* After planning and `steps` steps: Q(z,u) of each action (NaN where the planner has none). */
+IDM_API void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                              double *quality);
+/* After planning and `steps` steps: how probable the agent itself holds observation x after action
+ * u, p(x|z,u) = sum_m sigma(m|z,u) p_m(x|z,u) (NaN where it does not decide by a belief). */
+IDM_API double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps,
+                                const double *z, size_t action, size_t observation);
 /* After planning: return and complexities. opt_occupancy: [points] of the lattice. */
 IDM_API idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
                                     double *opt_occupancy, idm_error *opt_error);

@@ -1,6 +1,7 @@
 /* idm score: the log-likelihood of a log under an agent. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
@@ -53,6 +54,27 @@ static idm_status print(cli_call *call, const idm_data *data, const idm_score *s
   return IDM_OK;
 }
 
+/* Write trials where --trials says, and free them. */
+static idm_status write_trials(cli_call *call, const idm_problem *problem, const idm_data *data,
+                               idm_trials *trials)
+{
+  const char *path = cli_text(call, "trials");
+  const idm_status status =
+      idm_trials_write_csv(trials, data, problem->setting, path, &call->error);
+  if (status == IDM_OK && !cli_given(call, "json")) fprintf(stderr, "idm: wrote %s\n", path);
+  idm_trials_destroy(trials);
+  return status;
+}
+
+/* A file of its own: standard output holds the score. */
+static idm_status check_trials(cli_call *call)
+{
+  const char *path = cli_text(call, "trials");
+  if (!path || (strcmp(path, "-") != 0 && strcmp(path, call->argument[1]) != 0)) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE, "--trials is '%s'; expected a file of its own to write",
+                  path);
+}
+
 static idm_status score_data(cli_call *call, const idm_data *data, const idm_workspace *workspace)
 {
   idm_prefix_tree *tree = NULL;
@@ -101,6 +123,11 @@ static idm_status score_by_run(cli_call *call)
   }
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
     agents[data->agent[t]] += each[t];
+  if (status == IDM_OK && cli_given(call, "trials")) {
+    idm_trials *trials;
+    status = idm_posterior_trials(problem, posterior, data, &trials, &call->error);
+    if (status == IDM_OK) status = write_trials(call, problem, data, trials);
+  }
   if (status == IDM_OK) status = print(call, data, &score, agents);
   free(each);
   free(agents);
@@ -112,27 +139,41 @@ static idm_status score_by_run(cli_call *call)
 
 static idm_status run(cli_call *call)
 {
+  idm_status status = check_trials(call);
+  if (status != IDM_OK) return status;
   if (idm_run_is(call->argument[0])) return score_by_run(call);
   idm_problem *problem = NULL;
   idm_workspace *workspace = NULL;
   idm_data *data = NULL;
   idm_plan_report report;
-  idm_status status = cli_read_problem(call, call->argument[0], &problem);
+  status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
-  if (status == IDM_OK) {
-    status = score_data(call, data, workspace);
-    /* The scorer knows the line; the file is ours. */
-    if (status == IDM_INPUT && call->error.line > 0 && !call->error.file[0])
-      snprintf(call->error.file, sizeof call->error.file, "%s", call->argument[1]);
+  if (status == IDM_OK && cli_given(call, "trials")) {
+    idm_trials *trials;
+    status = idm_trials_create(workspace, data, &trials, &call->error);
+    if (status == IDM_OK) status = write_trials(call, problem, data, trials);
   }
+  if (status == IDM_OK) status = score_data(call, data, workspace);
+  /* The scorer knows the line; the file is ours. */
+  if (status == IDM_INPUT && call->error.line > 0 && !call->error.file[0])
+    snprintf(call->error.file, sizeof call->error.file, "%s", call->argument[1]);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
   return status;
 }
 
-static const cli_option options[] = {CLI_SET_OPTION, CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {
+    {.name = "trials",
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .help = "CSV file to write, a line a row: belief before it, probability and Q of each action, "
+             "surprise, log-likelihood; of a RUN means and quantiles over draws"},
+    CLI_SET_OPTION,
+    CLI_JSON_OPTION,
+    CLI_END,
+};
 
 const cli_command cli_score = {
     .name = "score",
@@ -147,7 +188,12 @@ const cli_command cli_score = {
         "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN "
         "scores by "
         "its\n"
-        "posterior: the log of each trajectory's probability, averaged over the draws.",
+        "posterior: the log of each trajectory's probability, averaged over the draws. The "
+        "surprise of "
+        "--trials\n"
+        "is -log p(x|z,u) under the agent's own models, weighed as it weighs them; what was not "
+        "recorded is\n"
+        "averaged over.",
     .options = options,
     .run = run,
 };

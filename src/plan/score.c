@@ -143,7 +143,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   scorer->total[index] = 0;
   const idm_status status = b.ops->act(b.content, before, open, scorer->probability, opt_error);
   if (status != IDM_OK) return status;
-  if (scorer->view) scorer->view(scorer->context, index, scorer->probability);
+  if (scorer->view) scorer->view(scorer->context, index, before, scorer->probability);
   if (node->action == IDM_MISSING) {
     score->unrecorded += node->count;
     return IDM_OK;
@@ -280,6 +280,11 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
   add_up(scorer, score);
   scorer->checked = true;
   return IDM_OK;
+}
+
+double idm_scorer_row(const idm_scorer *scorer, size_t node)
+{
+  return scorer->chosen[node] + scorer->evidence[node];
 }
 
 double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)

@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/workspace.h"
+#include "plan/believer/recognise.h"
 #include "plan/clamp.h"
 
 const char *idm_stop_name(idm_stop stop)
@@ -33,6 +34,7 @@ void idm_workspace_destroy(idm_workspace *workspace)
   idm_theta_destroy(workspace->candidate);
   idm_environment_destroy(&workspace->believer.environment);
   free(workspace->scratch);
+  free(workspace->look);
   free(workspace);
 }
 
@@ -96,7 +98,9 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
                              .theta = w->theta,
                              .recognition = agent->recognition};
     w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
-    status = w->scratch
+    w->look = idm_new(theta->sizes.actions * (1 + theta->models) + 2 * theta->sizes.states,
+                      sizeof *w->look);
+    status = w->scratch && w->look
                  ? idm_environment_create(setting, w->theta, &w->believer.environment, opt_error)
                  : idm_fail_memory(opt_error);
   }
@@ -153,6 +157,38 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
     belief->policy(workspace->content, variant, 0, z, decision, opt_specification,
                    workspace->scratch);
   for (size_t u = 0; !belief && u < workspace->theta->sizes.actions; u++) decision[u] = NAN;
+}
+
+void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                      double *quality)
+{
+  const idm_belief_ops *belief = workspace->planner->belief;
+  const bool has = belief && belief->quality;
+  if (has) belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);
+  for (size_t u = 0; !has && u < workspace->theta->sizes.actions; u++) quality[u] = NAN;
+}
+
+double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                        size_t action, size_t observation)
+{
+  const idm_belief_ops *belief = workspace->planner->belief;
+  const idm_theta *theta = workspace->theta;
+  const size_t k = theta->sizes.states;
+  if (!belief) return NAN;
+  double *mean = workspace->look;
+  double *joint = mean + k;
+  double *decision = joint + k;
+  double *specification = decision + theta->sizes.actions;
+  belief->policy(workspace->content, variant, steps, z, decision, specification,
+                 workspace->scratch);
+  const recognition r = {.setting = workspace->setting,
+                         .theta = theta,
+                         .z = z,
+                         .sigma = specification + action * theta->models,
+                         .action = action,
+                         .observation = observation};
+  double allowed;
+  return idm_recognise(&r, NULL, mean, &allowed, joint);
 }
 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,

@@ -12,6 +12,7 @@ struct idm_workspace {
   idm_theta *candidate;       /* a theta on its way in */
   void *content;
   double *scratch;   /* for values and policies asked of the workspace itself */
+  double *look;      /* scratch of a look at one belief: a successor, policies; NULL likewise */
   believer believer; /* of a planner over beliefs */
 };
 

@@ -85,8 +85,9 @@ typedef struct viewer {
   double *probability; /* [node][action]: where to write */
 } viewer;
 
-static void view(void *context, size_t node, const double *probability)
+static void view(void *context, size_t node, const void *memory, const double *probability)
 {
+  (void)memory;
   const viewer *v = context;
   memcpy(v->probability + node * v->actions, probability, v->actions * sizeof *probability);
 }

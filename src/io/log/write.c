@@ -1,6 +1,6 @@
 /* Evidence as CSV: what idm_data_read_csv reads back with the same problem.
  *
- * Contents: a buffer · cells · names that a reader finds again · rows · the file */
+ * Contents: cells · names that a reader finds again · rows · the file */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,39 +13,7 @@
 #include "idm/file.h"
 #include "idm/log_file.h"
 #include "io/log/layout.h"
-
-/* --- a buffer before the file --------------------------------------------------------------- */
-
-typedef struct output {
-  idm_file *file;
-  size_t used;
-  char bytes[1 << 16];
-} output;
-
-static void put(output *out, const char *bytes, size_t length)
-{
-  if (length > sizeof out->bytes - out->used) {
-    idm_file_write(out->file, out->bytes, out->used);
-    out->used = 0;
-    if (length > sizeof out->bytes) {
-      idm_file_write(out->file, bytes, length);
-      return;
-    }
-  }
-  memcpy(out->bytes + out->used, bytes, length);
-  out->used += length;
-}
-
-static void put_number(output *out, size_t number)
-{
-  char digits[24];
-  size_t first = sizeof digits;
-  do {
-    digits[--first] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
-  put(out, digits + first, sizeof digits - first);
-}
+#include "io/log/table.h"
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
@@ -93,7 +61,7 @@ static void end_cell(cells *list)
 
 static bool needs_quotes(const char *text)
 {
-  return text[strcspn(text, ",;\t\"\r\n")] != '\0';
+  return text[strcspn(text, IDM_TABLE_SPECIAL)] != '\0';
 }
 
 static bool append_quoted(cells *list, const char *text)
@@ -105,23 +73,15 @@ static bool append_quoted(cells *list, const char *text)
   return whole && append(list, "\"", 1);
 }
 
-static void put_cell(output *out, const cells *list, size_t index)
+static void put_cell(idm_table *out, const cells *list, size_t index)
 {
-  put(out, list->text + list->offset[index], list->offset[index + 1] - list->offset[index]);
+  idm_table_put(out, list->text + list->offset[index],
+                list->offset[index + 1] - list->offset[index]);
 }
 
-static void put_text(output *out, const char *text)
+static void put_text(idm_table *out, const char *text)
 {
-  if (!needs_quotes(text)) {
-    put(out, text, strlen(text));
-    return;
-  }
-  put(out, "\"", 1);
-  for (; *text; text++) {
-    put(out, text, 1);
-    if (*text == '"') put(out, text, 1);
-  }
-  put(out, "\"", 1);
+  idm_table_text(out, text, strlen(text));
 }
 
 /* --- names that a reader finds again -------------------------------------------------------- */
@@ -254,7 +214,7 @@ typedef struct writer {
   cells utilities;
   bool split_agents;       /* the agents' names have a part a column */
   bool split_trajectories; /* and so have the trajectories' */
-  output out;
+  idm_table out;
 } writer;
 
 /* Whether every name of an id has a part for each of its columns. */
@@ -274,30 +234,17 @@ static bool splits(const idm_labels *names, size_t count, size_t columns)
 }
 
 /* A part of an id, or its number in every column. */
-static void put_id(output *out, const idm_labels *names, bool split, size_t index, size_t columns,
-                   size_t part)
+static void put_id(idm_table *out, const idm_labels *names, bool split, size_t index,
+                   size_t columns, size_t part)
 {
   const char *piece = NULL;
   size_t length = 0;
   if (!split || index >= names->count ||
       !idm_layout_piece(names->name[index], columns, part, &piece, &length)) {
-    put_number(out, index + 1);
+    idm_table_whole(out, index + 1);
     return;
   }
-  bool quoted = false;
-  for (size_t i = 0; i < length; i++) quoted = quoted || strchr(",;\t\"\r\n", piece[i]);
-  if (quoted) put(out, "\"", 1);
-  for (size_t i = 0; i < length; i++) {
-    put(out, piece + i, 1);
-    if (piece[i] == '"') put(out, piece + i, 1);
-  }
-  if (quoted) put(out, "\"", 1);
-}
-
-static void put_real(output *out, double value)
-{
-  char number[40];
-  put(out, number, (size_t)idm_number_text(value, number, sizeof number));
+  idm_table_text(out, piece, length);
 }
 
 /* Evidence that the problem maps and nobody gave: the least number that is legal, or a label. */
@@ -307,11 +254,13 @@ static void put_evidence(writer *w, size_t c, size_t trajectory, size_t row)
   const idm_column_info *info = idm_column_describe((idm_column)c);
   const size_t at = info->by_trajectory ? trajectory : row;
   if (data->number[c])
-    put_real(&w->out, data->number[c][at]);
+    idm_table_number(&w->out, data->number[c][at]);
   else if (data->label[c])
     put_text(&w->out, data->label_name[c].name[data->label[c][at]]);
   else
-    put_real(&w->out, info->kind == IDM_COLUMN_LABEL ? 1 : isfinite(info->least) ? info->least : 0);
+    idm_table_number(&w->out, info->kind == IDM_COLUMN_LABEL ? 1
+                              : isfinite(info->least)        ? info->least
+                                                             : 0);
 }
 
 static void put_label(writer *w, const cells *list, idm_column role, size_t part, int32_t label)
@@ -337,7 +286,7 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
     break;
   case IDM_COLUMN_TIME:
   case IDM_LAYOUT_STEP:
-    put_number(&w->out, step + 1);
+    idm_table_whole(&w->out, step + 1);
     break;
   case IDM_COLUMN_ACTION:
     put_label(w, &w->actions, IDM_COLUMN_ACTION, column->part, data->action[row]);
@@ -366,19 +315,19 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
 static void put_row(writer *w, size_t trajectory, size_t row)
 {
   for (size_t i = 0; i < w->layout.count; i++) {
-    if (i) put(&w->out, ",", 1);
+    if (i) idm_table_put(&w->out, ",", 1);
     put_column(w, &w->layout.column[i], trajectory, row);
   }
-  put(&w->out, "\n", 1);
+  idm_table_put(&w->out, "\n", 1);
 }
 
 static void put_header(writer *w)
 {
   for (size_t i = 0; i < w->layout.count; i++) {
-    if (i) put(&w->out, ",", 1);
+    if (i) idm_table_put(&w->out, ",", 1);
     put_text(&w->out, w->layout.column[i].name);
   }
-  put(&w->out, "\n", 1);
+  idm_table_put(&w->out, "\n", 1);
 }
 
 /* --- the file ------------------------------------------------------------------------------- */
@@ -449,8 +398,7 @@ idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem, 
     put_header(w);
     for (size_t i = 0; i < data->trajectories; i++)
       for (size_t row = data->first[i]; row < data->first[i + 1]; row++) put_row(w, i, row);
-    idm_file_write(w->out.file, w->out.bytes, w->out.used);
-    status = idm_file_commit(w->out.file, opt_error);
+    status = idm_table_commit(&w->out, opt_error);
   }
   cells *const lists[] = {&w->actions, &w->observations, &w->states,
                           &w->sets,    &w->starts,       &w->utilities};

@@ -182,6 +182,20 @@ static void mean_belief(const void *content, const void *content_memory, double 
     for (size_t s = 0; s < k; s++) z[s] += set->weight[i] * set->belief[i * k + s];
 }
 
+static bool hypothesis(const void *content, const void *content_memory, size_t index,
+                       idm_hypothesis *one)
+{
+  (void)content;
+  const memory *m = content_memory;
+  const belief_set *set = &m->now.set;
+  if (index >= set->count) return false;
+  *one = (idm_hypothesis){.weight = set->weight[index],
+                          .z = set->belief + index * set->states,
+                          .variant = m->now.variant,
+                          .steps = m->now.steps};
+  return true;
+}
+
 /* --- the table of operations ---------------------------------------------------------------- */
 
 const idm_behavior_ops idm_believer_ops = {
@@ -195,5 +209,6 @@ const idm_behavior_ops idm_believer_ops = {
     .observe = observe,
     .unsure = unsure,
     .belief = mean_belief,
+    .hypothesis = hypothesis,
     .slope = &idm_believer_slope,
 };

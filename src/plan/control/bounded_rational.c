@@ -16,6 +16,7 @@ static const idm_belief_ops belief = {.scratch = idm_control_scratch,
                                       .policy = idm_control_policy,
                                       .log_policy = idm_control_log_policy,
                                       .value = idm_control_value,
+                                      .quality = idm_control_quality,
                                       .adjoint = &adjoint_operations};
 
 static const idm_lattice_ops lattice = {

@@ -210,3 +210,19 @@ double idm_control_value(const void *content, size_t variant, int steps, const d
   for (size_t i = 0; i < count; i++) value += e.weight[i] * v[e.vertex[i]];
   return value;
 }
+
+void idm_control_quality(const void *content, size_t variant, int steps, const double *z,
+                         double *quality, double *scratch)
+{
+  const control *c = content;
+  const evaluation e = evaluation_of(c, scratch);
+  const int left = control_left(c, steps);
+  const size_t actions = c->sizes.actions;
+  if (!interpolates(c)) {
+    lookahead(c, variant, left, z, &e);
+    memcpy(quality, e.q, actions * sizeof *quality);
+    return;
+  }
+  const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
+  interpolate(c, c->quality + control_row(c, variant, left), actions, count, &e, quality);
+}

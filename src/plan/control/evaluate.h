@@ -10,6 +10,9 @@ void idm_control_log_policy(const void *content, size_t variant, int steps, cons
                             double *log_decision, double *scratch);
 double idm_control_value(const void *content, size_t variant, int steps, const double *z,
                          double *scratch);
+/* Q; between the points of tables interpolated, as the policies are. */
+void idm_control_quality(const void *content, size_t variant, int steps, const double *z,
+                         double *quality, double *scratch);
 size_t idm_control_scratch(const void *content);
 
 #endif
