@@ -91,6 +91,10 @@ typedef struct idm_block_info {
   double spread;   /* of the default prior, in units of the utility's range where `in_utility` */
   bool in_utility;
   idm_form form;
+  /* By action and term, and only differences between actions count; of those the constant and the
+   * states say one thing twice, since beliefs sum to 1. A free one holds a reference action's
+   * numbers and every constant, so that what is free is what can be told. */
+  bool contrast;
   bool of_agent;  /* stands under `agent`, else at the top of the file */
   bool sensitive; /* while held, how the answer moves with it is reported */
 } idm_block_info;
@@ -138,7 +142,7 @@ typedef struct idm_block_info {
     .support = IDM_DISTRIBUTION, .form = IDM_FORM_MODELS)                                          \
   X(IDM_WEIGHTS, .name = "weights", .summary = "weights of a decision rule",                       \
     .axis = {IDM_AXIS_ACTION, IDM_AXIS_TERM}, .optional = true, .scales = IDM_SCALES_SIGNED,       \
-    .spread = 5, .form = IDM_FORM_ROWS, .of_agent = true)
+    .spread = 5, .form = IDM_FORM_ROWS, .contrast = true, .of_agent = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,
@@ -157,6 +161,9 @@ IDM_API const char *idm_axis_name(idm_axis axis);
 /* Length of an axis, of a block where it is one of fields. */
 IDM_API size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, idm_sizes sizes,
                                size_t models);
+/* Label of place `at` along an axis; models have none, and are numbered from 1 in `number`. */
+IDM_API const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting,
+                                   idm_axis axis, size_t at, char *number, size_t size);
 /* Numbers of a block. */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models from

@@ -96,9 +96,8 @@ size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models
   return size;
 }
 
-/* Label of place `at` along an axis; a number where it has none. */
-static const char *axis_label(const idm_block_info *info, const idm_setting *setting, idm_axis axis,
-                              size_t at, char *number, size_t size)
+const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting, idm_axis axis,
+                           size_t at, char *number, size_t size)
 {
   switch (axis) {
   case IDM_AXIS_ACTION:
@@ -145,7 +144,7 @@ const char *idm_block_entry(const idm_block_info *info, const idm_setting *setti
     if (!length || stride < length) break; /* a block without numbers */
     stride /= length;
     const char *label =
-        axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);
+        idm_axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);
     if (k) used += (size_t)snprintf(buffer + used, size - used, ",");
     if (used < size) used += put_label(label, buffer + used, size - used);
   }

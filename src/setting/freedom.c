@@ -84,3 +84,40 @@ const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_
            s ? s + 2 : "");
   return buffer;
 }
+
+size_t idm_theta_reference(const idm_theta *theta, size_t id)
+{
+  const size_t terms = theta->sizes.states + 1;
+  for (size_t u = 0; u < theta->sizes.actions; u++) {
+    bool zero = true;
+    for (size_t i = 0; i < terms; i++) zero = zero && theta->block[id].value[u * terms + i] == 0;
+    if (zero) return u;
+  }
+  return 0;
+}
+
+idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
+                              size_t reference, idm_error *opt_error)
+{
+  idm_block *block = &theta->block[id];
+  const size_t terms = theta->sizes.states + 1;
+  const size_t count = (theta->sizes.actions - 1) * theta->sizes.states;
+  if (!count)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%s cannot be free: there is no action beside the reference",
+                    block->info->name);
+  idm_status status = idm_labels_create(&block->coordinate_name, count, opt_error);
+  if (status != IDM_OK) return status;
+  block->coordinate = idm_new(block->size, sizeof *block->coordinate);
+  if (!block->coordinate) return idm_fail_memory(opt_error);
+  int32_t next = 0;
+  for (size_t i = 0; i < block->size && status == IDM_OK; i++) {
+    const bool held = i / terms == reference || i % terms == 0;
+    block->coordinate[i] = held ? -1 : next;
+    if (held) continue;
+    char name[2100];
+    idm_block_entry(block->info, setting, theta->models, i, name, sizeof name);
+    status = idm_labels_set(&block->coordinate_name, (size_t)next++, name, strlen(name), opt_error);
+  }
+  return status;
+}

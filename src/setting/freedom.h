@@ -11,4 +11,12 @@ double idm_theta_range(const idm_theta *theta);
  * note that it is the default. */
 idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, idm_error *opt_error);
 
+/* The reference action of a block that is a contrast where none is chosen: the first whose numbers
+ * are all 0, else the first. */
+size_t idm_theta_reference(const idm_theta *theta, size_t id);
+/* Let all numbers of a contrast move but those of the reference action and the constants.
+ * IDM_INPUT where nothing is left. */
+idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
+                              size_t reference, idm_error *opt_error);
+
 #endif

@@ -286,6 +286,12 @@ static void test_weights(void **state)
   check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
   check(idm_problem_free(problem, "weights", &support_error));
   idm_parameters *parameters = parameters_of(problem);
+  assert_int_equal(idm_parameters_dimension(parameters), 4);
+  assert_string_equal(idm_parameters_quantities(parameters)->name[0],
+                      "weights[declare_diseased,healthy]");
+  idm_parameters_destroy(parameters);
+  check(idm_problem_free(problem, "{weights: {reference: none}}", &support_error));
+  parameters = parameters_of(problem);
   assert_int_equal(idm_parameters_dimension(parameters), 9);
   assert_string_equal(idm_parameters_quantities(parameters)->name[3],
                       "weights[declare_diseased,constant]");

@@ -114,6 +114,38 @@ static idm_status unknown_block(const idm_yaml_reader *reader, const idm_yaml_no
   return idm_yaml_unknown(reader->tree, key, "in free, the block", names, count);
 }
 
+/* The reference action of a contrast: the one named, or the usual one; `none` or an empty list for
+ * nobody, which leaves more numbers free than can be told apart. */
+static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *opt_node, size_t id)
+{
+  idm_theta *theta = reader->problem->theta;
+  const idm_setting *setting = reader->problem->setting;
+  char what[60];
+  snprintf(what, sizeof what, "free.%s.reference", theta->block[id].info->name);
+  if (opt_node && idm_yaml_is_list(opt_node) && !idm_yaml_count(opt_node)) return IDM_OK;
+  if (opt_node && !idm_yaml_is_scalar(opt_node))
+    return idm_yaml_unexpected(reader->tree, opt_node, what, "an action, or none");
+  const char *name = opt_node ? idm_yaml_text(opt_node) : NULL;
+  const long named = name ? idm_labels_find(&setting->actions, name, strlen(name)) : -1;
+  if (name && named < 0 && strcmp(name, "none") == 0) return IDM_OK;
+  if (name && named < 0)
+    return idm_yaml_unexpected(reader->tree, opt_node, what, "an action, or none");
+  return idm_theta_contrast(
+      theta, setting, id, name ? (size_t)named : idm_theta_reference(theta, id), reader->opt_error);
+}
+
+/* Which of its numbers move, where the file chooses or they are a contrast. */
+static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
+                            const idm_yaml_node *opt_reference, size_t id)
+{
+  const idm_block_info *info = reader->problem->theta->block[id].info;
+  if (info->contrast && !opt_entries) return read_reference(reader, opt_reference, id);
+  if (!opt_entries && !opt_reference) return IDM_OK;
+  if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, opt_entries, opt_reference);
+  return idm_yaml_fail(reader->tree, opt_entries ? opt_entries : opt_reference,
+                       "free.%s has no entries to choose from; only utility has", info->name);
+}
+
 /* Free one block: its name at `key`, its scale and prior at opt_node. */
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                              const idm_yaml_node *opt_node)
@@ -137,9 +169,11 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                          name, name);
   block->role = IDM_DESCRIPTIVE;
   block->scale = block->info->scale;
-  if (!opt_node || idm_yaml_is_null(opt_node))
-    return idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
-                                   reader->opt_error);
+  if (!opt_node || idm_yaml_is_null(opt_node)) {
+    const idm_status status = read_part(reader, NULL, NULL, id);
+    if (status != IDM_OK) return status;
+    return idm_theta_default_prior(theta, id, range_of(reader->problem), reader->opt_error);
+  }
 
   char what[60];
   snprintf(what, sizeof what, "free.%s", name);
@@ -150,16 +184,10 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
   const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
   if (scale) status = read_scale(reader, scale, block);
-  if (status == IDM_OK && (entries || reference)) {
-    if (id != IDM_UTILITY)
-      return idm_yaml_fail(reader->tree, entries ? entries : reference,
-                           "free.%s has no entries to choose from; only utility has", name);
-    status = idm_yaml_read_entries(reader, entries, reference);
-  }
+  if (status == IDM_OK) status = read_part(reader, entries, reference, id);
   if (status != IDM_OK) return status;
   return prior ? read_prior(reader, prior, block)
-               : idm_theta_default_prior(reader->problem->theta, id, range_of(reader->problem),
-                                         reader->opt_error);
+               : idm_theta_default_prior(theta, id, range_of(reader->problem), reader->opt_error);
 }
 
 idm_status idm_yaml_read_free(idm_yaml_reader *reader)

@@ -340,6 +340,19 @@ static void put_entries(idm_emitter *out, const idm_setting *setting, const idm_
   idm_emit_mapping_end(out);
 }
 
+/* reference: ACTION, or an empty list where all numbers move: an action may be called `none`. */
+static void put_reference(idm_emitter *out, const idm_setting *setting, const idm_block *block)
+{
+  const size_t terms = setting->states.count + 1;
+  for (size_t u = 0; block->coordinate && u < setting->actions.count; u++)
+    if (block->coordinate[u * terms + 1] < 0) {
+      idm_emit_text(out, "reference", setting->actions.name[u]);
+      return;
+    }
+  idm_emit_list(out, "reference", IDM_EMIT_FLOW);
+  idm_emit_list_end(out);
+}
+
 static void put_free(idm_emitter *out, const idm_setting *setting, const idm_theta *theta)
 {
   bool any = false;
@@ -355,7 +368,10 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
     else
       put_distribution(out, "prior", idm_prior_name(block->prior.kind), block->prior.argument,
                        block->prior.count);
-    if (block->coordinate) put_entries(out, setting, block);
+    if (block->info->contrast)
+      put_reference(out, setting, block);
+    else if (block->coordinate)
+      put_entries(out, setting, block);
     idm_emit_mapping_end(out);
   }
   if (any) idm_emit_mapping_end(out);

@@ -161,6 +161,111 @@ static void weights_are_needed(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- what can be told ----------------------------------------------------------------------- */
+
+/* Directions in which log pi moves at some beliefs: the rank of its Jacobian in the free numbers,
+ * by elimination with full pivots. */
+static size_t identified(idm_problem *problem, size_t *ret_free)
+{
+  enum { most = 12, points = 7 };
+  const size_t k = problem->theta->sizes.states, actions = problem->theta->sizes.actions;
+  double jacobian[points * 3][most] = {{0}};
+  idm_parameters *parameters;
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  const size_t free_numbers = idm_parameters_dimension(parameters);
+  assert_true(free_numbers <= most && actions <= 3 && k <= 3);
+  double y[most];
+  idm_parameters_get(parameters, problem->theta, y);
+  for (size_t j = 0; j < free_numbers; j++)
+    for (int side = -1; side <= 1; side += 2) {
+      const double kept = y[j];
+      y[j] += side * 1e-5;
+      idm_parameters_set(parameters, y, problem->theta);
+      y[j] = kept;
+      idm_workspace *workspace = support_plan(problem, NULL);
+      for (size_t i = 0; i < points; i++) {
+        double z[3] = {0.1 + 0.1 * (double)i, 0, 0}, pi[3];
+        z[1] = k == 2 ? 1 - z[0] : 0.3 * (1 - z[0]) * (double)(i % 3);
+        if (k == 3) z[2] = 1 - z[0] - z[1];
+        idm_plan_policy(workspace, 0, z, pi, NULL);
+        for (size_t u = 0; u < actions; u++) jacobian[i * 3 + u][j] += side * log(pi[u]) / 2e-5;
+      }
+      idm_workspace_destroy(workspace);
+    }
+  idm_parameters_destroy(parameters);
+  *ret_free = free_numbers;
+  size_t rank = 0;
+  for (; rank < free_numbers; rank++) {
+    size_t row = rank, column = rank;
+    for (size_t i = rank; i < points * 3; i++)
+      for (size_t j = rank; j < free_numbers; j++)
+        if (fabs(jacobian[i][j]) > fabs(jacobian[row][column])) {
+          row = i;
+          column = j;
+        }
+    if (fabs(jacobian[row][column]) < 1e-6) break;
+    for (size_t j = 0; j < most; j++) {
+      const double swapped = jacobian[row][j];
+      jacobian[row][j] = jacobian[rank][j];
+      jacobian[rank][j] = swapped;
+    }
+    for (size_t i = 0; i < points * 3; i++) {
+      const double swapped = jacobian[i][column];
+      jacobian[i][column] = jacobian[i][rank];
+      jacobian[i][rank] = swapped;
+    }
+    for (size_t i = rank + 1; i < points * 3; i++) {
+      const double factor = jacobian[i][rank] / jacobian[rank][rank];
+      for (size_t j = rank; j < free_numbers; j++) jacobian[i][j] -= factor * jacobian[rank][j];
+    }
+  }
+  return rank;
+}
+
+/* With a reference, as many numbers are free as can be told; without, more. */
+static void free_weights_are_those_that_can_be_told(void **state)
+{
+  (void)state;
+  for (size_t k = 2; k <= 3; k++)
+    for (size_t actions = 2; actions <= 3; actions++) {
+      idm_random random;
+      idm_random_init(&random, 62, k * actions);
+      idm_problem *problem = support_problem((support_shape){k, actions, 2, 1, 5}, &random);
+      check(idm_problem_plan_by(problem, rule(), &support_error));
+      support_redraw(problem->theta, IDM_WEIGHTS, &random);
+      const char *const choices[] = {"weights", "{weights: {reference: 1}}",
+                                     "{weights: {reference: none}}"};
+      for (int i = 0; i < 3; i++) {
+        size_t free_numbers;
+        check(idm_problem_free(problem, choices[i], &support_error));
+        assert_int_equal(identified(problem, &free_numbers), (actions - 1) * k);
+        assert_int_equal(free_numbers, i < 2 ? (actions - 1) * k : actions * (k + 1));
+      }
+      idm_problem_destroy(problem);
+    }
+}
+
+/* The reference: the first action without weights, the first, or the one that is chosen. */
+static void references(void **state)
+{
+  (void)state;
+  const double weights[9] = {1, 2, 3, 0, 0, 0, 4, 5, 6};
+  idm_problem *problem = ruled(weights, NULL);
+  check(idm_problem_plan_by(problem, rule(), &support_error));
+  check(idm_problem_free(problem, "weights", &support_error));
+  const idm_block *block = &problem->theta->block[IDM_WEIGHTS];
+  const int32_t second[9] = {-1, 0, 1, -1, -1, -1, -1, 2, 3};
+  assert_memory_equal(block->coordinate, second, sizeof second);
+  check(idm_problem_free(problem, "{weights: {reference: 2}}", &support_error));
+  block = &problem->theta->block[IDM_WEIGHTS];
+  const int32_t third[9] = {-1, 0, 1, -1, 2, 3, -1, -1, -1};
+  assert_memory_equal(block->coordinate, third, sizeof third);
+  idm_error error = {0};
+  assert_int_equal(idm_problem_free(problem, "{weights: {reference: fly}}", &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "expected an action, or none"));
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -169,6 +274,8 @@ int main(void)
       cmocka_unit_test(a_prior_of_zero_excludes_an_action),
       cmocka_unit_test(huge_scores_neither_overflow_nor_lose_their_logs),
       cmocka_unit_test(weights_are_needed),
+      cmocka_unit_test(free_weights_are_those_that_can_be_told),
+      cmocka_unit_test(references),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
