@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our diagnostics against ArviZ's, live: usage: compare_arviz.py PROGRAM FOLDER PYTHON
 
-Fits DIAG (metropolis and nuts), lets PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an
+Fits DIAG (metropolis and nuts; with whole blocks free, and parts of them), lets PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an
 error, and compares mean, sd, MCSE, ESS and R-hat to a relative 1e-6.
 """
 
@@ -32,10 +32,14 @@ def main():
     study = Study(program, folder)
     log = study.log("optimistic", 1)
     here = os.path.dirname(os.path.abspath(__file__))
-    for sampler in ("metropolis", "nuts"):
-        run = os.path.join(folder, f"arviz-{sampler}")
-        study.call("fit", "example:diag", log, "-o", run, "--overwrite", "--free", "beta,eta", "--sampler", sampler,
-                   "--stan", "--draws", 501)
+    arrays = "{action_prior: , utility: {entries: [monitor, declare_healthy.healthy]}}"
+    for name, sampler, free in (("metropolis", "metropolis", "beta,eta"), ("nuts", "nuts", "beta,eta"),
+                                ("arrays", "nuts", "utility"), ("parts", "nuts", arrays)):
+        run = os.path.join(folder, f"arviz-{name}")
+        # Of arrays only the form is at stake: a few short chains.
+        size = ("--draws", 501) if name == sampler else ("--draws", 101, "--warmup", 100, "--chains", 2)
+        study.call("fit", "example:diag", log, "-o", run, "--overwrite", "--free", free, "--sampler", sampler,
+                   "--stan", *size)
         ours = json.loads(study.call("summary", run, "--json").stdout)["posterior"]
         chains = sorted(glob.glob(os.path.join(run, "chain-*.csv")))
         done = subprocess.run([python, os.path.join(here, "run_arviz.py"), os.path.join(run, "run.nc"), *chains],
@@ -44,7 +48,7 @@ def main():
             raise SystemExit(f"run_arviz.py: {done.stdout}{done.stderr}")
         theirs = json.loads(done.stdout)
         worst = compare(ours, theirs["summary"])
-        print(f"{sampler:10} run.nc opened by ArviZ without a warning; az.loo {theirs['loo']['elpd_loo']:.2f} ± "
+        print(f"{name:10} run.nc opened by ArviZ without a warning; az.loo {theirs['loo']['elpd_loo']:.2f} ± "
               f"{theirs['loo']['se']:.2f}; largest relative difference of {len(ours)} x {len(NAMES)} numbers {worst:.1e}")
         if not worst <= 1e-6:
             raise SystemExit("our diagnostics and ArviZ's differ by more than 1e-6")

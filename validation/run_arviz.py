@@ -6,6 +6,7 @@ and az.plot_trace, checks types and labels as xarray sees them, and prints the s
 full precision. With CSV files of CmdStan's layout (all chains, in order) they must hold the same
 numbers. Needs arviz, h5netcdf and netCDF4.
 """
+import itertools
 import json
 import sys
 import warnings
@@ -52,16 +53,36 @@ def check_types(data):
         expect(all(isinstance(label, str) for label in choice[choice.dims[2]].values), "units")
 
 
+def quantities(data):
+    """Exact names with their draws over (chain, draw): of an array, one an entry in the order of its attribute."""
+    for variable in data.posterior.values():
+        flat = variable.values.reshape(variable.shape[:2] + (-1,))
+        names = np.atleast_1d(variable.attrs.get("entries", variable.attrs["long_name"]))
+        for i, name in enumerate(names):
+            yield str(name), flat[:, :, i]
+
+
+def check_arrays(data):
+    """An array has a label for each place along its axes, and the entries are their combinations."""
+    for name, variable in data.posterior.items():
+        axes = variable.dims[2:]
+        if not axes:
+            continue
+        expect(variable.dims[:2] == ("chain", "draw"), f"dimensions of {name}")
+        labels = [[str(label) for label in variable[axis].values] for axis in axes]
+        expected = [f"{name}[{','.join(one)}]" for one in itertools.product(*labels)]
+        expect(expected == [str(one) for one in variable.attrs["entries"]], f"entries of {name}: {expected}")
+
+
 def summarise(data):
     """One object a quantity, by its exact name; ArviZ's words, nothing rounded, and quantiles."""
     answer = {}
     table = az.summary(data, round_to="none", stat_focus="mean")
-    for name, row in table.iterrows():
-        draws = data.posterior[name]
+    for (name, draws), (_, row) in zip(quantities(data), table.iterrows(), strict=True):
         one = {key: float(value) for key, value in row.items()}
         for q in (0.05, 0.5, 0.95):
-            one[f"q{100 * q:02.0f}"] = float(np.quantile(draws.values, q))
-        answer[draws.attrs["long_name"]] = one
+            one[f"q{100 * q:02.0f}"] = float(np.quantile(draws, q))
+        answer[name] = one
     return answer
 
 
@@ -82,12 +103,13 @@ def same(a, b):
 def check_stan(data, paths):
     """The CSV files hold the same numbers: what a run calls base[...] is an array `base` there."""
     stan = az.from_cmdstan(posterior=paths)
+    draws = dict(quantities(data))
     for name, values in stan.posterior.items():
-        runs = [key for key in data.posterior if key == name or key.startswith(name + "[")]
+        runs = [key for key in draws if key == name or key.startswith(name + "[")]
         flat = values.values.reshape(values.shape[:2] + (-1,))
         expect(flat.shape[2] == len(runs), f"{name} has {flat.shape[2]} columns, not {len(runs)}")
         for i, key in enumerate(runs):
-            expect(same(flat[:, :, i], data.posterior[key]), f"{name} differs from {key}")
+            expect(same(flat[:, :, i], draws[key]), f"{name} differs from {key}")
     for name, values in stan.sample_stats.items():
         expect(same(values, data.sample_stats[name]), f"{name} differs")
     expect(len(stan.sample_stats) == len(data.sample_stats), "statistics are missing")
@@ -99,6 +121,7 @@ def main(path, csv):
     other = az.from_netcdf(path, engine="netcdf4")
     check_types(data)
     check_types(other)
+    check_arrays(data)
     for name in data.groups():
         expect(data[name].equals(other[name]), f"engines disagree on {name}")
     answer = {"groups": data.groups(), "attributes": {k: str(v) for k, v in data.posterior.attrs.items()}}

@@ -26,6 +26,9 @@
 #define FILE_LIMIT   ((size_t)1 << 36)
 #define NUMBER_LIMIT ((size_t)1 << 31)
 
+/* Dimensions of a variable: (chain, draw), and up to four axes of an array. */
+enum { most_rank = 6 };
+
 typedef struct reader {
   const char *path;
   idm_error *opt_error;
@@ -117,20 +120,21 @@ static const char *type_name(nc_type type)
 }
 
 /* A variable must have the type asked for and the dimensions (chain, draw), and where opt_size is
- * given may have one more: the numbers of an opaque block. */
+ * given may have more: the numbers of an opaque block, or the axes of an array. */
 static idm_status check_variable(const reader *r, int variable, const char *name, nc_type type,
                                  size_t *opt_size)
 {
   nc_type found;
   int rank;
-  int dimension[3];
-  size_t length[3] = {0, 0, 1};
+  int dimension[most_rank];
+  size_t length[most_rank] = {0};
+  size_t size = 1;
   int code = nc_inq_vartype(r->group, variable, &found);
   if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (found != type)
     return FAIL(r, "'%s' in group '%s' is not of type %s", name, r->group_name, type_name(type));
-  if (rank != 2 && !(rank == 3 && opt_size))
+  if (rank != 2 && !(rank > 2 && rank <= most_rank && opt_size))
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected (chain, draw)", name,
                 r->group_name, rank);
   code = nc_inq_vardimid(r->group, variable, dimension);
@@ -140,9 +144,10 @@ static idm_status check_variable(const reader *r, int variable, const char *name
   if (length[0] != r->chains || length[1] != r->draws)
     return FAIL(r, "'%s' in group '%s' is %zu by %zu; expected %zu chains by %zu draws", name,
                 r->group_name, length[0], length[1], r->chains, r->draws);
-  if (opt_size && (!length[2] || length[2] > NUMBER_LIMIT))
-    return FAIL(r, "'%s' in group '%s' has %zu numbers a draw", name, r->group_name, length[2]);
-  if (opt_size) *opt_size = length[2];
+  for (int i = 2; i < rank; i++) size = idm_times(size, length[i]);
+  if (!size || size > NUMBER_LIMIT)
+    return FAIL(r, "'%s' in group '%s' has %zu numbers a draw", name, r->group_name, size);
+  if (opt_size) *opt_size = size;
   return IDM_OK;
 }
 
@@ -188,36 +193,83 @@ typedef struct draws {
   bool **opt_summarised;
 } draws;
 
+/* A variable of draws, and the quantities that it holds: one, or those of an array. */
+typedef struct drawn {
+  int variable;
+  char own[NC_MAX_NAME + 1];
+  size_t size;    /* its numbers */
+  size_t entries; /* names in the attribute `entries`; 0: none, and it is one quantity */
+} drawn;
+
+/* Add a name, which must be new. */
+static idm_status add_name(const reader *r, const char *name, idm_labels *names, size_t index)
+{
+  for (size_t i = 0; i < index; i++)
+    if (strcmp(names->name[i], name) == 0)
+      return FAIL(r, "'%s' stands twice in group '%s'", name, r->group_name);
+  return idm_labels_set(names, index, name, strlen(name), r->opt_error);
+}
+
 /* The exact name, which netCDF may not have allowed as the variable's own. */
-static idm_status read_name(const reader *r, int variable, const char *own, idm_labels *names,
-                            size_t index)
+static idm_status read_name(const reader *r, const drawn *d, idm_labels *names, size_t index)
 {
   char *word;
-  idm_status status = read_word(r, variable, "long_name", &word);
-  if (status != IDM_OK) return status;
-  const char *name = word ? word : own;
-  for (size_t i = 0; i < index && status == IDM_OK; i++)
-    if (strcmp(names->name[i], name) == 0)
-      status = FAIL(r, "'%s' stands twice in group '%s'", name, r->group_name);
-  if (status == IDM_OK) status = idm_labels_set(names, index, name, strlen(name), r->opt_error);
+  idm_status status = read_word(r, d->variable, "long_name", &word);
+  if (status == IDM_OK) status = add_name(r, word ? word : d->own, names, index);
   if (word) nc_free_string(1, &word);
   return status;
 }
 
-static idm_status read_draw(const reader *r, int variable, const char *own, draws *into,
-                            size_t index)
+/* The names of an array's quantities. */
+static idm_status read_entries(const reader *r, const drawn *d, idm_labels *names, size_t index)
 {
-  idm_status status = check_variable(r, variable, own, NC_DOUBLE, &(*into->size)[index]);
-  if (status == IDM_OK) status = read_name(r, variable, own, into->name, index);
-  long long summarised = 1;
-  if (status == IDM_OK && into->opt_summarised)
-    status = read_integer(r, variable, "summarised", NC_INT64, true, &summarised);
+  char **word = idm_new(d->entries, sizeof *word);
+  if (!word) return idm_fail_memory(r->opt_error);
+  const int code = nc_get_att_string(r->group, d->variable, "entries", word);
+  idm_status status = code == NC_NOERR ? IDM_OK : refuse(r, code, "entries");
+  for (size_t i = 0; i < d->entries && status == IDM_OK; i++)
+    status = word[i] ? add_name(r, word[i], names, index + i)
+                     : FAIL(r, "the attribute 'entries' of '%s' is void", d->own);
+  if (code == NC_NOERR) nc_free_string(d->entries, word);
+  free(word);
+  return status;
+}
+
+/* What a variable holds. */
+static idm_status look_at(const reader *r, drawn *d)
+{
+  nc_type type;
+  idm_status status = check_variable(r, d->variable, d->own, NC_DOUBLE, &d->size);
   if (status != IDM_OK) return status;
-  if (into->opt_summarised) (*into->opt_summarised)[index] = summarised != 0;
+  const int code = nc_inq_att(r->group, d->variable, "entries", &type, &d->entries);
+  if (code == NC_ENOTATT) {
+    d->entries = 0;
+    return IDM_OK;
+  }
+  if (code != NC_NOERR) return refuse(r, code, "entries");
+  if (type != NC_STRING || d->entries != d->size)
+    return FAIL(r, "'%s' in group '%s' names %zu entries; expected %zu strings", d->own,
+                r->group_name, d->entries, d->size);
   return IDM_OK;
 }
 
-/* The numbers of a variable: as they are, or those of an opaque block turned. */
+/* The names of a variable's quantities, their sizes and whether they are summarised. */
+static idm_status read_quantities(const reader *r, const drawn *d, draws *into, size_t index)
+{
+  long long summarised = 1;
+  idm_status status =
+      d->entries ? read_entries(r, d, into->name, index) : read_name(r, d, into->name, index);
+  if (status == IDM_OK && into->opt_summarised)
+    status = read_integer(r, d->variable, "summarised", NC_INT64, true, &summarised);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < (d->entries ? d->entries : 1); i++) {
+    (*into->size)[index + i] = d->entries ? 1 : d->size;
+    if (into->opt_summarised) (*into->opt_summarised)[index + i] = summarised != 0;
+  }
+  return IDM_OK;
+}
+
+/* The numbers of a variable: as they are, or those of several turned. */
 static idm_status read_numbers(const reader *r, int variable, size_t size, double *value)
 {
   const size_t count = r->chains * r->draws;
@@ -230,51 +282,73 @@ static idm_status read_numbers(const reader *r, int variable, size_t size, doubl
   return code == NC_NOERR ? IDM_OK : refuse(r, code, "numbers");
 }
 
-/* Room for `most` variables. */
-static idm_status make_room(const reader *r, size_t most, draws *into)
+/* Room for `names` quantities. */
+static idm_status make_room(const reader *r, size_t names, draws *into)
 {
-  *into->size = idm_new(most, sizeof **into->size);
-  if (into->opt_summarised) *into->opt_summarised = idm_new(most, sizeof **into->opt_summarised);
+  *into->size = idm_new(names, sizeof **into->size);
+  if (into->opt_summarised) *into->opt_summarised = idm_new(names, sizeof **into->opt_summarised);
   if (!*into->size || (into->opt_summarised && !*into->opt_summarised))
     return idm_fail_memory(r->opt_error);
-  return idm_labels_create(into->name, most, r->opt_error);
+  return idm_labels_create(into->name, names, r->opt_error);
 }
 
-static idm_status read_values(const reader *r, const int *variable, draws *into)
+static idm_status read_values(const reader *r, const drawn *d, size_t count, draws *into)
 {
-  const size_t count = r->chains * r->draws;
+  const size_t each = r->chains * r->draws;
   size_t numbers = 0;
-  for (size_t i = 0; i < into->name->count; i++) numbers += (*into->size)[i];
-  const size_t all = idm_times(numbers, count);
+  for (size_t i = 0; i < count; i++) numbers += d[i].size;
+  const size_t all = idm_times(numbers, each);
   if (all > NUMBER_LIMIT)
     return FAIL(r, "group '%s' holds more than %zu numbers", r->group_name, NUMBER_LIMIT);
   double *value = *into->value = idm_new(all, sizeof *value);
   if (!value) return idm_fail_memory(r->opt_error);
   idm_status status = IDM_OK;
-  for (size_t i = 0; i < into->name->count && status == IDM_OK; i++) {
-    status = read_numbers(r, variable[i], (*into->size)[i], value);
-    value += (*into->size)[i] * count;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    status = read_numbers(r, d[i].variable, d[i].size, value);
+    value += d[i].size * each;
   }
   return status;
 }
 
 /* Every variable that is no coordinate, in the order in which they were written: netCDF numbers
- * variables as they are defined, and keeps that order in the file. Those kept are left in front. */
-static idm_status read_variables(const reader *r, int *variable, size_t count, draws *into)
+ * variables as they are defined, and keeps that order in the file. A coordinate has the name of a
+ * dimension and no other. */
+static idm_status find_variables(const reader *r, const int *variable, size_t count, drawn *found,
+                                 size_t *ret_found, size_t *ret_names)
 {
-  size_t used = 0;
-  idm_status status = make_room(r, count, into);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    char own[NC_MAX_NAME + 1];
-    const int code = nc_inq_varname(r->group, variable[i], own);
+  *ret_found = *ret_names = 0;
+  for (size_t i = 0; i < count; i++) {
+    drawn *d = &found[*ret_found];
+    int rank = 0;
+    int dimension;
+    *d = (drawn){.variable = variable[i]};
+    int code = nc_inq_varname(r->group, variable[i], d->own);
+    if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable[i], &rank);
     if (code != NC_NOERR) return refuse(r, code, "a variable");
-    if (strcmp(own, "chain") == 0 || strcmp(own, "draw") == 0) continue;
-    variable[used] = variable[i];
-    status = read_draw(r, variable[used], own, into, used);
-    used++;
+    if (rank == 1 && nc_inq_dimid(r->group, d->own, &dimension) == NC_NOERR) continue;
+    const idm_status status = look_at(r, d);
+    if (status != IDM_OK) return status;
+    *ret_names += d->entries ? d->entries : 1;
+    ++*ret_found;
   }
-  if (into->name->name) into->name->count = used;
-  return status == IDM_OK ? read_values(r, variable, into) : status;
+  return IDM_OK;
+}
+
+static idm_status read_variables(const reader *r, const int *variable, size_t count, draws *into)
+{
+  size_t found = 0;
+  size_t names = 0;
+  drawn *d = idm_new(count, sizeof *d);
+  if (!d) return idm_fail_memory(r->opt_error);
+  idm_status status = find_variables(r, variable, count, d, &found, &names);
+  if (status == IDM_OK) status = make_room(r, names, into);
+  for (size_t i = 0, at = 0; i < found && status == IDM_OK; i++) {
+    status = read_quantities(r, &d[i], into, at);
+    at += d[i].entries ? d[i].entries : 1;
+  }
+  if (status == IDM_OK) status = read_values(r, d, found, into);
+  free(d);
+  return status;
 }
 
 static idm_status read_draws(reader *r, int file, const char *name, draws into)

@@ -25,6 +25,7 @@
 #include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
+#include "io/run/arrays.h"
 #include "io/run/netcdf.h"
 #include "io/run/statistics.h"
 
@@ -207,7 +208,7 @@ static size_t size_of(const drawn *d, size_t i)
   return d->opt_size ? d->opt_size[i] : 1;
 }
 
-/* Unnamed numbers lie along the last dimension of one variable. */
+/* Several numbers of one variable lie along its last dimensions. */
 static void put_numbers(writer *w, int variable, const drawn *d, const double *value, size_t size)
 {
   const size_t count = d->chains * d->draws;
@@ -219,28 +220,89 @@ static void put_numbers(writer *w, int variable, const drawn *d, const double *v
   free(turned);
 }
 
-/* One variable a name over (chain, draw). */
+/* Labels of the places that an array takes along one of its axes, as a coordinate. */
+static void put_places(writer *w, int variable, const idm_array *a, size_t k)
+{
+  char(*number)[24] = idm_new(a->length[k], sizeof *number);
+  const char **label = idm_new(a->length[k], sizeof *label);
+  if (!number || !label) note(w, NC_ENOMEM, "labels");
+  for (size_t i = 0; number && label && i < a->length[k]; i++)
+    label[i] = idm_axis_label(a->block->info, w->problem->setting, a->block->info->axis[k],
+                              a->place[k][i], number[i], sizeof number[i]);
+  if (w->code == NC_NOERR) note(w, nc_put_var_string(w->group, variable, label), "labels");
+  free(label);
+  free(number);
+}
+
+/* The dimension of an array along one of its axes, with its coordinate. A whole axis of the setting
+ * goes by its own name and is shared; a part of one is the block's own. */
+static int define_along(writer *w, const idm_array *a, size_t k)
+{
+  const idm_block_info *info = a->block->info;
+  const size_t whole = idm_axis_length(info, info->axis[k], idm_setting_sizes(w->problem->setting),
+                                       w->problem->theta->models);
+  const bool shared = a->length[k] == whole && info->axis[k] != IDM_AXIS_FIELD;
+  char name[NC_MAX_NAME + 1];
+  int dimension = -1;
+  snprintf(name, sizeof name, "%.100s%s%s", shared ? "" : info->name, shared ? "" : "_",
+           idm_axis_name(info->axis[k]));
+  if (w->code != NC_NOERR || nc_inq_dimid(w->group, name, &dimension) == NC_NOERR) return dimension;
+  dimension = define_dimension(w, name, a->length[k]);
+  const int coordinate = define_variable(w, name, NC_STRING, 1, &dimension);
+  if (w->code == NC_NOERR) put_places(w, coordinate, a, k);
+  return dimension;
+}
+
+/* The exact names of an array's quantities, for whoever reads it back. */
+static void put_entries(writer *w, int variable, const drawn *d, const idm_array *a)
+{
+  const char **name = idm_duplicate(d->names->name + a->first, a->count, sizeof *name);
+  if (w->code == NC_NOERR)
+    note(w, name ? nc_put_att_string(w->group, variable, "entries", a->count, name) : NC_ENOMEM,
+         "entries");
+  free(name);
+}
+
+/* A variable over (chain, draw) and what its numbers are indexed by. */
+static int define_drawn(writer *w, const drawn *d, const idm_array *a, const axis *of_draws)
+{
+  const char *name = d->names->name[a->first];
+  const size_t size = size_of(d, a->first);
+  int dimension[2 + IDM_ARRAY_RANK] = {of_draws[0].dimension, of_draws[1].dimension};
+  int rank = 2;
+  if (size > 1) dimension[rank++] = define_own(w, name, "number", size);
+  for (size_t k = 0; a->count > 1 && k < a->rank; k++) dimension[rank++] = define_along(w, a, k);
+  const int variable = define_named(w, a->count > 1 ? a->block->info->name : name, d->word,
+                                    a->first, rank, dimension);
+  if (a->count > 1) put_entries(w, variable, d, a);
+  if (d->opt_summarised) put_integer(w, variable, "summarised", d->opt_summarised[a->first]);
+  return variable;
+}
+
+/* One variable a name or an array of them. */
 static void write_draws(writer *w, const drawn *d)
 {
-  const axis a[] = {define_axis(w, "chain", d->chains, 0, NULL),
-                    define_axis(w, "draw", d->draws, 0, NULL)};
-  int *variable = idm_new(d->names->count, sizeof *variable);
+  const axis of_draws[] = {define_axis(w, "chain", d->chains, 0, NULL),
+                           define_axis(w, "draw", d->draws, 0, NULL)};
+  idm_array *arrays;
+  size_t count;
+  if (idm_arrays_create(d->names, d->opt_size, d->opt_summarised, w->problem, &arrays, &count,
+                        NULL) != IDM_OK)
+    note(w, NC_ENOMEM, d->word);
+  int *variable = idm_new(count, sizeof *variable);
   if (!variable) note(w, NC_ENOMEM, d->word);
-  for (size_t i = 0; i < d->names->count && variable; i++) {
-    const char *name = d->names->name[i];
-    int dimension[] = {a[0].dimension, a[1].dimension, -1};
-    if (size_of(d, i) > 1) dimension[2] = define_own(w, name, "number", size_of(d, i));
-    variable[i] = define_named(w, name, d->word, i, size_of(d, i) > 1 ? 3 : 2, dimension);
-    if (d->opt_summarised) put_integer(w, variable[i], "summarised", d->opt_summarised[i]);
-  }
-  put_axis(w, &a[0]);
-  put_axis(w, &a[1]);
+  for (size_t i = 0; i < count && w->code == NC_NOERR; i++)
+    variable[i] = define_drawn(w, d, &arrays[i], of_draws);
+  put_axis(w, &of_draws[0]);
+  put_axis(w, &of_draws[1]);
   const double *value = d->value;
-  for (size_t i = 0; i < d->names->count && variable; i++) {
-    put_numbers(w, variable[i], d, value, size_of(d, i));
-    value += size_of(d, i) * d->chains * d->draws;
+  for (size_t i = 0; i < count && w->code == NC_NOERR; i++) {
+    const size_t size = arrays[i].count > 1 ? arrays[i].count : size_of(d, arrays[i].first);
+    put_numbers(w, variable[i], d, value, size);
+    value += size * d->chains * d->draws;
   }
   free(variable);
+  idm_arrays_destroy(arrays, count);
 }
 
 static void write_posterior(writer *w)
