@@ -27,6 +27,7 @@ typedef struct fixture {
   idm_chains *chains;
   idm_workspace *workspace;
   idm_scorer *scorer;
+  idm_trials *trials;
   idm_gradient *gradient;
   idm_request request;
   idm_request own_request;
@@ -96,6 +97,7 @@ static void make(fixture *f, const char *yaml)
   f->target = idm_matching_target(f->matching);
   check(idm_scorer_create(f->data, f->tree, &f->scorer, &support_error));
   check(idm_scorer_run(f->scorer, idm_workspace_behavior(f->workspace), &f->score, &support_error));
+  check(idm_trials_create(f->workspace, f->data, &f->trials, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
   idm_request_default(&f->request);
   f->request.settings.chains = 2;
@@ -135,6 +137,7 @@ static void unmake(fixture *f)
   idm_posterior_destroy(f->posterior);
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
+  idm_trials_destroy(f->trials);
   idm_matching_destroy(f->matching);
   idm_parameters_destroy(f->parameters);
   idm_prefix_tree_destroy(f->tree);

@@ -30,6 +30,8 @@ SAMPLES = {
     "idm_calibration *": "f->calibration",
     "const idm_calibration_settings *": "&f->calibration_settings",
     "idm_calibration_settings *": "&f->calibration_settings",
+    "const idm_columns *": "&f->problem->columns",
+    "const idm_trials *": "f->trials",
     "const idm_chains *": "f->chains",
     "idm_chains *": "f->chains",
     "const idm_chains_settings *": "&f->chains->settings",

@@ -57,6 +57,7 @@ static idm_status copy_evidence(const idm_data *like, idm_data *data, idm_error 
 
 idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error)
 {
+  idm_require(like, ret_data);
   *ret_data = NULL;
   idm_data *data = idm_new(1, sizeof *data);
   if (!data) return idm_fail_memory(opt_error);

@@ -84,6 +84,7 @@ idm_status idm_posterior_central_theta(const idm_posterior *posterior,
                                        const idm_parameters *parameters, idm_theta *theta,
                                        idm_error *opt_error)
 {
+  idm_require(posterior, parameters, theta);
   const idm_status status = idm_posterior_check(posterior, parameters, opt_error);
   if (status != IDM_OK) return status;
   double *y = idm_new(idm_posterior_dimension(posterior), sizeof *y);

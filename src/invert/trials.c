@@ -3,6 +3,7 @@
  * Contents: one row · one parameter · over draws */
 #include <math.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/diagnostics.h"
 #include "idm/trials.h"
@@ -157,6 +158,8 @@ idm_status idm_trials_create(idm_workspace *workspace, const idm_data *data,
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
   walk w = {0};
+  idm_require(workspace, data, ret_trials);
+  *ret_trials = NULL;
   const unsigned scope = idm_workspace_behavior(workspace).ops->scope;
   idm_status status = idm_prefix_tree_create(data, scope, &tree, opt_error);
   if (status == IDM_OK) status = make_trials(data, tree, 1, &trials, opt_error);
@@ -240,6 +243,8 @@ idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior 
   idm_theta *theta = NULL;
   idm_workspace *workspace = NULL;
   walk w = {0};
+  idm_require(problem, posterior, data, ret_trials);
+  *ret_trials = NULL;
   const size_t all = posterior->chains * posterior->draws;
   const size_t draws = all < most_draws ? all : most_draws;
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);

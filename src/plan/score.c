@@ -284,6 +284,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
 
 double idm_scorer_row(const idm_scorer *scorer, size_t node)
 {
+  if (!scorer || node >= scorer->tree->nodes) return NAN;
   return scorer->chosen[node] + scorer->evidence[node];
 }
 

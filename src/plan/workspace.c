@@ -162,6 +162,8 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
                       double *quality)
 {
+  if (!workspace || !z || !quality || variant >= idm_theta_variants(workspace->theta) || steps < 0)
+    return;
   const idm_belief_ops *belief = workspace->planner->belief;
   const bool has = belief && belief->quality;
   if (has) belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);
@@ -171,6 +173,10 @@ void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const
 double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, const double *z,
                         size_t action, size_t observation)
 {
+  if (!workspace || !z || variant >= idm_theta_variants(workspace->theta) || steps < 0 ||
+      action >= workspace->theta->sizes.actions ||
+      observation >= workspace->theta->sizes.observations)
+    return NAN;
   const idm_belief_ops *belief = workspace->planner->belief;
   const idm_theta *theta = workspace->theta;
   const size_t k = theta->sizes.states;

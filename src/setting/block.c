@@ -96,21 +96,30 @@ size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models
   return size;
 }
 
+/* The label at a place, or NULL past the last. */
+static const char *label_at(const idm_labels *labels, size_t at)
+{
+  return at < labels->count ? labels->name[at] : NULL;
+}
+
 const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting, idm_axis axis,
                            size_t at, char *number, size_t size)
 {
+  if (!info || !setting || !number) return NULL;
   switch (axis) {
   case IDM_AXIS_ACTION:
-    return setting->actions.name[at];
+    return label_at(&setting->actions, at);
   case IDM_AXIS_STATE:
   case IDM_AXIS_NEXT_STATE:
-    return setting->states.name[at];
+    return label_at(&setting->states, at);
   case IDM_AXIS_OBSERVATION:
-    return setting->observations.name[at];
+    return label_at(&setting->observations, at);
   case IDM_AXIS_TERM:
-    return at ? setting->states.name[at - 1] : "constant";
+    return at ? label_at(&setting->states, at - 1) : "constant";
   case IDM_AXIS_FIELD:
-    return info->field[at].name;
+    for (size_t i = 0; info->field && info->field[i].name; i++)
+      if (i == at) return info->field[i].name;
+    return NULL;
   default:
     snprintf(number, size, "%zu", at + 1);
     return number;

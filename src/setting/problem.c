@@ -124,11 +124,13 @@ idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error
 
 size_t idm_columns_count(const idm_columns *columns, idm_column role)
 {
+  if (!columns || (size_t)role >= IDM_COLUMN_COUNT) return 0;
   return columns->role[role].count ? columns->role[role].count : 1;
 }
 
 const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part)
 {
+  if (part >= idm_columns_count(columns, role)) return NULL;
   const idm_labels *named = &columns->role[role];
   return named->count ? named->name[part] : idm_column_describe(role)->names[0];
 }
@@ -136,7 +138,7 @@ const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t
 bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part, idm_column other)
 {
   const char *name = idm_columns_name(columns, role, part);
-  for (size_t i = 0; i < idm_columns_count(columns, other); i++)
+  for (size_t i = 0; name && i < idm_columns_count(columns, other); i++)
     if (strcmp(name, idm_columns_name(columns, other, i)) == 0) return true;
   return false;
 }
@@ -152,8 +154,11 @@ static double asked_of(const idm_utility_source *source, const idm_theta *theta,
 idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta, double *values,
                               idm_error *opt_error)
 {
+  idm_require(problem, theta, values);
   const idm_setting *setting = problem->setting;
   const size_t columns = problem->columns.utility.count;
+  if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
+    return idm_fail(opt_error, IDM_USAGE, "theta is of another problem");
   const size_t variants = idm_theta_variants(theta);
   for (size_t i = 0; i < problem->utility_sources; i++) {
     const idm_utility_source *source = &problem->utility_source[i];

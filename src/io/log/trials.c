@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 #include "idm/log_file.h"
 #include "io/log/table.h"
@@ -109,6 +110,11 @@ static void put_row(writer *w, size_t trajectory, size_t row)
 idm_status idm_trials_write_csv(const idm_trials *trials, const idm_data *data,
                                 const idm_setting *setting, const char *path, idm_error *opt_error)
 {
+  idm_require(trials, data, setting, path);
+  if (trials->rows != data->rows || !idm_sizes_same(trials->sizes, idm_setting_sizes(setting)))
+    return idm_fail(opt_error, IDM_USAGE, "the trials are of other data");
+  const idm_status legal = idm_data_validate(data, setting, opt_error);
+  if (legal != IDM_OK) return legal;
   writer *w = idm_new(1, sizeof *w);
   if (!w) return idm_fail_memory(opt_error);
   w->trials = trials;

@@ -384,8 +384,8 @@ static idm_status make_cells(writer *w, idm_error *opt_error)
 idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem, const char *path,
                               idm_error *opt_error)
 {
-  idm_require(data, setting, path);
-  const idm_status legal = idm_data_validate(data, setting, opt_error);
+  idm_require(data, problem, path);
+  const idm_status legal = idm_data_validate(data, problem->setting, opt_error);
   if (legal != IDM_OK) return legal;
   writer *w = idm_new(1, sizeof *w);
   if (!w) return idm_fail_memory(opt_error);

@@ -606,8 +606,10 @@ static void define_axes(writer *w, axes *a)
                                                         &setting->observations};
   a->of[IDM_AXIS_END] = define_axis(w, "variant", idm_theta_variants(theta), 0, NULL);
   for (int i = IDM_AXIS_MODEL; i < IDM_AXIS_FIELD; i++)
-    a->of[i] = define_axis(w, idm_axis_name((idm_axis)i),
-                           idm_axis_length(NULL, (idm_axis)i, n, theta->models), 0, labels[i]);
+    a->of[i] =
+        define_axis(w, idm_axis_name((idm_axis)i),
+                    idm_axis_length(idm_block_describe(IDM_UTILITY), (idm_axis)i, n, theta->models),
+                    0, labels[i]);
 }
 
 /* The setting, and every number of theta that was given and not inferred. */
