@@ -94,32 +94,32 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
   size_t used = 0;
   switch (key->kind) {
   case IDM_KEY_NUMBER:
-    snprintf(buffer, size,
-             key->least == -INFINITY ? "a finite number"
-             : key->above            ? "a finite number above %g"
-                                     : "a finite number of at least %g",
-             key->least);
+    idm_print(buffer, size,
+              key->least == -INFINITY ? "a finite number"
+              : key->above            ? "a finite number above %g"
+                                      : "a finite number of at least %g",
+              key->least);
     break;
   case IDM_KEY_SEED:
-    snprintf(buffer, size, "a whole number below 2^64");
+    idm_print(buffer, size, "a whole number below 2^64");
     break;
   case IDM_KEY_FLAG:
-    snprintf(buffer, size, "true or false");
+    idm_print(buffer, size, "true or false");
     break;
   case IDM_KEY_WORD:
     for (size_t i = 0; key->words[i] && used < size; i++)
-      used += (size_t)snprintf(buffer + used, size - used, "%s%s",
-                               !i                  ? ""
-                               : key->words[i + 1] ? ", "
-                                                   : " or ",
-                               key->words[i]);
+      used += (size_t)idm_print(buffer + used, size - used, "%s%s",
+                                !i                  ? ""
+                                : key->words[i + 1] ? ", "
+                                                    : " or ",
+                                key->words[i]);
     break;
   case IDM_KEY_TEXT:
-    snprintf(buffer, size, "a text of fewer than %.0f bytes", key->most);
+    idm_print(buffer, size, "a text of fewer than %.0f bytes", key->most);
     break;
   default:
-    snprintf(buffer, size, "a whole number from %.0f to %.0f%s%s", key->least, key->most,
-             key->zero ? ", or " : "", key->zero ? key->zero : "");
+    idm_print(buffer, size, "a whole number from %.0f to %.0f%s%s", key->least, key->most,
+              key->zero ? ", or " : "", key->zero ? key->zero : "");
   }
   return buffer;
 }
@@ -162,7 +162,7 @@ idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *op
   for (const idm_key *key = keys; key->name; key++) {
     char text[40] = "";
     if (is_legal(key, fields)) continue;
-    snprintf(text, sizeof text, "%.17g", idm_key_number(key, fields));
+    idm_print(text, sizeof text, "%.17g", idm_key_number(key, fields));
     return refuse(key, text, opt_error);
   }
   return IDM_OK;
@@ -235,20 +235,20 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
   buffer[0] = '\0';
   switch (key->kind) {
   case IDM_KEY_TEXT:
-    snprintf(buffer, size, "%s", (const char *)field);
+    idm_print(buffer, size, "%s", (const char *)field);
     break;
   case IDM_KEY_WORD:
-    if (is_legal(key, fields)) snprintf(buffer, size, "%s", key->words[*(const int *)field]);
+    if (is_legal(key, fields)) idm_print(buffer, size, "%s", key->words[*(const int *)field]);
     break;
   case IDM_KEY_FLAG:
-    snprintf(buffer, size, "%s", *(const bool *)field ? "true" : "false");
+    idm_print(buffer, size, "%s", *(const bool *)field ? "true" : "false");
     break;
   case IDM_KEY_SEED:
-    snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+    idm_print(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
     break;
   default:
     if (key->zero && idm_key_number(key, fields) == 0)
-      snprintf(buffer, size, "%s", key->zero);
+      idm_print(buffer, size, "%s", key->zero);
     else if (!isnan(idm_key_number(key, fields)))
       idm_number_text(idm_key_number(key, fields), buffer, size);
   }

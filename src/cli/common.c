@@ -156,19 +156,21 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_wo
 
 idm_status cli_check_target(cli_call *call, const char *path)
 {
-  const char *inputs[CLI_MOST_ARGUMENTS];
-  size_t count = 0;
-  for (int i = 0; i < call->arguments; i++)
-    if (call->argument[i] != path) inputs[count++] = call->argument[i];
   if (cli_given(call, "json") && strcmp(path, "-") == 0)
     return idm_fail(&call->error, IDM_USAGE,
                     "--json needs a file to write to, not standard output");
-  for (size_t i = 0; i < count; i++)
-    if (idm_run_has(inputs[i], path))
-      return idm_fail(&call->error, IDM_USAGE,
-                      "'%s' is a file of the run '%s', which is read; write to another file", path,
-                      inputs[i]);
-  return idm_file_check_output(path, inputs, count, &call->error);
+  idm_status status = idm_file_check_output(path, NULL, 0, &call->error);
+  for (int i = 0; i < call->arguments && status == IDM_OK; i++) {
+    const char *input = call->argument[i];
+    if (input == path) continue;
+    if (idm_run_has(input, path))
+      status = idm_fail(&call->error, IDM_USAGE,
+                        "'%s' is a file of the run '%s', which is read; write to another file",
+                        path, input);
+    else
+      status = idm_file_check_output(path, &input, 1, &call->error);
+  }
+  return status;
 }
 
 idm_status cli_print_json(cli_call *call, json_t *object)

@@ -17,6 +17,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/file.h"
 
 struct idm_file {
@@ -253,11 +254,25 @@ void idm_file_write(idm_file *file, const char *bytes, size_t length)
 void idm_file_printf(idm_file *file, const char *format, ...)
 {
   if (!file || !format) return;
+  char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  errno = 0;
-  if (vfprintf(file->stream, format, arguments) < 0) note_failure(file);
+  const int length = idm_print_list(line, sizeof line, format, arguments);
   va_end(arguments);
+  const size_t room = length < 0 ? 0 : (size_t)length + 1;
+  char *text = room <= sizeof line ? line : malloc(room);
+  errno = 0;
+  if (!text || length < 0) {
+    note_failure(file);
+    return;
+  }
+  if (text != line) {
+    va_start(arguments, format);
+    idm_print_list(text, room, format, arguments);
+    va_end(arguments);
+  }
+  idm_file_write(file, text, room - 1);
+  if (text != line) free(text);
 }
 
 idm_status idm_file_commit(idm_file *file, idm_error *opt_error)

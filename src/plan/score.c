@@ -329,6 +329,7 @@ void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *l
 
 void idm_scorer_evidence(const idm_scorer *scorer, size_t trajectory, double *log_evidence)
 {
+  if (!scorer || !log_evidence || trajectory >= scorer->tree->trajectories) return;
   const idm_prefix_tree *tree = scorer->tree;
   const size_t first = tree->first[trajectory];
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 double idm_theta_range(const idm_theta *theta)
 {
@@ -76,12 +77,12 @@ const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_
   buffer[0] = '\0';
   if (!info->scales) return buffer;
   if (!info->in_utility)
-    snprintf(spread, sizeof spread, "%g", info->spread);
+    idm_print(spread, sizeof spread, "%g", info->spread);
   else if (info->spread != 1)
-    snprintf(spread, sizeof spread, "%gR", info->spread);
-  snprintf(buffer, size, "%s(%.*s%s%s)", idm_prior_name(prior.kind),
-           s ? (int)(s - prior.words) : (int)strlen(prior.words), prior.words, s ? spread : "",
-           s ? s + 2 : "");
+    idm_print(spread, sizeof spread, "%gR", info->spread);
+  idm_print(buffer, size, "%s(%.*s%s%s)", idm_prior_name(prior.kind),
+            s ? (int)(s - prior.words) : (int)strlen(prior.words), prior.words, s ? spread : "",
+            s ? s + 2 : "");
   return buffer;
 }
 

@@ -221,12 +221,12 @@ typedef struct difference {
 static bool same_labels(const idm_labels *a, const idm_labels *b, const char *what, difference *d)
 {
   if (a->count != b->count) {
-    snprintf(d->buffer, d->size, "%zu and %zu %s", a->count, b->count, what);
+    idm_print(d->buffer, d->size, "%zu and %zu %s", a->count, b->count, what);
     return false;
   }
   for (size_t i = 0; i < a->count; i++)
     if (strcmp(a->name[i], b->name[i]) != 0) {
-      snprintf(d->buffer, d->size, "%s %zu: '%s' and '%s'", what, i, a->name[i], b->name[i]);
+      idm_print(d->buffer, d->size, "%s %zu: '%s' and '%s'", what, i, a->name[i], b->name[i]);
       return false;
     }
   return true;
@@ -236,12 +236,12 @@ static bool same_numbers(const double *a, const double *b, size_t count, const c
                          difference *d)
 {
   if (!a != !b) {
-    snprintf(d->buffer, d->size, "%s is known to one side only", what);
+    idm_print(d->buffer, d->size, "%s is known to one side only", what);
     return false;
   }
   for (size_t i = 0; a && i < count; i++)
     if (!idm_number_same(a[i], b[i], d->tolerance)) {
-      snprintf(d->buffer, d->size, "%s[%zu]: %.17g and %.17g", what, i, a[i], b[i]);
+      idm_print(d->buffer, d->size, "%s[%zu]: %.17g and %.17g", what, i, a[i], b[i]);
       return false;
     }
   return true;
@@ -263,11 +263,11 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
   if (memcmp(a->terminal, b->terminal, n.actions * sizeof *a->terminal) != 0 ||
       memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 || a->horizon != b->horizon ||
       a->fully_observed != b->fully_observed) {
-    snprintf(d->buffer, d->size, "how episodes end");
+    idm_print(d->buffer, d->size, "how episodes end");
     return false;
   }
   if (a->emits_before != b->emits_before) {
-    snprintf(d->buffer, d->size, "where observations come from");
+    idm_print(d->buffer, d->size, "where observations come from");
     return false;
   }
   return true;
@@ -276,7 +276,7 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
 static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
 {
   if (a->blocks != b->blocks) {
-    snprintf(d->buffer, d->size, "the planners' own blocks");
+    idm_print(d->buffer, d->size, "the planners' own blocks");
     return false;
   }
   for (size_t i = 0; i < a->blocks; i++) {
@@ -288,7 +288,7 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
         x->prior.count != y->prior.count || !x->coordinate != !y->coordinate ||
         (x->coordinate &&
          memcmp(x->coordinate, y->coordinate, x->size * sizeof *x->coordinate) != 0)) {
-      snprintf(d->buffer, d->size, "the form of %s", name);
+      idm_print(d->buffer, d->size, "the form of %s", name);
       return false;
     }
     if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||
@@ -304,7 +304,7 @@ static bool same_agent(const idm_agent *a, const idm_agent *b, difference *d)
   bool same = a->planner == b->planner;
   for (const idm_key *key = agent_keys; key->name && same; key++)
     same = idm_key_same(key, a, b, d->tolerance);
-  if (!same) snprintf(d->buffer, d->size, "the agent");
+  if (!same) idm_print(d->buffer, d->size, "the agent");
   return same;
 }
 
@@ -312,7 +312,7 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
 {
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
     char what[40];
-    snprintf(what, sizeof what, "%s columns", idm_column_describe((idm_column)i)->key);
+    idm_print(what, sizeof what, "%s columns", idm_column_describe((idm_column)i)->key);
     if (!same_labels(&a->columns.role[i], &b->columns.role[i], what, d)) return false;
   }
   if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d)) return false;
@@ -323,7 +323,7 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
     same = p->action == q->action && p->state == q->state && p->column == q->column &&
            p->scale == q->scale;
   }
-  if (!same) snprintf(d->buffer, d->size, "utilities by column");
+  if (!same) idm_print(d->buffer, d->size, "utilities by column");
   return same;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 static const struct {
   const char *name;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "idm/assess.h"
 #include "idm/laplace.h"
@@ -341,7 +342,7 @@ static void open_clauses(const idm_identification *id, char *text, size_t size)
   text[0] = '\0';
   for (int side = 0; side < 2; side++)
     if (is_open(id, side))
-      length += (size_t)snprintf(
+      length += (size_t)idm_print(
           text + length, size - length,
           id->proper[side]
               ? "; %s it is bounded by the prior, not by the data (at the limit the "
@@ -356,14 +357,14 @@ static void region_clause(const idm_identification *id, char *text, size_t size)
 {
   if (id->regions == 1 && is_open(id, 0) != is_open(id, 1)) {
     const bool below = is_open(id, 1);
-    snprintf(text, size, "%s only: it is %s %.3g", below ? "below" : "above",
-             below ? "above" : "below", below ? id->low : id->high);
+    idm_print(text, size, "%s only: it is %s %.3g", below ? "below" : "above",
+              below ? "above" : "below", below ? id->low : id->high);
     return;
   }
-  size_t length = (size_t)snprintf(text, size, "within ");
+  size_t length = (size_t)idm_print(text, size, "within ");
   for (size_t i = 0; i < id->regions; i++)
-    length += (size_t)snprintf(text + length, size - length, "%s[%.3g, %.3g]", i ? " or " : "",
-                               id->region[i][0], id->region[i][1]);
+    length += (size_t)idm_print(text + length, size - length, "%s[%.3g, %.3g]", i ? " or " : "",
+                                id->region[i][0], id->region[i][1]);
 }
 
 /* What the interval means for the natural value of a number inferred by another. */
@@ -375,14 +376,14 @@ static void natural_clause(const inquiry *q, const parameter *item, const idm_id
   text[0] = '\0';
   if (idm_parameter_reported(item) == item->quantity) return;
   if (inverse && id->low <= 0 && id->high >= 0)
-    snprintf(text, size, "; %.60s itself is not bounded above: report 1/%.60s%s", natural, natural,
-             item->block == IDM_BETA ? ", optimism, not beta" : "");
+    idm_print(text, size, "; %.60s itself is not bounded above: report 1/%.60s%s", natural, natural,
+              item->block == IDM_BETA ? ", optimism, not beta" : "");
   else if (inverse)
-    snprintf(text, size, " (%.60s between %.3g and %.3g)", natural,
-             1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
+    idm_print(text, size, " (%.60s between %.3g and %.3g)", natural,
+              1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
   else
-    snprintf(text, size, " (%.60s between %.3g and %.3g)", natural,
-             idm_scale_from(item->scale, id->low), idm_scale_from(item->scale, id->high));
+    idm_print(text, size, " (%.60s between %.3g and %.3g)", natural,
+              idm_scale_from(item->scale, id->low), idm_scale_from(item->scale, id->high));
 }
 
 static void write_sentence(const inquiry *q, const parameter *item, idm_identification *id)
@@ -396,11 +397,11 @@ static void write_sentence(const inquiry *q, const parameter *item, idm_identifi
   region_clause(id, regions, sizeof regions);
   natural_clause(q, item, id, natural, sizeof natural);
   if (id->regions == 1 && is_open(id, 0) && is_open(id, 1))
-    snprintf(id->sentence, sizeof id->sentence, "the data do not bound %s%s", name, open);
+    idm_print(id->sentence, sizeof id->sentence, "the data do not bound %s%s", name, open);
   else
-    snprintf(id->sentence, sizeof id->sentence,
-             "the data bound %s %s (95 %% profile likelihood)%s%s%s", name, regions, natural, open,
-             id->unchecked ? "; the search was cut short, so that this is not certain" : "");
+    idm_print(id->sentence, sizeof id->sentence,
+              "the data bound %s %s (95 %% profile likelihood)%s%s%s", name, regions, natural, open,
+              id->unchecked ? "; the search was cut short, so that this is not certain" : "");
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */

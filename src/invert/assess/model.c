@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/diagnostics.h"
 #include "idm/distribution.h"
 #include "invert/assess/agents.h"
@@ -218,10 +219,10 @@ static void list_shared(const inquiry *q, char *text, size_t size)
   for (size_t i = 0; i < p->quantity.count; i++) {
     char name[128];
     if (!p->summarised[i] || count++ >= shown) continue;
-    used += (size_t)snprintf(text + used, size - used, "%s%.100s", used ? ", " : "",
-                             idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+    used += (size_t)idm_print(text + used, size - used, "%s%.100s", used ? ", " : "",
+                              idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
   }
-  if (count > shown) snprintf(text + used, size - used, " and %zu more", count - shown);
+  if (count > shown) idm_print(text + used, size - used, " and %zu more", count - shown);
 }
 
 /* The posterior's sd of a coordinate; 0 for a point. */
@@ -256,10 +257,10 @@ static void describe_difference(const inquiry *q, char *text, size_t size)
   text[0] = '\0';
   if (!most) return;
   const double sd = posterior_sd(q->posterior, most->first);
-  const int used =
-      snprintf(text, size, "; from agent to agent %.100s (scale %s) has an sd of about %.2g",
-               p->quantity.name[most->quantity], idm_scale_name(most->scale), between[most->first]);
-  if (sd > 0) snprintf(text + used, size - (size_t)used, ", against a posterior sd of %.2g", sd);
+  const int used = idm_print(
+      text, size, "; from agent to agent %.100s (scale %s) has an sd of about %.2g",
+      p->quantity.name[most->quantity], idm_scale_name(most->scale), between[most->first]);
+  if (sd > 0) idm_print(text + used, size - (size_t)used, ", against a posterior sd of %.2g", sd);
 }
 
 static void judge_alike(const trial *t)
@@ -335,8 +336,8 @@ static void list_outside(const trial *t, char *text, size_t size)
     }
     if (most == agent_count(t)) break;
     last = ratio;
-    used += (size_t)snprintf(text + used, size - used, "%s%.60s", used ? ", " : "",
-                             t->q->f->data->agent_name.name[most]);
+    used += (size_t)idm_print(text + used, size - used, "%s%.60s", used ? ", " : "",
+                              t->q->f->data->agent_name.name[most]);
   }
 }
 

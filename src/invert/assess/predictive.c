@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
@@ -189,11 +190,11 @@ static void describe_steps(size_t step, char *text, size_t size)
 {
   const uint32_t first = step ? step_ends[step - 1] + 1 : 1;
   if (step + 1 == STEPS)
-    snprintf(text, size, "from step %u on", first);
+    idm_print(text, size, "from step %u on", first);
   else if (first == step_ends[step])
-    snprintf(text, size, "at step %u", first);
+    idm_print(text, size, "at step %u", first);
   else
-    snprintf(text, size, "at steps %u to %u", first, step_ends[step]);
+    idm_print(text, size, "at steps %u to %u", first, step_ends[step]);
 }
 
 static void describe_cell(const predictive *p, cell_family family, size_t cell, char *text,
@@ -202,16 +203,16 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
   const idm_setting *setting = p->r->setting;
   char steps[64];
   if (family == CELLS_STAY) {
-    snprintf(text, size, "after '%.80s' the same action was taken again",
-             setting->observations.name[cell]);
+    idm_print(text, size, "after '%.80s' the same action was taken again",
+              setting->observations.name[cell]);
     return;
   }
   const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
   describe_steps(cell / actions, steps, sizeof steps);
   if (family == CELLS_STEP)
-    snprintf(text, size, "%s '%.80s' was taken", steps, setting->actions.name[cell % actions]);
+    idm_print(text, size, "%s '%.80s' was taken", steps, setting->actions.name[cell % actions]);
   else
-    snprintf(text, size, "%s the trajectory ended", steps);
+    idm_print(text, size, "%s the trajectory ended", steps);
 }
 
 bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
@@ -230,8 +231,8 @@ bool idm_predictive_worst(const predictive *p, cell_family family, double least,
     observed += c->cross[worst * p->r->dimension + j] * p->shift[j];
   describe_cell(p, family, worst, what, sizeof what);
   *ret_sds = sqrt(square(c, worst));
-  snprintf(text, size, "%s in %.3g %% of %.0f decisions, where %.3g %% are expected", what,
-           100 * observed / c->chances[worst], c->chances[worst],
-           100 * (observed - c->left[worst]) / c->chances[worst]);
+  idm_print(text, size, "%s in %.3g %% of %.0f decisions, where %.3g %% are expected", what,
+            100 * observed / c->chances[worst], c->chances[worst],
+            100 * (observed - c->left[worst]) / c->chances[worst]);
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "invert/assess/ridge.h"
 
 /* The least eigenvalue of the correlations below which we speak of a ridge: two numbers reach it at
@@ -81,16 +82,16 @@ static void coordinate_name(const inquiry *q, const parameter *item, char *name,
   const char *natural = q->posterior->quantity.name[item->quantity];
   switch (item->scale) {
   case IDM_SCALE_LOG:
-    snprintf(name, size, "log %.80s", natural);
+    idm_print(name, size, "log %.80s", natural);
     break;
   case IDM_SCALE_INVERSE:
-    snprintf(name, size, "1/%.80s", natural);
+    idm_print(name, size, "1/%.80s", natural);
     break;
   case IDM_SCALE_SIGNED_LOG:
-    snprintf(name, size, "signed-log %.80s", natural);
+    idm_print(name, size, "signed-log %.80s", natural);
     break;
   default:
-    snprintf(name, size, "%.80s", natural);
+    idm_print(name, size, "%.80s", natural);
   }
 }
 
@@ -113,18 +114,18 @@ static idm_status describe(const inquiry *q, const cloud *c, idm_error *opt_erro
     if (first == n) first = i;
     const double sign = along[first] < 0 ? -1 : 1;
     coordinate_name(q, c->item[i], name, sizeof name);
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", members ? ", " : "",
-             name);
-    snprintf(moves + strlen(moves), sizeof moves - strlen(moves), "%s%s by %+.3g",
-             members ? ", " : "", name, sign * along[i] * length * c->sd[i]);
+    idm_print(names + strlen(names), sizeof names - strlen(names), "%s%s", members ? ", " : "",
+              name);
+    idm_print(moves + strlen(moves), sizeof moves - strlen(moves), "%s%s by %+.3g",
+              members ? ", " : "", name, sign * along[i] * length * c->sd[i]);
     members++;
   }
-  snprintf(text, size,
-           "%s are not separately identified: the data bound combinations of them, not each. The "
-           "ridge: move %s together and the data are explained almost as well (one posterior sd; "
-           "least eigenvalue of the correlations %.3f). Hold one of them, or report what they "
-           "imply together",
-           names, moves, c->values[0]);
+  idm_print(text, size,
+            "%s are not separately identified: the data bound combinations of them, not each. The "
+            "ridge: move %s together and the data are explained almost as well (one posterior sd; "
+            "least eigenvalue of the correlations %.3f). Hold one of them, or report what they "
+            "imply together",
+            names, moves, c->values[0]);
   q->assessment->ridge_sentence = text;
   return IDM_OK;
 }

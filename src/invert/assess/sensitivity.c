@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "setting/freedom.h"
@@ -73,8 +74,8 @@ static void describe_clamped(const inquiry *q, const clamped *at, idm_sensitivit
   const idm_block_info *info = block->info;
   char entry[2100];
   idm_block_entry(info, problem->setting, problem->theta->models, at->offset, entry, sizeof entry);
-  snprintf(s->name, sizeof s->name, entry[0] ? "%s%s[%s]" : "%s%s",
-           info->reciprocal ? "inverse_" : "", info->name, entry);
+  idm_print(s->name, sizeof s->name, entry[0] ? "%s%s[%s]" : "%s%s",
+            info->reciprocal ? "inverse_" : "", info->name, entry);
   for (size_t v = 0; v < block->variants; v++)
     s->value += value_in(q, at, v) / (double)block->variants;
   const double size = size_of(q, at);
@@ -184,21 +185,21 @@ void idm_judge_sensitivity(const inquiry *q)
     bool zero = false;
     for (size_t k = 0; k < a->sensitivities && k < shown; k++)
       zero = zero || a->sensitivity[k].value == 0;
-    int length = snprintf(text, sizeof text,
-                          "sensitivity of %s, in posterior sds when a number that was held is "
-                          "raised by 1 %%%s:",
-                          idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name),
-                          zero ? ", or from 0 by the step in brackets" : "");
+    int length = idm_print(text, sizeof text,
+                           "sensitivity of %s, in posterior sds when a number that was held is "
+                           "raised by 1 %%%s:",
+                           idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name),
+                           zero ? ", or from 0 by the step in brackets" : "");
     for (size_t k = 0; k < a->sensitivities && k < shown; k++) {
       const idm_sensitivity *s = &a->sensitivity[k];
       char step[40] = "";
-      if (s->value == 0) snprintf(step, sizeof step, " (%.3g)", s->step);
-      length += snprintf(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f",
-                         k ? "," : "", s->name, step, s->slope[i] * s->step / a->diagnosis[i].sd);
+      if (s->value == 0) idm_print(step, sizeof step, " (%.3g)", s->step);
+      length += idm_print(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f",
+                          k ? "," : "", s->name, step, s->slope[i] * s->step / a->diagnosis[i].sd);
     }
     if (a->sensitivities > shown)
-      snprintf(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
-               a->sensitivities - shown);
+      idm_print(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
+                a->sensitivities - shown);
     idm_notes_add(&q->assessment->remarks, "%s", text);
   }
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "idm/chains.h"
 #include "idm/diagnostics.h"
@@ -120,9 +121,9 @@ static void describe(const void *content, char *buffer, size_t size)
     counted++;
   }
   if (counted > 0)
-    snprintf(buffer, size, "acceptance %.2f, ESS %.0f", acceptance / counted, worst_ess(c));
+    idm_print(buffer, size, "acceptance %.2f, ESS %.0f", acceptance / counted, worst_ess(c));
   else
-    snprintf(buffer, size, "warming up");
+    idm_print(buffer, size, "warming up");
 }
 
 static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
@@ -149,7 +150,7 @@ static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error
       idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error);
   /* Chains know that a checkpoint is not theirs, and not which file it is. */
   if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
+    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "belief/lattice.h"
 #include "invert/finer.h"
@@ -360,12 +361,12 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
 void idm_refinement_remark(const idm_refinement *r, idm_notes *notes)
 {
   char text[1000];
-  int length = snprintf(text, sizeof text, "the lattice was chosen by its weight (auto):");
+  int length = idm_print(text, sizeof text, "the lattice was chosen by its weight (auto):");
   for (size_t i = 0; i < r->steps; i++)
-    length += snprintf(text + length, sizeof text - (size_t)length,
-                       "%s doubling %d moves a posterior mean by %.2g posterior sd", i ? "," : "",
-                       r->step[i].resolution, r->step[i].shift);
-  snprintf(text + length, sizeof text - (size_t)length, "; taken: %d%s", r->resolution,
-           r->settled ? "" : ", and no lattice within reach is fine enough for 0.1");
+    length += idm_print(text + length, sizeof text - (size_t)length,
+                        "%s doubling %d moves a posterior mean by %.2g posterior sd", i ? "," : "",
+                        r->step[i].resolution, r->step[i].shift);
+  idm_print(text + length, sizeof text - (size_t)length, "; taken: %d%s", r->resolution,
+            r->settled ? "" : ", and no lattice within reach is fine enough for 0.1");
   idm_notes_add(notes, "%s", text);
 }

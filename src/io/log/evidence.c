@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "io/log/cells.h"
 
 static bool is_number(const idm_log *log, size_t c)
@@ -52,9 +53,9 @@ static idm_status fail_cell(const idm_log *log, const idm_csv_field *cell,
   char expected[80] = "a label";
   if (info->kind == IDM_COLUMN_NUMBER) {
     const int used =
-        snprintf(expected, sizeof expected, "a %s number", info->whole ? "whole" : "finite");
+        idm_print(expected, sizeof expected, "a %s number", info->whole ? "whole" : "finite");
     if (isfinite(info->least))
-      snprintf(expected + used, sizeof expected - (size_t)used, " of at least %g", info->least);
+      idm_print(expected + used, sizeof expected - (size_t)used, " of at least %g", info->least);
   }
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' for %s; expected %s", IDM_CELL_SHOWN(*cell), info->what, expected);

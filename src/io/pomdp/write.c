@@ -183,7 +183,7 @@ static bool is_numbered(const idm_labels *labels)
 {
   for (size_t i = 0; i < labels->count; i++) {
     char number[24];
-    snprintf(number, sizeof number, "%zu", i);
+    idm_print(number, sizeof number, "%zu", i);
     if (strcmp(labels->name[i], number) != 0) return false;
   }
   return true;
@@ -210,7 +210,7 @@ static void write_number(idm_file *file, double value)
 {
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
+    idm_print(text, sizeof text, "%.*g", digits, value);
     if (idm_number_read(text, NULL) == value) break;
   }
   /* The format wants a point before an exponent. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/theta.h"
 #include "io/problem/spaces.h"
 
@@ -61,8 +62,8 @@ static idm_status read_fields(const idm_yaml_reader *reader, const idm_yaml_node
                            field->name);
     char what[80];
     char expected[80];
-    snprintf(what, sizeof what, "%s.%s", info->name, field->name);
-    snprintf(expected, sizeof expected, "a number in [%g, %g)", field->least, field->below);
+    idm_print(what, sizeof what, "%s.%s", info->name, field->name);
+    idm_print(expected, sizeof expected, "a number in [%g, %g)", field->least, field->below);
     status = idm_yaml_number(reader->tree, item, what, false, &value[i]);
     if (status == IDM_OK && !(value[i] >= field->least && value[i] < field->below))
       status = idm_yaml_unexpected(reader->tree, item, what, expected);
@@ -79,7 +80,7 @@ static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_n
   const idm_yaml_node *list = idm_yaml_find(reader->tree, node, keys[0]);
   if (!list) return idm_yaml_unexpected(reader->tree, node, info->name, "the key 'dirichlet'");
   char what[80];
-  snprintf(what, sizeof what, "%s.%s", info->name, keys[0]);
+  idm_print(what, sizeof what, "%s.%s", info->name, keys[0]);
   status = idm_yaml_read_numbers(reader, list, what, count, NULL, value);
   for (size_t s = 0; s < count && status == IDM_OK; s++)
     if (!(value[s] > 0))
@@ -131,11 +132,11 @@ static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *n
   const size_t states = reader->sizes.states;
   const bool constant = idm_yaml_count(node) == states + 1;
   char what[120];
-  snprintf(what, sizeof what, "%s.%.60s", name, reader->problem->setting->actions.name[action]);
+  idm_print(what, sizeof what, "%s.%.60s", name, reader->problem->setting->actions.name[action]);
   if (!idm_yaml_is_list(node) || (!constant && idm_yaml_count(node) != states)) {
     char expected[100];
-    snprintf(expected, sizeof expected, "a list of %zu numbers, or of %zu with a constant first",
-             states, states + 1);
+    idm_print(expected, sizeof expected, "a list of %zu numbers, or of %zu with a constant first",
+              states, states + 1);
     return idm_yaml_unexpected(reader->tree, node, what, expected);
   }
   return idm_yaml_read_numbers(reader, node, what, states + constant, NULL, row + !constant);

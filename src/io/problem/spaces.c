@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "io/problem/spaces.h"
 
@@ -51,7 +52,7 @@ static idm_status measure_factors(idm_yaml_reader *reader, const idm_yaml_node *
   reader->sizes.observations = 1;
   for (size_t f = 0; f < factors; f++) {
     char what[100];
-    snprintf(what, sizeof what, "observations.%.60s", factor_name(reader, f));
+    idm_print(what, sizeof what, "observations.%.60s", factor_name(reader, f));
     const idm_yaml_node *levels = idm_yaml_item(reader->tree, node, f);
     size_t count = 0;
     const idm_status status = count_labels(reader, levels, what, &count);
@@ -193,9 +194,9 @@ static size_t append_level(const idm_yaml_reader *reader, size_t f, size_t level
 {
   const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
   const int length = idm_yaml_is_list(levels)
-                         ? snprintf(buffer, size, "%s%s", f ? "/" : "",
-                                    idm_yaml_text(idm_yaml_item(reader->tree, levels, level)))
-                         : snprintf(buffer, size, "%s%zu", f ? "/" : "", level);
+                         ? idm_print(buffer, size, "%s%s", f ? "/" : "",
+                                     idm_yaml_text(idm_yaml_item(reader->tree, levels, level)))
+                         : idm_print(buffer, size, "%s%zu", f ? "/" : "", level);
   return (size_t)length;
 }
 
@@ -298,7 +299,7 @@ static idm_status find_label(const idm_yaml_reader *reader, const idm_names *nam
                              const char *noun, size_t *ret_index)
 {
   char place[120];
-  snprintf(place, sizeof place, "in %.80s, the %s", what, noun);
+  idm_print(place, sizeof place, "in %.80s, the %s", what, noun);
   if (!idm_yaml_is_scalar(node)) return idm_yaml_unexpected(reader->tree, node, place, "a label");
   const long index = idm_names_find(names, idm_yaml_text(node));
   if (index < 0)
@@ -362,7 +363,7 @@ idm_status idm_yaml_read_numbers(const idm_yaml_reader *reader, const idm_yaml_n
     status = idm_yaml_number(reader->tree, item, what, false, &values[i]);
     if (status == IDM_OK && opt_least && values[i] < *opt_least) {
       char expected[64];
-      snprintf(expected, sizeof expected, "a number of at least %g", *opt_least);
+      idm_print(expected, sizeof expected, "a number of at least %g", *opt_least);
       status = idm_yaml_unexpected(reader->tree, item, what, expected);
     }
   }

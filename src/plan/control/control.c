@@ -1,4 +1,5 @@
 /* The planners `bounded-rational` and `rational`: control on a lattice. */
+#include "base/number.h"
 #include "plan/control/backup.h"
 #include "plan/control/solve.h"
 
@@ -46,9 +47,9 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
       fits = r;
   }
   char horizon[48] = "";
-  if (c->layers > 1) snprintf(horizon, sizeof horizon, " and a horizon of %d", c->layers);
+  if (c->layers > 1) idm_print(horizon, sizeof horizon, " and a horizon of %d", c->layers);
   char advice[64] = "no resolution fits";
-  if (fits) snprintf(advice, sizeof advice, "the largest resolution that fits is %d", fits);
+  if (fits) idm_print(advice, sizeof advice, "the largest resolution that fits is %d", fits);
   return idm_fail(
       opt_error, IDM_MEMORY,
       "a lattice of resolution %d over %zu states%s has %.4g points and needs about %.3g "
