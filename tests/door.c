@@ -35,6 +35,7 @@ typedef struct fixture {
   idm_run run;
   idm_work work;
   idm_projection projection;
+  idm_refinement refinement;
   idm_score score;
   idm_forward forward;
   idm_plan_report report;

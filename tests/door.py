@@ -55,6 +55,8 @@ SAMPLES = {
     "idm_run_mode": "IDM_RUN_NEW",
     "const idm_work *": "&f->work",
     "idm_projection *": "&f->projection",
+    "idm_refinement *": "&f->refinement",
+    "const idm_refinement *": "&f->refinement",
     "const idm_projection *": "&f->projection",
     "idm_score *": "&f->score",
     "idm_forward *": "&f->forward",

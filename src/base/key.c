@@ -152,7 +152,7 @@ static bool is_legal(const idm_key *key, const void *fields)
   case IDM_KEY_NUMBER:
     return isnan(value) || in_range(key, value);
   default:
-    return in_range(key, value);
+    return in_range(key, value) || (key->zero && value == 0);
   }
 }
 

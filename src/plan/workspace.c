@@ -219,6 +219,7 @@ size_t idm_workspace_points(const idm_workspace *workspace)
 
 double idm_workspace_bytes(const idm_workspace *workspace, int resolution)
 {
+  if (!workspace || resolution < 1) return 0;
   const idm_lattice_ops *lattice = workspace->planner->lattice;
   return lattice ? lattice->bytes(workspace->content, resolution) : 0;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/dense.h"
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
@@ -352,6 +353,7 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
                       const idm_fit_settings *settings, idm_refinement *refinement,
                       idm_error *opt_error)
 {
+  idm_require(problem, data, settings, refinement);
   *refinement = (idm_refinement){0};
   if (problem->agent.resolution) return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
@@ -360,9 +362,10 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
 
 void idm_refinement_remark(const idm_refinement *r, idm_notes *notes)
 {
-  char text[1000];
+  if (!r || !notes) return;
+  char text[2000];
   int length = idm_print(text, sizeof text, "the lattice was chosen by its weight (auto):");
-  for (size_t i = 0; i < r->steps; i++)
+  for (size_t i = 0; i < r->steps && i < IDM_REFINEMENTS; i++)
     length += idm_print(text + length, sizeof text - (size_t)length,
                         "%s doubling %d moves a posterior mean by %.2g posterior sd", i ? "," : "",
                         r->step[i].resolution, r->step[i].shift);

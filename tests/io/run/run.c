@@ -206,7 +206,43 @@ static void check_stop_and_resume(const folder *f, int resolution)
   close_host(&h);
 }
 
-<<<<<<< HEAD
+static void test_stop_and_resume(void **state)
+{
+  check_stop_and_resume(*state, 15);
+}
+
+/* The lattice is chosen anew, and is the same. */
+static void test_stop_and_resume_under_auto(void **state)
+{
+  check_stop_and_resume(*state, 0);
+}
+
+/* A run under auto is planned for on the lattice it was fitted on, and its request stays auto. */
+static void test_resolution_of_a_run(void **state)
+{
+  host h = open_host(*state, 60, 0);
+  const char *run = in(&h, "run");
+  idm_run found;
+  idm_problem *problem;
+  idm_posterior *posterior;
+  h.problem->agent.resolution = 0;
+  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
+  assert_true(found.assessment->refinement.steps > 0);
+  assert_int_equal(found.posterior->resolution, found.assessment->refinement.resolution);
+  assert_true(found.posterior->resolution >= 99);
+  check(idm_run_read(run, &problem, NULL, &posterior, NULL, &support_error));
+  assert_int_equal(posterior->resolution, found.posterior->resolution);
+  assert_int_equal(problem->agent.resolution, posterior->resolution);
+  idm_problem_destroy(problem);
+  check(idm_run_read(run, &problem, NULL, NULL, NULL, &support_error));
+  assert_int_equal(problem->agent.resolution, 0);
+  idm_problem_destroy(problem);
+  idm_posterior_destroy(posterior);
+  idm_run_clear(&found);
+  remove_run(&h, "run");
+  close_host(&h);
+}
+
 /* --- looking at the draws ------------------------------------------------------------------- */
 
 /* Stops the look at the draws before a part of it, but not the draws. */
@@ -255,26 +291,10 @@ static void test_stop_while_looking(void **state)
 
 /* Numbers that fail once the draws are made: they are kept, and not trusted. */
 static void test_failure_while_looking(void **state)
-=======
-static void test_stop_and_resume(void **state)
-{
-  check_stop_and_resume(*state, 15);
-}
-
-/* The lattice is chosen anew, and is the same. */
-static void test_stop_and_resume_under_auto(void **state)
-{
-  check_stop_and_resume(*state, 0);
-}
-
-/* A run under auto is planned for on the lattice it was fitted on, and its request stays auto. */
-static void test_resolution_of_a_run(void **state)
->>>>>>> 5f35516 (Try the choice of a lattice, its verdict on six states against an exact tree, and held numbers by column)
 {
   host h = open_host(*state, 60, 0);
   const char *run = in(&h, "run");
   idm_run found;
-<<<<<<< HEAD
   idm_posterior *posterior;
   idm_assessment *assessment;
   late l = {.opt_broken = h.problem};
@@ -392,24 +412,6 @@ static void test_kills(void **state)
   folder inner = {0};
   snprintf(inner.path, sizeof inner.path, "%.60s", run);
   assert_int_equal(entries(&inner, 0), 3);
-=======
-  idm_problem *problem;
-  idm_posterior *posterior;
-  h.problem->agent.resolution = 0;
-  check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
-  assert_true(found.assessment->refinement.steps > 0);
-  assert_int_equal(found.posterior->resolution, found.assessment->refinement.resolution);
-  assert_true(found.posterior->resolution >= 99);
-  check(idm_run_read(run, &problem, NULL, &posterior, NULL, &support_error));
-  assert_int_equal(posterior->resolution, found.posterior->resolution);
-  assert_int_equal(problem->agent.resolution, posterior->resolution);
-  idm_problem_destroy(problem);
-  check(idm_run_read(run, &problem, NULL, NULL, NULL, &support_error));
-  assert_int_equal(problem->agent.resolution, 0);
-  idm_problem_destroy(problem);
-  idm_posterior_destroy(posterior);
-  idm_run_clear(&found);
->>>>>>> 5f35516 (Try the choice of a lattice, its verdict on six states against an exact tree, and held numbers by column)
   remove_run(&h, "run");
   close_host(&h);
 }
@@ -550,17 +552,14 @@ int main(void)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_fit_and_read),
       IN_FOLDER(test_stop_and_resume),
-<<<<<<< HEAD
+      IN_FOLDER(test_stop_and_resume_under_auto),
+      IN_FOLDER(test_resolution_of_a_run),
       IN_FOLDER(test_stop_while_looking),
       IN_FOLDER(test_failure_while_looking),
       IN_FOLDER(test_overwrite),
       IN_FOLDER(test_kills),
       IN_FOLDER(test_inputs),
       IN_FOLDER(test_logs_that_change),
-=======
-      IN_FOLDER(test_stop_and_resume_under_auto),
-      IN_FOLDER(test_resolution_of_a_run),
->>>>>>> 5f35516 (Try the choice of a lattice, its verdict on six states against an exact tree, and held numbers by column)
       IN_FOLDER(test_failures_leave_nothing),
       IN_FOLDER(test_parts_that_do_not_fit),
   };
