@@ -317,6 +317,7 @@ static idm_status try_coordinate(const idm_target *target, size_t i, double step
 idm_status idm_maximise_by_steps(const idm_target *target, const double *step, double tolerance,
                                  int limit, double *x, double *log_density, idm_error *opt_error)
 {
+  idm_require(target, step, x, log_density);
   static const double least = 1e-3;
   double scale = 1;
   while (scale > least && limit > 0) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/door.h"
 #include "base/memory.h"
 
 static int ascending(const void *a, const void *b)
@@ -60,6 +61,7 @@ static double fit_shape(const double *excess, size_t count, double *scratch, siz
 
 idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error)
 {
+  idm_require(x, ret_shape);
   const double most = fmin(0.2 * (double)count, 3 * sqrt((double)count));
   const size_t tail = (size_t)ceil(most);
   const size_t rates = 30 + (size_t)sqrt(most);
