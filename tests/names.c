@@ -233,7 +233,7 @@ static idm_data *make_log(idm_problem *problem, hostile *h)
 static void through_csv(const folder *f, const idm_problem *problem, const idm_data *data)
 {
   idm_data *again;
-  check(idm_data_write_csv(data, problem->setting, f->file, &support_error));
+  check(idm_data_write_csv(data, problem, f->file, &support_error));
   check(idm_data_read_csv(f->file, problem, NULL, &again, NULL, &support_error));
   assert_int_equal(again->rows, data->rows);
   assert_memory_equal(again->action, data->action, data->rows * sizeof *data->action);

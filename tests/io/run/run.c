@@ -474,7 +474,7 @@ static void test_logs_that_change(void **state)
   assert_non_null(stream);
   fputs("1,999,1,declare_healthy,\n", stream);
   assert_int_equal(fclose(stream), 0);
-  check(idm_data_write_csv(h.data, h.problem->setting, other, &support_error));
+  check(idm_data_write_csv(h.data, h.problem, other, &support_error));
   const char *const same[] = {NULL, link, h.log};
   for (size_t i = 0; i < 3; i++) {
     request = h.request;
