@@ -1,14 +1,12 @@
 /* What the data bound: profile likelihoods of each free number, and the likelihood at its limits.
  *
- * Contents: the maximum · limits · intervals · sentences · all of it · the verdict */
+ * Contents: the maximum · limits · intervals · all of it · the verdict */
 #include "invert/assess/identify.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/parallel.h"
 #include "idm/assess.h"
 #include "idm/laplace.h"
@@ -16,6 +14,7 @@
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "invert/assess/region.h"
+#include "invert/assess/sentence.h"
 #include "invert/matching/matching.h"
 #include "setting/freedom.h"
 
@@ -254,10 +253,11 @@ static idm_status measure_limit(const identifying *w, const parameter *item, pro
   id->improper[side] = false;
   p->enough = p->best.height;
   idm_status status = follow_tail(item, p, s, side, id->limit[side], &t, opt_error);
+  if (status != IDM_OK) return status;
   const bool inside = t.height[1] >= p->best.height - idm_profile_drop;
   const bool level = !t.exact || inside || t.rate < 1;
   id->gap[side] = fmax(0, p->best.height - fmax(t.height[2], level ? t.height[1] : -INFINITY));
-  if (status != IDM_OK || id->proper[side]) return status;
+  if (id->proper[side]) return IDM_OK;
   double weighed;
   p->weighed = true;
   p->enough = INFINITY;
@@ -265,8 +265,9 @@ static idm_status measure_limit(const identifying *w, const parameter *item, pro
   p->enough = weighed + 100; /* more than the priors will add: a level top only saves work */
   if (status == IDM_OK) status = follow_tail(item, p, s, side, id->limit[side], &t, opt_error);
   p->weighed = false;
+  if (status != IDM_OK) return status;
   id->improper[side] = isfinite(t.height[2]) || t.rate < needed;
-  return status;
+  return IDM_OK;
 }
 
 /* --- intervals ------------------------------------------------------------------------------ */
@@ -328,82 +329,6 @@ static double contraction(const inquiry *q, const parameter *item)
   return 1 - square / (prior * prior);
 }
 
-/* --- sentences ------------------------------------------------------------------------------ */
-
-static bool is_open(const idm_identification *id, int side)
-{
-  return id->gap[side] <= idm_profile_drop;
-}
-
-/* Sides that the data leave open, as clauses. */
-static void open_clauses(const idm_identification *id, char *text, size_t size)
-{
-  size_t length = 0;
-  text[0] = '\0';
-  for (int side = 0; side < 2; side++)
-    if (is_open(id, side))
-      length += (size_t)idm_print(
-          text + length, size - length,
-          id->proper[side]
-              ? "; %s it is bounded by the prior, not by the data (at the limit the "
-                "log-likelihood is within %.2f of its maximum)"
-              : "; %s it is bounded neither by the data (at the limit the log-likelihood is within "
-                "%.2f of its maximum) nor by the prior",
-          side ? "above" : "below", id->gap[side]);
-}
-
-/* "within [a, b] or [c, d]", "below only: it is above a", or as much of it as holds. */
-static void region_clause(const idm_identification *id, char *text, size_t size)
-{
-  if (id->regions == 1 && is_open(id, 0) != is_open(id, 1)) {
-    const bool below = is_open(id, 1);
-    idm_print(text, size, "%s only: it is %s %.3g", below ? "below" : "above",
-              below ? "above" : "below", below ? id->low : id->high);
-    return;
-  }
-  size_t length = (size_t)idm_print(text, size, "within ");
-  for (size_t i = 0; i < id->regions; i++)
-    length += (size_t)idm_print(text + length, size - length, "%s[%.3g, %.3g]", i ? " or " : "",
-                                id->region[i][0], id->region[i][1]);
-}
-
-/* What the interval means for the natural value of a number inferred by another. */
-static void natural_clause(const inquiry *q, const parameter *item, const idm_identification *id,
-                           char *text, size_t size)
-{
-  const char *natural = q->posterior->quantity.name[item->quantity];
-  const bool inverse = item->scale == IDM_SCALE_INVERSE;
-  text[0] = '\0';
-  if (idm_parameter_reported(item) == item->quantity) return;
-  if (inverse && id->low <= 0 && id->high >= 0)
-    idm_print(text, size, "; %.60s itself is not bounded above: report 1/%.60s%s", natural, natural,
-              item->block == IDM_BETA ? ", optimism, not beta" : "");
-  else if (inverse)
-    idm_print(text, size, " (%.60s between %.3g and %.3g)", natural,
-              1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
-  else
-    idm_print(text, size, " (%.60s between %.3g and %.3g)", natural,
-              idm_scale_from(item->scale, id->low), idm_scale_from(item->scale, id->high));
-}
-
-static void write_sentence(const inquiry *q, const parameter *item, idm_identification *id)
-{
-  char name[128];
-  char regions[200];
-  char open[400];
-  char natural[200];
-  idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-  open_clauses(id, open, sizeof open);
-  region_clause(id, regions, sizeof regions);
-  natural_clause(q, item, id, natural, sizeof natural);
-  if (id->regions == 1 && is_open(id, 0) && is_open(id, 1))
-    idm_print(id->sentence, sizeof id->sentence, "the data do not bound %s%s", name, open);
-  else
-    idm_print(id->sentence, sizeof id->sentence,
-              "the data bound %s %s (95 %% profile likelihood)%s%s%s", name, regions, natural, open,
-              id->unchecked ? "; the search was cut short, so that this is not certain" : "");
-}
-
 /* --- all of it ------------------------------------------------------------------------------ */
 
 /* With every utility free a number added to all of them changes no choice: the path is known. */
@@ -433,7 +358,7 @@ static idm_status conclude(const identifying *w, const parameter *item, profile 
   id->contraction = contraction(w->q, item);
   id->unchecked = p->left <= 0;
   report_regions(item, p, s, id);
-  write_sentence(w->q, item, id);
+  idm_identification_sentence(w->q, item, id);
   return IDM_OK;
 }
 

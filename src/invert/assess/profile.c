@@ -25,7 +25,8 @@ static const idm_block_info *info_of(const fit *f, const parameter *item)
   return f->parameters->theta->block[item->block].info;
 }
 
-double idm_profile_unit(const fit *f, const parameter *item)
+/* The unit in which a block's number is large or small, in its natural value. */
+static double unit_of(const fit *f, const parameter *item)
 {
   const idm_block_info *info = info_of(f, item);
   const double spread = info->spread > 0 ? info->spread : 1;
@@ -36,12 +37,12 @@ double idm_profile_unit(const fit *f, const parameter *item)
  */
 static double middle_of(const fit *f, const parameter *item)
 {
-  return idm_profile_unit(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
+  return unit_of(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
 }
 
 static window window_of(const fit *f, const parameter *item)
 {
-  const double unit = idm_profile_unit(f, item);
+  const double unit = unit_of(f, item);
   const double inverse = 1 / middle_of(f, item);
   const double reach = log(idm_profile_reach);
   if (isfinite(item->lower) && isfinite(item->upper)) return (window){-reach, reach, 0.1};

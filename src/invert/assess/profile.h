@@ -57,8 +57,6 @@ typedef struct profile {
 bool idm_window_is_linear(const window *w);
 /* Windows of all coordinates. */
 void idm_profile_windows(const fit *f, window *where);
-/* The unit in which a block's number is large or small, in its natural value. */
-double idm_profile_unit(const fit *f, const parameter *item);
 
 idm_status idm_profile_create(const fit *f, idm_matching *matching, profile **ret_profile,
                               idm_error *opt_error);
