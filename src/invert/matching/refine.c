@@ -329,7 +329,7 @@ static void choose(idm_refinement *r)
 static idm_status refine(choice *c, idm_error *opt_error)
 {
   idm_status status = open_at(&c->f, &c->problem, c->data, c->settings, opt_error);
-  if (status != IDM_OK) return status;
+  if (status != IDM_OK || !c->f.matching) return status;
   const idm_workspace *workspace = idm_matching_workspace(c->f.matching[0]);
   if (!idm_lattice_matters(&c->problem, workspace)) {
     idm_fit_close(&c->f);

@@ -20,7 +20,7 @@ static double bytes_a_point(const control *c)
   const double layers = (double)c->variants * (c->layers + 1);
   double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
-  numbers += (double)IDM_GMRES_WORK(c->basis) + 10; /* the forward recursion's own */
+  numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* the forward recursion's own */
   if (c->sizes.states == 2)                         /* folds */
     numbers += 2.5 * pairs * (double)c->sizes.observations + CONTROL_STRANDS;
   if (c->agent.evaluate == IDM_INTERPOLATE)

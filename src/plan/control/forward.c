@@ -28,6 +28,7 @@ typedef struct recursion {
   double *flow;        /* [padded] */
   double *residual;    /* [padded] */
   double *work;        /* of GMRES, and scratch for the start */
+  double *room;        /* [4][padded]: of the spread */
   contribution *visit; /* [points] */
   double *q;           /* [action] */
   double *pi;          /* [action] */
@@ -44,6 +45,7 @@ static void free_recursion(recursion *r)
   free(r->flow);
   free(r->residual);
   free(r->work);
+  free(r->room);
   free(r->visit);
   free(r->q);
   free(r->pi);
@@ -58,12 +60,14 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
   r->flow = idm_new(c->padded, sizeof *r->flow);
   r->residual = idm_new(c->padded, sizeof *r->residual);
   r->work = idm_new(IDM_GMRES_WORK(c->basis) * c->padded, sizeof *r->work);
+  r->room = idm_new(4 * c->padded, sizeof *r->room);
   r->visit = idm_new(c->lattice->points, sizeof *r->visit);
   r->q = idm_new(c->sizes.actions, sizeof *r->q);
   r->pi = idm_new(c->sizes.actions, sizeof *r->pi);
   r->k = idm_new(c->sizes.actions * c->models, sizeof *r->k);
   r->sigma = idm_new(c->models, sizeof *r->sigma);
-  if (r->mass && r->flow && r->residual && r->work && r->visit && r->q && r->pi && r->k && r->sigma)
+  if (r->mass && r->flow && r->residual && r->work && r->room && r->visit && r->q && r->pi &&
+      r->k && r->sigma)
     return IDM_OK;
   free_recursion(r);
   return idm_fail_memory(opt_error);
@@ -284,20 +288,17 @@ static double spread_by_return(spread *s, const double *start, double *between)
   return 2 * amplification(s) * (left + times * left_between);
 }
 
-/* The occupancy, and a bound on its error in the 1-norm. */
-static idm_status occupy(recursion *r, const double *start, double *ret_bound, idm_error *opt_error)
+/* The occupancy; returns a bound on its error in the 1-norm. */
+static double occupy(recursion *r, const double *start)
 {
   const size_t n = r->c->padded;
-  double *room = idm_new(4 * n, sizeof *room);
-  if (!room) return idm_fail_memory(opt_error);
-  spread s = {.r = r, .taboo = SIZE_MAX, .into = room, .step = room + n};
+  spread s = {.r = r, .taboo = SIZE_MAX, .into = r->room, .step = r->room + n};
+  /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the recursion holds is freed by its owner */
   const double left = spread_mass(&s, start, r->mass);
-  *ret_bound = left / (1 - r->c->numbers.discount);
-  if (*ret_bound > most_error)
-    *ret_bound =
-        r->c->any_terminal ? left * amplification(&s) : spread_by_return(&s, start, room + 3 * n);
-  free(room);
-  return IDM_OK;
+  const double bound = left / (1 - r->c->numbers.discount);
+  if (bound <= most_error) return bound;
+  return r->c->any_terminal ? left * amplification(&s)
+                            : spread_by_return(&s, start, r->room + 3 * n);
 }
 
 /* Near a discount of 1 the values are so large that what tells actions apart is lost in rounding:
@@ -328,9 +329,8 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
   visit_points(r, v);
   forward->value = weight * place_start(r, v, start);
   for (size_t i = 0; i < c->padded; i++) start[i] *= weight;
-  double bound = 0;
-  idm_status status = check_policies(r, opt_error);
-  if (status == IDM_OK) status = occupy(r, start, &bound, opt_error);
+  const idm_status status = check_policies(r, opt_error);
+  const double bound = status == IDM_OK ? occupy(r, start) : INFINITY;
   free(start);
   if (status != IDM_OK) return status;
   if (!(bound <= most_error))
