@@ -63,8 +63,10 @@ fails() {
 # json EXPRESSION: standard output is one JSON object j and nothing else, and the expression is true.
 json() {
   holds "idm $ran: $1" python3 - "$1" <<'PYTHON'
-import json, math, sys
+import csv, json, math, sys
 text = open("out").read()
+def rows(path):
+    return list(csv.DictReader(open(path)))
 def near(found, expected, tolerance=1e-6):
     if isinstance(expected, (list, tuple)):
         return len(found) == len(expected) and all(map(near, found, expected))
@@ -837,6 +839,55 @@ test_score_run() {
   json 'j["trajectories"] == 20'
 }
 
+# What simulate writes, score reads with the same file; a run stands where a problem does.
+test_round_trips() {
+  for example in $("$IDM_PROGRAM" list examples --json | sed -n 's/.*"name": "\(.*\)".*/\1/p'); do
+    set --
+    if [ "$example" = beads ]; then
+      set -- --set utility.draw=-0.1 --set 'utility.bet_high=[1, -1]' --set 'utility.bet_low=[-1, 1]'
+    fi
+    succeeds simulate "example:$example" -n 8 --steps 5 "$@" --states -o round.csv
+    succeeds score "example:$example" round.csv --json
+    json 'j["trajectories"] == 8 and isinstance(j["log_likelihood"], float)'
+  done
+  succeeds simulate example:diag --like fit.csv --seed 5 -o like.csv
+  cut -d, -f1,2 fit.csv | sort -u >ids
+  holds "--like keeps agents and trajectories" eval 'cut -d, -f1,2 like.csv | sort -u | cmp -s - ids'
+  fails 2 'exclude each other' simulate example:diag --like fit.csv -n 3
+  fails 2 'input' simulate example:diag --like like.csv -o like.csv
+  succeeds simulate run --seed 2 -o predicted.csv
+  holds "a run keeps the design of its log" eval 'cut -d, -f1,2 predicted.csv | sort -u | cmp -s - ids'
+  succeeds simulate run --draw 3 --states
+  holds "--states adds a column" eval 'head -1 out | grep -q ",state$"'
+  fails 2 "--draw is '0'" simulate run --draw 0
+  fails 2 'is a problem' simulate example:diag --draw 3
+  succeeds solve run
+  holds "solve RUN says where" grep -q 'centre of its posterior' out
+  succeeds solve run --draw 2 --json
+  json 'j["draw"] == "2" and len(j["value"]) == 1'
+  succeeds recover run --replications 2 --chains 1 --draws 50 --warmup 20 --threads 1
+  holds "recover RUN follows its log" grep -q '2 logs of 60 trajectories' out
+  succeeds summary run seed
+  holds "summary names the runs" eval 'grep -q "^run:" out && grep -q "^seed:" out'
+  succeeds summary run seed --json
+  json 'list(j) == ["run", "seed"] and "alpha" in j["seed"]["posterior"]'
+  run check run seed --json
+  json 'list(j) == ["run", "seed"]'
+  fails 2 'named twice' check run run
+}
+
+# Every row of --trials, and its sum.
+test_trials() {
+  succeeds score example:diag fit.csv --json --trials trials.csv
+  json 'near(sum(float(r["log_likelihood"]) for r in rows("trials.csv")), j["log_likelihood"], 1e-6)'
+  json 'all(near(sum(float(r[k]) for k in r if k.startswith("probability.")), 1, 1e-9) for r in rows("trials.csv"))'
+  succeeds score run fit.csv --trials trials.csv
+  holds "trials of a run have quantiles" eval 'head -1 trials.csv | grep -q "q.monitor,q.monitor.q5,q.monitor.q95"'
+  holds "a line a row" [ "$(rows trials.csv)" -eq "$(rows fit.csv)" ]
+  fails 2 'not standard output' score example:diag fit.csv --trials -
+  fails 2 'input' score example:diag fit.csv --trials fit.csv
+}
+
 test_fit_system() {
   fails 5 "cannot make the folder 'nowhere/run'" fit example:diag fit.csv --free alpha -o nowhere/run
   fails 5 "cannot make the folder 'good.csv'" fit example:diag fit.csv --free alpha -o good.csv
@@ -869,6 +920,8 @@ test_fits() {
   test_check
   test_model_half
   test_score_run
+  test_round_trips
+  test_trials
   test_fit_system
 }
 

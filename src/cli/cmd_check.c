@@ -50,7 +50,8 @@ const cli_command cli_check = {
         "about one\n"
         "fit of a hundred. Says what the data bound and what only the prior does, which parameters "
         "cannot\n"
-        "be told apart, and what to do next. Of several runs, exit code 1 says that one at least cannot be\n"
+        "be told apart, and what to do next. Of several runs, exit code 1 says that one at least "
+        "cannot be\n"
         "trusted.",
     .options = options,
     .run = run,

@@ -70,9 +70,10 @@ static idm_status write_trials(cli_call *call, const idm_problem *problem, const
 static idm_status check_trials(cli_call *call)
 {
   const char *path = cli_text(call, "trials");
-  if (!path || (strcmp(path, "-") != 0 && strcmp(path, call->argument[1]) != 0)) return IDM_OK;
-  return idm_fail(&call->error, IDM_USAGE, "--trials is '%s'; expected a file of its own to write",
-                  path);
+  if (!path) return IDM_OK;
+  if (strcmp(path, "-") != 0) return cli_check_target(call, path);
+  return idm_fail(&call->error, IDM_USAGE,
+                  "--trials needs a file to write to, not standard output");
 }
 
 static idm_status score_data(cli_call *call, const idm_data *data, const idm_workspace *workspace)

@@ -46,9 +46,15 @@ static idm_status open_job(cli_call *call, job *j)
   status = j->subject.posterior ? idm_run_read(path, &j->file, NULL, NULL, NULL, &call->error)
                                 : idm_problem_read(path, &j->file, NULL, &call->error);
   if (status != IDM_OK) return status;
-  if (like) return cli_read_data(call, like, j->subject.problem, 0, &j->like);
+  const char *output = cli_text(call, "output");
+  if (like) status = idm_file_check_output(output, &like, 1, &call->error);
+  if (status == IDM_OK && like) status = cli_read_data(call, like, j->subject.problem, 0, &j->like);
+  if (like) return status;
   if (!j->subject.posterior || cli_given(call, "number"))
     return cli_need_utilities(call, j->subject.problem);
+  const char *log = j->subject.request.data;
+  status = idm_file_check_output(output, &log, 1, &call->error);
+  if (status != IDM_OK) return status;
   status = cli_read_run_data(call, &j->subject, &j->like);
   if (status == IDM_INPUT)
     idm_notes_add(&call->notes, "a run is simulated by the design of its log: say --like DATA "

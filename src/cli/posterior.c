@@ -18,11 +18,8 @@ static idm_status print_name(cli_call *call, int index)
     printf("%s%s:\n", index ? "\n" : "", run);
     return IDM_OK;
   }
-  json_t *name = json_string(run);
-  char *text = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
-  json_decref(name);
-  if (!text)
-    return idm_fail(&call->error, IDM_USAGE, "the name of the run '%s' cannot stand in JSON", run);
+  char *text = idm_json_dump(idm_json_text(run), JSON_ENCODE_ANY);
+  if (!text) return idm_fail_memory(&call->error);
   printf("%s%s: ", index ? ", " : "{", text);
   free(text);
   return IDM_OK;
