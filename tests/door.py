@@ -84,6 +84,8 @@ SAMPLES = {
     "idm_progress": "NULL",
     "idm_monitor": "NULL",
     "const char *": "f->path",
+    "const char *const *": "(const char *const[]){f->path}",
+    "idm_codes *": "&f->own_problem->columns.codes[IDM_COLUMN_ACTION]",
     "char *": "f->buffer",
     "const double *": "f->number",
     "double *": "f->number",

@@ -257,6 +257,17 @@ idm_problem *support_labels_problem(size_t states, size_t actions, size_t observ
   return problem;
 }
 
+void support_codes(idm_problem *problem, const char *word)
+{
+  static const idm_column roles[] = {IDM_COLUMN_ACTION, IDM_COLUMN_OBSERVATION};
+  for (size_t i = 0; i < 2; i++) {
+    idm_codes *codes = &problem->columns.codes[roles[i]];
+    idm_codes_destroy(codes);
+    check(idm_codes_create(codes, 1, &support_error));
+    codes->code[0].index = strcmp(word, "index") == 0;
+  }
+}
+
 int support_set_up(void **state)
 {
   idm_problem *problem = support_labels_problem(2, 3, 2);
@@ -264,6 +275,7 @@ int support_set_up(void **state)
   SUPPORT_NAMES(&problem->setting->actions, "healthy!", "diseased!", "monitor");
   SUPPORT_NAMES(&problem->setting->observations, "negative", "positive");
   problem->setting->ends[0] = problem->setting->ends[1] = true;
+  support_codes(problem, "index");
   *state = problem;
   return 0;
 }

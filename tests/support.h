@@ -72,7 +72,9 @@ void support_names(idm_labels *labels, const char *const *names, size_t count);
   support_names(labels, (const char *const[]){__VA_ARGS__},                                        \
                 sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 idm_problem *support_labels_problem(size_t states, size_t actions, size_t observations);
-/* Fixture: DIAG's labels, declarations ending the log. */
+/* `index` or `labels`: what cells of actions and observations are. */
+void support_codes(idm_problem *problem, const char *word);
+/* Fixture: DIAG's labels, declarations ending the log, numbers for labels by index. */
 int support_set_up(void **state);
 int support_tear_down(void **state);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */

@@ -24,6 +24,8 @@ typedef struct idm_data {
   uint32_t *available;  /* [row]: index of an availability set; 0 is "all actions" */
   uint32_t *line;       /* [row]: line of the file, for messages; 0 where there is none */
   int32_t *state; /* [row]: the hidden state acted in, where a simulation kept it; else NULL */
+  uint32_t *file; /* [row]: index of that file; NULL where there is one, or none */
+  idm_labels file_name; /* empty where the data come from no file */
 
   size_t trajectories;
   size_t *first;     /* [trajectories + 1]: rows of trajectory i are first[i] .. first[i+1] - 1 */
@@ -59,6 +61,10 @@ IDM_API void idm_data_destroy(idm_data *data);
 IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
 /* How many actions an availability set leaves open. */
 IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
+/* Name the place of a row in an error that has none yet. */
+IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
+/* Name of the file that a row stands in; "" where it comes from none. */
+IDM_API const char *idm_data_file(const idm_data *data, size_t row);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open. */
 IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
                                      idm_error *opt_error);

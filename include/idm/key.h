@@ -21,7 +21,8 @@ typedef enum idm_key_kind {
   IDM_KEY_SEED, /* uint64_t */
   IDM_KEY_FLAG, /* bool */
   IDM_KEY_WORD, /* an enum, stored as int: one of `words` */
-  IDM_KEY_TEXT  /* char[most] */
+  IDM_KEY_TEXT, /* char[most] */
+  IDM_KEY_TEXTS /* char[most]: texts without line ends, one a line; in files a list of them */
 } idm_key_kind;
 
 typedef struct idm_key {

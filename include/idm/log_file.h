@@ -12,12 +12,23 @@ typedef struct idm_csv_options {
   const char *const *keep; /* names of covariates to keep */
   size_t keep_count;
   unsigned columns; /* evidence to read where the log has it: bits 1 << idm_column */
+  /* Which rows: COLUMN=VALUE or COLUMN!=VALUE, of any column, by text or by number. Values of one
+   * column are alternatives; else all must hold. A note says how many rows are left. */
+  const char *const *where;
+  size_t where_count;
 } idm_csv_options;
 
-/* Read a log by streaming. Needs the problem's labels, column roles and utility columns. */
+/* Read a log by streaming. Needs the problem's labels, column roles and utility columns. "-":
+ * standard input. */
 IDM_API idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
                                      const idm_csv_options *opt_options, idm_data **ret_data,
                                      idm_notes *opt_notes, idm_error *opt_error);
+/* The same from several files, whose columns go by name; those that play a role stand in all of
+ * them. The same name is the same agent; a trajectory stands in one file. */
+IDM_API idm_status idm_data_read_files(const char *const *paths, size_t count,
+                                       const idm_problem *problem,
+                                       const idm_csv_options *opt_options, idm_data **ret_data,
+                                       idm_notes *opt_notes, idm_error *opt_error);
 IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
                                       const idm_problem *problem,
                                       const idm_csv_options *opt_options, idm_data **ret_data,

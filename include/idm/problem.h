@@ -39,12 +39,37 @@ typedef struct idm_utility_source {
   double scale;
 } idm_utility_source;
 
-/* Which columns of a log play which role. Each is a list of names; empty lists take the defaults of
- * their descriptor. */
+/* How cells stand for labels beside the labels themselves, which always do. */
+typedef struct idm_code {
+  bool index;       /* a number is the place of a label in its list, from 0 */
+  idm_labels text;  /* a map: this text ... */
+  idm_labels means; /* ... stands for this label */
+} idm_code;
+
+/* Codes of a role: none (labels only), one (of the label), or where the label is joined from
+ * several columns one a column, of its level there (see idm_labels_level). One that goes by index
+ * is then that of every column. */
+typedef struct idm_codes {
+  size_t count;
+  idm_code *code;
+} idm_codes;
+
+/* Which columns of a log play which role, and what its cells mean. Each role is a list of names;
+ * empty lists take the defaults of their descriptor. */
 typedef struct idm_columns {
   idm_labels role[IDM_COLUMN_COUNT];
-  idm_labels utility; /* columns that utility entries name */
+  idm_labels utility;                /* columns that utility entries name */
+  idm_codes codes[IDM_COLUMN_COUNT]; /* of actions and observations */
+  idm_labels missing;                /* texts that mean "not recorded", as an empty cell does */
 } idm_columns;
+
+IDM_API void idm_codes_destroy(idm_codes *codes);
+/* Allocate `count` codes of labels only. */
+IDM_API idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *opt_error);
+/* The distinct parts number `part` of labels that are joined from `parts` by '/', in the order of
+ * the labels; IDM_INPUT where a label has not as many parts. */
+IDM_API idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
+                                    idm_labels *ret_labels, idm_error *opt_error);
 
 typedef struct idm_problem {
   idm_setting *setting;

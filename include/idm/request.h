@@ -16,8 +16,9 @@ typedef struct idm_request {
   char inverse[32]; /* name in the registry */
   idm_fit_settings settings;
   bool stan;                   /* CmdStan's CSV beside run.nc */
-  char data[1024];             /* path of the log */
-  char data_hash[IDM_HASH];    /* SHA-256 in hexadecimal */
+  char data[1 << 15];          /* paths of the log's files, one a line */
+  char data_hash[IDM_HASH];    /* SHA-256 in hexadecimal; of several files that of their hashes */
+  char where[2000];            /* conditions on its rows, one a line (see idm_csv_options) */
   char problem[1024];          /* path of the problem, or example:NAME */
   char problem_hash[IDM_HASH]; /* empty for a built-in example */
 } idm_request;
@@ -25,8 +26,8 @@ typedef struct idm_request {
 IDM_API void idm_request_default(idm_request *request);
 /* Its fields, those of the settings among them. */
 IDM_API const idm_key *idm_request_keys(void);
-/* Say where problem and log lie, and what is in them. opt_data NULL: the log that the request names
- * already. A log that it names, by this path or another, must be what it was (see
+/* Say where problem and log lie, and what is in them; the log is one path, or several, one a line.
+ * opt_data NULL: the log that the request names already. A log that it names, by this path or another, must be what it was (see
  * idm_request_check_log). IDM_USAGE where config.yaml could not name a path: it is too long, or not
  * UTF-8. */
 IDM_API idm_status idm_request_locate(idm_request *request, const char *problem,

@@ -18,6 +18,7 @@ typedef struct idm_score {
   uint64_t forced;      /* rows with one open action */
   uint64_t unrecorded;  /* rows without an action */
   long impossible_line; /* line of a decision of probability 0; 0 where there is none */
+  const char *impossible_file; /* where that line stands; borrowed from the data */
 } idm_score;
 
 typedef struct idm_scorer idm_scorer;

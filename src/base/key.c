@@ -117,6 +117,9 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
   case IDM_KEY_TEXT:
     idm_print(buffer, size, "a text of fewer than %.0f bytes", key->most);
     break;
+  case IDM_KEY_TEXTS:
+    idm_print(buffer, size, "texts of fewer than %.0f bytes in all", key->most);
+    break;
   default:
     idm_print(buffer, size, "a whole number from %.0f to %.0f%s%s", key->least, key->most,
               key->zero ? ", or " : "", key->zero ? key->zero : "");
@@ -145,6 +148,7 @@ static bool is_legal(const idm_key *key, const void *fields)
   case IDM_KEY_FLAG:
     return true;
   case IDM_KEY_TEXT:
+  case IDM_KEY_TEXTS:
     return memchr(const_field_of(key, fields), '\0', (size_t)key->most) != NULL;
   case IDM_KEY_WORD:
     while (key->words[words]) words++;
@@ -212,6 +216,7 @@ idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
   bool set;
   switch (key->kind) {
   case IDM_KEY_TEXT:
+  case IDM_KEY_TEXTS:
     set = strlen(text) < (size_t)key->most;
     if (set) memcpy(field_of(key, fields), text, strlen(text) + 1);
     break;
@@ -235,6 +240,7 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
   buffer[0] = '\0';
   switch (key->kind) {
   case IDM_KEY_TEXT:
+  case IDM_KEY_TEXTS:
     idm_print(buffer, size, "%s", (const char *)field);
     break;
   case IDM_KEY_WORD:
@@ -258,7 +264,8 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
 bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance)
 {
   if (!key || !a || !b) return false;
-  if (key->kind == IDM_KEY_TEXT) return strcmp(const_field_of(key, a), const_field_of(key, b)) == 0;
+  if (key->kind == IDM_KEY_TEXT || key->kind == IDM_KEY_TEXTS)
+    return strcmp(const_field_of(key, a), const_field_of(key, b)) == 0;
   if (key->kind == IDM_KEY_SEED)
     return *(const uint64_t *)const_field_of(key, a) == *(const uint64_t *)const_field_of(key, b);
   return idm_number_same(idm_key_number(key, a), idm_key_number(key, b), tolerance);

@@ -104,9 +104,15 @@ idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
 /* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
- * utilities by column. */
-idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem, unsigned columns,
+ * utilities by column. Paths and conditions on rows stand one a line, as a request holds them. */
+idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
+                        unsigned columns, idm_data **ret_data);
+/* The same with the rows that --where of the call leaves. */
+idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);
+/* The arguments from `first` on as paths, one a line, and the conditions of --where likewise. */
+idm_status cli_data_paths(cli_call *call, int first, char *paths, size_t size);
+idm_status cli_where(cli_call *call, char *where, size_t size);
 /* Refuse a problem whose utilities come from columns where there is no data. */
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */
@@ -161,6 +167,12 @@ void cli_catch_signals(void);
   {                                                                                                \
     .name = "set", .kind = CLI_LIST, .value = "KEY=VALUE", .problem = true,                        \
     .help = "override a key of the agent, the discount, the horizon, the start or a utility"       \
+  }
+#define CLI_WHERE_OPTION                                                                           \
+  {                                                                                                \
+    .name = "where", .kind = CLI_LIST, .value = "COLUMN=VALUE", .problem = true,                   \
+    .help = "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "       \
+            "alternatives, else all must hold"                                                     \
   }
 #define CLI_FREE_OPTION(what)                                                                      \
   {                                                                                                \

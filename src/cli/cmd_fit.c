@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 
-static const char usage[] = "usage: idm fit PROBLEM DATA -o RUN";
+static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
 /* --- the request ---------------------------------------------------------------------------- */
 
@@ -47,9 +47,13 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   idm_status status = idm_request_read(path, ret_problem, r, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
-  const char *data = call->arguments > 1 ? call->argument[1] : NULL;
-  if (!data && !r->data[0]) return idm_fail(&call->error, IDM_USAGE, "%s", usage);
-  status = idm_request_locate(r, path, data, &call->error);
+  char paths[sizeof r->data];
+  status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status == IDM_OK && cli_given(call, "where"))
+    status = cli_where(call, r->where, sizeof r->where);
+  if (status == IDM_OK && !paths[0] && !r->data[0])
+    status = idm_fail(&call->error, IDM_USAGE, "%s", usage);
+  if (status == IDM_OK) status = idm_request_locate(r, path, paths[0] ? paths : NULL, &call->error);
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
@@ -81,7 +85,10 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
   if (*ret_complete) return IDM_OK;
   cli_take_keys(call, r);
-  return idm_request_relocate(r, call->arguments > 1 ? call->argument[1] : NULL, &call->error);
+  char paths[sizeof r->data];
+  status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status != IDM_OK) return status;
+  return idm_request_relocate(r, paths[0] ? paths : NULL, &call->error);
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
@@ -111,8 +118,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
 {
   idm_data *data = NULL;
   idm_run found = {0};
-  idm_status status = cli_read_data(call, request->data, problem,
-                                    idm_inverse_find(request->inverse)->columns, &data);
+  idm_status status = cli_read_log(call, request->data, request->where, problem,
+                                   idm_inverse_find(request->inverse)->columns, &data);
   if (status == IDM_OK) {
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,
@@ -181,6 +188,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("stan"),
     {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted run"},
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
+    CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
@@ -188,9 +196,9 @@ static const cli_option options[] = {
 
 const cli_command cli_fit = {
     .name = "fit",
-    .arguments = "PROBLEM DATA -o RUN",
+    .arguments = "PROBLEM DATA... -o RUN",
     .least = 0,
-    .most = 2,
+    .most = CLI_ANY_NUMBER,
     .summary = "Infer how decisions were made",
     .description =
         "Infers the free parameters from a log: simulated chains, their diagnostics, what the data "

@@ -47,8 +47,8 @@ static idm_status print(cli_call *call, const idm_data *data, const idm_score *s
                         const double *agents)
 {
   if (score->impossible_line)
-    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes", call->argument[1],
-                  score->impossible_line);
+    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes",
+                  score->impossible_file, score->impossible_line);
   if (cli_given(call, "json")) return print_json(call, data, score, agents);
   print_table(data, score, agents);
   return IDM_OK;
@@ -99,6 +99,17 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   return status;
 }
 
+/* The log: every argument but the first. Of a run, its own log must be what it was. */
+static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_problem *problem,
+                            idm_data **ret_data)
+{
+  char paths[sizeof((idm_request *)0)->data];
+  idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status == IDM_OK && opt_request)
+    status = idm_request_check_log(opt_request, paths, &call->error);
+  return status == IDM_OK ? cli_read_data(call, paths, problem, 0, ret_data) : status;
+}
+
 /* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
 static idm_status score_by_run(cli_call *call)
 {
@@ -113,8 +124,7 @@ static idm_status score_by_run(cli_call *call)
   idm_request request;
   idm_status status =
       idm_run_read(call->argument[0], &problem, &request, &posterior, &call->notes, &call->error);
-  if (status == IDM_OK) status = idm_request_check_log(&request, call->argument[1], &call->error);
-  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
+  if (status == IDM_OK) status = read_data(call, &request, problem, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);
     agents = calloc(data->agent_name.count, sizeof *agents);
@@ -148,7 +158,7 @@ static idm_status run(cli_call *call)
   idm_data *data = NULL;
   idm_plan_report report;
   status = cli_read_problem(call, call->argument[0], &problem);
-  if (status == IDM_OK) status = cli_read_data(call, call->argument[1], problem, 0, &data);
+  if (status == IDM_OK) status = read_data(call, NULL, problem, &data);
   if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
   if (status == IDM_OK && cli_given(call, "trials")) {
     idm_trials *trials;
@@ -156,9 +166,6 @@ static idm_status run(cli_call *call)
     if (status == IDM_OK) status = write_trials(call, problem, data, trials);
   }
   if (status == IDM_OK) status = score_data(call, data, workspace);
-  /* The scorer knows the line; the file is ours. */
-  if (status == IDM_INPUT && call->error.line > 0 && !call->error.file[0])
-    snprintf(call->error.file, sizeof call->error.file, "%s", call->argument[1]);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -171,6 +178,7 @@ static const cli_option options[] = {
      .value = "FILE",
      .help = "CSV file to write, a line a row: belief before it, probability and Q of each action, "
              "surprise, log-likelihood; of a RUN means and quantiles over draws"},
+    CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
@@ -178,9 +186,9 @@ static const cli_option options[] = {
 
 const cli_command cli_score = {
     .name = "score",
-    .arguments = "PROBLEM|RUN DATA",
+    .arguments = "PROBLEM|RUN DATA...",
     .least = 2,
-    .most = 2,
+    .most = CLI_ANY_NUMBER,
     .summary = "Score a log: its log-likelihood under an agent",
     .description =
         "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"

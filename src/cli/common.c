@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/texts.h"
 #include "cli/cli.h"
 
 idm_status cli_override(cli_call *call, idm_problem *problem)
@@ -70,7 +71,8 @@ idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **re
 {
   const idm_status status = idm_request_relocate(&subject->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_data(call, subject->request.data, subject->problem, 0, ret_data);
+  return cli_read_log(call, subject->request.data, subject->request.where, subject->problem, 0,
+                      ret_data);
 }
 
 /* The number of a draw, over all chains. */
@@ -106,12 +108,41 @@ idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw)
   return status;
 }
 
-idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem, unsigned columns,
-                         idm_data **ret_data)
+idm_status cli_data_paths(cli_call *call, int first, char *paths, size_t size)
 {
-  const idm_csv_options options = {.columns = columns};
-  idm_status status =
-      idm_data_read_csv(path, problem, &options, ret_data, &call->notes, &call->error);
+  idm_status status = IDM_OK;
+  paths[0] = '\0';
+  for (int i = first; i < call->arguments && status == IDM_OK; i++)
+    status = idm_texts_add(paths, size, call->argument[i], &call->error);
+  return status;
+}
+
+idm_status cli_where(cli_call *call, char *where, size_t size)
+{
+  const char *const *given;
+  const size_t count = cli_list(call, "where", &given);
+  idm_status status = IDM_OK;
+  where[0] = '\0';
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = idm_texts_add(where, size, given[i], &call->error);
+  return status;
+}
+
+idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
+                        unsigned columns, idm_data **ret_data)
+{
+  size_t files = 0;
+  size_t conditions = 0;
+  char **file = idm_texts_split(paths, &files);
+  char **condition = idm_texts_split(where, &conditions);
+  const idm_csv_options options = {
+      .columns = columns, .where = (const char *const *)condition, .where_count = conditions};
+  idm_status status = file && condition
+                          ? idm_data_read_files((const char *const *)file, files, problem, &options,
+                                                ret_data, &call->notes, &call->error)
+                          : idm_fail_memory(&call->error);
+  free(file);
+  free(condition);
   if (status != IDM_OK) return status;
   status =
       idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
@@ -121,6 +152,14 @@ idm_status cli_read_data(cli_call *call, const char *path, idm_problem *problem,
     *ret_data = NULL;
   }
   return status;
+}
+
+idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
+                         idm_data **ret_data)
+{
+  char where[sizeof((idm_request *)0)->where];
+  const idm_status status = cli_where(call, where, sizeof where);
+  return status == IDM_OK ? cli_read_log(call, paths, where, problem, columns, ret_data) : status;
 }
 
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)

@@ -25,10 +25,11 @@ bool cli_option_at(const cli_command *command, size_t index, cli_option *option)
   return option->name;
 }
 
+/* Its place in the table; that of the end where the command has no such option. */
 static int option_index(const cli_command *command, const char *name)
 {
   int i = 0;
-  while (strcmp(command->options[i].name, name) != 0) i++;
+  while (command->options[i].name && strcmp(command->options[i].name, name) != 0) i++;
   return i;
 }
 

@@ -2,6 +2,7 @@
 #include "idm/data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/door.h"
@@ -14,8 +15,9 @@ void idm_data_destroy(idm_data *data)
                           data->line,         data->first,         data->agent,
                           data->variant,      data->start,         data->available_set,
                           data->start_belief, data->variant_value, data->covariate,
-                          data->state};
+                          data->state,        data->file};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  idm_labels_destroy(&data->file_name);
   idm_labels_destroy(&data->trajectory_name);
   idm_labels_destroy(&data->agent_name);
   idm_labels_destroy(&data->covariate_name);
@@ -90,6 +92,20 @@ idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error 
   else
     idm_data_destroy(data);
   return status;
+}
+
+const char *idm_data_file(const idm_data *data, size_t row)
+{
+  if (!data || row >= data->rows) return "";
+  const size_t file = data->file ? data->file[row] : 0;
+  return file < data->file_name.count ? data->file_name.name[file] : "";
+}
+
+void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error)
+{
+  if (!data || row >= data->rows || !opt_error || !data->line || opt_error->file[0]) return;
+  opt_error->line = (long)data->line[row];
+  snprintf(opt_error->file, sizeof opt_error->file, "%s", idm_data_file(data, row));
 }
 
 size_t idm_data_open(const idm_data *data, uint32_t set)

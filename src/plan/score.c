@@ -218,8 +218,10 @@ static void add_up(idm_scorer *scorer, idm_score *score)
     scorer->total[i] = scorer->total[node->parent] + log_p;
     sum += (double)node->count * log_p;
     evidence += (double)node->count * scorer->evidence[i];
-    if (log_p == -INFINITY && !score->impossible_line)
+    if (log_p == -INFINITY && !score->impossible_line) {
       score->impossible_line = (long)scorer->data->line[node->first_row];
+      score->impossible_file = idm_data_file(scorer->data, node->first_row);
+    }
   }
   score->log_likelihood = sum;
   score->evidence = evidence;
@@ -271,7 +273,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
     }
     if (status != IDM_OK) {
       if (opt_error && status == IDM_INPUT) {
-        opt_error->line = (long)scorer->data->line[tree->node[i].first_row];
+        idm_data_locate(scorer->data, tree->node[i].first_row, opt_error);
         name_blanks(scorer, i, opt_error);
       }
       return status;

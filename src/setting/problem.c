@@ -108,8 +108,12 @@ void idm_problem_destroy(idm_problem *problem)
   if (!problem) return;
   idm_setting_destroy(problem->setting);
   idm_theta_destroy(problem->theta);
-  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) idm_labels_destroy(&problem->columns.role[i]);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
+    idm_labels_destroy(&problem->columns.role[i]);
+    idm_codes_destroy(&problem->columns.codes[i]);
+  }
   idm_labels_destroy(&problem->columns.utility);
+  idm_labels_destroy(&problem->columns.missing);
   free(problem->utility_source);
   free(problem);
 }
@@ -308,14 +312,33 @@ static bool same_agent(const idm_agent *a, const idm_agent *b, difference *d)
   return same;
 }
 
+static bool same_codes(const idm_codes *a, const idm_codes *b, const char *what, difference *d)
+{
+  bool same = a->count == b->count;
+  for (size_t i = 0; i < a->count && same; i++) same = a->code[i].index == b->code[i].index;
+  if (!same) {
+    snprintf(d->buffer, d->size, "the form of %s", what);
+    return false;
+  }
+  for (size_t i = 0; i < a->count; i++)
+    if (!same_labels(&a->code[i].text, &b->code[i].text, what, d) ||
+        !same_labels(&a->code[i].means, &b->code[i].means, what, d))
+      return false;
+  return true;
+}
+
 static bool same_columns(const idm_problem *a, const idm_problem *b, difference *d)
 {
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
     char what[40];
     idm_print(what, sizeof what, "%s columns", idm_column_describe((idm_column)i)->key);
     if (!same_labels(&a->columns.role[i], &b->columns.role[i], what, d)) return false;
+    snprintf(what, sizeof what, "%s codes", idm_column_describe((idm_column)i)->key);
+    if (!same_codes(&a->columns.codes[i], &b->columns.codes[i], what, d)) return false;
   }
-  if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d)) return false;
+  if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d) ||
+      !same_labels(&a->columns.missing, &b->columns.missing, "missing texts", d))
+    return false;
   bool same = a->utility_sources == b->utility_sources;
   for (size_t i = 0; same && i < a->utility_sources; i++) {
     const idm_utility_source *p = &a->utility_source[i];

@@ -20,8 +20,9 @@ struct idm_matching {
   const parameter *held;  /* a number held at a value, or NULL */
   double held_value;
   long impossible_line; /* of the last score */
-  double least;         /* a multiplier smaller than this is lost in rounding */
-  idm_solver solver;    /* whose slots say where plans start */
+  const char *impossible_file;
+  double least;      /* a multiplier smaller than this is lost in rounding */
+  idm_solver solver; /* whose slots say where plans start */
 };
 
 void idm_matching_destroy(idm_matching *matching)
@@ -117,6 +118,7 @@ static idm_status score(idm_matching *m, const double *y, double *log_likelihood
   idm_score result;
   status = idm_scorer_run(m->scorer, idm_workspace_behavior(m->workspace), &result, &error);
   m->impossible_line = status == IDM_OK ? result.impossible_line : 0;
+  m->impossible_file = status == IDM_OK ? result.impossible_file : NULL;
   if (status == IDM_OK) *log_likelihood = result.log_likelihood;
   if (status == IDM_OK || outside(status)) return IDM_OK;
   if (opt_error) *opt_error = error;
@@ -179,8 +181,9 @@ idm_status idm_matching_check(idm_matching *m, idm_error *opt_error)
   return idm_scorer_run(m->scorer, idm_workspace_behavior(m->workspace), &result, opt_error);
 }
 
-long idm_matching_impossible_line(const idm_matching *m)
+long idm_matching_impossible_line(const idm_matching *m, const char **ret_file)
 {
+  *ret_file = m->impossible_file;
   return m->impossible_line;
 }
 

@@ -11,7 +11,7 @@ void idm_matching_hold(idm_matching *matching, const parameter *opt_item, double
  * that. */
 idm_status idm_matching_check(idm_matching *matching, idm_error *opt_error);
 /* Line of a decision that had probability 0 at the last evaluation; 0 where there was none. */
-long idm_matching_impossible_line(const idm_matching *matching);
+long idm_matching_impossible_line(const idm_matching *matching, const char **ret_file);
 /* Let each plan start from the last one, until the next anchor: quicker for a search, but then the
  * log-likelihood depends in its last digits on what was asked before. */
 void idm_matching_wander(idm_matching *matching);

@@ -89,9 +89,12 @@ static idm_status climb(const fit *f, size_t chain, idm_random *random, start *s
                     "utilities (they span %.3g) or the priors are too large",
                     idm_theta_range(f->problem->theta));
   }
-  const long line = idm_matching_impossible_line(f->matching[chain]);
-  char where[80] = "";
-  if (line > 0) snprintf(where, sizeof where, "; line %ld of the log is such a decision", line);
+  const char *file;
+  const long line = idm_matching_impossible_line(f->matching[chain], &file);
+  char where[240] = "";
+  if (line > 0)
+    snprintf(where, sizeof where, "; line %ld of %.160s is such a decision", line,
+             file[0] ? file : "the log");
   return idm_fail(opt_error, IDM_NUMERICAL,
                   "no starting point explains the data: every one gives some decision probability "
                   "0, or cannot be planned for%s",

@@ -69,8 +69,8 @@ static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t co
     const uint32_t later = a > b ? a : b;
     const uint32_t earlier = a > b ? b : a;
     return idm_fail_at(
-        opt_error, log->file, (long)log->time_line[later], (long)log->time_column[later],
-        "lines %lu and %lu of one trajectory have the same time",
+        opt_error, idm_log_file(log, later), (long)log->time_line[later],
+        (long)log->time_column[later], "lines %lu and %lu of one trajectory have the same time",
         (unsigned long)log->time_line[earlier], (unsigned long)log->time_line[later]);
   }
   for (size_t i = 0; i < count; i++) order[i] = scratch[i].row;
@@ -122,10 +122,10 @@ static idm_status check_ends(const idm_log *log, const size_t *first, const uint
       const size_t row = row_at(order, t);
       const int32_t action = log->action[row];
       if (action < 0 || !(setting->ends[action] || setting->terminal[action])) continue;
-      return idm_fail_at(opt_error, log->file, (long)log->line[row], (long)log->action_column[row],
-                         "the trajectory goes on (line %lu) after '%s', which ends it",
-                         (unsigned long)log->line[row_at(order, t + 1)],
-                         setting->actions.name[action]);
+      return idm_fail_at(
+          opt_error, idm_log_file(log, row), (long)log->line[row], (long)log->action_column[row],
+          "the trajectory goes on (line %lu) after '%s', which ends it",
+          (unsigned long)log->line[row_at(order, t + 1)], setting->actions.name[action]);
     }
   return IDM_OK;
 }
@@ -138,7 +138,8 @@ static idm_status check_horizon(const idm_log *log, const size_t *first, const u
   for (size_t i = 0; i < log->trajectories.count; i++) {
     if (first[i + 1] - first[i] <= (size_t)horizon) continue;
     const size_t row = row_at(order, first[i] + (size_t)horizon);
-    return idm_fail_at(opt_error, log->file, (long)log->line[row], (long)log->action_column[row],
+    return idm_fail_at(opt_error, idm_log_file(log, row), (long)log->line[row],
+                       (long)log->action_column[row],
                        "step %d of a trajectory of %zu steps; the horizon is %d", horizon + 1,
                        first[i + 1] - first[i], horizon);
   }
@@ -175,8 +176,21 @@ static idm_status move_rows(idm_log *log, const uint32_t *order, idm_data *data,
   data->observation = take_rows(&log->observation, log->rows, order);
   data->available = take_rows(&log->available, log->rows, order);
   data->line = take_rows(&log->line, log->rows, order);
-  if (data->action && data->observation && data->available && data->line) return IDM_OK;
-  return idm_fail_memory(opt_error);
+  if (!data->action || !data->observation || !data->available || !data->line)
+    return idm_fail_memory(opt_error);
+  if (!log->row_file) return IDM_OK;
+  data->file = take_rows(&log->row_file, log->rows, order);
+  return data->file ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static idm_status name_files(const idm_log *log, idm_data *data, idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(&data->file_name, log->file_count, opt_error);
+  for (size_t i = 0; i < log->file_count && status == IDM_OK; i++) {
+    const char *name = log->file_count == 1 ? log->file : log->files[i];
+    status = idm_labels_set(&data->file_name, i, name, strlen(name), opt_error);
+  }
+  return status;
 }
 
 static idm_status make_trajectories(const idm_log *log, idm_data *data, idm_error *opt_error)
@@ -268,6 +282,7 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error
   if (status == IDM_OK) status = check_horizon(log, data->first, order, opt_error);
   if (status == IDM_OK) status = make_covariates(log, order, data, opt_error);
   if (status == IDM_OK) status = move_rows(log, order, data, opt_error);
+  if (status == IDM_OK) status = name_files(log, data, opt_error);
   if (status == IDM_OK) status = make_trajectories(log, data, opt_error);
   if (status == IDM_OK) status = idm_log_move_evidence(log, order, data, opt_error);
   if (status == IDM_OK) status = make_tables(log, data, opt_error);

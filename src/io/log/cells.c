@@ -1,6 +1,7 @@
 /* Cells of a log: labels, numbers, sets of actions and beliefs. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,9 +91,10 @@ static idm_status read_number(const idm_log *log, const idm_csv_field *cell, siz
                               double *ret_number, idm_error *opt_error)
 {
   if (idm_cell_number(cell, ret_number)) return IDM_OK;
+  const bool comma = cell->length && memchr(cell->text, ',', cell->length);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' in column '%s'; expected a finite number", IDM_CELL_SHOWN(*cell),
-                     log->header.name.name[column]);
+                     "'%.*s' in column '%s'; expected a finite number%s", IDM_CELL_SHOWN(*cell),
+                     log->header.name.name[column], comma ? " (with a decimal point)" : "");
 }
 
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
@@ -102,7 +104,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
   log->time_line[log->rows] = field[role->column[0]].line;
   log->time_column[log->rows] = field[role->column[0]].column;
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     double *time = &log->time[log->rows * role->count + i];
     const idm_status status = read_number(log, &cell, role->column[i], time, opt_error);
     if (status != IDM_OK) return status;
@@ -112,33 +114,76 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
 
 /* --- labels --------------------------------------------------------------------------------- */
 
-int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length)
+/* Texts that files commonly hold where nothing was recorded. */
+bool idm_cell_looks_missing(const char *text, size_t length)
 {
-  const uint32_t index = idm_intern_find(labels, text, length);
-  if (index != IDM_INTERN_NONE) return (int32_t)index;
-  if (length == 0 || length > 9) return -1;
-  int32_t number = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (!is_digit(text[i])) return -1;
-    number = 10 * number + (text[i] - '0');
+  static const char *const words[] = {"NA", "N/A", "n/a",  "na",   "NaN",  "nan",     "NULL",
+                                      ".",  "-",   "null", "#N/A", "None", "missing", "?"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0) return true;
+  return false;
+}
+
+/* What may stand in a cell in place of a text that is no label. */
+static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size_t id,
+                             const idm_labels *labels, idm_error *opt_error)
+{
+  char list[400];
+  char cure[300] = "";
+  uint32_t index;
+  const bool action = id == IDM_COLUMN_ACTION;
+  const char *noun = action ? "action" : "observation";
+  idm_labels_list(labels, list, sizeof list);
+  if (idm_cell_looks_missing(cell->text, cell->length))
+    snprintf(cure, sizeof cure,
+             "; where it means that nothing was recorded, say data: {missing: [\"%.*s\"]} in the "
+             "problem file",
+             IDM_CELL_SHOWN(*cell));
+  else if (idm_cell_is_index(cell->text, cell->length, &index))
+    snprintf(cure, sizeof cure,
+             "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
+             "{%.*s: NAME, ...}}}, or codes: index for places in this list, counted from 0",
+             noun, IDM_CELL_SHOWN(*cell));
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is no %s; expected one of: %s%s", IDM_CELL_SHOWN(*cell), noun, list,
+                     cure);
+}
+
+/* A cell of a label that is joined from columns, each with codes of its own: its level's name. */
+static idm_status translate(const idm_log *log, size_t id, const idm_choice *choice, size_t column,
+                            idm_csv_field *cell, idm_error *opt_error)
+{
+  if (!choice->parts || !cell->length) return IDM_OK;
+  const idm_cell_code *code = &choice->part[column];
+  const int32_t level = idm_cell_code_find(code, cell->text, cell->length, "");
+  size_t length;
+  if (level >= 0) {
+    cell->text = idm_intern_text(&code->labels, (uint32_t)level, &length);
+    cell->length = (uint32_t)length;
+    return IDM_OK;
   }
-  return (uint32_t)number < labels->count ? number : -1;
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' in column '%s' is neither a level of it nor a code for one",
+                     IDM_CELL_SHOWN(*cell),
+                     log->header.name.name[log->header.role[id].column[column]]);
 }
 
 /* The cells of a label, joined by '/', in the place of the first. No text where all are empty; some
  * empty is an error. */
-static idm_status read_label(idm_log *log, size_t id, const idm_csv_field *field,
-                             idm_csv_field *ret_cell, idm_error *opt_error)
+static idm_status read_label(idm_log *log, size_t id, const idm_choice *choice,
+                             const idm_csv_field *field, idm_csv_field *ret_cell,
+                             idm_error *opt_error)
 {
   const idm_log_role *role = &log->header.role[id];
-  *ret_cell = idm_cell_trim(field[role->column[0]]);
+  *ret_cell = idm_log_cell(log, &field[role->column[0]]);
   if (role->count == 1) return IDM_OK;
   size_t used = 0;
   size_t empty = 0;
   const idm_csv_field *hole = NULL;
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
-    const idm_status status = idm_log_scratch(log, used + cell.length + 1, opt_error);
+    idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
+    idm_status status = translate(log, id, choice, i, &cell, opt_error);
+    if (status == IDM_OK) status = idm_log_scratch(log, used + cell.length + 1, opt_error);
     if (status != IDM_OK) return status;
     if (!cell.length) {
       empty++;
@@ -157,27 +202,19 @@ static idm_status read_label(idm_log *log, size_t id, const idm_csv_field *field
   return IDM_OK;
 }
 
-static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, const char *what,
-                             const idm_labels *labels, idm_error *opt_error)
-{
-  char list[400];
-  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' is no %s; expected one of: %s (or a number from 0 to %zu)",
-                     IDM_CELL_SHOWN(*cell), what, idm_labels_list(labels, list, sizeof list),
-                     labels->count - 1);
-}
-
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
-  const idm_status status = read_label(log, IDM_COLUMN_ACTION, field, &cell, opt_error);
+  const idm_status status =
+      read_label(log, IDM_COLUMN_ACTION, &log->actions, field, &cell, opt_error);
   if (status != IDM_OK) return status;
   log->line[log->rows] = cell.line;
   log->action_column[log->rows] = cell.column;
-  const int32_t action =
-      cell.length ? idm_log_label(&log->actions, cell.text, cell.length) : IDM_MISSING;
+  const int32_t action = cell.length
+                             ? idm_cell_code_find(&log->actions.whole, cell.text, cell.length, "")
+                             : IDM_MISSING;
   if (cell.length && action < 0)
-    return fail_label(log, &cell, "action", &log->problem->setting->actions, opt_error);
+    return fail_label(log, &cell, IDM_COLUMN_ACTION, &log->problem->setting->actions, opt_error);
   log->action[log->rows] = action;
   return IDM_OK;
 }
@@ -185,17 +222,19 @@ idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_err
 idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
-  const idm_status status = read_label(log, IDM_COLUMN_OBSERVATION, field, &cell, opt_error);
+  const idm_status status =
+      read_label(log, IDM_COLUMN_OBSERVATION, &log->observations, field, &cell, opt_error);
   if (status != IDM_OK) return status;
   const idm_setting *setting = log->problem->setting;
   const int32_t action = log->action[log->rows];
   const int32_t observation =
-      cell.length ? idm_log_label(&log->observations, cell.text, cell.length) : IDM_MISSING;
+      cell.length ? idm_cell_code_find(&log->observations.whole, cell.text, cell.length, "")
+                  : IDM_MISSING;
   if (cell.length && observation < 0) {
     /* Nothing is recognised after a terminal action, so what the log says there needs no meaning.
      */
     if (action < 0 || !setting->terminal[action])
-      return fail_label(log, &cell, "observation", &setting->observations, opt_error);
+      return fail_label(log, &cell, IDM_COLUMN_OBSERVATION, &setting->observations, opt_error);
     if (!log->unseen++) log->unseen_line = cell.line;
   }
   log->observation[log->rows] = observation;
@@ -215,9 +254,9 @@ static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *
     part.text = text;
     part.length = (uint32_t)((bar ? bar : end) - text);
     part = idm_cell_trim(part);
-    const int32_t action = idm_log_label(&log->actions, part.text, part.length);
+    const int32_t action = idm_cell_code_find(&log->actions.whole, part.text, part.length, "|");
     if (action < 0)
-      return fail_label(log, &part, "action", &log->problem->setting->actions, opt_error);
+      return fail_label(log, &part, IDM_COLUMN_ACTION, &log->problem->setting->actions, opt_error);
     log->open[action] = true;
     if (!bar) return IDM_OK;
     text = bar + 1;
@@ -233,7 +272,7 @@ static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *r
   bool listed = false;
   memset(log->open, 0, actions * sizeof *log->open);
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     if (!cell.length) continue;
     const idm_status status = mark_open(log, &cell, opt_error);
     if (status != IDM_OK) return status;
@@ -286,7 +325,7 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
   size_t length;
   if (!set || action < 0 || idm_intern_text(&log->available_sets, set, &length)[action])
     return IDM_OK;
-  const idm_csv_field cell = idm_cell_trim(field[role->column[0]]);
+  const idm_csv_field cell = idm_log_cell(log, &field[role->column[0]]);
   return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                      "the action taken, '%s', is not among those available: %.*s",
                      log->problem->setting->actions.name[action], IDM_CELL_SHOWN(cell));
@@ -331,7 +370,7 @@ idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_er
   idm_log_trajectory *known = &log->known[log->trajectory[log->rows]];
   if (!role->count) return IDM_OK;
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     const idm_status status = read_number(log, &cell, role->column[i], &log->number[i], opt_error);
     if (status != IDM_OK) return status;
   }
@@ -364,7 +403,7 @@ static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret
   const idm_csv_field *hole = NULL;
   size_t filled = 0;
   for (size_t s = 0; s < role->count; s++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[s]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[s]]);
     if (!cell.length) {
       hole = &field[role->column[s]];
       continue;
@@ -387,7 +426,7 @@ idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_err
   if (!is_first(log, known)) {
     bool given = false;
     for (size_t s = 0; s < role->count; s++)
-      given = given || idm_cell_trim(field[role->column[s]]).length > 0;
+      given = given || idm_log_cell(log, &field[role->column[s]]).length > 0;
     if (given && !log->later_beliefs++) log->later_line = field[role->column[0]].line;
     return IDM_OK;
   }
@@ -418,7 +457,7 @@ idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm
 {
   const idm_log_role *role = &log->header.role[IDM_ROLE_KEEP];
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     uint32_t level = 0;
     if (cell.length && !idm_intern_add(&log->levels[i], cell.text, cell.length, &level))
       return idm_fail_memory(opt_error);

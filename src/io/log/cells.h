@@ -7,9 +7,8 @@
 /* A finite decimal number; false for anything else. */
 bool idm_cell_number(const idm_csv_field *cell, double *ret_number);
 
-/* Index of a label; where none matches, a 0-based number in range; -1. As idm_labels_find, hashed.
- */
-int32_t idm_log_label(const idm_intern *labels, const char *text, size_t length);
+/* Whether a text is one of those that commonly stand for what was not recorded. */
+bool idm_cell_looks_missing(const char *text, size_t length);
 /* Each reads its cells of a row whose number is log->rows; the trajectory is log->trajectory[row].
  */
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);

@@ -23,8 +23,11 @@ struct idm_csv {
   uint32_t line; /* of `at` */
   idm_csv_field *field;
   size_t field_capacity;
-  size_t width;  /* fields of the first record; 0 before it */
-  char *scratch; /* texts with their quotes undoubled */
+  size_t width;      /* fields of the first record; 0 before it */
+  char separator;    /* told from the first record */
+  char top;          /* the largest of the bytes that stop the scan of a plain field */
+  bool special[256]; /* those bytes */
+  char *scratch;     /* texts with their quotes undoubled */
   size_t scratch_capacity;
 };
 
@@ -133,11 +136,66 @@ void idm_csv_close(idm_csv *csv)
   free(csv);
 }
 
-/* --- scanning ------------------------------------------------------------------------------- */
+/* --- the separator -------------------------------------------------------------------------- */
 
-/* Bytes that stop the scan of a field without quotes. */
-static const bool special[256] = {
-    ['\0'] = true, ['\n'] = true, ['\r'] = true, ['"'] = true, [','] = true};
+static const char separators[] = ",\t;";
+
+static const char *separator_name(char separator)
+{
+  return separator == '\t' ? "tab" : separator == ';' ? "semicolon" : "comma";
+}
+
+static void separate_by(idm_csv *csv, char separator)
+{
+  csv->separator = separator;
+  csv->top = separator > ',' ? separator : ',';
+  const char stops[] = {'\0', '\n', '\r', '"', separator};
+  for (size_t i = 0; i < sizeof stops; i++) csv->special[(unsigned char)stops[i]] = true;
+}
+
+/* How often each separator stands in the first record outside quotes; false where the buffer ends
+ * before the record does. */
+static bool count_separators(const idm_csv *csv, size_t count[sizeof separators])
+{
+  bool quoted = false;
+  bool blank = true;
+  memset(count, 0, sizeof separators * sizeof *count);
+  for (const char *p = csv->at; p < csv->end; p++) {
+    const char *found = *p && !quoted ? strchr(separators, *p) : NULL;
+    if (*p == '"') quoted = !quoted; /* a doubled quote opens what it closed */
+    if (found) count[found - separators]++;
+    if (!quoted && !blank && (*p == '\n' || *p == '\r')) return true;
+    blank = blank && strchr(" \t\r\n", *p);
+    if (blank) count[1] = 0; /* what stands on blank lines separates nothing */
+  }
+  return !csv->stream;
+}
+
+/* The separator of a file, from its first record. */
+static idm_status tell_separator(idm_csv *csv, idm_error *opt_error)
+{
+  size_t count[sizeof separators];
+  while (!count_separators(csv, count)) {
+    if ((size_t)(csv->end - csv->at) > IDM_CSV_FIELD_LIMIT) break; /* enough to judge by */
+    const idm_status status = refill(csv, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  size_t first = 0;
+  while (separators[first] && !count[first]) first++;
+  size_t second = first;
+  while (separators[first] && separators[second] && (second == first || !count[second])) second++;
+  if (separators[first] && separators[second])
+    return idm_fail_at(opt_error, csv->file, (long)csv->line, 1,
+                       "the header holds %zu %s%s and %zu %s%s: which of them separates its names? "
+                       "put names that hold one in quotes",
+                       count[first], separator_name(separators[first]),
+                       count[first] == 1 ? "" : "s", count[second],
+                       separator_name(separators[second]), count[second] == 1 ? "" : "s");
+  separate_by(csv, separators[first] ? separators[first] : ',');
+  return IDM_OK;
+}
+
+/* --- scanning ------------------------------------------------------------------------------- */
 
 static long column_of(const scan *s, const char *place)
 {
@@ -167,13 +225,13 @@ static const char *stop_of(const idm_csv *csv, const char *first)
                                                           : csv->end;
 }
 
-/* Behind a field at p stands a comma, a line end, or the end of the file. */
+/* Behind a field at p stands a separator, a line end, or the end of the file. */
 static step end_field(const idm_csv *csv, scan *s, const char *p)
 {
   s->at = p;
   if (p == csv->end) return csv->stream ? MORE : LAST_FIELD;
   s->at = p + 1;
-  if (*p == ',') return NEXT_FIELD;
+  if (*p == csv->separator) return NEXT_FIELD;
   if (*p == '\r') {
     if (p + 1 == csv->end && csv->stream) return MORE;
     if (p + 1 < csv->end && p[1] == '\n') s->at = p + 2;
@@ -183,28 +241,28 @@ static step end_field(const idm_csv *csv, scan *s, const char *p)
   return LAST_FIELD;
 }
 
-/* The first special byte from p on, or stop. All special bytes lie at or below the comma, so eight
- * bytes above it are passed at once. */
-static const char *skip_plain(const char *p, const char *stop)
+/* The first special byte from p on, or stop. Eight bytes that lie above all special ones are passed
+ * at once. */
+static const char *skip_plain(const idm_csv *csv, const char *p, const char *stop)
 {
   const uint64_t ones = 0x0101010101010101u;
   while (stop - p >= 8) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
-    if ((word - ones * (',' + 1)) & ~word & (ones << 7)) {
+    if ((word - ones * ((uint64_t)csv->top + 1)) & ~word & (ones << 7)) {
       for (int i = 0; i < 8; i++)
-        if (special[(unsigned char)p[i]]) return p + i;
+        if (csv->special[(unsigned char)p[i]]) return p + i;
     }
     p += 8;
   }
-  while (p < stop && !special[(unsigned char)*p]) p++;
+  while (p < stop && !csv->special[(unsigned char)*p]) p++;
   return p;
 }
 
 static step scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
 {
   const char *const stop = stop_of(csv, s->at);
-  const char *p = skip_plain(s->at, stop);
+  const char *p = skip_plain(csv, s->at, stop);
   if ((size_t)(p - s->at) > IDM_CSV_FIELD_LIMIT) return fail_long(csv, s, field);
   field->text = s->at;
   field->length = (uint32_t)(p - s->at);
@@ -259,10 +317,11 @@ static step scan_quoted(const idm_csv *csv, scan *s, idm_csv_field *field)
   field->length = (uint32_t)(p - first);
   p++;
   if (p < csv->end && *p == '\0') return fail_nul(csv, s, p);
-  if (p < csv->end && *p != ',' && *p != '\n' && *p != '\r') {
+  if (p < csv->end && *p != csv->separator && *p != '\n' && *p != '\r') {
     s->status = idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, p),
-                            "text after a closing quote; expected a comma or the end of the line "
-                            "(quotes inside a quoted field are doubled)");
+                            "text after a closing quote; expected a %s or the end of the line "
+                            "(quotes inside a quoted field are doubled)",
+                            separator_name(csv->separator));
     return FAILED;
   }
   return end_field(csv, s, p);
@@ -350,6 +409,10 @@ idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *r
 {
   *ret_field = csv->field;
   *ret_count = 0;
+  if (!csv->separator) {
+    const idm_status status = tell_separator(csv, opt_error);
+    if (status != IDM_OK) return status;
+  }
   scan s;
   for (;;) {
     if (csv->at == csv->end && !csv->stream) return IDM_OK;

@@ -1,8 +1,9 @@
 /* CSV (RFC 4180) as a stream of records, with the place of every field.
  *
- * Fields are separated by commas; a field in quotes may hold commas, line ends and doubled quotes.
- * Lines end in LF, CRLF or CR; blank lines are skipped, and so is a UTF-8 byte order mark. Every
- * record has as many fields as the first. */
+ * Fields are separated by commas, tabs or semicolons: by the only one of them that stands in the
+ * first record outside quotes (by commas where none does; several are an error). A field in quotes
+ * may hold separators, line ends and doubled quotes. Lines end in LF, CRLF or CR; blank lines are
+ * skipped, and so is a UTF-8 byte order mark. Every record has as many fields as the first. */
 #ifndef IDM_IO_CSV_H
 #define IDM_IO_CSV_H
 

@@ -103,7 +103,7 @@ idm_status idm_log_read_evidence(idm_log *log, const idm_csv_field *field, idm_e
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     if (!is_number(log, c) && !is_label(log, c)) continue;
-    const idm_csv_field cell = idm_cell_trim(field[log->header.role[c].column[0]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[log->header.role[c].column[0]]);
     idm_status status = is_number(log, c) ? read_number(log, c, &cell, opt_error)
                                           : read_label(log, c, &cell, opt_error);
     if (status == IDM_OK) status = check_same(log, c, &cell, opt_error);

@@ -128,6 +128,12 @@ static idm_status default_trajectory(idm_log_header *header, idm_error *opt_erro
   return IDM_OK;
 }
 
+static bool ends_in_blank(const char *name)
+{
+  const size_t length = strlen(name);
+  return !length || name[length - 1] == ' ' || name[length - 1] == '\t';
+}
+
 /* belief.STATE columns: none, or one for every state. */
 static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
                               idm_error *opt_error)
@@ -143,7 +149,11 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
       if (status != IDM_OK) return status;
       for (size_t s = 0; s < states->count; s++) role->column[s] = none;
     }
-    const long state = idm_labels_find(states, name + prefix, strlen(name + prefix));
+    long state = idm_labels_find(states, name + prefix, strlen(name + prefix));
+    /* A number stands for no name, unless for one that a header cannot hold. */
+    if (state >= 0 && strcmp(states->name[state], name + prefix) != 0 &&
+        !ends_in_blank(states->name[state]))
+      state = -1;
     const long line = (long)header->place[i].line;
     const long column = (long)header->place[i].column;
     char list[400];
@@ -193,6 +203,25 @@ static idm_status map_columns(idm_log_header *header, const idm_problem *problem
                         asked->count);
   }
   return status;
+}
+
+idm_status idm_log_header_agree(const idm_log_header *a, const idm_log_header *b,
+                                idm_error *opt_error)
+{
+  for (size_t r = 0; r < IDM_ROLE_COUNT; r++) {
+    const idm_log_role *x = &a->role[r];
+    const idm_log_role *y = &b->role[r];
+    for (size_t i = 0; i < x->count || i < y->count; i++) {
+      const char *first = i < x->count ? a->name.name[x->column[i]] : NULL;
+      const char *second = i < y->count ? b->name.name[y->column[i]] : NULL;
+      if (first && second && strcmp(first, second) == 0) continue;
+      return idm_fail_at(opt_error, b->file, (long)b->place[0].line, (long)b->place[0].column,
+                         "%s '%s' is read from one of %s and this file only; files that are read "
+                         "together have the same columns",
+                         "the column", first ? first : second, a->file);
+    }
+  }
+  return IDM_OK;
 }
 
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,

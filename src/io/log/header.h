@@ -48,6 +48,9 @@ idm_status idm_log_header_create(idm_log_header *header, const char *file,
 /* Give every role its columns: those the problem names, else the defaults of DESIGN, section 6. */
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error);
+/* Whether every role has columns of the same names in both. */
+idm_status idm_log_header_agree(const idm_log_header *a, const idm_log_header *b,
+                                idm_error *opt_error);
 void idm_log_header_destroy(idm_log_header *header);
 /* The first of some names that is a column, as the only column of a role; the role stays empty
  * where none is. */

@@ -3,12 +3,15 @@
 #define IDM_IO_LOG_LOG_H
 
 #include "base/intern.h"
+#include "io/log/choice.h"
 #include "io/log/header.h"
+#include "io/log/where.h"
 
 /* What is known of a trajectory while rows come in. */
 typedef struct idm_log_trajectory {
   uint32_t agent;
   uint32_t variant;
+  uint32_t file; /* the one that it stands in */
   int32_t start;
   uint32_t seen;     /* its first row in the file */
   uint32_t earliest; /* its first row in time, so far */
@@ -17,12 +20,17 @@ typedef struct idm_log_trajectory {
 /* Zero-initialise, set the borrowed part. */
 typedef struct idm_log {
   const idm_problem *problem; /* borrowed */
-  const char *file;           /* borrowed */
-  idm_notes *opt_notes;       /* borrowed */
+  const char *const *files;   /* borrowed: [file_count] */
+  size_t file_count;
+  size_t at;            /* the file being read */
+  const char *file;     /* its name in messages; borrowed */
+  idm_notes *opt_notes; /* borrowed */
   idm_log_header header;
 
-  idm_intern actions; /* labels of the setting */
-  idm_intern observations;
+  idm_choice actions;
+  idm_choice observations;
+  idm_intern missing; /* texts that mean what an empty cell does */
+  idm_where where;    /* which rows are wanted */
   idm_intern agents;
   idm_intern trajectories;   /* agent's number in 4 bytes, then the id, its parts ended by NUL */
   idm_intern joined;         /* the same of ids in several parts, joined by '/' */
@@ -41,6 +49,7 @@ typedef struct idm_log {
   int32_t *observation;    /* [row] */
   uint32_t *available;     /* [row] */
   uint32_t *line;          /* [row]: of the action's cell */
+  uint32_t *row_file;      /* [row] where there are several files */
   uint32_t *action_column; /* [row] */
   uint32_t *time_line;     /* [row] where there is a time */
   uint32_t *time_column;   /* [row] where there is a time */
@@ -67,5 +76,21 @@ typedef struct idm_log {
   size_t unseen;          /* unknown observations after terminal actions */
   uint32_t unseen_line;   /* of the first of them */
 } idm_log;
+
+/* The cell without surrounding blanks; one that says that it is missing is empty. */
+static inline idm_csv_field idm_log_cell(const idm_log *log, const idm_csv_field *field)
+{
+  idm_csv_field cell = idm_cell_trim(*field);
+  if (log->missing.count && cell.length &&
+      idm_intern_find(&log->missing, cell.text, cell.length) != IDM_INTERN_NONE)
+    cell.length = 0;
+  return cell;
+}
+
+/* The file of a row, for messages. */
+static inline const char *idm_log_file(const idm_log *log, size_t row)
+{
+  return log->row_file ? log->files[log->row_file[row]] : log->file;
+}
 
 #endif

@@ -15,17 +15,25 @@ static const size_t row_limit = (size_t)1 << 31;
 
 /* --- the log -------------------------------------------------------------------------------- */
 
-static idm_status intern_labels(idm_intern *intern, const idm_labels *labels, const char *what,
-                                idm_error *opt_error)
+static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
 {
-  for (size_t i = 0; i < labels->count; i++) {
+  const idm_columns *columns = &log->problem->columns;
+  const idm_setting *setting = log->problem->setting;
+  const idm_log_role *role = log->header.role;
+  idm_status status =
+      idm_choice_prepare(&log->actions, &setting->actions, &columns->codes[IDM_COLUMN_ACTION],
+                         role[IDM_COLUMN_ACTION].count, opt_error);
+  if (status == IDM_OK)
+    status = idm_choice_prepare(&log->observations, &setting->observations,
+                                &columns->codes[IDM_COLUMN_OBSERVATION],
+                                role[IDM_COLUMN_OBSERVATION].count, opt_error);
+  for (size_t i = 0; i < columns->missing.count && status == IDM_OK; i++) {
     uint32_t index;
-    if (!idm_intern_add(intern, labels->name[i], strlen(labels->name[i]), &index))
-      return idm_fail_memory(opt_error);
-    if (index != i)
-      return idm_fail(opt_error, IDM_INPUT, "%s '%s' is named twice", what, labels->name[i]);
+    const char *text = columns->missing.name[i];
+    if (!idm_intern_add(&log->missing, text, strlen(text), &index))
+      status = idm_fail_memory(opt_error);
   }
-  return IDM_OK;
+  return status;
 }
 
 /* Everything whose size the header and the problem tell. */
@@ -34,9 +42,7 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   const idm_setting *setting = log->problem->setting;
   const idm_sizes sizes = idm_setting_sizes(setting);
   const size_t utilities = log->header.role[IDM_ROLE_UTILITY].count;
-  idm_status status = intern_labels(&log->actions, &setting->actions, "action", opt_error);
-  if (status == IDM_OK)
-    status = intern_labels(&log->observations, &setting->observations, "observation", opt_error);
+  const idm_status status = prepare_meanings(log, opt_error);
   if (status != IDM_OK) return status;
   log->number = idm_new(sizes.states > utilities ? sizes.states : utilities, sizeof *log->number);
   log->open = idm_new(sizes.actions, sizeof *log->open);
@@ -57,14 +63,18 @@ static void clear(idm_log *log)
   if (log->levels)
     for (size_t i = 0; i < log->header.role[IDM_ROLE_KEEP].count; i++)
       idm_intern_clear(&log->levels[i]);
-  idm_intern *const interns[] = {&log->actions,        &log->observations, &log->agents,
-                                 &log->joined,         &log->trajectories, &log->available_text,
-                                 &log->available_sets, &log->starts,       &log->variants};
+  idm_choice_clear(&log->actions);
+  idm_choice_clear(&log->observations);
+  idm_where_clear(&log->where);
+  idm_intern *const interns[] = {&log->missing,        &log->agents, &log->joined, &log->trajectories,
+                                 &log->available_text, &log->starts, &log->available_sets,
+                                 &log->variants};
   for (size_t i = 0; i < sizeof interns / sizeof interns[0]; i++) idm_intern_clear(interns[i]);
   void *const arrays[] = {log->levels,      log->available_of, log->trajectory, log->action,
                           log->observation, log->available,    log->line,       log->action_column,
                           log->time_line,   log->time_column,  log->time,       log->covariate,
-                          log->known,       log->scratch,      log->number,     log->open};
+                          log->known,       log->scratch,      log->number,     log->open,
+                          log->row_file};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_log_clear_evidence(log);
   idm_log_header_destroy(&log->header);
@@ -96,6 +106,7 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
   log->observation = grow(log->observation, sizeof *log->observation, 1, capacity, &grown);
   log->available = grow(log->available, sizeof *log->available, 1, capacity, &grown);
   log->line = grow(log->line, sizeof *log->line, 1, capacity, &grown);
+  log->row_file = grow(log->row_file, sizeof *log->row_file, log->file_count > 1, capacity, &grown);
   log->action_column = grow(log->action_column, sizeof *log->action_column, 1, capacity, &grown);
   log->time_line = grow(log->time_line, sizeof *log->time_line, times > 0, capacity, &grown);
   log->time_column = grow(log->time_column, sizeof *log->time_column, times > 0, capacity, &grown);
@@ -114,10 +125,13 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, c
 {
   const idm_log_role *role = &log->header.role[id];
   for (size_t i = 0; i < role->count; i++) {
-    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     if (!cell.length)
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
-                         "an empty cell in column '%s'; expected the id of %s",
+                         "%s in column '%s'; expected the id of %s",
+                         idm_cell_trim(field[role->column[i]]).length
+                             ? "a cell that says that it is missing (data.missing)"
+                             : "an empty cell",
                          log->header.name.name[role->column[i]],
                          id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
     if (!idm_utf8_plain(cell.text, cell.length))
@@ -166,8 +180,11 @@ static idm_status add_trajectory(idm_log *log, uint32_t agent, idm_error *opt_er
     if (!grown) return idm_fail_memory(opt_error);
     log->known_capacity = capacity;
   }
-  log->known[index] = (idm_log_trajectory){
-      .agent = agent, .start = -1, .seen = (uint32_t)log->rows, .earliest = (uint32_t)log->rows};
+  log->known[index] = (idm_log_trajectory){.agent = agent,
+                                           .file = (uint32_t)log->at,
+                                           .start = -1,
+                                           .seen = (uint32_t)log->rows,
+                                           .earliest = (uint32_t)log->rows};
   return IDM_OK;
 }
 
@@ -191,6 +208,20 @@ static idm_status check_joined(idm_log *log, const idm_csv_field *field, size_t 
                      (int)(length - sizeof(uint32_t)), log->scratch + sizeof(uint32_t));
 }
 
+/* Two files that number their trajectories alike, with nothing to tell them apart, must not be read
+ * as one trajectory. */
+static idm_status fail_spread(const idm_log *log, const idm_csv_field *field,
+                              const idm_log_trajectory *known, idm_error *opt_error)
+{
+  const idm_csv_field cell =
+      idm_cell_trim(field[log->header.role[IDM_COLUMN_TRAJECTORY].column[0]]);
+  return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
+                     "the trajectory '%.*s' begins in %s (line %lu); a trajectory stands in one "
+                     "file: give its rows an agent or a trajectory of their own, or join the files",
+                     IDM_CELL_SHOWN(cell), log->files[known->file],
+                     (unsigned long)log->line[known->seen]);
+}
+
 /* A trajectory is the pair of its agent and its own id. */
 static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
@@ -212,7 +243,10 @@ static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *
     }
   }
   log->trajectory[log->rows] = log->last_trajectory;
-  return status;
+  if (log->row_file) log->row_file[log->rows] = (uint32_t)log->at;
+  if (status != IDM_OK) return status;
+  const idm_log_trajectory *known = &log->known[log->last_trajectory];
+  return known->file == log->at ? IDM_OK : fail_spread(log, field, known, opt_error);
 }
 
 static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
@@ -239,7 +273,8 @@ static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *
 
 /* --- the whole file ------------------------------------------------------------------------- */
 
-static void add_notes(const idm_log *log)
+/* Once a file is read: what is to be known of it. */
+static void add_notes(idm_log *log)
 {
   if (log->rounded_beliefs)
     idm_notes_add(log->opt_notes,
@@ -261,29 +296,173 @@ static void add_notes(const idm_log *log)
         "have; nothing is seen there, so it is left out (first on line %lu)",
         log->file, log->unseen, log->unseen == 1 ? "" : "s", log->unseen == 1 ? "s" : "",
         (unsigned long)log->unseen_line);
+  log->rounded_beliefs = log->later_beliefs = log->unseen = 0;
 }
 
-static idm_status read_log(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
-                           idm_data **ret_data, idm_error *opt_error)
+/* A row that is not wanted: which trajectory loses it. */
+static idm_status drop_row(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  static const size_t roles[] = {IDM_COLUMN_AGENT, IDM_COLUMN_TRAJECTORY};
+  size_t used = 0;
+  uint32_t index;
+  log->where.dropped++;
+  for (size_t r = 0; r < 2; r++) {
+    const idm_log_role *role = &log->header.role[roles[r]];
+    const bool agent = roles[r] == IDM_COLUMN_AGENT;
+    for (size_t i = 0; i < role->count; i++) {
+      const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
+      const idm_status status = idm_log_scratch(log, used + cell.length + 2, opt_error);
+      if (status != IDM_OK) return status;
+      if (i) log->scratch[used++] = agent ? '/' : '\0';
+      memcpy(log->scratch + used, cell.text, cell.length);
+      used += cell.length;
+    }
+    if (agent && !role->count) {
+      const idm_status status = idm_log_scratch(log, used + 5, opt_error);
+      if (status != IDM_OK) return status;
+      memcpy(log->scratch + used, "all", 3);
+      used += 3;
+    }
+    if (agent) log->scratch[used++] = '\0';
+  }
+  return idm_intern_add(&log->where.cut, log->scratch, used, &index) ? IDM_OK
+                                                                     : idm_fail_memory(opt_error);
+}
+
+/* How many trajectories are left in part: their other rows are as if they had never been. */
+static idm_status count_cut(idm_log *log, size_t *ret_count, idm_error *opt_error)
+{
+  *ret_count = 0;
+  for (uint32_t i = 0; i < log->trajectories.count; i++) {
+    size_t agent_length;
+    size_t length;
+    const char *agent = idm_intern_text(&log->agents, log->known[i].agent, &agent_length);
+    const char *id = idm_intern_text(&log->trajectories, i, &length) + sizeof(uint32_t);
+    length -= sizeof(uint32_t);
+    const idm_status status = idm_log_scratch(log, agent_length + length + 1, opt_error);
+    if (status != IDM_OK) return status;
+    memcpy(log->scratch, agent, agent_length);
+    log->scratch[agent_length] = '\0';
+    memcpy(log->scratch + agent_length + 1, id, length);
+    *ret_count += idm_intern_find(&log->where.cut, log->scratch, agent_length + 1 + length) !=
+                  IDM_INTERN_NONE;
+  }
+  return IDM_OK;
+}
+
+/* What the conditions left. */
+static idm_status report_where(idm_log *log, idm_error *opt_error)
+{
+  const size_t all = log->where.dropped + log->rows;
+  char conditions[200] = "";
+  size_t used = 0;
+  if (!log->where.count) return IDM_OK;
+  for (size_t i = 0; i < log->where.count && used < sizeof conditions; i++)
+    used += (size_t)snprintf(conditions + used, sizeof conditions - used, "%s%s", i ? ", " : "",
+                             log->where.text[i]);
+  if (!log->rows)
+    return idm_fail(opt_error, IDM_INPUT, "%s: none of the %zu rows is left by --where %s",
+                    log->file, all, conditions);
+  size_t cut;
+  const idm_status status = count_cut(log, &cut, opt_error);
+  if (status != IDM_OK) return status;
+  idm_notes_add(log->opt_notes, "--where %s: %zu of %zu rows are read, %zu are left out",
+                conditions, log->rows, all, log->where.dropped);
+  if (cut)
+    idm_notes_add(log->opt_notes,
+                  "--where leaves %zu trajector%s in part: what was done and seen on the rows left "
+                  "out is no part of the agent's history",
+                  cut, cut == 1 ? "y" : "ies");
+  return IDM_OK;
+}
+
+/* The header of a file: of the first, or one with the same columns. */
+static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
+                              idm_error *opt_error)
 {
   const idm_csv_field *field;
   size_t count;
+  idm_log_header header = {0};
   idm_status status = idm_csv_next(csv, &field, &count, opt_error);
   if (status == IDM_OK && !count)
     status = idm_fail_at(opt_error, log->file, 1, 1,
                          "the file is empty; expected a header and a row for every step");
-  if (status == IDM_OK)
-    status = idm_log_header_create(&log->header, log->file, field, count, opt_error);
-  if (status == IDM_OK)
-    status = idm_log_header_map(&log->header, log->problem, opt_options, opt_error);
-  if (status == IDM_OK) status = prepare(log, opt_error);
+  if (status == IDM_OK) status = idm_log_header_create(&header, log->file, field, count, opt_error);
+  if (status == IDM_OK) status = idm_log_header_map(&header, log->problem, opt_options, opt_error);
+  if (status == IDM_OK && log->at) status = idm_log_header_agree(&log->header, &header, opt_error);
+  if (status == IDM_OK) status = idm_where_map(&log->where, &header, opt_error);
+  if (status != IDM_OK) {
+    idm_log_header_destroy(&header);
+    return status;
+  }
+  idm_log_header_destroy(&log->header);
+  log->header = header;
+  return log->at ? IDM_OK : prepare(log, opt_error);
+}
+
+static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
+                            idm_error *opt_error)
+{
+  const idm_csv_field *field;
+  size_t count;
+  idm_status status = read_header(csv, log, opt_options, opt_error);
   while (status == IDM_OK) {
     status = idm_csv_next(csv, &field, &count, opt_error);
     if (status != IDM_OK || !count) break;
-    status = read_row(log, field, opt_error);
+    status = idm_where_keeps(&log->where, &log->missing, field) ? read_row(log, field, opt_error)
+                                                                : drop_row(log, field, opt_error);
   }
-  if (status == IDM_OK) status = idm_log_build(log, ret_data, opt_error);
   if (status == IDM_OK) add_notes(log);
+  return status;
+}
+
+static idm_status finish(idm_log *log, idm_data **ret_data, idm_error *opt_error)
+{
+  const idm_status status = report_where(log, opt_error);
+  return status == IDM_OK ? idm_log_build(log, ret_data, opt_error) : status;
+}
+
+static idm_log begin(const idm_problem *problem, const char *const *files, size_t count,
+                     const idm_csv_options *opt_options, idm_notes *opt_notes)
+{
+  idm_log log = {.problem = problem,
+                 .files = files,
+                 .file_count = count,
+                 .file = files[0],
+                 .opt_notes = opt_notes};
+  if (opt_options) log.where.text = opt_options->where;
+  if (opt_options) log.where.count = opt_options->where_count;
+  return log;
+}
+
+static idm_status read_file(idm_log *log, const idm_csv_options *opt_options, idm_error *opt_error)
+{
+  const char *path = log->files[log->at];
+  const bool standard = strcmp(path, "-") == 0;
+  FILE *stream = standard ? stdin : fopen(path, "rb");
+  if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));
+  log->file = standard ? "standard input" : path;
+  idm_csv *csv;
+  idm_status status = idm_csv_open_stream(stream, log->file, &csv, opt_error);
+  if (status == IDM_OK) status = read_rows(csv, log, opt_options, opt_error);
+  idm_csv_close(csv);
+  if (!standard) fclose(stream);
+  return status;
+}
+
+idm_status idm_data_read_files(const char *const *paths, size_t count, const idm_problem *problem,
+                               const idm_csv_options *opt_options, idm_data **ret_data,
+                               idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(paths, problem, ret_data);
+  *ret_data = NULL;
+  if (!count) return idm_fail(opt_error, IDM_USAGE, "no file to read");
+  idm_log log = begin(problem, paths, count, opt_options, opt_notes);
+  idm_status status = IDM_OK;
+  for (; log.at < count && status == IDM_OK; log.at++)
+    status = read_file(&log, opt_options, opt_error);
+  if (status == IDM_OK) status = finish(&log, ret_data, opt_error);
+  clear(&log);
   return status;
 }
 
@@ -292,19 +471,7 @@ idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
                              idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(path, problem, ret_data);
-  *ret_data = NULL;
-  const bool standard = strcmp(path, "-") == 0;
-  FILE *stream = standard ? stdin : fopen(path, "rb");
-  if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));
-  const char *file = standard ? "standard input" : path;
-  idm_log log = {.problem = problem, .file = file, .opt_notes = opt_notes};
-  idm_csv *csv;
-  idm_status status = idm_csv_open_stream(stream, file, &csv, opt_error);
-  if (status == IDM_OK) status = read_log(csv, &log, opt_options, ret_data, opt_error);
-  idm_csv_close(csv);
-  clear(&log);
-  if (!standard) fclose(stream);
-  return status;
+  return idm_data_read_files(&path, 1, problem, opt_options, ret_data, opt_notes, opt_error);
 }
 
 idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
@@ -313,10 +480,12 @@ idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_f
 {
   idm_require(text, problem, ret_data);
   *ret_data = NULL;
-  idm_log log = {.problem = problem, .file = opt_file ? opt_file : "", .opt_notes = opt_notes};
+  const char *file = opt_file ? opt_file : "";
+  idm_log log = begin(problem, &file, 1, opt_options, opt_notes);
   idm_csv *csv;
-  idm_status status = idm_csv_open_memory(text, length, opt_file ? opt_file : "", &csv, opt_error);
-  if (status == IDM_OK) status = read_log(csv, &log, opt_options, ret_data, opt_error);
+  idm_status status = idm_csv_open_memory(text, length, file, &csv, opt_error);
+  if (status == IDM_OK) status = read_rows(csv, &log, opt_options, opt_error);
+  if (status == IDM_OK) status = finish(&log, ret_data, opt_error);
   idm_csv_close(csv);
   clear(&log);
   return status;

@@ -4,12 +4,15 @@
 #include <stdio.h>
 
 #include "idm/column.h"
+#include "io/problem/codes.h"
 #include "io/problem/spaces.h"
 
 idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
 {
-  const char *keys[IDM_COLUMN_COUNT + 1] = {NULL};
+  const char *keys[IDM_COLUMN_COUNT + 3] = {NULL};
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) keys[i] = idm_column_describe((idm_column)i)->key;
+  keys[IDM_COLUMN_COUNT] = "codes";
+  keys[IDM_COLUMN_COUNT + 1] = "missing";
   const idm_yaml_node *data = idm_yaml_find(reader->tree, reader->root, "data");
   if (!data) return IDM_OK;
   idm_status status = idm_yaml_check_keys(reader->tree, data, "data", keys);
@@ -23,5 +26,5 @@ idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
         reader->problem->columns.role[i].count > 1)
       status = idm_yaml_unexpected(reader->tree, node, what, "one column");
   }
-  return status;
+  return status == IDM_OK ? idm_yaml_read_codes(reader, data) : status;
 }

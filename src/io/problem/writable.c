@@ -112,14 +112,19 @@ idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_er
   } texts[] = {{&setting->states, "a state"},
                {&setting->actions, "an action"},
                {&setting->observations, "an observation"},
-               {&problem->columns.utility, "a column"}};
+               {&problem->columns.utility, "a column"},
+               {&problem->columns.missing, "a text for what is missing"}};
   idm_status status = idm_problem_validate(problem, opt_error);
   if (status == IDM_OK) status = check_text(setting->name, "the name", opt_error);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == IDM_OK; i++)
     status = check_texts(texts[i].labels, texts[i].what, texts[i].labels == &setting->actions,
                          opt_error);
-  for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++)
+  for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++) {
+    const idm_codes *codes = &problem->columns.codes[i];
     status = check_texts(&problem->columns.role[i], "a column", false, opt_error);
+    for (size_t k = 0; k < codes->count && status == IDM_OK; k++)
+      status = check_texts(&codes->code[k].text, "a code", false, opt_error);
+  }
   for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
     if (strcmp(setting->actions.name[u], "*") == 0)
       status = idm_fail(opt_error, IDM_INPUT, "an action called '*' has no form in YAML");

@@ -377,21 +377,61 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
   if (any) idm_emit_mapping_end(out);
 }
 
-static void put_columns(idm_emitter *out, const idm_columns *columns)
+static void put_code(idm_emitter *out, const char *opt_key, const idm_code *code)
+{
+  if (!code->text.count) {
+    idm_emit_word(out, opt_key, code->index ? "index" : "labels");
+    return;
+  }
+  idm_emit_mapping(out, opt_key, IDM_EMIT_FLOW);
+  for (size_t i = 0; i < code->text.count; i++)
+    idm_emit_text(out, code->text.name[i], code->means.name[i]);
+  idm_emit_mapping_end(out);
+}
+
+static void put_codes(idm_emitter *out, const idm_columns *columns)
 {
   bool any = false;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_codes *codes = &columns->codes[c];
+    const char *key = idm_column_describe((idm_column)c)->key;
+    if (!codes->count) continue;
+    if (!any) idm_emit_mapping(out, "codes", IDM_EMIT_BLOCK);
+    any = true;
+    if (codes->count == 1) {
+      put_code(out, key, &codes->code[0]);
+      continue;
+    }
+    idm_emit_list(out, key, IDM_EMIT_FLOW);
+    for (size_t i = 0; i < codes->count; i++) put_code(out, NULL, &codes->code[i]);
+    idm_emit_list_end(out);
+  }
+  if (any) idm_emit_mapping_end(out);
+}
+
+static bool maps_columns(const idm_columns *columns)
+{
+  bool any = columns->missing.count > 0;
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
+    any = any || columns->role[i].count || columns->codes[i].count;
+  return any;
+}
+
+static void put_columns(idm_emitter *out, const idm_columns *columns)
+{
+  if (!maps_columns(columns)) return;
+  idm_emit_mapping(out, "data", IDM_EMIT_BLOCK);
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
     const idm_labels *names = &columns->role[i];
     const char *key = idm_column_describe((idm_column)i)->key;
-    if (!names->count) continue;
-    if (!any) idm_emit_mapping(out, "data", IDM_EMIT_BLOCK);
-    any = true;
     if (names->count == 1)
       idm_emit_text(out, key, names->name[0]);
-    else
+    else if (names->count)
       put_labels(out, key, names);
   }
-  if (any) idm_emit_mapping_end(out);
+  put_codes(out, columns);
+  if (columns->missing.count) put_labels(out, "missing", &columns->missing);
+  idm_emit_mapping_end(out);
 }
 
 void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)

@@ -6,10 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/texts.h"
 #include "idm/file.h"
 
 /* --- any folder ----------------------------------------------------------------------------- */
@@ -296,24 +298,39 @@ static idm_status check_content(const idm_folder *f, idm_run_mode mode, bool *re
 }
 
 /* Whether every file that a run will have can take its place. */
-static idm_status check_files(const idm_folder *f, const idm_request *request, idm_error *opt_error)
+static idm_status check_names(const idm_folder *f, const idm_request *request,
+                              const char *const *inputs, size_t count, idm_error *opt_error)
 {
-  const char *const inputs[] = {request->problem, request->data};
   char path[IDM_PATH];
   idm_status status = idm_file_check_output(f->path, NULL, 0, opt_error);
   for (size_t i = 0; i < own_count && status == IDM_OK; i++) {
     idm_folder_path(f->path, own_files[i], path);
-    status = idm_file_check_output(path, inputs, 2, opt_error);
+    status = idm_file_check_output(path, inputs, count, opt_error);
     if (status == IDM_OK && idm_folder_is(path))
       status =
           idm_fail(opt_error, IDM_USAGE, "'%s' is a folder; a run has a file of that name", path);
   }
   for (size_t i = 0; request->stan && i < request->settings.chains && status == IDM_OK; i++) {
-    status = idm_file_check_output(idm_folder_chain(f->path, i, path), inputs, 2, opt_error);
+    status = idm_file_check_output(idm_folder_chain(f->path, i, path), inputs, count, opt_error);
     if (status == IDM_OK && access(path, F_OK) == 0 && !is_own_chain(path))
       status = idm_fail(opt_error, IDM_USAGE,
                         "'%s' is not of a run: it is left as it is; take another folder", path);
   }
+  return status;
+}
+
+/* None of them may be the problem, or a file of the log. */
+static idm_status check_files(const idm_folder *f, const idm_request *request, idm_error *opt_error)
+{
+  char joined[sizeof request->data + sizeof request->problem + 1];
+  size_t count = 0;
+  snprintf(joined, sizeof joined, "%s%s%s", request->problem, request->problem[0] ? "\n" : "",
+           request->data);
+  char **inputs = idm_texts_split(joined, &count);
+  const idm_status status =
+      inputs ? check_names(f, request, (const char *const *)inputs, count, opt_error)
+             : idm_fail_memory(opt_error);
+  free(inputs);
   return status;
 }
 

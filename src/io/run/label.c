@@ -113,6 +113,17 @@ static uint64_t add_utility(uint64_t label, const idm_problem *problem)
   return add_freedom(add_whole(label, all), block);
 }
 
+static uint64_t add_codes(uint64_t label, const idm_codes *codes)
+{
+  label = add_whole(label, codes->count);
+  for (size_t i = 0; i < codes->count; i++) {
+    label = add_whole(label, codes->code[i].index);
+    label = add_labels(label, &codes->code[i].text);
+    label = add_labels(label, &codes->code[i].means);
+  }
+  return label;
+}
+
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
 {
   label = add_setting(label, problem->setting);
@@ -124,7 +135,9 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
   label = add_utility(label, problem);
   label = add_text(label, idm_agent_planner(&problem->agent)->name);
   label = idm_label_fields(label, idm_agent_keys(), &problem->agent);
-  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
+  for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
     label = add_labels(label, &problem->columns.role[i]);
-  return label;
+    label = add_codes(label, &problem->columns.codes[i]);
+  }
+  return add_labels(label, &problem->columns.missing);
 }

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/door.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 #include "idm/samplers.h"
 #include "invert/settings.h"
@@ -24,6 +25,10 @@ static const size_t most_bytes = (size_t)128 << 20;
   .name = (named), .kind = IDM_KEY_TEXT, .offset = offsetof(idm_request, field),                   \
   .most = sizeof((idm_request *)0)->field, .value = (called), .help = (words_of_it)
 
+#define TEXTS_KEY(field, named, called, words_of_it)                                               \
+  .name = (named), .kind = IDM_KEY_TEXTS, .offset = offsetof(idm_request, field),                  \
+  .most = sizeof((idm_request *)0)->field, .value = (called), .help = (words_of_it)
+
 static const idm_key keys[] = {
     {TEXT_KEY(inverse, "inverse", "NAME", "inverse planner: bayes, map or laplace")},
     IDM_FIT_KEYS(offsetof(idm_request, settings)),
@@ -34,8 +39,11 @@ static const idm_key keys[] = {
      .place = true},
     {TEXT_KEY(problem, "problem", "FILE", "path of the problem"), .place = true},
     {TEXT_KEY(problem_hash, "problem_sha256", "SHA-256", "of the problem"), .place = true},
-    {TEXT_KEY(data, "data", "FILE", "path of the log"), .place = true},
+    {TEXTS_KEY(data, "data", "FILE", "paths of the log"), .place = true},
     {TEXT_KEY(data_hash, "data_sha256", "SHA-256", "of the log")},
+    {TEXTS_KEY(where, "where", "COLUMN=VALUE",
+               "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "
+               "alternatives, else all must hold")},
     {0}};
 
 const idm_key *idm_request_keys(void)
@@ -73,12 +81,26 @@ static idm_status keep_path(char *to, size_t size, const char *path, idm_error *
   return IDM_OK;
 }
 
+/* The same files in the same order, whatever their paths; each side is paths, one a line. */
+static bool same_files(const char *a, const char *b)
+{
+  size_t m = 0;
+  size_t n = 0;
+  char **first = idm_texts_split(a, &m);
+  char **second = idm_texts_split(b, &n);
+  bool same = first && second && m == n;
+  for (size_t i = 0; i < m && same; i++) same = idm_file_same(first[i], second[i]);
+  free(first);
+  free(second);
+  return same;
+}
+
 idm_status idm_request_check_log(const idm_request *r, const char *data, idm_error *opt_error)
 {
   idm_require(r, data);
   char hash[IDM_HASH];
-  if (!r->data_hash[0] || (data != r->data && !idm_file_same(data, r->data))) return IDM_OK;
-  const idm_status status = idm_file_hash(data, hash, opt_error);
+  if (!r->data_hash[0] || (data != r->data && !same_files(data, r->data))) return IDM_OK;
+  const idm_status status = idm_files_hash(data, hash, opt_error);
   if (status != IDM_OK || strcmp(hash, r->data_hash) == 0) return status;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' has changed: config.yaml names it as the log with the SHA-256 %.16s..., "
@@ -97,7 +119,7 @@ idm_status idm_request_locate(idm_request *r, const char *problem, const char *o
     status = idm_file_hash(problem, r->problem_hash, opt_error);
   if (status == IDM_OK) status = idm_request_check_log(r, data, opt_error);
   if (status == IDM_OK) status = keep_path(r->data, sizeof r->data, data, opt_error);
-  return status == IDM_OK ? idm_file_hash(data, r->data_hash, opt_error) : status;
+  return status == IDM_OK ? idm_files_hash(data, r->data_hash, opt_error) : status;
 }
 
 idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error *opt_error)
@@ -105,7 +127,7 @@ idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error 
   idm_require(r);
   const char *path = opt_data ? opt_data : r->data;
   char hash[IDM_HASH];
-  const idm_status status = idm_file_hash(path, hash, opt_error);
+  const idm_status status = idm_files_hash(path, hash, opt_error);
   if (status != IDM_OK) return status;
   if (strcmp(hash, r->data_hash) != 0)
     return idm_fail(opt_error, IDM_INPUT,
@@ -134,6 +156,17 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
 
 /* --- writing -------------------------------------------------------------------------------- */
 
+static void put_texts(idm_emitter *out, const char *key, const char *texts)
+{
+  size_t count = 0;
+  char **list = idm_texts_split(texts, &count);
+  if (!list) (void)idm_fail_memory(&out->error);
+  idm_emit_list(out, key, IDM_EMIT_BLOCK);
+  for (size_t i = 0; list && i < count; i++) idm_emit_text(out, NULL, list[i]);
+  idm_emit_list_end(out);
+  free(list);
+}
+
 /* Texts that are not set are left out. */
 static void put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request)
 {
@@ -145,7 +178,9 @@ static void put_request(idm_emitter *out, const idm_problem *problem, const idm_
   idm_emit_text(out, "request", label);
   for (const idm_key *key = keys; key->name; key++) {
     idm_key_text(key, request, text, sizeof text);
-    if (key->kind != IDM_KEY_TEXT)
+    if (key->kind == IDM_KEY_TEXTS && strchr(text, '\n'))
+      put_texts(out, key->name, text);
+    else if (key->kind != IDM_KEY_TEXT && key->kind != IDM_KEY_TEXTS)
       idm_emit_word(out, key->name, text);
     else if (text[0])
       idm_emit_text(out, key->name, text);

@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/door.h"
+#include "base/memory.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 #include "io/run/folder.h"
 
@@ -102,11 +104,30 @@ static void make_absolute(char *path, size_t size)
   free(absolute);
 }
 
+/* The same for paths that stand one a line. */
+static void make_paths_absolute(char *paths, size_t size)
+{
+  size_t count = 0;
+  char **list = idm_texts_split(paths, &count);
+  char *made = idm_new(size, 1);
+  char *one = idm_new(size, 1);
+  bool whole = list && made && one;
+  for (size_t i = 0; i < count && whole; i++) {
+    snprintf(one, size, "%s", list[i]);
+    make_absolute(one, size);
+    whole = idm_texts_add(made, size, one, NULL) == IDM_OK;
+  }
+  if (whole) snprintf(paths, size, "%s", made);
+  free(list);
+  free(made);
+  free(one);
+}
+
 static idm_status write_config(const fitting *f, idm_error *opt_error)
 {
   idm_request kept = *f->request;
   char path[IDM_PATH];
-  make_absolute(kept.data, sizeof kept.data);
+  make_paths_absolute(kept.data, sizeof kept.data);
   if (kept.problem_hash[0]) make_absolute(kept.problem, sizeof kept.problem);
   idm_folder_path(f->folder.work, IDM_FILE_CONFIG, path);
   return idm_request_write(f->problem, &kept, path, opt_error);
@@ -239,9 +260,6 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   }
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
     status = say_stopped(f, opt_error);
-  /* The scorer knows the line; the file is ours. */
-  if (status == IDM_INPUT && opt_error && opt_error->line > 0 && !opt_error->file[0])
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", f->request->data);
   return status;
 }
 

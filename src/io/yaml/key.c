@@ -1,6 +1,8 @@
 /* A field of a settings struct from a node of YAML, as its key describes it. */
 #include "io/yaml/key.h"
 
+#include "base/texts.h"
+
 static idm_status unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what)
 {
@@ -41,6 +43,22 @@ static idm_status read_text(const idm_yaml_tree *tree, const idm_yaml_node *node
   return unexpected(tree, node, key, what);
 }
 
+/* One text, or a list of them. */
+static idm_status read_texts(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                             const idm_key *key, const char *what, void *fields)
+{
+  char *texts = (char *)fields + key->offset;
+  const bool list = idm_yaml_is_list(node);
+  texts[0] = '\0';
+  for (size_t i = 0; i < (list ? idm_yaml_count(node) : 1); i++) {
+    const idm_yaml_node *item = list ? idm_yaml_item(tree, node, i) : node;
+    if (!idm_yaml_is_scalar(item) ||
+        idm_texts_add(texts, (size_t)key->most, idm_yaml_text(item), NULL) != IDM_OK)
+      return unexpected(tree, item, key, what);
+  }
+  return IDM_OK;
+}
+
 idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what, void *fields)
 {
@@ -56,6 +74,8 @@ idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *nod
     status = idm_yaml_boolean(tree, node, what, &truth);
     if (status == IDM_OK) idm_key_set_number(key, fields, truth);
     return status;
+  case IDM_KEY_TEXTS:
+    return read_texts(tree, node, key, what, fields);
   case IDM_KEY_TEXT:
   case IDM_KEY_SEED:
     return read_text(tree, node, key, what, fields);

@@ -345,7 +345,7 @@ static idm_status refuse(const gradient *g, const slope_row *r, idm_error *opt_e
 {
   const idm_event event = event_of(r);
   const idm_status status = idm_hypotheses_unrecognised(g->b, &event, opt_error);
-  if (opt_error) opt_error->line = (long)g->data->line[r->first_row];
+  idm_data_locate(g->data, r->first_row, opt_error);
   return status;
 }
 

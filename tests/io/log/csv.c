@@ -103,6 +103,33 @@ static void test_quotes(void **state)
   idm_csv_close(csv);
 }
 
+/* The same table by each separator; the others stand in quotes, or after the header. */
+static void test_separators(void **state)
+{
+  (void)state;
+  for (const char *separator = ",\t;"; *separator; separator++) {
+    char text[120];
+    const char s = *separator;
+    const int length =
+        snprintf(text, sizeof text, "\n  \n\"a,\t;\"%cb%c\"\"\"c\"\n1;,2%c%c\"x%cy\"\n", s, s,
+                 s == ';' || s == ',' ? 'z' : s, s, s);
+    idm_csv *csv = open_text(text, (size_t)length);
+    const idm_csv_field *field;
+    size_t count;
+    assert_int_equal(idm_csv_next(csv, &field, &count, NULL), IDM_OK);
+    assert_int_equal(count, 3);
+    expect_field(&field[0], "a,\t;", 3, 1);
+    expect_field(&field[2], "\"c", 3, 10);
+    idm_csv_close(csv);
+  }
+  expect_error("a,b;c\n1,2\n", 0, 1, 1,
+               "the header holds 1 comma and 1 semicolon: which of them separates its names?");
+  expect_error("a\tb\tc;d\n", 0, 1, 1, "the header holds 2 tabs and 1 semicolon");
+  expect_error("\"a\"x;b\n", 0, 1, 4, "text after a closing quote; expected a semicolon or");
+  /* One column has no separator: commas. */
+  expect_error("a\n1,2\n", 1, 2, 3, "this row has 2 fields; the header has 1");
+}
+
 static void test_line_ends(void **state)
 {
   (void)state;
@@ -337,10 +364,15 @@ static void test_unreadable(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_plain),         cmocka_unit_test(test_quotes),
-      cmocka_unit_test(test_line_ends),     cmocka_unit_test(test_empty),
-      cmocka_unit_test(test_errors),        cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_gigabyte_line), cmocka_unit_test(test_stream_as_memory),
+      cmocka_unit_test(test_plain),
+      cmocka_unit_test(test_separators),
+      cmocka_unit_test(test_quotes),
+      cmocka_unit_test(test_line_ends),
+      cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_gigabyte_line),
+      cmocka_unit_test(test_stream_as_memory),
       cmocka_unit_test(test_unreadable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,26 @@ static void expect_rows(const int32_t *values, const int32_t *expected, size_t c
   expect_rows(values, (const int32_t[]){__VA_ARGS__},                                              \
               sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
+/* Give a role a code by a map, "0=loss" a pair. */
+static void set_map(idm_problem *problem, idm_column role, const char *const *pairs, size_t count)
+{
+  idm_codes *codes = &problem->columns.codes[role];
+  idm_codes_destroy(codes);
+  check(idm_codes_create(codes, 1, &support_error));
+  check(idm_labels_create(&codes->code[0].text, count, &support_error));
+  check(idm_labels_create(&codes->code[0].means, count, &support_error));
+  for (size_t i = 0; i < count; i++) {
+    const char *equals = strchr(pairs[i], '=');
+    check(idm_labels_set(&codes->code[0].text, i, pairs[i], (size_t)(equals - pairs[i]),
+                         &support_error));
+    check(idm_labels_set(&codes->code[0].means, i, equals + 1, strlen(equals + 1), &support_error));
+  }
+}
+
+#define SET_MAP(problem, role, ...)                                                                \
+  set_map(problem, role, (const char *const[]){__VA_ARGS__},                                       \
+          sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
 /* --- columns -------------------------------------------------------------------------------- */
 
 static void test_plain(void **state)
@@ -186,11 +206,15 @@ static void test_label_beats_number(void **state)
   (void)state;
   idm_problem *problem = support_labels_problem(2, 3, 2);
   SUPPORT_NAMES(&problem->setting->actions, "2", "1", "x");
+  support_codes(problem, "index");
   idm_data *data = parse(problem, "agent,action,observation\na,2,0\na,1,0\na,0,0\na,x,0\n");
   EXPECT_ROWS(data->action, 0, 1, 0, 2);
   idm_data_destroy(data);
-  expect_error(problem, "agent,action,observation\na,3,0\n", 2, 3,
-               "'3' is no action; expected one of: 2, 1, x (or a number from 0 to 2)");
+  support_codes(problem, "labels");
+  expect_error(
+      problem, "agent,action,observation\na,2,0\na,0,0\n", 3, 3,
+      "'0' is no action; expected one of: 2, 1, x; a number stands for a name only where "
+      "the problem file says so: data: {codes: {action: {0: NAME, ...}}}, or codes: index");
   idm_problem_destroy(problem);
 }
 
@@ -400,7 +424,9 @@ static void test_beliefs(void **state)
   expect_error(problem, "agent,belief.sick,action,observation\na,1,2,0\n", 1, 7,
                "'sick' is no state; expected one of: healthy, diseased");
   expect_error(problem, "agent,action,observation,belief.healthy,belief.0\na,2,0,1,0\n", 1, 41,
-               "a second column for the belief in 'healthy'");
+               "'0' is no state; expected one of: healthy, diseased");
+  expect_error(problem, "agent,action,observation,belief.healthy,belief.healthy\na,2,0,1,0\n", 1,
+               41, "a second column for the belief in 'healthy'");
 }
 
 static void test_belief_of_first_in_time(void **state)
@@ -592,6 +618,242 @@ static void test_beads_with_beliefs(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- what cells mean ------------------------------------------------------------------------ */
+
+static idm_problem *bandit(void)
+{
+  idm_problem *problem = support_labels_problem(2, 2, 2);
+  SUPPORT_NAMES(&problem->setting->actions, "left", "right");
+  SUPPORT_NAMES(&problem->setting->observations, "win", "loss");
+  return problem;
+}
+
+/* 0 and 1 mean what the problem says that they mean, and nothing where it says nothing. */
+static void test_codes(void **state)
+{
+  (void)state;
+  static const char log[] = "agent,action,observation,available\n"
+                            "a,1,0,\na,left,1,1|left\na,0,win,0\n";
+  idm_problem *problem = bandit();
+  expect_error(problem, log, 2, 3, "'1' is no action");
+  SET_MAP(problem, IDM_COLUMN_ACTION, "0=right", "1=left");
+  expect_error(problem, log, 2, 5, "'0' is no observation; expected one of: win, loss; a number");
+  SET_MAP(problem, IDM_COLUMN_OBSERVATION, "0=loss", "1=win");
+  idm_data *data = parse(problem, log);
+  EXPECT_ROWS(data->action, 0, 0, 1);
+  EXPECT_ROWS(data->observation, 1, 0, 0);
+  assert_true(data->available_set[2 * data->available[1]] &&
+              !data->available_set[2 * data->available[1] + 1]);
+  idm_data_destroy(data);
+  support_codes(problem, "index");
+  expect_error(problem, "agent,action,observation\na,2,0\n", 2, 3, "'2' is no action");
+  idm_problem_destroy(problem);
+}
+
+/* Whatever the labels and their codes: a cell is read as its label, else as its code says. */
+static void test_codes_at_random(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 61, 0);
+  for (int round = 0; round < 200; round++) {
+    const size_t count = 2 + (size_t)(idm_random_uniform(&random) * 5);
+    idm_problem *problem = support_labels_problem(2, count, 2);
+    char pair[8][64], line[160];
+    const char *pairs[8];
+    const size_t turn = (size_t)(idm_random_uniform(&random) * (double)count);
+    for (size_t i = 0; i < count; i++) {
+      char name[32];
+      snprintf(name, sizeof name, "n%zu", i);
+      check(idm_labels_set(&problem->setting->actions, i, name, strlen(name), &support_error));
+      snprintf(pair[i], sizeof pair[i], "%zu=n%zu", i, (i + turn) % count);
+      pairs[i] = pair[i];
+    }
+    set_map(problem, IDM_COLUMN_ACTION, pairs, count);
+    for (size_t i = 0; i < count; i++) {
+      snprintf(line, sizeof line, "agent,action,observation\na,%zu,0\na,n%zu,0\n", i, i);
+      idm_data *data = parse(problem, line);
+      EXPECT_ROWS(data->action, (int32_t)((i + turn) % count), (int32_t)i);
+      idm_data_destroy(data);
+    }
+    snprintf(line, sizeof line, "agent,action,observation\na,%zu,0\n", count);
+    expect_error(problem, line, 2, 3, "is no action");
+    idm_problem_destroy(problem);
+  }
+}
+
+/* A label that is joined from columns: each by codes of its own, or all by index. */
+static void test_codes_by_column(void **state)
+{
+  (void)state;
+  static const char log[] = "agent,action,cdr,mri\na,0,1,small\na,0,none,0\na,0,,\n";
+  idm_problem *problem = support_labels_problem(2, 1, 4);
+  SUPPORT_NAMES(&problem->setting->observations, "none/large", "none/small", "mild/large",
+                "mild/small");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_OBSERVATION], "cdr", "mri");
+  expect_error(problem, log, 2, 5, "'1/small' is no observation");
+  support_codes(problem, "index");
+  idm_data *data = parse(problem, log);
+  EXPECT_ROWS(data->observation, 3, 0, IDM_MISSING);
+  idm_data_destroy(data);
+  idm_codes *codes = &problem->columns.codes[IDM_COLUMN_OBSERVATION];
+  idm_codes_destroy(codes);
+  check(idm_codes_create(codes, 2, &support_error));
+  codes->code[0].index = true;
+  SUPPORT_NAMES(&codes->code[1].text, "0");
+  SUPPORT_NAMES(&codes->code[1].means, "small");
+  data = parse(problem, log);
+  EXPECT_ROWS(data->observation, 3, 1, IDM_MISSING);
+  idm_data_destroy(data);
+  expect_error(problem, "agent,action,cdr,mri\na,0,1,1\n", 2, 7,
+               "'1' in column 'mri' is neither a level of it nor a code for one");
+  idm_problem_destroy(problem);
+}
+
+/* NA is a text like any other, unless the problem says that it is none. */
+static void test_missing_texts(void **state)
+{
+  (void)state;
+  idm_problem *problem = bandit();
+  static const char log[] = "agent,action,observation,note\na,left,NA,NA\na,n/a,win,x\n";
+  expect_error(problem, log, 2, 8,
+               "'NA' is no observation; expected one of: win, loss; where it means that nothing "
+               "was recorded, say data: {missing: [\"NA\"]}");
+  SUPPORT_NAMES(&problem->columns.missing, "NA", "n/a");
+  const idm_csv_options options = {.keep = (const char *const[]){"note"}, .keep_count = 1};
+  idm_data *data = parse_keeping(problem, log, &options, NULL);
+  EXPECT_ROWS(data->observation, IDM_MISSING, 0);
+  EXPECT_ROWS(data->action, 0, IDM_MISSING);
+  EXPECT_ROWS(data->covariate, IDM_MISSING, 0);
+  idm_data_destroy(data);
+  expect_error(problem, "agent,action,observation\nNA,left,win\n", 2, 1,
+               "a cell that says that it is missing (data.missing) in column 'agent'");
+  idm_problem_destroy(problem);
+}
+
+/* --- which rows ----------------------------------------------------------------------------- */
+
+static size_t rows_where(const idm_problem *problem, const char *const *where, size_t count)
+{
+  static const char log[] = "agent,block,action,observation,a=b\n"
+                            "p,1,left,win,x\np,2.0,left,loss,y\nq,2,right,win,\nr,3,left,,NA\n";
+  const idm_csv_options options = {.where = where, .where_count = count};
+  idm_notes notes = {0};
+  idm_data *data = parse_keeping(problem, log, &options, &notes);
+  const size_t rows = data->rows;
+  assert_true(notes.count >= 1);
+  char words[60];
+  snprintf(words, sizeof words, "%zu of 4 rows are read, %zu are left out", rows, 4 - rows);
+  assert_non_null(strstr(notes.text[0], words));
+  idm_notes_clear(&notes);
+  idm_data_destroy(data);
+  return rows;
+}
+
+#define ROWS_WHERE(problem, ...)                                                                   \
+  rows_where(problem, (const char *const[]){__VA_ARGS__},                                          \
+             sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void test_where(void **state)
+{
+  (void)state;
+  idm_problem *problem = bandit();
+  assert_int_equal(ROWS_WHERE(problem, "agent=p"), 2);
+  assert_int_equal(ROWS_WHERE(problem, "agent!=p"), 2);
+  assert_int_equal(ROWS_WHERE(problem, "agent=p", "agent=q"), 3);
+  assert_int_equal(ROWS_WHERE(problem, "agent!=p", "agent!=q"), 1);
+  assert_int_equal(ROWS_WHERE(problem, "agent=p", "observation=win"), 1);
+  assert_int_equal(ROWS_WHERE(problem, "block=2"), 2);
+  assert_int_equal(ROWS_WHERE(problem, "block=1e0"), 1);
+  assert_int_equal(ROWS_WHERE(problem, "a=b=y"), 1);
+  assert_int_equal(ROWS_WHERE(problem, "a=b="), 1);
+  assert_int_equal(ROWS_WHERE(problem, "a=b!="), 3);
+  SUPPORT_NAMES(&problem->columns.missing, "NA");
+  assert_int_equal(ROWS_WHERE(problem, "a=b="), 2);
+  idm_problem_destroy(problem);
+}
+
+static void test_where_errors(void **state)
+{
+  (void)state;
+  static const char log[] = "agent,action,observation\np,left,win\np,right,win\n";
+  idm_problem *problem = bandit();
+  idm_data *data;
+  idm_error error = {0};
+  idm_notes notes = {0};
+  const char *where[] = {"block=1"};
+  const idm_csv_options options = {.where = where, .where_count = 1};
+  expect_error_with(problem, log, &options, 1, 1, "no column 'block' (--where)");
+  where[0] = "agent";
+  assert_int_equal(
+      idm_data_parse_csv(log, strlen(log), "l", problem, &options, &data, NULL, &error), IDM_USAGE);
+  where[0] = "agent=z";
+  assert_int_equal(
+      idm_data_parse_csv(log, strlen(log), "l", problem, &options, &data, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "none of the 2 rows is left by --where agent=z"));
+  /* A trajectory that loses some of its rows is a warning. */
+  where[0] = "action!=left";
+  idm_data_destroy(parse_keeping(problem, log, &options, &notes));
+  assert_int_equal(notes.count, 2);
+  assert_non_null(strstr(notes.text[1], "leaves 1 trajectory in part"));
+  idm_notes_clear(&notes);
+  idm_problem_destroy(problem);
+}
+
+/* --- several files -------------------------------------------------------------------------- */
+
+static void put_file(char path[SUPPORT_PATH], const char *text)
+{
+  support_path(path);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void test_several_files(void **state)
+{
+  (void)state;
+  char first[SUPPORT_PATH], second[SUPPORT_PATH], third[SUPPORT_PATH];
+  idm_problem *problem = bandit();
+  put_file(first, "agent,trajectory,action,observation\np,1,left,win\nq,1,left,loss\n");
+  put_file(second, "note;observation;action;trajectory;agent\nx;win;right;2;p\nx;win;up;2;r\n");
+  put_file(third, "trajectory,action,observation\n9,left,win\n");
+  const char *paths[] = {first, second};
+  idm_data *data;
+  idm_error error = {0};
+  /* The error names the file that it is in. */
+  assert_int_equal(idm_data_read_files(paths, 2, problem, NULL, &data, NULL, &error), IDM_INPUT);
+  assert_string_equal(error.file, second);
+  assert_int_equal(error.line, 3);
+  put_file(second, "note;observation;action;trajectory;agent\nx;win;right;2;p\nx;win;left;2;r\n");
+  paths[1] = second;
+  check(idm_data_read_files(paths, 2, problem, NULL, &data, NULL, &support_error));
+  assert_int_equal(data->trajectories, 4);
+  assert_int_equal(data->agent_name.count, 3); /* p is p */
+  EXPECT_ROWS(data->action, 0, 0, 1, 0);
+  assert_string_equal(idm_data_file(data, 1), first);
+  assert_string_equal(idm_data_file(data, 2), second);
+  error = (idm_error){0};
+  idm_data_locate(data, 3, &error);
+  assert_string_equal(error.file, second);
+  assert_int_equal(error.line, 3);
+  idm_data_destroy(data);
+  /* A file without a column that another has; a trajectory in two files. */
+  paths[1] = third;
+  assert_int_equal(idm_data_read_files(paths, 2, problem, NULL, &data, NULL, &error), IDM_INPUT);
+  assert_string_equal(error.file, third);
+  assert_non_null(strstr(error.message, "the column 'agent' is read from one of"));
+  paths[1] = first;
+  error = (idm_error){0};
+  assert_int_equal(idm_data_read_files(paths, 2, problem, NULL, &data, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "a trajectory stands in one file"));
+  remove(first);
+  remove(second);
+  remove(third);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
 #define WITH_DIAG(test) cmocka_unit_test_setup_teardown(test, support_set_up, support_tear_down)
@@ -617,6 +879,13 @@ int main(void)
       WITH_DIAG(test_belief_of_first_in_time),
       WITH_DIAG(test_variants),
       WITH_DIAG(test_covariates),
+      cmocka_unit_test(test_codes),
+      cmocka_unit_test(test_codes_at_random),
+      cmocka_unit_test(test_codes_by_column),
+      cmocka_unit_test(test_missing_texts),
+      cmocka_unit_test(test_where),
+      cmocka_unit_test(test_where_errors),
+      cmocka_unit_test(test_several_files),
       cmocka_unit_test(test_beads),
       cmocka_unit_test(test_beads_with_beliefs),
   };

@@ -80,10 +80,13 @@ static void test_everything(void **state)
   idm_problem *problem = support_labels_problem(2, 4, 2);
   SUPPORT_NAMES(&problem->setting->states, "a,b", "c\"d");
   SUPPORT_NAMES(&problem->setting->actions, "x|y", " blank", "a,\"b\"", "line\nend");
+  support_codes(problem, "index");
   idm_data *data = parse(problem, "agent,action,observation,\"belief.a,b\",\"belief.c\"\"d\","
                                   "available\n"
                                   "u,0,0,0.1,0.9,0|2\nu,1,0,,,1\nu,2,0,,,\nu,3,1,,,2|3\n"
                                   "v,0,,,,\nw,0,,0.12345678901234567,0.87654321098765433,\n");
+  /* Labels that no cell can hold go by their numbers, whatever numbers mean otherwise. */
+  support_codes(problem, "labels");
   idm_data *again;
   char head[200];
   write_and_read(data, problem, &again, head, sizeof head);

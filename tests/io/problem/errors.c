@@ -245,6 +245,23 @@ static void test_bad_agent(void **state)
       {"data: {agent: \"\"}", 11, 15, "data.agent is empty"},
       {"data: {agent: [a, b, a]}", 11, 22, "data.agent 'a' is named twice"},
       {"data: {agent: {a: b}}", 11, 15, "data.agent is a mapping of 1"},
+      {"data: {codes: names}", 11, 15, "data.codes.action is 'names'; expected"},
+      {"data: {codes: [index]}", 11, 15, "data.codes is a list of 1; expected index, or a mapping"},
+      {"data: {codes: {state: index}}", 11, 16, "in data.codes, the key 'state' is unknown"},
+      {"data: {codes: {action: {0: walk}}}", 11, 28, "data.codes.action"},
+      {"data: {codes: {action: {go: stay}}}", 11, 25,
+       "'go' is the name of an action itself and cannot stand for 'stay'"},
+      {"data: {codes: {action: {0: stay, 0: go}}}", 11, 34, "'0' is given twice"},
+      {"data: {codes: {action: {0: [stay]}}}", 11, 28, "expected a label for every text"},
+      {"data: {codes: {action: {}}}", 11, 24, "expected index, labels or a map"},
+      {"data: {codes: {action: [index, index]}}", 11, 24,
+       "data.codes.action lists 2 codes for 1 column; expected one a column"},
+      {"data: {action: [a, b], codes: {action: [index, index]}}", 11, 40,
+       "the label 'stay' is not joined from 2 parts by '/'"},
+      {"data: {action: [a, b], codes: index}", 11, 31, "is not joined from 2 parts"},
+      {"data: {missing: [NA, go]}", 11, 22, "data.missing: 'go' is an action, an observation or"},
+      {"data: {missing: NA, codes: {action: {NA: go}}}", 11, 17, "data.missing: 'NA' is an action"},
+      {"data: {missing: []}", 11, 17, "data.missing is a list of 0"},
   };
   EXPECT_BAD(cases);
 }

@@ -103,7 +103,8 @@ static void test_every_key(void **state)
 {
   (void)state;
   static const char yaml[] =
-      "name: \"all: of # it\"\nstates: [a, b]\nactions: [stay, go, stop]\nobservations: 3\n"
+      "name: \"all: of # it\"\nstates: [a, b]\nactions: [stay, go, stop]\n"
+      "observations: {p: [u, v, w], q: [\"1\"]}\nobservation_from: before\n"
       "start: [0.1, 0.9]\ndiscount: 1\nhorizon: 12\nends: [go]\nterminal: [stop]\n"
       "transition: {stay: identity, go: [[0.3333333, 0.6666667], [0.2, 0.8]]}\n"
       "observation: {\"*\": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]], go: uniform}\n"
@@ -121,10 +122,14 @@ static void test_every_key(void **state)
       "  utility: {scale: signed-log}\n  discount:\n  action_prior: {prior: {dirichlet: [1, 2, "
       "3]}}\n"
       "  model_prior:\n  weights:\n  temperature: {prior: {gamma: [2, 3]}}\n"
-      "data: {agent: \"who did\", trajectory: [w, \"1\"], time: t, action: u, observation: x, "
-      "available: open}\n";
+      "data: {agent: \"who did\", trajectory: [w, \"1\"], time: t, action: u, observation: [x, y], "
+      "available: open, codes: {action: {0: stay, no: go}, observation: [index, {none: \"1\"}]}, "
+      "missing: [NA, \"\\\"?\\\"\"]}\n";
   static const char *const words[] = {"name: \"all: of # it\"",
-                                      "observations: 3",
+                                      "observations: [\"u/1\", \"v/1\", \"w/1\"]",
+                                      "observation_from: before",
+                                      "observation: [index, {none: \"1\"}]",
+                                      "action: {\"0\": stay, \"no\": go}",
                                       "horizon: 12",
                                       "ends: [go]",
                                       "terminal: [stop]",

@@ -70,7 +70,7 @@ static void test_keys(void **state)
   const uint64_t label = idm_request_label(problem, &usual);
   for (const idm_key *key = idm_request_keys(); key->name; key++) {
     idm_request other = usual;
-    if (key->kind == IDM_KEY_TEXT)
+    if (key->kind == IDM_KEY_TEXT || key->kind == IDM_KEY_TEXTS)
       check(idm_key_set_text(key, &other, "x", &support_error));
     else
       idm_key_set_number(key, &other, key->kind == IDM_KEY_FLAG ? 0 : 1);

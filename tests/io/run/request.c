@@ -76,8 +76,9 @@ static idm_request odd_request(void)
   r.settings.keep = IDM_KEEP_DECISION;
   r.settings.prior_draws = 0;
   r.stan = true;
-  strcpy(r.data, "a folder/it's: \"odd\" # \xc3\xa9t\xc3\xa9\n.csv");
+  strcpy(r.data, "a folder/it's: \"odd\" # \xc3\xa9t\xc3\xa9\n- second.csv");
   strcpy(r.data_hash, hash_of_nothing);
+  strcpy(r.where, "group=a, b\nblock!=1");
   strcpy(r.problem, "example:diag");
   strcpy(r.problem_hash, hash_of_nothing);
   return r;
@@ -249,7 +250,9 @@ static void test_bad_sections(void **state)
       {"fit:\n  seed: {}\n", 9, 9, "fit.seed"},
       {"fit:\n  log_likelihood: all\n", 9, 19, "fit.log_likelihood is 'all'"},
       {"fit:\n  stan: 2\n", 9, 9, "fit.stan is '2'"},
-      {"fit:\n  data: [a]\n", 9, 9, "fit.data"},
+      {"fit:\n  data: {a: b}\n", 9, 9, "fit.data is a mapping of 1; expected texts"},
+      {"fit:\n  data: [a, [b]]\n", 9, 13, "fit.data is a list of 1; expected texts"},
+      {"fit:\n  where: [a=1, '']\n", 9, 16, "fit.where is ''; expected texts"},
       {"fit:\n  data_sha256: {a: b}\n", 9, 16, "fit.data_sha256"},
       {"fit:\n  inverse: bayesbayesbayesbayesbayesbayesba\n", 9, 12,
        "expected a text of fewer than 32 bytes"},
