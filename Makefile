@@ -3,17 +3,21 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all deps demo test paper validate bench fuzz lint coverage install clean
+.PHONY: all deps deps-demo demo test paper validate bench fuzz lint coverage install clean
 
 all: build/build.ninja
 	cmake --build build -j $(JOBS)
 
+# A configuration without tests, as `make demo` leaves it, is enough for the program.
 build/build.ninja:
 	cmake --preset release
 
-# Install what packages.txt lists and the machine lacks.
-deps:
-	@missing=$$(grep -v '^#' packages.txt | while read -r name; do \
+# Install what packages.txt lists and the machine lacks: all of it, or what the program itself needs.
+deps: PARTS = demo test
+deps-demo: PARTS = demo
+deps deps-demo:
+	@missing=$$(awk -v parts="$(PARTS)" 'BEGIN {split(parts, list); for (i in list) wanted[list[i]] = 1} \
+	  /^# (demo|test)$$/ {part = $$2; next} /^[^#]/ && part in wanted' packages.txt | while read -r name; do \
 	  dpkg -s $$name >/dev/null 2>&1 || echo $$name; done); \
 	if [ -n "$$missing" ]; then \
 	  run=; [ "$$(id -u)" = 0 ] || run=sudo; \
@@ -22,8 +26,9 @@ deps:
 	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
 
-# Only the program and its pages: no tests, no benchmarks.
-demo: deps build/build.ninja
+# Only the program and its pages: no tests, no benchmarks, nothing that only they need.
+demo: deps-demo
+	[ -e build/build.ninja ] || cmake --preset demo
 	cmake --build build -j $(JOBS) --target idm man
 	@bash examples/demo.sh build/idm demo-out
 
@@ -47,7 +52,9 @@ paper: deps all
 validate: deps all
 	@bash validation/validate.sh build/idm validate-out
 
-bench: deps all
+bench: deps
+	cmake --preset release
+	cmake --build build -j $(JOBS)
 	@bash bench/run.sh build
 
 # Ten minutes a fuzzer; what it finds is left in build-fuzz.

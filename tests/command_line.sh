@@ -32,6 +32,8 @@ holds() {
   if [ -s err ]; then printf '  standard error: %s\n' "$(head -c 400 err)"; fi
 }
 
+differ() { ! cmp -s "$1" "$2"; }
+
 # run ARGUMENTS...: the program, its output in `out` and `err`, its exit code in $code.
 run() {
   ran=$*
@@ -499,16 +501,77 @@ test_convert() {
 }
 
 test_init() {
-  succeeds init one.csv -o first.yaml
-  succeeds score first.yaml one.csv --json
+  succeeds init one.csv -o blank.yaml
+  # What is not filled in is an error of whoever reads the file, with all its lines.
+  lines=$(grep -n FILL_IN blank.yaml | grep -v ':#' | cut -d: -f1 | head -1)
+  for command in 'solve blank.yaml' 'simulate blank.yaml' 'score blank.yaml one.csv' \
+    'fit blank.yaml one.csv -o blank' 'recover blank.yaml' 'sbc blank.yaml' 'convert blank.yaml filled.yaml'; do
+    # shellcheck disable=SC2086 # a command and its arguments
+    fails 3 "blank.yaml:$lines:1: 8 placeholders (FILL_IN) that" $command
+  done
+  holds "a fit of blanks leaves nothing" [ ! -e blank ]
+  sed -e 's/^states: .*/states: [s, t]/' -e 's/^start: .*/start: uniform/' -e 's/^discount: .*/discount: 0.95/' \
+    -e 's/"\*": FILL_IN/"*": uniform/' -e 's/: FILL_IN$/: 0/' blank.yaml >filled.yaml
+  succeeds score filled.yaml one.csv --json
   json "j['decisions'] == $(rows one.csv) - 1"
   json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
   succeeds init one.csv
-  holds "standard output gets the same bytes" cmp -s out first.yaml
+  holds "standard output gets the same bytes" cmp -s out blank.yaml
   succeeds init one.csv -o first.yaml --json
   json 'j["file"] == "first.yaml" and any("trajectories" in n for n in j["notes"])'
   run init one.csv --json
   if [ "$code" -ne 2 ]; then json 'True'; fi
+}
+
+# Numbers for names, texts for what is missing, separators, chosen rows, several files.
+test_tables() {
+  sed 's/negative/0/; s/positive/1/' one.csv >coded.csv
+  fails 3 "is no observation; expected one of: negative, positive; a number stands" \
+    score example:diag coded.csv
+  succeeds convert example:diag coded.yaml
+  succeeds score example:diag one.csv
+  cp out expected.txt
+  echo 'data: {codes: {observation: {0: negative, 1: positive}}}' >>coded.yaml
+  succeeds score coded.yaml coded.csv
+  holds "a map of codes reads numbers for names" cmp -s out expected.txt
+  succeeds convert coded.yaml again.yaml
+  succeeds score again.yaml coded.csv
+  holds "codes are written with the problem" cmp -s out expected.txt
+  sed '$d' coded.yaml >reversed.yaml
+  echo 'data: {codes: {observation: {1: negative, 0: positive}}}' >>reversed.yaml
+  succeeds score reversed.yaml coded.csv
+  holds "codes are read as they are stated" differ out expected.txt
+  tr , ';' <one.csv >semicolons.csv
+  tr , '\t' <one.csv >tabs.tsv
+  for table in semicolons.csv tabs.tsv; do
+    succeeds score example:diag "$table"
+    holds "$table is read by its own separator" cmp -s out expected.txt
+  done
+
+  # Two halves are the whole, in any order of columns.
+  awk -F, -v OFS=, 'NR == 1 || $2 % 2 == 0' one.csv >even.csv
+  awk -F, -v OFS=';' 'NR == 1 || $2 % 2 == 1 {print $5, $4, $3, $2, $1}' one.csv >odd.csv
+  succeeds score example:diag even.csv odd.csv
+  holds "several files are one log" cmp -s out expected.txt
+  fails 3 'a trajectory stands in one file' score example:diag one.csv one.csv
+  sed '1!s/monitor/monitr/' odd.csv >wrong.csv
+  fails 3 "wrong.csv:2:" score example:diag even.csv wrong.csv
+  succeeds score example:diag one.csv --where trajectory=1
+  holds "rows that --where leaves out are counted" says "rows are read"
+  fails 3 "no column 'group' (--where)" score example:diag one.csv --where group=1
+
+  # A run keeps files and conditions.
+  # shellcheck disable=SC2086 # several options
+  run fit example:diag even.csv odd.csv --where 'trajectory!=1' --free alpha $small -o joined --overwrite
+  holds "a fit of several files is made" [ -e joined/run.nc ]
+  holds "config.yaml lists both files" [ "$(grep -cE '(even|odd).csv' joined/config.yaml)" -eq 2 ]
+  holds "config.yaml keeps the condition" grep -qF 'where: "trajectory!=1"' joined/config.yaml
+  fails 2 '--where cannot change it' fit --resume -o joined --where trajectory=2
+  run fit joined/config.yaml -o again --overwrite
+  holds "the same request gives the same answer" cmp -s joined/summary.json again/summary.json
+  # shellcheck disable=SC2086 # several options
+  run fit example:diag even.csv odd.csv --free alpha $small -o again --overwrite
+  holds "other rows are another request" differ joined/summary.json again/summary.json
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
@@ -528,9 +591,9 @@ differs() { ! cmp -s "$1" "$2"; }
 
 test_fit_usage() {
   fails 2 'where should the run go?' fit example:diag fit.csv
-  fails 2 'usage: idm fit PROBLEM DATA -o RUN' fit -o box/run
-  fails 2 'usage: idm fit PROBLEM DATA -o RUN' fit example:diag -o box/run
-  fails 2 'one argument too many' fit example:diag fit.csv more -o box/run
+  fails 2 'usage: idm fit PROBLEM DATA... -o RUN' fit -o box/run
+  fails 2 'usage: idm fit PROBLEM DATA... -o RUN' fit example:diag -o box/run
+  fails 3 "cannot open 'more'" fit example:diag fit.csv more -o box/run
   fails 2 'expected files, not standard input' fit - fit.csv -o box/run
   fails 2 'expected files, not standard input' fit example:diag - -o box/run
   fails 2 "the sampler 'fly' is not known" fit example:diag fit.csv --free alpha --sampler fly -o box/run
@@ -1315,6 +1378,7 @@ test_simulate
 test_score
 test_convert
 test_init
+test_tables
 test_fits
 test_signals
 test_timeout

@@ -20,9 +20,11 @@ const cli_command cli_init = {
     .most = 1,
     .summary = "Start a problem file from a table of decisions",
     .description =
-        "Finds the columns, actions and observations of a CSV file and writes a legal problem file "
-        "with\n"
-        "blanks to fill, each marked by a comment.",
+        "Finds the columns, actions and observations of a CSV file and writes a problem file with "
+        "blanks to\n"
+        "fill: FILL_IN stands for what a table cannot tell, under a comment that says what it is. "
+        "Commands\n"
+        "that read the file name the lines of those that are left.",
     .options = options,
     .run = run,
 };

@@ -117,8 +117,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
 /* Texts that files commonly hold where nothing was recorded. */
 bool idm_cell_looks_missing(const char *text, size_t length)
 {
-  static const char *const words[] = {"NA", "N/A", "n/a",  "na",   "NaN",  "nan",     "NULL",
-                                      ".",  "-",   "null", "#N/A", "None", "missing", "?"};
+  static const char *const words[] = {"NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "#N/A", "."};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0) return true;
   return false;

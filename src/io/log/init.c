@@ -6,6 +6,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "io/log/survey.h"
+#include "io/problem/placeholder.h"
 #include "io/yaml/emit.h"
 
 /* The file, and what went wrong on the way: it is then abandoned. */
@@ -13,9 +14,6 @@ typedef struct sketch {
   idm_file *file;
   idm_error error;
 } sketch;
-
-static const char *const no_actions[] = {"action_a", "action_b"};
-static const char *const no_observations[] = {"nothing"};
 
 static void put(sketch *out, const char *words)
 {
@@ -58,68 +56,125 @@ static void put_name(sketch *out, const char *path)
   free(name);
 }
 
+/* What a table cannot tell. */
+static void put_blank(sketch *out, const char *key)
+{
+  put(out, key);
+  put(out, ": " IDM_PLACEHOLDER "\n");
+}
+
+static void put_labels(sketch *out, const char *key, const idm_label_column *column,
+                       const char *words)
+{
+  if (!column->count) {
+    put(out, words);
+    put_blank(out, key);
+    return;
+  }
+  put(out, key);
+  put(out, ": ");
+  put_list(out, (const char *const *)column->sorted, column->count);
+  put(out, "\n");
+}
+
 static void put_spaces(sketch *out, const idm_survey *s)
 {
-  put(out,
-      "\n# FILL IN: what the agent cannot see and tries to find out, and its names. These two are "
-      "placeholders.\n"
-      "states: [state_a, state_b]\n\n");
-  if (!s->actions.count) put(out, "# FILL IN: what can be done. No column of actions was found.\n");
-  put(out, "actions: ");
-  if (s->actions.count)
-    put_list(out, (const char *const *)s->actions.sorted, s->actions.count);
-  else
-    put_list(out, no_actions, 2);
+  put(out, "\n# FILL IN: what the agent cannot see and tries to find out: a list of names.\n");
+  put_blank(out, "states");
   put(out, "\n");
-  if (!s->observations.count)
-    put(out, "\n# FILL IN: what can be seen after an action. No column of observations was "
+  put_labels(out, "actions", &s->actions,
+             "# FILL IN: what can be done: a list. No column of actions was found.\n");
+  put_labels(out, "observations", &s->observations,
+             "\n# FILL IN: what can be seen after an action: a list. No column of observations was "
              "found.\n");
-  put(out, "observations: ");
-  if (s->observations.count)
-    put_list(out, (const char *const *)s->observations.sorted, s->observations.count);
-  else
-    put_list(out, no_observations, 1);
-  put(out, "\n");
 }
 
 static void put_episode(sketch *out, const idm_survey *s)
 {
   const char *endings[idm_label_limit];
   const size_t count = idm_survey_endings(s, endings);
+  put(out, "\n# FILL IN: what the agent believes before its first action: one number a state, or "
+           "uniform.\n");
+  put_blank(out, "start");
   put(out,
-      "\n# FILL IN: what the agent believes before its first action, one number a state.\n"
-      "start: [0.5, 0.5]\n"
-      "\n# FILL IN: how much the next step counts beside this one, from 0 to below 1.\n"
-      "discount: 0.95\n"
-      "\n# FILL IN: actions after which a trajectory stops. Listed are those that stand on last "
-      "rows only.\n"
-      "# Where such an action also ends the decision problem itself, say 'terminal' in place of "
-      "'ends'.\n"
-      "ends: ");
+      "\n# FILL IN: how much the next step counts beside this one, from 0 to below 1; or 1, with a "
+      "horizon.\n");
+  put_blank(out, "discount");
+  put(out, "\n# Check: actions after which a trajectory stops. Listed are those that stand on last "
+           "rows only.\n"
+           "# Where such an action also ends the decision problem itself, say 'terminal' in place "
+           "of 'ends'.\n"
+           "ends: ");
   put_list(out, endings, count);
   put(out, "\n");
 }
 
 static void put_dynamics(sketch *out, const idm_survey *s)
 {
-  const char *const *actions =
-      s->actions.count ? (const char *const *)s->actions.sorted : no_actions;
-  const size_t count = s->actions.count ? s->actions.count : 2;
   put(out, "\n# FILL IN: how an action moves the state: a matrix an action, rows the state acted "
            "from, columns the\n"
            "# state after; 'identity' where nothing moves. \"*\" is every action not named.\n"
-           "transition: {\"*\": uniform}\n"
+           "transition: {\"*\": " IDM_PLACEHOLDER "}\n"
            "\n# FILL IN: what is seen after an action: a matrix an action, rows the state after "
            "it, columns the\n"
-           "# observations in the order above; each row sums to 1.\n"
-           "observation: {\"*\": uniform}\n"
+           "# observations in the order above; each row sums to 1. Where it comes from the state "
+           "acted in, add\n"
+           "# 'observation_from: before'.\n"
+           "observation: {\"*\": " IDM_PLACEHOLDER "}\n"
            "\n# FILL IN: what an action is worth: one number, or a list with one a state.\n"
            "utility:\n");
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < s->actions.count; i++) {
     put(out, "  ");
-    put_text(out, actions[i]);
-    put(out, ": 0\n");
+    put_text(out, s->actions.sorted[i]);
+    put_blank(out, "");
   }
+  if (!s->actions.count) put_blank(out, "  \"*\"");
+}
+
+static bool is_whole(const char *text)
+{
+  return text[0] && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Numbers for names are read as names: how to give them better ones. */
+static void put_codes(sketch *out, const char *key, const idm_label_column *column)
+{
+  bool whole = column->count > 0;
+  for (size_t i = 0; i < column->count; i++) whole = whole && is_whole(column->sorted[i]);
+  if (!whole) return;
+  put(out,
+      "  # The numbers are names so far. To call them by better ones, list those above and say "
+      "which is which:\n  # codes: {");
+  put(out, key);
+  put(out, ": {");
+  for (size_t i = 0; i < column->count; i++) {
+    put(out, i ? ", " : "");
+    put(out, column->sorted[i]);
+    put(out, ": NAME");
+  }
+  put(out, "}}\n");
+}
+
+static void put_missing(sketch *out, const idm_survey *s)
+{
+  if (!s->missing.count) return;
+  const char *texts[64];
+  char *owned[64];
+  size_t count = 0;
+  for (uint32_t i = 0; i < s->missing.count && count < 64; i++) {
+    size_t length;
+    const char *text = idm_intern_text(&s->missing, i, &length);
+    owned[count] = idm_text_copy(text, length);
+    if (!owned[count]) (void)idm_fail_memory(&out->error);
+    if (owned[count]) texts[count] = owned[count], count++;
+  }
+  put(out, "  # Check: texts that mean that nothing was recorded (the agent knew, the table does "
+           "not). Where one\n"
+           "  # means that the agent saw nothing, list it as an observation instead.\n"
+           "  missing: ");
+  put_list(out, texts, count);
+  put(out, "\n");
+  for (size_t i = 0; i < count; i++) free(owned[i]);
 }
 
 static void put_columns(sketch *out, const idm_survey *s)
@@ -127,15 +182,20 @@ static void put_columns(sketch *out, const idm_survey *s)
   put(out, "\n# Which column is what; a list joins several columns.\n");
   const bool grouped =
       s->header.role[IDM_COLUMN_AGENT].count || s->header.role[IDM_COLUMN_TRAJECTORY].count;
-  if (!grouped)
-    put(out, "# FILL IN: no column says which rows belong together: add 'agent: COLUMN' or "
-             "'trajectory: COLUMN'.\n");
-  size_t found = 0;
-  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) found += s->header.role[c].count;
-  put(out, found ? "data:\n" : "# data: {trajectory: COLUMN}\n");
+  put(out, "data:\n");
+  if (!grouped) {
+    put(out,
+        "  # FILL IN: no column says which rows belong together: name it, as the trajectory or "
+        "the agent.\n");
+    put_blank(out, "  trajectory");
+  }
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
     const idm_log_role *role = &s->header.role[c];
+    if (!role->count && info->required) {
+      put(out, "  # FILL IN: the name of a column.\n  ");
+      put_blank(out, info->key);
+    }
     if (!role->count) continue;
     put(out, "  ");
     put(out, info->key);
@@ -149,25 +209,27 @@ static void put_columns(sketch *out, const idm_survey *s)
       put_text(out, names[0]);
     put(out, "\n");
   }
+  put_codes(out, "action", &s->actions);
+  put_codes(out, "observation", &s->observations);
+  put_missing(out, s);
 }
 
 static void put_problem(sketch *out, const idm_survey *s, const char *path)
 {
-  put(out, "# A first problem file. The labels are those of the table; every comment that begins "
-           "with\n"
-           "# \"FILL IN:\" marks what a table cannot tell, and what stands under it holds the "
-           "place.\n");
+  put(out, "# A first problem file. The labels are those of the table; what a table cannot tell is "
+           "marked by a\n"
+           "# comment that begins with \"FILL IN:\", and " IDM_PLACEHOLDER
+           " holds its place until it is.\n");
   put_name(out, path);
   put_spaces(out, s);
   put_episode(out, s);
   put_dynamics(out, s);
-  put(out,
-      "\n# FILL IN: the agent to begin with. alpha: how freely it departs from the best action; "
-      "beta: its trust\n"
-      "# in its models (inf: neutral); eta: its dislike of surprise.\n"
-      "agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0}\n"
-      "\n# FILL IN: what a fit learns, and what is believed of it beforehand.\n"
-      "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n");
+  put(out, "\n# Check: the agent to begin with. alpha: how freely it departs from the best action; "
+           "beta: its trust\n"
+           "# in its models (inf: neutral); eta: its dislike of surprise.\n"
+           "agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0}\n"
+           "\n# Check: what a fit learns, and what is believed of it beforehand.\n"
+           "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n");
   put_columns(out, s);
 }
 
@@ -194,6 +256,14 @@ static void add_notes(const idm_survey *s, idm_notes *opt_notes)
     if (!role->count && info->required)
       idm_notes_add(opt_notes, "no column looks like %s; name it under data: in the problem file",
                     info->what);
+  }
+  for (uint32_t i = 0; i < s->missing.count; i++) {
+    size_t length;
+    const char *text = idm_intern_text(&s->missing, i, &length);
+    idm_notes_add(opt_notes,
+                  "'%.*s' is taken for what was not recorded (data.missing in the problem file: "
+                  "check it)",
+                  (int)length, text);
   }
   if (!agents && !trajectories)
     idm_notes_add(opt_notes, "no column says which rows belong together; name one under data: in "

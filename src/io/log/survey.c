@@ -77,9 +77,11 @@ static idm_status read_label(idm_survey *s, size_t id, idm_label_column *column,
   *ret_label = -1;
   if (!role->count) return IDM_OK;
   const idm_csv_field cell = idm_cell_trim(field[role->column[0]]);
-  if (!cell.length) {
+  if (!cell.length || idm_cell_looks_missing(cell.text, cell.length)) {
+    uint32_t text;
     column->missing++;
-    return IDM_OK;
+    if (!cell.length || idm_intern_add(&s->missing, cell.text, cell.length, &text)) return IDM_OK;
+    return idm_fail_memory(opt_error);
   }
   uint32_t label = idm_intern_find(&column->labels, cell.text, cell.length);
   if (label == IDM_INTERN_NONE) {
@@ -244,6 +246,7 @@ void idm_survey_clear(idm_survey *s)
     for (size_t i = 0; i < columns[c]->count; i++) free(columns[c]->sorted[i]);
     idm_intern_clear(&columns[c]->labels);
   }
+  idm_intern_clear(&s->missing);
   idm_intern_clear(&s->agents);
   idm_intern_clear(&s->trajectories);
   idm_log_header_destroy(&s->header);

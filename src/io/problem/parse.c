@@ -13,6 +13,7 @@
 #include "io/problem/free.h"
 #include "io/problem/models.h"
 #include "io/problem/parse.h"
+#include "io/problem/placeholder.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
 
@@ -114,7 +115,8 @@ idm_status idm_problem_parse_sections(const char *text, size_t length, const cha
   if (status != IDM_OK) return status;
   idm_yaml_reader reader = {
       .tree = tree, .root = idm_yaml_root(tree), .opt_notes = opt_notes, .opt_error = opt_error};
-  status = read_problem(&reader);
+  status = idm_yaml_check_placeholders(tree);
+  if (status == IDM_OK) status = read_problem(&reader);
   if (status == IDM_OK) status = validate(&reader);
   if (status == IDM_OK && opt_section) status = opt_section(context, tree);
   if (status == IDM_OK)

@@ -53,20 +53,98 @@ static void put_table(const fixture *f, const char *table)
   assert_int_equal(fclose(stream), 0);
 }
 
-/* Write the problem file of a table and load it again. */
-static idm_problem *init(fixture *f, const char *table)
+/* Put `with` in place of the first `what` from *at on; moves *at behind it. False past the last. */
+static bool replace(char *text, size_t size, char **at, const char *what, const char *with)
 {
-  put_table(f, table);
+  char *found = strstr(*at, what);
+  if (!found) return false;
+  char *rest = strdup(found + strlen(what));
+  assert_non_null(rest);
+  const size_t room = size - (size_t)(found - text);
+  assert_true(strlen(with) + strlen(rest) < room);
+  snprintf(found, room, "%s%s", with, rest);
+  *at = found + strlen(with);
+  free(rest);
+  return true;
+}
+
+/* What a person might fill in. */
+static char *fill_in(const char *text)
+{
+  static const char *const pairs[][2] = {{"states: FILL_IN", "states: [s, t]"},
+                                         {"start: FILL_IN", "start: uniform"},
+                                         {"discount: FILL_IN", "discount: 0.95"},
+                                         {"\"*\": FILL_IN}", "\"*\": uniform}"},
+                                         {"actions: FILL_IN", "actions: [u, v]"},
+                                         {"observations: FILL_IN", "observations: [x]"},
+                                         {"trajectory: FILL_IN", "trajectory: w"},
+                                         {"  action: FILL_IN", "  action: u"},
+                                         {"  observation: FILL_IN", "  observation: v"},
+                                         {": FILL_IN\n", ": 0\n"}};
+  const size_t size = 2 * strlen(text) + 100;
+  char *filled = calloc(size, 1);
+  assert_non_null(filled);
+  memcpy(filled, text, strlen(text));
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    for (char *at = filled; replace(filled, size, &at, pairs[i][0], pairs[i][1]);) continue;
+  return filled;
+}
+
+/* Every placeholder of a file is named by its line. */
+static void expect_blanks(const char *text)
+{
+  idm_problem *problem;
   idm_error error = {0};
-  if (idm_init_write(f->data, f->problem, &f->notes, &error) != IDM_OK)
+  assert_int_equal(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &error),
+                   IDM_INPUT);
+  assert_null(problem);
+  assert_non_null(
+      strstr(error.message, "(FILL_IN) that `idm init` left are still to be filled in"));
+  long line = 1;
+  for (const char *at = text; (at = strchr(at, '\n')); at++) {
+    line++;
+    const size_t length = strcspn(at + 1, "\n");
+    const char *blank = strstr(at + 1, "FILL_IN");
+    if (!blank || blank > at + 1 + length || at[1] == '#') continue;
+    char number[24];
+    snprintf(number, sizeof number, "%ld", line);
+    const char *lines = strstr(error.message, "on lines ");
+    assert_non_null(lines);
+    /* By itself, or within a range. */
+    bool named = false;
+    for (const char *c = lines + strlen("on lines "); *c && !named;) {
+      char *end;
+      const long from = strtol(c, &end, 10);
+      const long to = strncmp(end, " to ", 4) == 0 ? strtol(end + 4, &end, 10) : from;
+      named = from <= line && line <= to;
+      c = end + strcspn(end, "0123456789");
+    }
+    if (!named) fail_msg("line %ld is not named in '%s'", line, error.message);
+  }
+}
+
+/* Write the problem file of a table, fill it in, and load it again. */
+static idm_problem *init_from(fixture *f, const char *path)
+{
+  idm_error error = {0};
+  if (idm_init_write(path, f->problem, &f->notes, &error) != IDM_OK)
     fail_msg("%ld:%ld: %s", error.line, error.column, error.message);
   size_t length;
   assert_int_equal(idm_file_read(f->problem, 1 << 20, &f->text, &length, &error), IDM_OK);
   idm_problem *problem;
-  if (idm_problem_parse_yaml(f->text, length, "p.yaml", &problem, NULL, &error) != IDM_OK ||
+  expect_blanks(f->text);
+  char *filled = fill_in(f->text);
+  if (idm_problem_parse_yaml(filled, strlen(filled), "p.yaml", &problem, NULL, &error) != IDM_OK ||
       idm_problem_validate(problem, &error) != IDM_OK)
-    fail_msg("%ld:%ld: %s\n%s", error.line, error.column, error.message, f->text);
+    fail_msg("%ld:%ld: %s\n%s", error.line, error.column, error.message, filled);
+  free(filled);
   return problem;
+}
+
+static idm_problem *init(fixture *f, const char *table)
+{
+  put_table(f, table);
+  return init_from(f, f->data);
 }
 
 static void read_back(const fixture *f, const idm_problem *problem, size_t rows,
@@ -173,6 +251,21 @@ static void test_odd_labels(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Numbers and texts for what is missing are read as they are, and better ways are suggested. */
+static void test_codes_and_missing(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "agent\taction\tobservation\na\t0\tNA\na\t1\twin\na\tn/a\t.\n");
+  expect_names(&problem->setting->actions, (const char *const[]){"0", "1"}, 2);
+  expect_names(&problem->setting->observations, (const char *const[]){"win"}, 1);
+  expect_names(&problem->columns.missing, (const char *const[]){"NA", "n/a", "."}, 3);
+  assert_non_null(strstr(f->text, "# codes: {action: {0: NAME, 1: NAME}}"));
+  assert_null(strstr(f->text, "# codes: {observation"));
+  assert_true(has_note(f, "'NA' is taken for what was not recorded"));
+  read_back(f, problem, 3, 1);
+  idm_problem_destroy(problem);
+}
+
 static void test_ends_in_time(void **state)
 {
   fixture *f = *state;
@@ -220,11 +313,8 @@ static void test_beads(void **state)
     print_message("no %s: set IDM_SHARED to the shared folder\n", path);
     skip();
   }
-  idm_error error = {0};
-  assert_int_equal(idm_init_write(path, f->problem, &f->notes, &error), IDM_OK);
+  idm_problem *problem = init_from(f, path);
   assert_true(has_note(f, "7075 rows, 3393 trajectories, 15 agents"));
-  idm_problem *problem;
-  assert_int_equal(idm_problem_read(f->problem, &problem, NULL, &error), IDM_OK);
   assert_true(problem->setting->ends[0] && problem->setting->ends[1] && !problem->setting->ends[2]);
   idm_problem_destroy(problem);
 }
@@ -235,8 +325,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       WITH_FILES(test_default_names), WITH_FILES(test_guessed_names),
       WITH_FILES(test_nothing_found), WITH_FILES(test_odd_labels),
-      WITH_FILES(test_ends_in_time),  WITH_FILES(test_errors),
-      WITH_FILES(test_beads),
+      WITH_FILES(test_ends_in_time),  WITH_FILES(test_codes_and_missing),
+      WITH_FILES(test_errors),        WITH_FILES(test_beads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

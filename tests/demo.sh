@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# demo.sh BUILD SOURCE: the program can be configured with what packages.txt lists under "# demo" alone, and the
+# configuration of the tests refuses to do without the rest.
+set -euo pipefail
+source=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+real=$(command -v pkg-config)
+
+# A machine without the library of the tests.
+cat >"$folder/pkg-config" <<END
+#!/bin/sh
+case "\$*" in *cmocka*) exit 1 ;; esac
+exec $real "\$@"
+END
+chmod +x "$folder/pkg-config"
+
+configure() { # preset
+  cmake -S "$source" --preset "$1" -B "$folder/$1" -DPKG_CONFIG_EXECUTABLE="$folder/pkg-config" >"$folder/log" 2>&1
+}
+configure demo || { cat "$folder/log"; echo "FAILED: the demo cannot be configured without cmocka"; exit 1; }
+if configure release; then echo "FAILED: the tests were left out in silence"; exit 1; fi
+grep -q cmocka "$folder/log" || { cat "$folder/log"; echo "FAILED: cmocka is not named"; exit 1; }
+
+# What is only needed for tests is listed under "# test", and nothing stands outside the two parts.
+part() { awk -v part="$1" '/^# (demo|test)$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
+for name in libcmocka-dev clang clang-format clang-tidy cppcheck gcovr; do
+  part test | grep -qx "$name" || { echo "FAILED: $name is not under # test"; exit 1; }
+done
+[ "$( (part demo; part test) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
+  { echo "FAILED: packages.txt lists a package twice, or outside its parts"; exit 1; }
