@@ -64,9 +64,11 @@ static idm_status find_columns(idm_survey *s, idm_error *opt_error)
 static idm_status check_utf8(const idm_survey *s, const idm_csv_field *place, const char *text,
                              size_t length, idm_error *opt_error)
 {
-  if (idm_utf8_valid(text, length)) return IDM_OK;
-  return idm_fail_at(opt_error, s->file, (long)place->line, (long)place->column,
-                     "a text that is not UTF-8; save the table as UTF-8");
+  if (idm_utf8_plain(text, length)) return IDM_OK;
+  return idm_fail_at(
+      opt_error, s->file, (long)place->line, (long)place->column,
+      "a text that is not UTF-8 without control characters; save the table as UTF-8, "
+      "without tabs and ends of lines in its names");
 }
 
 /* The number of the cell's label, -1 where the cell is empty or there is no such column. */
