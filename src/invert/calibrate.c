@@ -16,6 +16,7 @@
 #include "idm/inverse.h"
 #include "idm/matching.h"
 #include "idm/simulate.h"
+#include "invert/label.h"
 #include "invert/parameters.h"
 
 /* What a fit must reach, as in the verdict. */
@@ -148,6 +149,8 @@ idm_status idm_calibration_create(const idm_problem *problem,
     c->problem = problem;
     c->settings = *settings;
     if (settings->opt_like) c->settings.trajectories = settings->opt_like->trajectories;
+    c->key = idm_label_simulation(problem, c->settings.trajectories, settings->steps,
+                                  settings->seed);
     c->settings.fit.threads = 1;
     c->settings.fit.keep = IDM_KEEP_NOTHING;
     c->settings.fit.prior_draws = 0;
@@ -189,7 +192,7 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
   const idm_problem *problem = r->c->problem;
   idm_random random;
   idm_workspace *workspace = NULL;
-  idm_random_init(&random, r->c->settings.seed, truth_stream + index);
+  idm_random_init(&random, r->c->key, truth_stream + index);
   idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                            &workspace, opt_error);
   if (status != IDM_OK) return status;

@@ -292,7 +292,7 @@ static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_erro
     return idm_fail_memory(opt_error);
   }
   idm_random random;
-  idm_random_init(&random, f->settings->seed, stream);
+  idm_random_init(&random, f->key, stream);
   p->prior_draws = count;
   for (size_t i = 0; i < count; i++) {
     idm_parameters_draw(f->parameters, &random, y);

@@ -189,7 +189,7 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   idm_chains_settings settings = {.sampler = sampler,
                                   .chains = n,
                                   .draws = f->settings->draws,
-                                  .seed = f->settings->seed,
+                                  .seed = f->key,
                                   .threads = f->settings->threads};
   idm_sampler_settings_default(&settings.kernel);
   settings.kernel.warmup = f->settings->warmup;

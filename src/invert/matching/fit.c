@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "idm/inverse.h"
 #include "idm/matching.h"
+#include "invert/label.h"
 #include "invert/matching/matching.h"
 
 void idm_fit_close(fit *f)
@@ -41,6 +42,7 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &f->tree, opt_error);
   if (status == IDM_OK) {
+    f->key = idm_label_request(opt_inverse, problem, data, settings);
     f->matching = idm_new(matchings, sizeof *f->matching);
     f->scratch = idm_new(idm_parameters_numbers(f->parameters), sizeof *f->scratch);
     if (!f->matching || !f->scratch) status = idm_fail_memory(opt_error);

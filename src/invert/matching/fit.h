@@ -16,6 +16,7 @@ typedef struct fit {
   size_t matchings;
   idm_matching **matching; /* [chain] */
   double *scratch;         /* [numbers] */
+  uint64_t key;            /* of its random streams */
 } fit;
 
 /* Check the request (against the needs of the inverse planner, where one is given), build

@@ -62,7 +62,7 @@ static idm_status draw(const fit *f, const start *peak, const double *factor, do
   const size_t d = target.dimension;
   for (size_t c = 0; c < p->chains; c++) {
     idm_random random;
-    idm_random_init(&random, f->settings->seed, c);
+    idm_random_init(&random, f->key, c);
     for (size_t i = 0; i < p->draws; i++) {
       idm_statistics s = {
           .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1, .evaluations = 1};

@@ -162,7 +162,7 @@ idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, star
   const size_t d = f->parameters->dimension;
   if (s->log_density > better->log_density - hopeless) return IDM_OK;
   idm_random random;
-  idm_random_init(&random, f->settings->seed, first_stream + f->settings->chains + chain);
+  idm_random_init(&random, f->key, first_stream + f->settings->chains + chain);
   memcpy(s->mode, better->mode, d * sizeof *s->mode);
   memcpy(s->covariance, better->covariance, d * d * sizeof *s->covariance);
   s->definite = better->definite;
@@ -173,7 +173,7 @@ idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, star
 idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
   idm_random random;
-  idm_random_init(&random, f->settings->seed, first_stream + chain);
+  idm_random_init(&random, f->key, first_stream + chain);
   /* On the way up each plan starts from the last one: the way is the same every time. */
   idm_matching_wander(f->matching[chain]);
   idm_status status = climb(f, chain, &random, s, opt_error);
@@ -196,9 +196,7 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
   best->log_density = -INFINITY;
   for (size_t i = 0; i < f->settings->chains && status == IDM_OK; i++) {
     fit one = *f;
-    idm_fit_settings settings = *f->settings;
-    settings.seed += i;
-    one.settings = &settings;
+    one.key += i;
     status = idm_start_find(&one, 0, s, opt_error);
     double reached = s->log_density;
     if (status == IDM_OK)

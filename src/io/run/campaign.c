@@ -13,9 +13,9 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/door.h"
+#include "invert/label.h"
 #include "io/json.h"
 #include "io/run/folder.h"
-#include "io/run/label.h"
 
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;

@@ -12,10 +12,10 @@
 #include "base/texts.h"
 #include "base/utf8.h"
 #include "idm/samplers.h"
+#include "invert/label.h"
 #include "invert/settings.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
-#include "io/run/label.h"
 #include "io/yaml/key.h"
 
 /* Larger files are no config.yaml. */

@@ -1,5 +1,7 @@
-/* Labels of problems and settings: a checksum over what they mean, not over their text. */
-#include "io/run/label.h"
+/* Labels of problems, logs and settings: a checksum over what they mean, not over their text.
+ *
+ * Contents: pieces · settings · problems · logs · requests */
+#include "invert/label.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,4 +142,79 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
     label = add_codes(label, &problem->columns.codes[i]);
   }
   return add_labels(label, &problem->columns.missing);
+}
+
+/* --- logs ----------------------------------------------------------------------------------- */
+
+/* Words of 32 bits, one round each: a log has millions of rows. */
+static uint64_t add_words(uint64_t label, const void *opt_words, size_t count)
+{
+  uint32_t word;
+  label = add_whole(label, opt_words ? count : UINT64_MAX);
+  for (size_t i = 0; opt_words && i < count; i++) {
+    memcpy(&word, (const char *)opt_words + i * sizeof word, sizeof word);
+    label = (label ^ word) * UINT64_C(1099511628211);
+    label ^= label >> 32; /* a round of four bytes leaves the high ones behind */
+  }
+  return label;
+}
+
+static uint64_t add_evidence(uint64_t label, const idm_data *data, size_t column)
+{
+  const size_t count =
+      idm_column_describe((idm_column)column)->by_trajectory ? data->trajectories : data->rows;
+  label = add_numbers(label, data->number[column], count);
+  label = add_words(label, data->label[column], count);
+  return add_labels(label, &data->label_name[column]);
+}
+
+uint64_t idm_label_data(uint64_t label, const idm_data *data)
+{
+  label = add_words(label, data->action, data->rows);
+  label = add_words(label, data->observation, data->rows);
+  label = add_words(label, data->available, data->rows);
+  label = add_whole(label, data->trajectories);
+  for (size_t i = 0; i < data->trajectories; i++) label = add_whole(label, data->first[i]);
+  label = add_words(label, data->agent, data->trajectories);
+  label = add_words(label, data->variant, data->trajectories);
+  label = add_words(label, data->start, data->trajectories);
+  /* Two people who did the same are two people: draws of theirs are to be independent. */
+  label = add_labels(label, &data->trajectory_name);
+  label = add_labels(label, &data->agent_name);
+  label = add_whole(label, data->available_sets);
+  for (size_t i = 0; i < data->available_sets * data->sizes.actions; i++)
+    label = add_whole(label, data->available_set[i]);
+  label = add_numbers(label, data->start_belief, data->starts * data->sizes.states);
+  label = add_numbers(label, data->variant_value, data->variants * data->columns);
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) label = add_evidence(label, data, c);
+  return label;
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+static bool reads(const idm_inverse *inverse, const char *setting)
+{
+  for (const char *const *name = inverse->settings; *name; name++)
+    if (strcmp(*name, setting) == 0) return true;
+  return false;
+}
+
+uint64_t idm_label_request(const idm_inverse *opt_inverse, const idm_problem *problem,
+                           const idm_data *data, const idm_fit_settings *settings)
+{
+  uint64_t label = add_text(IDM_CHECKSUM_START, opt_inverse ? opt_inverse->name : "");
+  label = idm_label_data(idm_label_problem(label, problem), data);
+  for (const idm_key *key = idm_fit_keys(); key->name; key++) {
+    const idm_key one[] = {*key, {0}};
+    if (!opt_inverse || reads(opt_inverse, key->name))
+      label = idm_label_fields(label, one, settings);
+  }
+  return label;
+}
+
+uint64_t idm_label_simulation(const idm_problem *problem, size_t trajectories, int steps,
+                              uint64_t seed)
+{
+  const uint64_t label = idm_label_problem(IDM_CHECKSUM_START, problem);
+  return add_whole(add_whole(add_whole(label, trajectories), (uint64_t)steps), seed);
 }

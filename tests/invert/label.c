@@ -1,5 +1,8 @@
-/* Labels of requests: the same for the same meaning, another for another. */
+/* Labels of requests: the same for the same meaning, another for another, and no random number for
+ * two of them. */
 #include "io/run/run_support.h"
+
+#include <math.h>
 
 static uint64_t label_of(const char *path)
 {
@@ -81,11 +84,85 @@ static void test_keys(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- random streams --------------------------------------------------------------------------- */
+
+static double correlation(const double *a, const double *b, size_t count)
+{
+  double mean[2] = {0}, square[2] = {0}, product = 0;
+  for (size_t i = 0; i < count; i++) {
+    mean[0] += a[i] / (double)count;
+    mean[1] += b[i] / (double)count;
+  }
+  for (size_t i = 0; i < count; i++) {
+    square[0] += (a[i] - mean[0]) * (a[i] - mean[0]);
+    square[1] += (b[i] - mean[1]) * (b[i] - mean[1]);
+    product += (a[i] - mean[0]) * (b[i] - mean[1]);
+  }
+  return product / sqrt(square[0] * square[1]);
+}
+
+/* Draw by draw two answers have nothing to do with each other: within four standard errors of a
+ * correlation of 0, as many as their effective draws allow. */
+static void check_independent(const idm_posterior *a, const idm_posterior *b)
+{
+  const size_t all = a->chains * a->draws;
+  for (size_t q = 0; q < a->quantity.count; q++) {
+    idm_diagnosis d[2];
+    if (!a->summarised[q]) continue;
+    check(idm_diagnose(a->value + q * all, a->chains, a->draws, a->draws, 1, &d[0], NULL));
+    check(idm_diagnose(b->value + q * all, b->chains, b->draws, b->draws, 1, &d[1], NULL));
+    const double found = correlation(a->value + q * all, b->value + q * all, all);
+    if (!(fabs(found) < 4 / sqrt(fmin(d[0].ess_bulk, d[1].ess_bulk))))
+      fail_msg("the draws of %s in two fits correlate by %g", a->quantity.name[q], found);
+  }
+  assert_true(fabs(correlation(a->prior, b->prior, a->prior_draws)) <
+              4 / sqrt((double)a->prior_draws));
+}
+
+/* Fits of different logs, with the default seed, share no random numbers; nor do those of two
+ * people who did the same. The same request twice gives the same bytes. */
+static void test_streams(void **state)
+{
+  (void)state;
+  enum { LOGS = 4, TRAJECTORIES = 60 };
+  static const char *const inverses[] = {"bayes", "laplace"};
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 15;
+  idm_data *data[LOGS];
+  for (size_t i = 0; i < LOGS; i++)
+    data[i] = support_simulate(problem,
+                               (idm_simulation){.trajectories = TRAJECTORIES, .seed = i ? i : 1});
+  /* The first two differ by a name alone. */
+  idm_labels_destroy(&data[0]->agent_name);
+  SUPPORT_NAMES(&data[0]->agent_name, "somebody else");
+  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.warmup = 200;
+  for (size_t k = 0; k < 2; k++) {
+    const idm_inverse *inverse = idm_inverse_find(inverses[k]);
+    idm_posterior *answer[LOGS], *again;
+    for (size_t i = 0; i < LOGS; i++)
+      check(inverse->fit(problem, data[i], &settings, NULL, &answer[i], NULL, &support_error));
+    for (size_t i = 0; i < LOGS; i++)
+      for (size_t j = 0; j < i; j++) check_independent(answer[i], answer[j]);
+    check(inverse->fit(problem, data[0], &settings, NULL, &again, NULL, &support_error));
+    assert_memory_equal(again->value, answer[0]->value,
+                        idm_posterior_numbers(again) * again->chains * again->draws *
+                            sizeof(double));
+    idm_posterior_destroy(again);
+    for (size_t i = 0; i < LOGS; i++) idm_posterior_destroy(answer[i]);
+  }
+  for (size_t i = 0; i < LOGS; i++) idm_data_destroy(data[i]);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_text, make_folder, remove_folder),
       cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_streams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
