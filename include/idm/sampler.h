@@ -39,14 +39,18 @@ typedef struct idm_statistics {
   bool diverging;
 } idm_statistics;
 
+/* Proposals that reach every part of a target, made by the library. */
+typedef struct idm_mixture idm_mixture;
+
 typedef struct idm_sampler_settings {
-  long warmup;              /* iterations that adapt; then the kernel is fixed */
-  long thin;                /* kernel steps a draw; 0: the sampler's own choice */
-  double step;              /* sd of the fixed random walk (paper) */
-  double acceptance;        /* NUTS aims at this */
-  int depth;                /* deepest NUTS tree */
-  const double *centre;     /* [dimension] a first guess of the mean, or NULL */
-  const double *covariance; /* [dimension][dimension] a first guess, positive definite, or NULL */
+  long warmup;                /* iterations that adapt; then the kernel is fixed */
+  long thin;                  /* kernel steps a draw; 0: the sampler's own choice */
+  double step;                /* sd of the fixed random walk (paper) */
+  double acceptance;          /* NUTS aims at this */
+  int depth;                  /* deepest NUTS tree */
+  const double *centre;       /* [dimension] a first guess of the mean, or NULL */
+  const double *covariance;   /* [dimension][dimension] a first guess, positive definite, or NULL */
+  const idm_mixture *mixture; /* of modes and tails, for a sampler that can leap; or NULL */
 } idm_sampler_settings;
 IDM_API void idm_sampler_settings_default(idm_sampler_settings *settings);
 

@@ -1,13 +1,15 @@
 /* "metropolis": for a few parameters and a target that is expensive. Independence proposals from a
  * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
  * shape: the first make almost independent draws where the target is nearly normal, the second
- * keep the chain moving where it is not. */
+ * keep the chain moving where it is not. Where a mixture of all modes and tails is given, some
+ * steps are leaps proposed from it: a chain that knows one mode alone would never leave it. */
 #include "infer/metropolis.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/dense.h"
+#include "infer/mixture.h"
 #include "infer/sampler.h"
 
 /* `share` of every four steps are independence proposals. */
@@ -136,6 +138,15 @@ static idm_status jump(const metropolis *m, const idm_target *target, bool adapt
   return status;
 }
 
+static idm_status leap(const metropolis *m, const idm_mixture *mixture, const idm_target *target,
+                       idm_random *random, double *probability, idm_error *opt_error)
+{
+  idm_mixture_draw(mixture, random, m->candidate);
+  const double log_ratio = idm_mixture_log_density(mixture, m->position, m->work) -
+                           idm_mixture_log_density(mixture, m->candidate, m->work);
+  return decide(m, target, log_ratio, random, probability, opt_error);
+}
+
 static idm_status walk(const metropolis *m, const idm_target *target, bool adapt,
                        idm_random *random, double *probability, idm_error *opt_error)
 {
@@ -186,6 +197,14 @@ static bool jumps_at(double share, long place_in_cycle)
   return share == 2 ? place_in_cycle % 2 == 0 : (double)place_in_cycle < share;
 }
 
+/* Every other walk of a cycle's end is a leap instead; every other step where the chain's own
+ * proposals were given up. */
+static bool leaps_at(const idm_sampler_settings *settings, double share, long step)
+{
+  const long period = share == 0 ? 2 : 2 * cycle;
+  return settings->mixture && step % period == period - 1;
+}
+
 /* Steps a draw: beyond two parameters ridges are common, and a draw takes longer to forget. */
 static long own_thin(size_t dimension)
 {
@@ -206,7 +225,10 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
     const long at = (iteration % cycle * (thin % cycle) + k) % cycle;
     double probability = 0;
     const idm_status status =
-        (jumps_at(*m.share, at) ? jump : walk)(&m, target, warm, random, &probability, opt_error);
+        leaps_at(settings, *m.share, iteration * thin + k)
+            ? leap(&m, settings->mixture, target, random, &probability, opt_error)
+            : (jumps_at(*m.share, at) ? jump : walk)(&m, target, warm, random, &probability,
+                                                     opt_error);
     if (status != IDM_OK) return status;
     acceptance += probability;
     if (gather) idm_moments_add(&m.history, m.position);
