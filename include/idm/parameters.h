@@ -49,8 +49,8 @@ IDM_API void idm_parameters_pull(const idm_parameters *parameters, const double 
 IDM_API bool idm_parameters_proper(const idm_parameters *parameters);
 IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y);
 
-/* A quantity as a person calls it: "1/beta" where files say inverse_beta, "signed-log eta" where
- * they say signed_log_eta. Into buffer, which is returned. */
+/* A quantity as a person calls it: "1/beta" where files say inverse_beta, "log alpha" for
+ * log_alpha, "signed-log eta" for signed_log_eta. Into buffer, which is returned. */
 IDM_API const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size);
 
 #ifdef __cplusplus

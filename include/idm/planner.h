@@ -34,8 +34,8 @@ enum { IDM_FROM_LAST = -1, IDM_FROM_NOTHING = 0 };
 /* One stopping rule for every iterative method. */
 typedef struct idm_solver {
   idm_method method;
-  double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(1, |V|), and no
-                       more than 1e-7 of alpha or beta, for the sake of the policies */
+  double tolerance; /* bound on |V - V*|, absolute; 0: the agent's, relative to max(|u|, |V|), and
+                       no more than 1e-7 of alpha or beta, for the sake of the policies */
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
   int slots;  /* start from the first so many solutions kept, or IDM_FROM_LAST, IDM_FROM_NOTHING */
   const double *weights; /* [slots]: their weights */

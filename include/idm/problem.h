@@ -25,7 +25,7 @@ typedef struct idm_agent {
   idm_evaluate evaluate; /* policies off the lattice */
   idm_surprise surprise; /* whether observations with the same successor belief count as one */
   idm_recognition recognition;   /* mean belief, or the mixture itself */
-  double tolerance;              /* bound on |V - V*| to reach, relative to max(1, |V|) */
+  double tolerance;              /* bound on |V - V*| to reach, relative to max(|u|, |V|) */
   double decision_capacity;      /* nats; finds alpha */
   double specification_capacity; /* nats; finds beta */
   double recognition_capacity;   /* nats; finds eta */

@@ -11,6 +11,8 @@
 #include "idm/planner.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
+#include "infer/distribution.h"
+#include "setting/freedom.h"
 
 /* --- items ---------------------------------------------------------------------------------- */
 
@@ -137,49 +139,51 @@ static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_err
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
- * what may be anything of either sign) is summarised by its coordinate: what then stands before the
- * block's name in files, and how it is spoken. */
-typedef struct summary_name {
-  idm_scale scale;
-  const char *prefix;
+/* What stands before a block's name in the coordinate of a scale: in files, and as one says it. */
+static const struct {
+  const char *written;
   const char *spoken;
-} summary_name;
+} prefix[] = {[IDM_SCALE_IDENTITY] = {"", ""},
+              [IDM_SCALE_LOG] = {"log_", "log "},
+              [IDM_SCALE_INVERSE] = {"inverse_", "1/"},
+              [IDM_SCALE_SIGNED_LOG] = {"signed_log_", "signed-log "}};
 
-static const summary_name summary_names[] = {
-    {IDM_SCALE_INVERSE, "inverse_", "1/"},
-    {IDM_SCALE_SIGNED_LOG, "signed_log_", "signed-log "},
-};
-enum { summary_name_count = sizeof summary_names / sizeof *summary_names };
-
-/* NULL where the natural value is summarised. */
-static const summary_name *summary_of(const parameter *item)
+/* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
+ * what may be anything of either sign) is summarised by its coordinate. */
+static bool by_coordinate(const parameter *item)
 {
-  for (size_t i = 0; i < summary_name_count && idm_parameter_is_scalar(item); i++)
-    if (summary_names[i].scale == item->scale) return &summary_names[i];
-  return NULL;
+  return idm_parameter_is_scalar(item) &&
+         (item->scale == IDM_SCALE_INVERSE || item->scale == IDM_SCALE_SIGNED_LOG);
 }
 
 const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
 {
   if (!quantity || !buffer) return NULL;
-  for (size_t i = 0; i < summary_name_count; i++) {
-    const size_t length = strlen(summary_names[i].prefix);
-    if (strncmp(quantity, summary_names[i].prefix, length) != 0) continue;
-    snprintf(buffer, size, "%s%s", summary_names[i].spoken, quantity + length);
+  for (size_t i = 0; i < sizeof prefix / sizeof prefix[0]; i++) {
+    const size_t length = strlen(prefix[i].written);
+    if (!length || strncmp(quantity, prefix[i].written, length) != 0) continue;
+    snprintf(buffer, size, "%s%s", prefix[i].spoken, quantity + length);
     return buffer;
   }
   snprintf(buffer, size, "%s", quantity);
   return buffer;
 }
 
+const char *idm_parameter_called(const idm_parameters *parameters, const parameter *item,
+                                 char *buffer, size_t size)
+{
+  snprintf(buffer, size, "%s%s", prefix[item->scale].written,
+           parameters->quantity.name[item->quantity]);
+  return buffer;
+}
+
 /* "block", "block[label]" or "inverse_block..." into a label. */
-static idm_status set_name(idm_labels *labels, size_t at, const char *prefix, const char *block,
+static idm_status set_name(idm_labels *labels, size_t at, const char *before, const char *block,
                            const char *opt_entry, idm_error *opt_error)
 {
   char name[IDM_ENTRY + 200];
-  const int length = opt_entry ? snprintf(name, sizeof name, "%s%s[%s]", prefix, block, opt_entry)
-                               : snprintf(name, sizeof name, "%s%s", prefix, block);
+  const int length = opt_entry ? snprintf(name, sizeof name, "%s%s[%s]", before, block, opt_entry)
+                               : snprintf(name, sizeof name, "%s%s", before, block);
   return idm_labels_set(labels, at, name, (size_t)length, opt_error);
 }
 
@@ -197,7 +201,7 @@ static const char *entry_name(const idm_problem *problem, const parameter *item,
 /* Numbers that an item reports. */
 static size_t numbers_of(const parameter *item)
 {
-  return item->size + (summary_of(item) != NULL);
+  return item->size + (by_coordinate(item) != NULL);
 }
 
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
@@ -216,14 +220,14 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
   }
   for (size_t i = 0; i < item->size && status == IDM_OK; i++) {
     const char *entry = entry_name(problem, item, i, buffer, sizeof buffer);
-    p->summarised[*quantity] = !summary_of(item);
+    p->summarised[*quantity] = !by_coordinate(item);
     status = set_name(&p->quantity, (*quantity)++, "", block, entry, opt_error);
     if (status == IDM_OK && (!item->simplex || i + 1 < item->size))
       status = set_name(&p->coordinate, item->first + i, "", block, entry, opt_error);
   }
-  if (status != IDM_OK || !summary_of(item)) return status;
+  if (status != IDM_OK || !by_coordinate(item)) return status;
   p->summarised[*quantity] = true;
-  return set_name(&p->quantity, (*quantity)++, summary_of(item)->prefix, block,
+  return set_name(&p->quantity, (*quantity)++, prefix[item->scale].written, block,
                   entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
 }
 
@@ -264,6 +268,7 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
   *ret_parameters = NULL;
   idm_parameters *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
+  p->range = idm_theta_range(problem->theta);
   idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
   if (status == IDM_OK) {
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
@@ -317,12 +322,12 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
 
 size_t idm_parameter_reported(const parameter *item)
 {
-  return item->quantity + (summary_of(item) != NULL);
+  return item->quantity + (by_coordinate(item) != NULL);
 }
 
 double idm_parameter_reported_at(const parameter *item, double c)
 {
-  return summary_of(item) ? c : idm_scale_from(item->scale, c);
+  return by_coordinate(item) ? c : idm_scale_from(item->scale, c);
 }
 
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
@@ -376,7 +381,7 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
     if (item->opaque) continue;
     const double c = idm_parameter_coordinate(item, y, NULL);
     to[0] = idm_scale_from(item->scale, c);
-    if (summary_of(item)) to[1] = c;
+    if (by_coordinate(item)) to[1] = c;
   }
 }
 
@@ -388,15 +393,28 @@ static double read_number(const idm_block *block, const parameter *item, size_t 
   return 0;
 }
 
-/* The nearest c inside the support and within reach: a limit such as beta = inf has no logarithm to
- * start from. */
-static double inside(const parameter *item, double c)
+/* Size of a usual c of an item. */
+static double unit_of(const idm_parameters *p, const parameter *item)
 {
-  static const double reach = 7; /* |log| of a thousand */
-  if (item->scale == IDM_SCALE_LOG) c = isnan(c) ? 0 : fmin(fmax(c, -reach), reach);
-  if (!isfinite(c)) c = signbit(c) ? -1000 : 1000;
+  return idm_block_unit(info_of(p, item), item->scale, p->range);
+}
+
+/* The natural value, or one within reach of a limit that has no coordinate to start from (such as
+ * beta = inf, which has no logarithm): a thousand times as far as usual. */
+static double within_reach(const idm_parameters *p, const parameter *item, double value)
+{
+  static const double far = 1000;
+  const double size = idm_block_unit(info_of(p, item), IDM_SCALE_IDENTITY, p->range);
+  if (item->scale == IDM_SCALE_INVERSE) return value == 0 ? copysign(size / far, value) : value;
+  if (item->scale == IDM_SCALE_LOG && !(value > 0)) return size / far;
+  return isinf(value) ? copysign(far * size, value) : value;
+}
+
+/* The nearest c inside the support. */
+static double inside(const idm_parameters *p, const parameter *item, double c)
+{
   const double width = item->upper - item->lower;
-  const double margin = isfinite(width) ? 1e-3 * width : 1e-3;
+  const double margin = 1e-3 * (isfinite(width) ? width : unit_of(p, item));
   if (c <= item->lower) c = item->lower + margin;
   return c >= item->upper ? item->upper - margin : c;
 }
@@ -414,7 +432,8 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
       continue;
     }
     for (size_t j = 0; j < item->size; j++) {
-      const double c = inside(item, idm_scale_to(item->scale, read_number(block, item, j)));
+      const double value = within_reach(parameters, item, read_number(block, item, j));
+      const double c = inside(parameters, item, idm_scale_to(item->scale, value));
       y[item->first + j] = idm_unconstrain(item->lower, item->upper, c);
     }
   }
@@ -471,10 +490,46 @@ bool idm_parameters_proper(const idm_parameters *parameters)
   return true;
 }
 
+/* Draws that may miss the support before it is looked for in the tail. */
+enum { most_tries = 1000 };
+
+/* A draw within a support that holds the far tail of a prior only: an exponential along the tangent
+ * at the nearer end lies above a log-concave density (Robert 1995). */
+static double draw_tail(const parameter *item, idm_random *random)
+{
+  double slope[2];
+  const double end[2] = {idm_inside(item->lower, item->upper, item->lower),
+                         idm_inside(item->lower, item->upper, item->upper)};
+  const double height[2] = {idm_prior_log_density(item->prior, end[0], &slope[0]),
+                            idm_prior_log_density(item->prior, end[1], &slope[1])};
+  const int side = !(height[0] >= height[1]);
+  double c = end[side];
+  for (int tries = 0; tries < most_tries && slope[side] != 0; tries++) {
+    const double step = log(idm_random_uniform(random)) / slope[side];
+    const double at = end[side] + step;
+    if (!(at > item->lower && at < item->upper)) continue;
+    const double below =
+        idm_prior_log_density(item->prior, at, NULL) - height[side] - slope[side] * step;
+    c = at;
+    if (log(idm_random_uniform(random)) < below) break;
+  }
+  return c;
+}
+
+static double draw_number(const parameter *item, idm_random *random)
+{
+  if (item->prior->kind == IDM_PRIOR_FLAT)
+    return item->lower + (item->upper - item->lower) * idm_random_uniform(random);
+  for (int tries = 0; tries < most_tries; tries++) {
+    const double c = idm_prior_draw(item->prior, random);
+    if (c > item->lower && c < item->upper) return c;
+  }
+  return draw_tail(item, random);
+}
+
 void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)
 {
   if (!parameters || !random || !y) return;
-  enum { most_tries = 10000 };
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     if (item->simplex) {
@@ -486,15 +541,71 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
       idm_simplex_unconstrain(item->size, p, y + item->first);
       continue;
     }
-    for (size_t j = 0; j < item->size; j++) {
-      double c = NAN;
-      for (int tries = 0; tries < most_tries && !(c > item->lower && c < item->upper); tries++)
-        c = item->prior->kind == IDM_PRIOR_FLAT
-                ? item->lower + (item->upper - item->lower) * idm_random_uniform(random)
-                : idm_prior_draw(item->prior, random);
-      y[item->first + j] = idm_unconstrain(item->lower, item->upper, inside(item, c));
-    }
+    for (size_t j = 0; j < item->size; j++)
+      y[item->first + j] = idm_unconstrain(item->lower, item->upper, draw_number(item, random));
   }
+}
+
+/* log of the integral of one number's prior over its support; y covers every prior that a support
+ * of 0 to infinity or of an interval cuts, whatever its unit. */
+static double log_mass(const parameter *item)
+{
+  enum { steps = 20000 };
+  double lower;
+  double upper;
+  double sum = 0;
+  idm_prior_support(item->prior, &lower, &upper);
+  if (item->prior->kind == IDM_PRIOR_FLAT) return log(item->upper - item->lower);
+  if (lower >= item->lower && upper <= item->upper) return 0;
+  if (item->prior->kind == IDM_PRIOR_NORMAL) {
+    const double root = item->prior->argument[1] * sqrt(2);
+    return log(0.5 * (erfc((item->lower - item->prior->argument[0]) / root) -
+                      erfc((item->upper - item->prior->argument[0]) / root)));
+  }
+  for (int i = 0; i <= steps; i++) {
+    const double y = -200 + 400.0 * i / steps;
+    double log_slope;
+    const double c = idm_constrain(item->lower, item->upper, y, NULL, &log_slope, NULL);
+    sum += exp(idm_prior_log_density(item->prior, c, NULL) + log_slope) * 400.0 / steps;
+  }
+  return log(sum);
+}
+
+double idm_parameters_log_mass(const idm_parameters *parameters)
+{
+  double sum = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (!item->simplex)
+      sum += (double)item->size * log_mass(item);
+    else if (item->prior->kind == IDM_PRIOR_FLAT)
+      sum -= idm_log_gamma((double)item->size);
+  }
+  return sum;
+}
+
+void idm_parameters_units(const idm_parameters *parameters, double *unit)
+{
+  for (size_t i = 0; i < parameters->dimension; i++) unit[i] = 1;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    /* Elsewhere y is a logarithm, or a logit. */
+    if (item->simplex || !isinf(item->lower) || !isinf(item->upper)) continue;
+    const double sd = idm_prior_sd(item->prior);
+    for (size_t j = 0; j < item->size; j++)
+      unit[item->first + j] = isfinite(sd) ? sd : unit_of(parameters, item);
+  }
+}
+
+bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *theta)
+{
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *block = &theta->block[i];
+    if (block->role == IDM_DESCRIPTIVE && block->info->infinite &&
+        fabs(block->value[0]) < 1e-11 * parameters->range)
+      return true;
+  }
+  return false;
 }
 
 /* --- gradients ------------------------------------------------------------------------------ */

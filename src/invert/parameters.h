@@ -35,10 +35,25 @@ struct idm_parameters {
   idm_labels coordinate; /* opaque items, which come last, have one name for all */
   idm_labels quantity;   /* the same */
   bool *summarised;      /* [quantity] */
+  double range;          /* of the utility */
 };
+
+/* log of the integral of exp(idm_parameters_log_prior): 0 but where a block's own support cuts a
+ * prior off, or a prior is flat between two ends. The density of idm_parameters_draw is less by it.
+ */
+double idm_parameters_log_mass(const idm_parameters *parameters);
+/* unit[dimension]: size of a usual change of y, by the priors or, where they say nothing, by the
+ * range of the utility. */
+void idm_parameters_units(const idm_parameters *parameters, double *unit);
+/* Whether a free multiplier is so small beside the utilities that choices hang on rounding: such
+ * behaviour is that of the limit 0, and its probabilities are noise. */
+bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *theta);
 
 /* c of the first number of an item that is no distribution at y[dimension], and dc/dy. */
 double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope);
+/* What that c is called: "log_alpha", "inverse_beta", "eta". Into buffer, which is returned. */
+const char *idm_parameter_called(const idm_parameters *parameters, const parameter *item,
+                                 char *buffer, size_t size);
 /* Write the natural value of a scalar item into theta. */
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value);
 /* The quantity of a scalar item that is summarised: c where the scale is inverse or signed-log,

@@ -24,6 +24,8 @@ double idm_theta_range(const idm_theta *theta)
 /* The default priors, in the coordinate of the scale, with S the spread of the descriptor (times
  * the range of the utility, where it is in its units). A decision maker whose alpha is a twentieth
  * of the range is close to the best action but not locked to it; 1/beta = 20/S is strong optimism.
+ * Utilities in another unit give the same answer in that unit, but for signed-log, whose bend at 1
+ * is a number of the file's own unit.
  *
  *                  identity          log                    inverse            signed-log
  *   real           normal 0, S       normal log(S/20), 2    normal 0, 20/S     normal 0, log(1+S)
@@ -51,12 +53,32 @@ static usual usual_prior(const idm_block_info *info, idm_scale scale, double S)
                   : (usual){IDM_PRIOR_NORMAL, {0, width}, bent ? "0, log(1 + %s)" : "0, %s"};
 }
 
+/* S of the table. */
+static double spread_of(const idm_block_info *info, double range)
+{
+  return info->spread * (info->in_utility ? range : 1);
+}
+
+double idm_block_unit(const idm_block_info *info, idm_scale scale, double range)
+{
+  const usual prior = usual_prior(info, scale, spread_of(info, range));
+  switch (prior.kind) {
+  case IDM_PRIOR_NORMAL:
+    return prior.argument[1];
+  case IDM_PRIOR_HALFNORMAL:
+    return prior.argument[0];
+  case IDM_PRIOR_EXPONENTIAL:
+    return 1 / prior.argument[0];
+  default:
+    return 1;
+  }
+}
+
 idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
   const idm_block_info *info = block->info;
-  const usual prior =
-      usual_prior(info, block->scale, info->spread * (info->in_utility ? range : 1));
+  const usual prior = usual_prior(info, block->scale, spread_of(info, range));
   const int arguments = idm_prior_arguments(prior.kind);
   const size_t count = arguments < 0 ? block->size : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);

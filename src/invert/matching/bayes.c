@@ -12,20 +12,26 @@
 #include "idm/matching.h"
 #include "idm/samplers.h"
 #include "invert/matching/assemble.h"
+#include "invert/matching/explore.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 
 extern const idm_inverse idm_inverse_bayes; /* registered below */
 
+/* Streams beyond those of chains, starts and draws of the prior. */
+static const uint64_t exploration_stream = (uint64_t)4 << 32;
+
 /* --- beginning ------------------------------------------------------------------------------ */
 
-/* Starting points of all chains, found side by side. */
+/* Starting points of all chains, found side by side, and proposals that all of them share. */
 typedef struct beginning {
   const fit *f;
   bool plain;         /* no mode is known */
   start **start;      /* [chain] */
   idm_status *status; /* [chain] */
   idm_error *error;   /* [chain] */
+  idm_exploration *exploration;
+  idm_mixture *mixture; /* NULL where there is none */
 } beginning;
 
 /* Multipliers start at 1, anything else at the problem's own value. */
@@ -44,16 +50,85 @@ static void find_start(void *context, size_t chain)
                               : idm_start_find(b->f, chain, b->start[chain], &b->error[chain]);
 }
 
+static void settle_start(void *context, size_t chain)
+{
+  const beginning *b = context;
+  b->status[chain] = idm_start_settle(b->f, chain, b->start[chain], &b->error[chain]);
+}
+
 static void end_beginning(beginning *b)
 {
   for (size_t i = 0; b->start && i < b->f->matchings; i++) idm_start_destroy(b->start[i]);
+  idm_mixture_destroy(b->mixture);
+  idm_exploration_destroy(b->exploration);
   free(b->start);
   free(b->status);
   free(b->error);
 }
 
+/* Do something for every chain. */
+static idm_status each(beginning *b, void (*task)(void *context, size_t chain),
+                       idm_error *opt_error)
+{
+  idm_status status =
+      idm_parallel(b->f->matchings, b->f->settings->threads, task, NULL, b, opt_error);
+  for (size_t i = 0; i < b->f->matchings && status == IDM_OK; i++) {
+    status = b->status[i];
+    if (status != IDM_OK && opt_error) *opt_error = b->error[i];
+  }
+  return status;
+}
+
+/* Points of a lane that cost a small share of what its chain will. */
+static size_t effort(const fit *f)
+{
+  enum { least = 8, most = 100, steps_a_draw = 4, share = 40 };
+  const idm_fit_settings *s = f->settings;
+  const long thin = s->thin > 0 ? s->thin : steps_a_draw;
+  const double steps = ((double)s->warmup + (double)s->draws) * (double)thin;
+  return (size_t)fmin(fmax(steps / share, least), most);
+}
+
+/* Look at the whole posterior, share what was found, and give every chain its place. */
+static idm_status explore(beginning *b, idm_error *opt_error)
+{
+  enum { rounds = 2 };
+  const fit *f = b->f;
+  const size_t looks = effort(f);
+  idm_status status =
+      idm_exploration_create(f, f->matchings, exploration_stream,
+                             (1 + rounds) * looks * f->matchings, &b->exploration, opt_error);
+  if (status == IDM_OK)
+    status = idm_explore_modes(b->exploration, b->start, f->matchings, looks, opt_error);
+  for (int i = 0; i < rounds && status == IDM_OK; i++)
+    status = idm_explore_round(b->exploration, looks, opt_error);
+  for (size_t i = 0; i < f->matchings && status == IDM_OK; i++)
+    status = idm_explore_start(b->exploration, i, b->start[i], opt_error);
+  return status == IDM_OK ? idm_exploration_mixture(b->exploration, &b->mixture, opt_error)
+                          : status;
+}
+
+/* Where nothing is explored: give up a mode for the highest, where it is so much lower that no
+ * posterior is left in it. */
+static void give_up_low_modes(const beginning *b)
+{
+  static const double hopeless = 50; /* exp(-50): whatever the widths of the two modes */
+  const size_t d = b->f->parameters->dimension;
+  const start *best = b->start[0];
+  for (size_t i = 1; i < b->f->matchings; i++)
+    if (b->start[i]->log_density > best->log_density) best = b->start[i];
+  for (size_t i = 0; i < b->f->matchings; i++) {
+    start *s = b->start[i];
+    if (s->log_density > best->log_density - hopeless) continue;
+    memcpy(s->mode, best->mode, d * sizeof *s->mode);
+    if (idm_start_is_dense(d)) memcpy(s->covariance, best->covariance, d * d * sizeof(double));
+    s->definite = best->definite;
+  }
+}
+
 static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_error)
 {
+  enum { most_explored = 20 };
   const size_t n = f->matchings;
   *b = (beginning){.f = f, .plain = plain};
   b->start = idm_new(n, sizeof *b->start);
@@ -62,18 +137,13 @@ static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_e
   idm_status status = b->start && b->status && b->error ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t i = 0; i < n && status == IDM_OK; i++)
     status = idm_start_create(f->parameters->dimension, &b->start[i], opt_error);
-  if (status == IDM_OK)
-    status = idm_parallel(n, f->settings->threads, find_start, NULL, b, opt_error);
-  for (size_t i = 0; i < n && status == IDM_OK; i++) {
-    status = b->status[i];
-    if (status != IDM_OK && opt_error) *opt_error = b->error[i];
-  }
-  size_t best = 0;
-  for (size_t i = 0; i < n && status == IDM_OK; i++)
-    if (b->start[i]->log_density > b->start[best]->log_density) best = i;
-  for (size_t i = 0; i < n && !plain && status == IDM_OK; i++)
-    status = idm_start_adopt(f, i, b->start[best], b->start[i], opt_error);
-  return status;
+  if (status == IDM_OK) status = each(b, find_start, opt_error);
+  if (status != IDM_OK || plain) return status;
+  if (f->parameters->dimension <= most_explored)
+    status = explore(b, opt_error);
+  else
+    give_up_low_modes(b);
+  return status == IDM_OK ? each(b, settle_start, opt_error) : status;
 }
 
 /* --- work under way ------------------------------------------------------------------------- */
@@ -184,7 +254,7 @@ static idm_status start_chains(const beginning *b, idm_chains *chains, const idm
 static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit_watch *watch,
                          idm_chains **ret_chains, idm_error *opt_error)
 {
-  beginning b;
+  beginning b = {.f = f};
   const size_t n = f->matchings;
   idm_chains_settings settings = {.sampler = sampler,
                                   .chains = n,
@@ -199,17 +269,16 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   for (size_t i = 0; i < n && status == IDM_OK; i++)
     target[i] = idm_matching_target(f->matching[i]);
   *ret_chains = NULL;
+  if (status == IDM_OK) status = begin(f, sampler->plain, &b, opt_error);
+  settings.kernel.mixture = b.mixture;
   if (status == IDM_OK)
     status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);
-  if (status == IDM_OK) {
-    status = begin(f, sampler->plain, &b, opt_error);
-    if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
-    end_beginning(&b);
-  }
+  if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
   if (status == IDM_OK && watch->checkpoint) status = load(*ret_chains, watch, opt_error);
   idm_fit_watch own = *watch; /* a context that may be written to */
   if (status == IDM_OK)
     status = idm_chains_run(*ret_chains, target, watch->progress ? monitor : NULL, &own, opt_error);
+  end_beginning(&b);
   free(target);
   return status;
 }

@@ -14,6 +14,7 @@ void idm_fit_close(fit *f)
   for (size_t i = 0; f->matching && i < f->matchings; i++) idm_matching_destroy(f->matching[i]);
   free(f->matching);
   free(f->scratch);
+  free(f->unit);
   idm_prefix_tree_destroy(f->tree);
   idm_parameters_destroy(f->parameters);
   *f = (fit){0};
@@ -45,8 +46,10 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
     f->key = idm_label_request(opt_inverse, problem, data, settings);
     f->matching = idm_new(matchings, sizeof *f->matching);
     f->scratch = idm_new(idm_parameters_numbers(f->parameters), sizeof *f->scratch);
-    if (!f->matching || !f->scratch) status = idm_fail_memory(opt_error);
+    f->unit = idm_new(idm_parameters_dimension(f->parameters), sizeof *f->unit);
+    if (!f->matching || !f->scratch || !f->unit) status = idm_fail_memory(opt_error);
   }
+  if (status == IDM_OK) idm_parameters_units(f->parameters, f->unit);
   for (size_t i = 0; i < matchings && status == IDM_OK; i++) {
     status = idm_matching_create(problem, data, f->tree, f->parameters, &f->matching[i], opt_error);
     f->matchings = i + 1;

@@ -16,6 +16,7 @@ typedef struct fit {
   size_t matchings;
   idm_matching **matching; /* [chain] */
   double *scratch;         /* [numbers] */
+  double *unit;            /* [dimension]: size of a usual change of a free number */
   uint64_t key;            /* of its random streams */
 } fit;
 

@@ -6,7 +6,6 @@
 #include "idm/matching.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/surface.h"
-#include "setting/freedom.h"
 
 struct idm_matching {
   const idm_parameters *parameters; /* borrowed */
@@ -16,12 +15,12 @@ struct idm_matching {
   idm_gradient *gradient; /* NULL where there is none */
   idm_theta *slope;       /* of the theta as planned */
   double *nearby;         /* [dimension]: y moved by a step */
+  double *unit;           /* [dimension]: size of a usual change of y */
   idm_surface *surface;   /* where plans start, as a function of y; NULL: at the anchor */
   const parameter *held;  /* a number held at a value, or NULL */
   double held_value;
   long impossible_line; /* of the last score */
   const char *impossible_file;
-  double least;      /* a multiplier smaller than this is lost in rounding */
   idm_solver solver; /* whose slots say where plans start */
 };
 
@@ -35,6 +34,7 @@ void idm_matching_destroy(idm_matching *matching)
   idm_theta_destroy(matching->theta);
   idm_theta_destroy(matching->slope);
   free(matching->nearby);
+  free(matching->unit);
   free(matching);
 }
 
@@ -53,9 +53,10 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   m->parameters = parameters;
   idm_solver_default(&m->solver);
   m->solver.slots = IDM_FROM_NOTHING;
-  m->least = 1e-11 * idm_theta_range(problem->theta);
   m->nearby = idm_new(idm_parameters_dimension(parameters), sizeof *m->nearby);
-  idm_status status = m->nearby ? IDM_OK : idm_fail_memory(opt_error);
+  m->unit = idm_new(idm_parameters_dimension(parameters), sizeof *m->unit);
+  idm_status status = m->nearby && m->unit ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) idm_parameters_units(parameters, m->unit);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->slope, opt_error);
   if (status == IDM_OK)
@@ -78,18 +79,6 @@ static bool outside(idm_status status)
   return status == IDM_NUMERICAL || status == IDM_INPUT;
 }
 
-/* A multiplier so small beside the utilities that choices hang on rounding: such behaviour is that
- * of the limit 0, and its probabilities are noise. */
-static bool too_small(const idm_matching *m)
-{
-  for (size_t i = 0; i < m->theta->blocks; i++) {
-    const idm_block *block = &m->theta->block[i];
-    if (block->role == IDM_DESCRIPTIVE && block->info->infinite && fabs(block->value[0]) < m->least)
-      return true;
-  }
-  return false;
-}
-
 static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_error *opt_error)
 {
   idm_error error = {0};
@@ -98,7 +87,7 @@ static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_erro
     if (!isfinite(y[i])) return IDM_OK;
   idm_parameters_set(m->parameters, y, m->theta);
   if (m->held) idm_parameter_write(m->theta, m->held, m->held_value);
-  if (!m->held && too_small(m)) return IDM_OK;
+  if (!m->held && idm_parameters_are_lost(m->parameters, m->theta)) return IDM_OK;
   if (m->surface && m->solver.slots > 0) m->solver.weights = idm_surface_weights(m->surface, y);
   const idm_status status = idm_plan(m->theta, &m->solver, m->workspace, NULL, &error);
   *planned = status == IDM_OK;
@@ -132,7 +121,7 @@ static idm_status differences(idm_matching *m, const double *y, double *gradient
   const size_t d = m->parameters->dimension;
   memcpy(m->nearby, y, d * sizeof *y);
   for (size_t i = 0; i < d; i++) {
-    const double step = 1e-4 * fmax(1, fabs(y[i]));
+    const double step = 2e-5 * fmax(m->unit[i], fabs(y[i]));
     double side[2];
     for (int k = 0; k < 2; k++) {
       m->nearby[i] = y[i] + (k ? step : -step);

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "idm/laplace.h"
 #include "idm/maximise.h"
-#include "idm/prior.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 #include "setting/freedom.h"
@@ -51,7 +50,7 @@ idm_status idm_start_create(size_t dimension, start **ret_start, idm_error *opt_
 }
 
 /* Starting point k of a chain: the problem's own values first, then draws of the prior, or where it
- * has none the own values moved by a unit or so. */
+ * has none the own values moved by a usual step. */
 static void propose(const fit *f, size_t chain, int k, idm_random *random, double *y)
 {
   const idm_parameters *p = f->parameters;
@@ -61,34 +60,46 @@ static void propose(const fit *f, size_t chain, int k, idm_random *random, doubl
   }
   idm_parameters_get(p, f->problem->theta, y);
   for (size_t i = 0; chain + (size_t)k > 0 && i < p->dimension; i++)
-    y[i] += idm_random_normal(random);
+    y[i] += f->unit[i] * idm_random_normal(random);
 }
 
-/* The best of a few points, and the mode above it. */
-static idm_status climb(const fit *f, size_t chain, idm_random *random, start *s,
-                        idm_error *opt_error)
+/* A target in coordinates of its own: x is unit times them. In those a unit is a step of a usual
+ * size, whatever the utilities are counted in. */
+typedef struct scaled {
+  const idm_target *target;
+  const double *unit; /* [dimension] */
+  double *x;          /* [dimension] */
+} scaled;
+
+static idm_status evaluate_scaled(void *context, const double *v, double *log_density,
+                                  double *opt_gradient, idm_error *opt_error)
 {
-  const idm_target target = idm_matching_target(f->matching[chain]);
-  const size_t d = target.dimension;
-  s->log_density = -INFINITY;
-  for (int k = 0; k < looks; k++) {
-    double here = -INFINITY;
-    propose(f, chain, k, random, s->x);
-    const idm_status status = target.evaluate(target.context, s->x, &here, NULL, opt_error);
-    if (status != IDM_OK) return status;
-    if (k && !(here > s->log_density)) continue;
-    s->log_density = here;
-    memcpy(s->mode, s->x, d * sizeof *s->x);
-  }
-  if (isfinite(s->log_density)) {
-    const idm_status status =
-        idm_maximise(&target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
-    if (status != IDM_NUMERICAL) return status;
-    return idm_fail(opt_error, IDM_NUMERICAL,
-                    "the log posterior has no slope where the search for its mode starts: the "
-                    "utilities (they span %.3g) or the priors are too large",
-                    idm_theta_range(f->problem->theta));
-  }
+  const scaled *s = context;
+  for (size_t i = 0; i < s->target->dimension; i++) s->x[i] = v[i] * s->unit[i];
+  const idm_status status =
+      s->target->evaluate(s->target->context, s->x, log_density, opt_gradient, opt_error);
+  for (size_t i = 0; opt_gradient && i < s->target->dimension; i++) opt_gradient[i] *= s->unit[i];
+  return status;
+}
+
+/* Climb from x in usual units. */
+static idm_status maximise(const fit *f, const idm_target *target, double tolerance, int steps,
+                           double *x, double *log_density, idm_error *opt_error)
+{
+  const size_t d = target->dimension;
+  scaled s = {target, f->unit, idm_new(d, sizeof *s.x)};
+  if (!s.x) return idm_fail_memory(opt_error);
+  const idm_target own = {d, target->gradient, &s, evaluate_scaled};
+  for (size_t i = 0; i < d; i++) x[i] /= f->unit[i];
+  const idm_status status = idm_maximise(&own, tolerance, steps, x, log_density, opt_error);
+  for (size_t i = 0; i < d; i++) x[i] *= f->unit[i];
+  free(s.x);
+  return status;
+}
+
+/* No point was possible. */
+static idm_status fail_to_start(const fit *f, size_t chain, idm_error *opt_error)
+{
   const char *file;
   const long line = idm_matching_impossible_line(f->matching[chain], &file);
   char where[240] = "";
@@ -101,18 +112,48 @@ static idm_status climb(const fit *f, size_t chain, idm_random *random, start *s
                   where);
 }
 
-/* Where the mode is flat: the spread of the prior, or a unit. */
+/* The best of a few points into the mode. */
+static idm_status look_around(const fit *f, size_t chain, idm_random *random, start *s,
+                              idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  s->log_density = -INFINITY;
+  for (int k = 0; k < looks; k++) {
+    double here = -INFINITY;
+    propose(f, chain, k, random, s->x);
+    const idm_status status = target.evaluate(target.context, s->x, &here, NULL, opt_error);
+    if (status != IDM_OK) return status;
+    if (k && !(here > s->log_density)) continue;
+    s->log_density = here;
+    memcpy(s->mode, s->x, target.dimension * sizeof *s->x);
+  }
+  return isfinite(s->log_density) ? IDM_OK : fail_to_start(f, chain, opt_error);
+}
+
+/* Where the mode is flat: the spread of the prior. */
 static void guess_covariance(const fit *f, start *s)
 {
   const size_t d = f->parameters->dimension;
   memset(s->covariance, 0, d * d * sizeof *s->covariance);
-  for (size_t i = 0; i < d; i++) s->covariance[i * d + i] = 1;
-  for (size_t i = 0; i < f->parameters->items; i++) {
-    const parameter *item = &f->parameters->item[i];
-    const double sd = item->simplex ? 1 : idm_prior_sd(item->prior);
-    const bool whole_line = isinf(item->lower) && isinf(item->upper);
-    if (whole_line && isfinite(sd)) s->covariance[item->first * (d + 1)] = sd * sd;
-  }
+  for (size_t i = 0; i < d; i++) s->covariance[i * (d + 1)] = f->unit[i] * f->unit[i];
+}
+
+idm_status idm_start_climb(const fit *f, size_t chain, start *s, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  /* On the way up each plan starts from the last one: the way is the same every time. */
+  idm_matching_wander(f->matching[chain]);
+  idm_status status = maximise(f, &target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
+  if (status == IDM_NUMERICAL)
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "the log posterior has no slope where the search for its mode starts: the "
+                    "utilities (they span %.3g) or the priors are too large",
+                    idm_theta_range(f->problem->theta));
+  if (status == IDM_OK) status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
+  if (status != IDM_OK || !idm_start_is_dense(target.dimension)) return status;
+  status = idm_laplace(&target, s->mode, s->covariance, NULL, &s->definite, opt_error);
+  if (status == IDM_OK && !s->definite) guess_covariance(f, s);
+  return status;
 }
 
 /* A point two deviations' worth of noise away from the mode; nearer where that is impossible. */
@@ -142,48 +183,28 @@ static idm_status scatter(const fit *f, size_t chain, idm_random *random, start 
   return status;
 }
 
-/* Survey the mode, see how high it is from there, and scatter. */
-static idm_status settle(const fit *f, size_t chain, idm_random *random, start *s,
-                         idm_error *opt_error)
+idm_status idm_start_settle(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[chain]);
-  idm_status status = IDM_OK;
-  if (s->definite)
+  idm_random random;
+  idm_random_init(&random, f->key, first_stream + f->settings->chains + chain);
+  idm_status status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
+  if (status == IDM_OK && s->definite)
     status = idm_matching_survey(f->matching[chain], s->mode, s->covariance, opt_error);
   if (status == IDM_OK)
     status = target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
-  return status == IDM_OK ? scatter(f, chain, random, s, opt_error) : status;
-}
-
-idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, start *s,
-                           idm_error *opt_error)
-{
-  static const double hopeless = 50; /* exp(-50): whatever the widths of the two modes */
-  const size_t d = f->parameters->dimension;
-  if (s->log_density > better->log_density - hopeless) return IDM_OK;
-  idm_random random;
-  idm_random_init(&random, f->key, first_stream + f->settings->chains + chain);
-  memcpy(s->mode, better->mode, d * sizeof *s->mode);
-  memcpy(s->covariance, better->covariance, d * d * sizeof *s->covariance);
-  s->definite = better->definite;
-  const idm_status status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
-  return status == IDM_OK ? settle(f, chain, &random, s, opt_error) : status;
+  if (status != IDM_OK || s->placed || !idm_start_is_dense(target.dimension)) return status;
+  return scatter(f, chain, &random, s, opt_error);
 }
 
 idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
   idm_random random;
   idm_random_init(&random, f->key, first_stream + chain);
-  /* On the way up each plan starts from the last one: the way is the same every time. */
+  s->placed = false;
   idm_matching_wander(f->matching[chain]);
-  idm_status status = climb(f, chain, &random, s, opt_error);
-  if (status == IDM_OK) status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
-  if (status != IDM_OK || !idm_start_is_dense(f->parameters->dimension)) return status;
-  const idm_target target = idm_matching_target(f->matching[chain]);
-  status = idm_laplace(&target, s->mode, s->covariance, NULL, &s->definite, opt_error);
-  if (status != IDM_OK) return status;
-  if (!s->definite) guess_covariance(f, s);
-  return settle(f, chain, &random, s, opt_error);
+  const idm_status status = look_around(f, chain, &random, s, opt_error);
+  return status == IDM_OK ? idm_start_climb(f, chain, s, opt_error) : status;
 }
 
 idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
@@ -200,7 +221,7 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
     status = idm_start_find(&one, 0, s, opt_error);
     double reached = s->log_density;
     if (status == IDM_OK)
-      status = idm_maximise(&target, 0, all_the_way, s->mode, &reached, opt_error);
+      status = maximise(f, &target, 0, all_the_way, s->mode, &reached, opt_error);
     if (status != IDM_OK || !(reached > best->log_density)) continue;
     best->log_density = reached;
     memcpy(best->mode, s->mode, d * sizeof *s->mode);

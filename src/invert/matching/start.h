@@ -12,16 +12,19 @@ typedef struct start {
   double *covariance; /* [dimension][dimension]; nothing where there are too many numbers */
   double log_density; /* at the mode */
   bool definite;      /* the covariance is that of the mode; else a guess by the prior */
+  bool placed;        /* x was chosen already */
 } start;
 /* Whether so many numbers have a covariance: a network has not. */
 bool idm_start_is_dense(size_t dimension);
 idm_status idm_start_create(size_t dimension, start **ret_start, idm_error *opt_error);
 void idm_start_destroy(start *s);
-/* Find it for chain `chain`. */
+/* Find it for chain `chain`: the best of a few points of its own, and the mode above. */
 idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error);
-/* Give up a mode for another chain's, where it is so much lower that no posterior is left in it. */
-idm_status idm_start_adopt(const fit *f, size_t chain, const start *better, start *s,
-                           idm_error *opt_error);
+/* The mode above the point in s->mode, where the density is s->log_density, and the approximation
+ * there. */
+idm_status idm_start_climb(const fit *f, size_t chain, start *s, idm_error *opt_error);
+/* Let plans of this chain start from around its mode, and scatter x, where it is not placed. */
+idm_status idm_start_settle(const fit *f, size_t chain, start *s, idm_error *opt_error);
 
 /* The highest mode of as many starts as there are chains, climbed to the end, all by the first
  * matching, which is left anchored there. Covariance and x are left alone. */

@@ -63,7 +63,7 @@ static const double policy_error = 1e-7;
 static double target(const control *c, const idm_solver *solver, const backup_output *out)
 {
   if (solver->tolerance > 0) return solver->tolerance;
-  double enough = c->agent.tolerance * fmax(1, out->size);
+  double enough = c->agent.tolerance * fmax(c->largest, out->size);
   const double temperatures[] = {c->numbers.alpha, c->numbers.beta, c->numbers.temperature};
   for (size_t i = 0; i < sizeof temperatures / sizeof temperatures[0]; i++)
     if (temperatures[i] != 0) enough = fmin(enough, policy_error * fabs(temperatures[i]));

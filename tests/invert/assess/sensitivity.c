@@ -26,7 +26,7 @@ static void infer(fixture *f)
   settings.chains = 2;
   settings.draws = ALL / 2;
   settings.warmup = 50;
-  settings.thin = 1;
+  settings.thin = 8;
   check(idm_inverse_find("bayes")->fit(f->problem, f->data, &settings, NULL, &f->posterior, NULL,
                                        &support_error));
   check(idm_assess(f->problem, f->data, f->posterior, 1, &f->assessment, &support_error));
