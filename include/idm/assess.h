@@ -73,6 +73,25 @@ typedef struct idm_model_check {
   double level; /* a test fails below this: 0.01 over the number of tests */
 } idm_model_check;
 
+/* An independent look at the posterior, by importance sampling that owes nothing to the draws: do
+ * they represent it? By unconstrained number; NULL where there was no look. */
+enum { IDM_LOOK_MODES = 8 };
+typedef struct idm_look {
+  size_t points;    /* 0: there was no look */
+  double effective; /* what the points are worth in independent draws */
+  bool checked;     /* that is enough to compare with */
+  size_t modes;     /* found, separated by valleys */
+  double missed;    /* share of the posterior around the mode that the draws miss most of */
+  double higher;    /* log density of the highest mode less that of the highest draw */
+  size_t numbers;
+  double *mean;        /* [number] by the look */
+  double *sd;          /* [number] */
+  double *shift;       /* [number]: mean of the draws less that, in its sds, and the look's error */
+  double *shift_error; /* [number] */
+  double *spread;      /* [number]: sd of the draws over that of the look, and the error of */
+  double *spread_error; /* [number]: its logarithm */
+} idm_look;
+
 typedef struct idm_assessment {
   idm_answer answer;
   size_t quantities;
@@ -98,6 +117,7 @@ typedef struct idm_assessment {
   size_t sensitivities;
   idm_sensitivity *sensitivity;
 
+  idm_look look;
   idm_model_check model;
 
   bool trusted;       /* neither half fails */

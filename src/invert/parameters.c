@@ -201,7 +201,7 @@ static const char *entry_name(const idm_problem *problem, const parameter *item,
 /* Numbers that an item reports. */
 static size_t numbers_of(const parameter *item)
 {
-  return item->size + (by_coordinate(item) != NULL);
+  return item->size + by_coordinate(item);
 }
 
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
@@ -322,7 +322,7 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
 
 size_t idm_parameter_reported(const parameter *item)
 {
-  return item->quantity + (by_coordinate(item) != NULL);
+  return item->quantity + by_coordinate(item);
 }
 
 double idm_parameter_reported_at(const parameter *item, double c)

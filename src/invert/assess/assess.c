@@ -2,6 +2,7 @@
 #include "invert/assess/approximation.h"
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
+#include "invert/assess/look.h"
 #include "invert/assess/model.h"
 #include "invert/assess/ridge.h"
 #include "invert/assess/sensitivity.h"
@@ -34,6 +35,7 @@ void idm_assessment_destroy(idm_assessment *a)
   for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
   free(a->sensitivity);
   free(a->model.between);
+  idm_look_clear(&a->look);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -89,7 +91,14 @@ static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
     idm_notes_add(&a->failures,
                   "R-hat of %s is not defined: its draws are constant, too few, or not finite",
                   name);
-  if (p->chains > 1 && d->rhat > most_rhat)
+  char places[400];
+  if (p->chains > 1 && d->rhat > most_rhat && idm_chains_apart(p, i, places, sizeof places))
+    idm_notes_add(&a->failures,
+                  "separate modes of %s: the chains sit at %s (R-hat %.3f) and do not change "
+                  "places; use --sampler metropolis, which leaps between modes, or a prior that "
+                  "rules some of them out",
+                  name, places, d->rhat);
+  else if (p->chains > 1 && d->rhat > most_rhat)
     idm_notes_add(&a->failures,
                   "the chains disagree about %s: R-hat is %.3f, above %.2f; run longer (--warmup, "
                   "--draws), or hold a parameter",
@@ -200,6 +209,7 @@ typedef struct part {
 static const part parts[] = {
     {idm_identify, idm_judge_identification, true},
     {idm_identify_ridge, idm_judge_ridge, true},
+    {idm_assess_look, idm_judge_look, true},
     {idm_assess_lattice, idm_judge_lattice, false},
     {idm_assess_sensitivity, idm_judge_sensitivity, false},
     {idm_assess_model, NULL, false},
@@ -268,6 +278,7 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = threads;
+  settings.seed = posterior->seed;
   fit f = {0};
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status == IDM_OK) status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);

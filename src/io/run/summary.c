@@ -66,6 +66,31 @@ static json_t *by_quantity(const idm_posterior *p, const double *values)
   return object;
 }
 
+static json_t *by_coordinate(const idm_posterior *p, const double *values, size_t count)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < count; i++) set(&object, p->coordinate.name[i], values[i]);
+  return object;
+}
+
+/* In the unconstrained numbers, which have moments. */
+static json_t *independent_look(const idm_posterior *p, const idm_look *look)
+{
+  json_t *object = json_object();
+  idm_json_set(&object, "checked", json_boolean(look->checked));
+  idm_json_set(&object, "points", json_integer((json_int_t)look->points));
+  set(&object, "effective_points", look->effective);
+  idm_json_set(&object, "modes", json_integer((json_int_t)look->modes));
+  set(&object, "missed_share", look->missed);
+  idm_json_set(&object, "mean", by_coordinate(p, look->mean, look->numbers));
+  idm_json_set(&object, "sd", by_coordinate(p, look->sd, look->numbers));
+  idm_json_set(&object, "shift_in_sd", by_coordinate(p, look->shift, look->numbers));
+  idm_json_set(&object, "shift_error", by_coordinate(p, look->shift_error, look->numbers));
+  idm_json_set(&object, "sd_ratio", by_coordinate(p, look->spread, look->numbers));
+  idm_json_set(&object, "log_sd_ratio_error", by_coordinate(p, look->spread_error, look->numbers));
+  return object;
+}
+
 static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
 {
   json_t *object = json_object();
@@ -181,6 +206,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   idm_json_set(&object, "posterior", quantities);
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
+  if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
   put_data_part(&object, p, a);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));

@@ -1,0 +1,359 @@
+/* An independent look at the posterior. R-hat compares chains with each other, and chains that all
+ * missed the same mode or the same tail agree. So the posterior is looked at a second time, by
+ * points that owe nothing to them: drawn from the prior, from modes climbed to anew, and from what
+ * those points show, all weighted by importance.
+ *
+ * Contents: looking · comparing · judging */
+#include "invert/assess/look.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "invert/matching/explore.h"
+#include "invert/matching/matching.h"
+
+/* Streams beyond those of a fit. */
+static const uint64_t look_stream = (uint64_t)5 << 32;
+/* Lanes that points are drawn in, whatever the number of threads. */
+enum { lanes = 4, most_rounds = 4, most_numbers = 20 };
+/* Points that an estimate must be worth, and the largest share that one of them may have. */
+static const double least_effective = 200, most_weight = 0.05;
+/* A difference that matters, in posterior sds (of the mean) or in the logarithm (of the sd), and
+ * how many standard errors of the look it must be. The error that a look aims at, and the largest
+ * at which it can tell. */
+static const double most_difference = 0.12, errors = 4, aimed_error = 0.025, most_error = 0.05;
+/* A share of the posterior around a mode of its own that is worth a word. */
+static const double little = 0.02;
+
+/* --- looking -------------------------------------------------------------------------------- */
+
+/* A fit with a matching a lane, of which the first is borrowed. */
+typedef struct outlook {
+  fit f;
+  idm_matching *matching[lanes];
+  start *start[lanes];
+  idm_exploration *exploration;
+} outlook;
+
+static void close_outlook(outlook *l)
+{
+  for (size_t i = 0; i < lanes; i++) idm_start_destroy(l->start[i]);
+  for (size_t i = 1; i < lanes; i++) idm_matching_destroy(l->matching[i]);
+  idm_exploration_destroy(l->exploration);
+}
+
+/* Points a lane and round: fewer where a plan is dear. */
+static size_t effort(const inquiry *q)
+{
+  return idm_workspace_points(idm_matching_workspace(q->f->matching[0])) > 2000 ? 50 : 500;
+}
+
+static idm_status open_outlook(const inquiry *q, outlook *l, idm_error *opt_error)
+{
+  const fit *f = q->f;
+  *l = (outlook){.f = *f, .matching = {f->matching[0]}};
+  l->f.matching = l->matching;
+  l->f.matchings = lanes;
+  idm_status status = IDM_OK;
+  for (size_t i = 1; i < lanes && status == IDM_OK; i++)
+    status = idm_matching_create(f->problem, f->data, f->tree, f->parameters, &l->matching[i],
+                                 opt_error);
+  for (size_t i = 0; i < lanes && status == IDM_OK; i++)
+    status = idm_start_create(f->parameters->dimension, &l->start[i], opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_exploration_create(&l->f, lanes, look_stream, lanes * effort(q) * (1 + most_rounds),
+                               &l->exploration, opt_error);
+  return status;
+}
+
+/* Mean and covariance of the draws, as one more part to propose from. */
+static idm_status add_draws(const inquiry *q, outlook *l, idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  const double *x = q->posterior->unconstrained;
+  double *mean = idm_new(d * (d + 1), sizeof *mean), *covariance = mean + d;
+  if (!mean) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < d; k++)
+    for (size_t i = 0; i < count; i++) mean[k] += x[k * count + i] / (double)count;
+  for (size_t k = 0; k < d; k++)
+    for (size_t j = 0; j < d; j++)
+      for (size_t i = 0; i < count; i++)
+        covariance[k * d + j] += (x[k * count + i] - mean[k]) * (x[j * count + i] - mean[j]) /
+                                 (double)(count > 1 ? count - 1 : 1);
+  const idm_status status = idm_explore_add(l->exploration, mean, covariance, opt_error);
+  free(mean);
+  return status;
+}
+
+/* Mean and sd of coordinate k by the points, with their errors. */
+typedef struct estimate {
+  double mean;
+  double mean_error;
+  double sd;
+  double sd_error;
+} estimate;
+
+static estimate estimate_of(const idm_exploration *e, size_t k)
+{
+  const size_t d = e->f->parameters->dimension;
+  estimate at = {0};
+  double variance = 0, of_mean = 0, of_variance = 0;
+  for (size_t i = 0; i < e->points; i++) at.mean += e->weight[i] * e->point[i * d + k];
+  for (size_t i = 0; i < e->points; i++) {
+    const double x = e->point[i * d + k] - at.mean;
+    variance += e->weight[i] * x * x;
+  }
+  /* The delta method for self-normalised weights (Owen 2013, section 9.2). */
+  for (size_t i = 0; i < e->points; i++) {
+    const double x = e->point[i * d + k] - at.mean, w = e->weight[i];
+    of_mean += w * w * x * x;
+    of_variance += w * w * (x * x - variance) * (x * x - variance);
+  }
+  at.sd = sqrt(variance);
+  at.mean_error = sqrt(of_mean);
+  at.sd_error = sqrt(of_variance) / (2 * at.sd);
+  return at;
+}
+
+/* Whether the points so far tell every mean and sd to an error, in sds. */
+static bool can_tell(const idm_exploration *e, double error)
+{
+  double most = 0;
+  for (size_t i = 0; i < e->points; i++) most = fmax(most, e->weight[i]);
+  bool well = idm_exploration_effective(e) >= least_effective && most <= most_weight;
+  for (size_t k = 0; k < e->f->parameters->dimension && well; k++) {
+    const estimate at = estimate_of(e, k);
+    well = at.mean_error <= error * at.sd && at.sd_error <= error * at.sd;
+  }
+  return well;
+}
+
+static idm_status explore(const inquiry *q, outlook *l, idm_error *opt_error)
+{
+  const size_t points = effort(q);
+  idm_exploration *e = l->exploration;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < lanes && status == IDM_OK; i++) {
+    fit one = l->f;
+    one.key += i;
+    status = idm_start_find(&one, 0, l->start[i], opt_error);
+  }
+  if (status == IDM_OK) status = idm_explore_modes(e, l->start, lanes, points / 4, opt_error);
+  for (size_t i = 1; i < lanes && status == IDM_OK && e->modes; i++)
+    status = idm_matching_anchor(l->matching[i], e->part[0].centre, opt_error);
+  if (status == IDM_OK) status = idm_explore_round(e, points / 4, opt_error);
+  if (status == IDM_OK) status = add_draws(q, l, opt_error);
+  for (int i = 0; i < most_rounds && status == IDM_OK; i++) {
+    status = idm_explore_round(e, points, opt_error);
+    if (can_tell(e, aimed_error)) break;
+  }
+  return status;
+}
+
+/* --- comparing ------------------------------------------------------------------------------ */
+
+/* The share of the draws that lie nearest to each mode. */
+static idm_status draw_shares(const inquiry *q, const idm_exploration *e, double *share,
+                              idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  double *work = idm_new(d * (d + 2), sizeof *work);
+  if (!work) return idm_fail_memory(opt_error);
+  for (size_t m = 0; m < e->modes; m++) share[m] = 0;
+  for (size_t i = 0; i < count; i++) {
+    idm_inquiry_draw(q, i, work);
+    share[idm_exploration_nearest(e, work, work + d)] += 1 / (double)count;
+  }
+  free(work);
+  return IDM_OK;
+}
+
+/* How far the draws of coordinate k are from the look. */
+static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k,
+                          idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  idm_look *look = &q->assessment->look;
+  idm_diagnosis d;
+  const idm_status status = idm_diagnose(p->unconstrained + k * p->chains * p->draws, p->chains,
+                                         p->draws, p->draws, 1, &d, opt_error);
+  if (status != IDM_OK) return status;
+  const estimate at = estimate_of(e, k);
+  look->mean[k] = at.mean;
+  look->sd[k] = at.sd;
+  look->shift[k] = (d.mean - at.mean) / at.sd;
+  look->shift_error[k] = at.mean_error / at.sd;
+  look->spread[k] = d.sd / at.sd;
+  look->spread_error[k] = at.sd_error / at.sd;
+  return IDM_OK;
+}
+
+void idm_look_clear(idm_look *look)
+{
+  free(look->mean);
+  free(look->sd);
+  free(look->shift);
+  free(look->shift_error);
+  free(look->spread);
+  free(look->spread_error);
+  *look = (idm_look){0};
+}
+
+static idm_status make_room(const inquiry *q, idm_error *opt_error)
+{
+  idm_look *look = &q->assessment->look;
+  const size_t d = q->f->parameters->dimension;
+  double **const columns[] = {&look->mean,        &look->sd,     &look->shift,
+                              &look->shift_error, &look->spread, &look->spread_error};
+  look->numbers = d;
+  for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    if (!(*columns[i] = idm_new(d, sizeof **columns))) return idm_fail_memory(opt_error);
+  return IDM_OK;
+}
+
+static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error *opt_error)
+{
+  idm_look *look = &q->assessment->look;
+  double by_points[IDM_LOOK_MODES] = {0}, by_draws[IDM_LOOK_MODES] = {0};
+  const size_t all = q->posterior->chains * q->posterior->draws;
+  double highest = -INFINITY;
+  look->points = e->points;
+  look->effective = idm_exploration_effective(e);
+  look->checked = can_tell(e, most_error);
+  look->modes = e->modes;
+  idm_status status = make_room(q, opt_error);
+  for (size_t k = 0; k < look->numbers && status == IDM_OK; k++)
+    status = compare(q, e, k, opt_error);
+  if (status == IDM_OK) status = idm_exploration_shares(e, by_points, opt_error);
+  if (status == IDM_OK) status = draw_shares(q, e, by_draws, opt_error);
+  for (size_t m = 0; m < e->modes; m++)
+    look->missed = fmax(look->missed, by_points[m] - by_draws[m]);
+  for (size_t i = 0; i < all; i++) highest = fmax(highest, q->posterior->statistics[i].log_density);
+  look->higher = e->modes ? e->part[0].log_density - highest : -INFINITY;
+  for (size_t m = 1; m < e->modes; m++)
+    look->higher = fmax(look->higher, e->part[m].log_density - highest);
+  return status;
+}
+
+idm_status idm_assess_look(const inquiry *q, idm_error *opt_error)
+{
+  outlook l;
+  if (q->posterior->answer != IDM_POSTERIOR || q->f->parameters->dimension > most_numbers)
+    return IDM_OK;
+  idm_status status = open_outlook(q, &l, opt_error);
+  if (status == IDM_OK) status = explore(q, &l, opt_error);
+  if (status == IDM_OK) status = conclude(q, l.exploration, opt_error);
+  close_outlook(&l);
+  return status;
+}
+
+/* --- judging -------------------------------------------------------------------------------- */
+
+static bool differs(double difference, double error)
+{
+  return fabs(difference) > fmax(most_difference, errors * error);
+}
+
+/* What coordinate k is called: that of the prior where it is one number, else as in files. */
+static void coordinate_spoken(const inquiry *q, size_t k, char *buffer, size_t size)
+{
+  const idm_parameters *p = q->f->parameters;
+  char name[128];
+  snprintf(name, sizeof name, "%.120s", q->posterior->coordinate.name[k]);
+  for (size_t i = 0; i < p->items; i++)
+    if (p->item[i].first == k && idm_parameter_is_scalar(&p->item[i]))
+      idm_parameter_called(p, &p->item[i], name, sizeof name);
+  idm_quantity_spoken(name, buffer, size);
+}
+
+/* One failure a coordinate that differs. */
+static void judge_coordinate(const inquiry *q, size_t k)
+{
+  const idm_look *look = &q->assessment->look;
+  char name[128];
+  coordinate_spoken(q, k, name, sizeof name);
+  const bool moved = differs(look->shift[k], look->shift_error[k]);
+  const bool narrow = look->spread[k] < 1;
+  if (!moved && !differs(log(look->spread[k]), look->spread_error[k])) return;
+  char what[160];
+  snprintf(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
+           name, look->shift[k], look->spread[k]);
+  if (look->modes > 1 && look->missed > little)
+    idm_notes_add(&q->assessment->failures,
+                  "separate modes: the draws miss %.0f %% of the posterior, around a mode of its "
+                  "own; they are off an independent look in the %s; use --sampler metropolis "
+                  "--warmup 4000, or a prior that rules one mode out",
+                  100 * look->missed, what);
+  else if (narrow && moved)
+    idm_notes_add(&q->assessment->failures,
+                  "a long tail of %s towards %s values was missed: the draws are off an "
+                  "independent look in the %s; use --sampler metropolis --warmup 4000 --draws "
+                  "4000, or a tighter prior",
+                  name, look->shift[k] < 0 ? "large" : "small", what);
+  else
+    idm_notes_add(&q->assessment->failures,
+                  "the draws are off an independent look at the posterior in the %s; raise "
+                  "--warmup and --draws",
+                  what);
+}
+
+void idm_judge_look(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  const idm_look *look = &a->look;
+  /* A mode higher than any draw by more than a normal posterior leaves open. */
+  const double open = 3 + (double)q->f->parameters->dimension;
+  if (a->answer != IDM_POSTERIOR) return;
+  if (!look->points) {
+    idm_notes_add(&a->remarks,
+                  "unchecked: no independent look at the posterior of so many free numbers; R-hat "
+                  "of chains from starts of their own is all there is");
+    return;
+  }
+  const size_t before = a->failures.count;
+  for (size_t k = 0; k < look->numbers && look->checked; k++) judge_coordinate(q, k);
+  if (!look->checked && look->higher > open)
+    idm_notes_add(&a->failures,
+                  "separate modes: there is one whose density is exp(%.1f) times that of any draw; "
+                  "raise --warmup and --chains",
+                  look->higher);
+  if (!look->checked)
+    idm_notes_add(&a->remarks,
+                  "unchecked: an independent look at the posterior came to %.0f effective points "
+                  "of %zu, too few to compare the draws with",
+                  look->effective, look->points);
+  else if (a->failures.count == before)
+    idm_notes_add(&a->remarks,
+                  "an independent look at the posterior (%zu points by importance, worth %.0f; %zu "
+                  "mode%s) agrees with the draws",
+                  look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
+}
+
+bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+{
+  const double *x = p->value + quantity * p->chains * p->draws;
+  double low = INFINITY, high = -INFINITY, within = 0;
+  size_t length = 0;
+  for (size_t c = 0; c < p->chains; c++) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < p->draws; i++) mean += x[c * p->draws + i] / (double)p->draws;
+    for (size_t i = 0; i < p->draws; i++) {
+      const double e = x[c * p->draws + i] - mean;
+      square += e * e / (double)p->draws;
+    }
+    within = fmax(within, square);
+    low = fmin(low, mean);
+    high = fmax(high, mean);
+    if (length < size)
+      length += (size_t)snprintf(buffer + length, size - length, "%s%.3g",
+                                 !c                   ? ""
+                                 : c + 1 == p->chains ? " and "
+                                                      : ", ",
+                                 mean);
+  }
+  return high - low > sqrt(within);
+}

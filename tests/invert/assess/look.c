@@ -1,0 +1,243 @@
+/* The independent look: posteriors with long tails and separate modes come out right, or are not
+ * trusted; draws that miss a part of one are found out. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "invert/assess/look.h"
+#include "invert/matching/fit.h"
+#include "support.h"
+
+/* --- truths ----------------------------------------------------------------------------------- */
+
+typedef struct truth {
+  double mean;
+  double sd;
+} truth;
+
+/* Mean and sd of one free number by the trapezoidal rule, on points that crowd around 0. */
+static truth integrate(const idm_problem *problem, const idm_data *data, double end)
+{
+  enum { POINTS = 4001 };
+  static double x[POINTS], log_density[POINTS];
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  fit f;
+  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
+  const idm_target target = idm_matching_target(f.matching[0]);
+  double most = -INFINITY, total = 0, mean = 0, square = 0;
+  for (size_t i = 0; i < POINTS; i++) {
+    x[i] = end * sinh(6 * (2.0 * (double)i / (POINTS - 1) - 1)) / sinh(6);
+    check(target.evaluate(target.context, &x[i], &log_density[i], NULL, &support_error));
+    most = fmax(most, log_density[i]);
+  }
+  for (size_t i = 0; i < POINTS; i++) {
+    const double left = i ? x[i - 1] : x[i], right = i + 1 < POINTS ? x[i + 1] : x[i];
+    const double weight = 0.5 * (right - left) * exp(log_density[i] - most);
+    total += weight;
+    mean += weight * x[i];
+    square += weight * x[i] * x[i];
+  }
+  idm_fit_close(&f);
+  mean /= total;
+  return (truth){mean, sqrt(square / total - mean * mean)};
+}
+
+/* --- hard logs -------------------------------------------------------------------------------- */
+
+/* DIAG on a coarse lattice. The agent's numbers are tried on a few short cases: the likelihood has
+ * a plateau to one side, or two tops. */
+static void make_diag(double alpha, double beta, double eta, size_t trajectories, uint64_t seed,
+                      const char *free_blocks, idm_problem **problem, idm_data **data)
+{
+  *problem = support_diag(alpha, beta, eta);
+  (*problem)->agent.resolution = 40;
+  *data = support_simulate(
+      *problem, (idm_simulation){.trajectories = trajectories, .steps = 12, .seed = seed});
+  check(idm_problem_free(*problem, free_blocks, &support_error));
+}
+
+/* Bets on a hidden side after looks that were not recorded: which side an agent bets on says
+ * nothing, so that 1/alpha and -1/alpha explain a log equally well (the values change sign with
+ * alpha), and only the prior tells the two modes apart. */
+static void make_contrary(const char *free_blocks, idm_problem **problem, idm_data **data)
+{
+  static const char text[] =
+      "states: [l, r]\nactions: [look, left, right, safe]\nobservations: [x, y]\n"
+      "start: [0.5, 0.5]\ndiscount: 0.9\nterminal: [left, right, safe]\n"
+      "transition: {look: identity, left: identity, right: identity, safe: identity}\n"
+      "observation: {'*': [[0.8, 0.2], [0.2, 0.8]]}\n"
+      "utility: {look: 0, left: [1, -1], right: [-1, 1], safe: 0}\n"
+      "agent: {planner: bounded-rational, alpha: 0.5, resolution: 40}\n";
+  char csv[2000] = "trajectory,action,observation\n";
+  check(idm_problem_parse_yaml(text, strlen(text), "bets", problem, NULL, &support_error));
+  for (int i = 0; i < 12; i++)
+    snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,look,\n%d,look,\n%d,%s,\n", i, i, i,
+             i % 2 ? "left" : "right");
+  check(idm_problem_free(*problem, free_blocks, &support_error));
+  *data = support_data(*problem, csv);
+}
+
+typedef struct hard {
+  const char *free_blocks;
+  double alpha, beta, eta; /* 0: contrary */
+  size_t trajectories;
+  uint64_t seed;
+  double end; /* of the quadrature */
+} hard;
+
+static const hard logs[] = {
+    {"{eta: {prior: {normal: [0, 150]}}}", 0.5, 1.25, 10, 14, 3, 900},
+    {"{eta: {prior: {normal: [0, 150]}}}", 3, 1.25, 10, 20, 3, 900},
+    {"{beta: {scale: inverse, prior: {normal: [0, 3]}}}", 0.5, 1.25, 10, 20, 1, 15},
+    {"{beta: {scale: inverse, prior: {normal: [0, 3]}}}", 3, INFINITY, -10, 20, 3, 15},
+    {"{alpha: {scale: inverse, prior: {normal: [1, 6]}}}", 0, 0, 0, 0, 0, 40},
+};
+
+static void make_log(const hard *h, idm_problem **problem, idm_data **data)
+{
+  if (h->alpha == 0)
+    make_contrary(h->free_blocks, problem, data);
+  else
+    make_diag(h->alpha, h->beta, h->eta, h->trajectories, h->seed, h->free_blocks, problem, data);
+}
+
+static idm_posterior *sample(const idm_problem *problem, const idm_data *data, const char *sampler,
+                             uint64_t seed)
+{
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_fit_settings_default(&settings);
+  snprintf(settings.sampler, sizeof settings.sampler, "%s", sampler);
+  settings.seed = seed;
+  settings.draws = settings.warmup = 600;
+  settings.keep = IDM_KEEP_NOTHING;
+  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
+                                       &support_error));
+  return posterior;
+}
+
+static bool is_right(const idm_posterior *p, truth t)
+{
+  idm_diagnosis d;
+  check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
+  return fabs(d.mean - t.mean) < 0.15 * t.sd && fabs(log(d.sd / t.sd)) < log(1.15);
+}
+
+/* Every sampler that is not plain: right, or not trusted. The one that leaps is right but by bad
+ * luck: the sd of a tail that few draws reach. */
+static void test_hard_logs(void **state)
+{
+  (void)state;
+  static const char *const samplers[] = {"metropolis", "metropolis", "nuts"};
+  size_t right = 0, all = 0;
+  for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+    idm_problem *problem;
+    idm_data *data;
+    make_log(&logs[i], &problem, &data);
+    const truth t = integrate(problem, data, logs[i].end);
+    for (size_t k = 0; k < sizeof samplers / sizeof samplers[0]; k++) {
+      idm_posterior *p = sample(problem, data, samplers[k], k + 1);
+      idm_assessment *a;
+      check(idm_assess(problem, data, p, 2, &a, &support_error));
+      const bool good = is_right(p, t);
+      if (!good && a->trusted) fail_msg("log %zu, %s: wrong and trusted", i, samplers[k]);
+      assert_true(a->look.checked);
+      assert_true(fabs(a->look.mean[0] - t.mean) < 0.1 * t.sd);
+      assert_true(fabs(log(a->look.sd[0] / t.sd)) < 0.1);
+      right += k < 2 && good;
+      all += k < 2;
+      idm_assessment_destroy(a);
+      idm_posterior_destroy(p);
+    }
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_true(right >= all - 1);
+}
+
+/* --- draws that miss something ---------------------------------------------------------------- */
+
+/* Move every draw beyond a bound to the first within: what a chain that never went there has. */
+static void cut(idm_posterior *p, double low, double high)
+{
+  const size_t all = p->chains * p->draws;
+  double inside = NAN;
+  for (size_t i = 0; i < all && isnan(inside); i++)
+    if (p->unconstrained[i] > low && p->unconstrained[i] < high) inside = p->unconstrained[i];
+  for (size_t i = 0; i < all; i++) {
+    if (p->unconstrained[i] > low && p->unconstrained[i] < high)
+      inside = p->unconstrained[i];
+    else
+      p->unconstrained[i] = inside;
+  }
+}
+
+static bool says(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
+static void test_missing_parts(void **state)
+{
+  (void)state;
+  static const struct {
+    size_t log;
+    double low, high;
+    const char *words;
+  } cases[] = {
+      {1, -1e9, 60, "a long tail of eta towards large values was missed"},
+      {4, 0, 1e9, "separate modes"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_problem *problem;
+    idm_data *data;
+    make_log(&logs[cases[i].log], &problem, &data);
+    idm_posterior *p = sample(problem, data, "", 1);
+    idm_assessment *a;
+    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    assert_true(says(&a->remarks, "an independent look at the posterior"));
+    assert_false(says(&a->failures, cases[i].words));
+    assert_int_equal(a->look.modes, i + 1);
+    idm_assessment_destroy(a);
+    cut(p, cases[i].low, cases[i].high);
+    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    assert_true(says(&a->failures, cases[i].words));
+    assert_false(a->trusted);
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Chains at places of their own are told from chains that are slow. */
+static void test_places_of_chains(void **state)
+{
+  (void)state;
+  enum { CHAINS = 3, DRAWS = 50 };
+  double value[CHAINS * DRAWS];
+  idm_posterior p = {.chains = CHAINS, .draws = DRAWS, .value = value};
+  char places[80];
+  idm_random random;
+  idm_random_init(&random, 1, 0);
+  for (size_t i = 0; i < CHAINS * DRAWS; i++) value[i] = idm_random_normal(&random);
+  assert_false(idm_chains_apart(&p, 0, places, sizeof places));
+  for (size_t i = 0; i < DRAWS; i++) value[2 * DRAWS + i] = 57 + 0.001 * value[i];
+  assert_true(idm_chains_apart(&p, 0, places, sizeof places));
+  assert_non_null(strstr(places, " and 57"));
+  char little[8];
+  assert_true(idm_chains_apart(&p, 0, little, sizeof little));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_hard_logs),
+      cmocka_unit_test(test_missing_parts),
+      cmocka_unit_test(test_places_of_chains),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
