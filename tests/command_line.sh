@@ -1188,13 +1188,14 @@ test_calibration() {
   # shellcheck disable=SC2086 # several options
   set -- example:diag $few
   succeeds recover "$@" --threads 1 --json
-  json 'list(j) == ["alpha"] and set(j["alpha"]) == {"coverage_90", "bias_in_sd", "rms_error", "correlation"}'
-  json 'j["alpha"]["coverage_90"] in (0, 1/3, 2/3, 1) and -1 <= j["alpha"]["correlation"] <= 1'
+  json 'list(j) == ["log_alpha"] and set(j["log_alpha"]) == {"coverage_90", "bias_in_sd", "rms_error", "correlation"}'
+  json 'j["log_alpha"]["coverage_90"] in (0, 1/3, 2/3, 1) and -1 <= j["log_alpha"]["correlation"] <= 1'
   cp out recovered.json
   succeeds recover "$@" --threads 2 -o campaign --json
   holds "threads change nothing" same out recovered.json
   holds "a campaign is two files" holds_only campaign 'config.yaml replications.jsonl '
   cp campaign/replications.jsonl replications.jsonl
+  holds "its numbers have names" grep -q '"log_alpha":{"truth":[-0-9.e]*,"mean":[-0-9.e]*,"sd":' replications.jsonl
   # The same request goes on where it stopped.
   head -n 2 replications.jsonl >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
@@ -1203,14 +1204,14 @@ test_calibration() {
   succeeds sbc "$@" -o campaign
   holds "sbc counts ranks" grep -q '^log_likelihood ' out
   succeeds sbc "$@" -o campaign --json
-  json 'set(j) == {"alpha", "log_likelihood"} and all(sum(q["counts"]) == 3 for q in j.values())'
+  json 'set(j) == {"log_alpha", "log_likelihood"} and all(sum(q["counts"]) == 3 for q in j.values())'
   # Other requests, and other folders, are left alone.
   cp campaign/config.yaml kept.yaml
   fails 3 'campaign/replications.jsonl:1: belongs to another request' recover "$@" --seed 2 -o campaign
   holds "the request of a campaign stays" same campaign/config.yaml kept.yaml
   holds "nothing is left beside it" holds_only campaign 'config.yaml replications.jsonl '
   fails 2 "'run' holds a run" recover "$@" -o run
-  for line in garbage '{"replication": "x"}' '{"replication": 0}' '{"replication": 0, "alpha": 1}'; do
+  for line in garbage '{"replication": "x"}' '{"replication": 0}' '{"replication": 0, "log_alpha": 1}'; do
     { head -n 1 replications.jsonl && echo "$line"; } >campaign/replications.jsonl
     fails 3 'campaign/replications.jsonl:2: is no line of results' recover "$@" -o campaign
   done
@@ -1219,7 +1220,7 @@ test_calibration() {
   holds "an empty file is a beginning" same out recovered.json
   # Any inverse planner whose answer is a posterior.
   succeeds recover "$@" --inverse laplace --json
-  json 'list(j) == ["alpha"] and j != json.load(open("recovered.json"))'
+  json 'list(j) == ["log_alpha"] and j != json.load(open("recovered.json"))'
   fails 2 "the answer of the inverse planner 'map' is a point" recover "$@" --inverse map
   fails 2 "the inverse planner 'fly' is not known" sbc "$@" --inverse fly
   fails 3 'belongs to another request' recover "$@" --inverse laplace -o campaign

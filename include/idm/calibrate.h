@@ -44,8 +44,8 @@ typedef struct idm_recovery {
 typedef struct idm_calibration {
   const idm_problem *problem; /* borrowed */
   idm_calibration_settings settings;
-  uint64_t key;           /* of the streams that make the logs, whoever fits them */
-  idm_labels quantity;    /* those summarised, and the log-likelihood last */
+  uint64_t key;        /* of the streams that make the logs, whoever fits them */
+  idm_labels quantity; /* in the coordinate of the prior ("log_alpha"), the log-likelihood last */
   idm_recovery *recovery; /* [replication][quantity] */
   bool *done;             /* [replication] */
   double *rhat;           /* [replication]: the largest */

@@ -22,8 +22,10 @@ static idm_status report(cli_call *call, const idm_calibration *c)
     idm_json_set(&one, "rms_error", idm_json_number(r.error));
     idm_json_set(&one, "correlation", idm_json_number(r.correlation));
     idm_json_set(&object, c->quantity.name[q], one);
+    char name[128];
     if (!json)
-      printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n", c->quantity.name[q], 100 * r.coverage, r.bias,
+      printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n",
+             idm_quantity_spoken(c->quantity.name[q], name, sizeof name), 100 * r.coverage, r.bias,
              r.error, r.correlation);
   }
   if (json) return cli_print_json(call, object);
@@ -51,11 +53,14 @@ const cli_command cli_recover = {
     .summary = "See whether a log of this size answers the question",
     .description =
         "Draws agents from the prior, simulates a log of each, fits it, and reports how often the "
-        "90 "
-        "%\n"
-        "interval covers the truth, the bias, the error, and the correlation with the truth. Of a\n"
-        "RUN: its problem and settings, and without -n logs of the design of its own log (agents,\n"
-        "trajectories, lengths, utilities, actions available, start beliefs).",
+        "90 %\n"
+        "interval covers the truth, the bias, the error, and the correlation with the truth, in "
+        "the\n"
+        "coordinate of each prior (log alpha where alpha is inferred on the scale log). Of a RUN: "
+        "its\n"
+        "problem and settings, and without -n logs of the design of its own log (agents, "
+        "trajectories,\n"
+        "lengths, utilities, actions available, start beliefs).",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

@@ -16,6 +16,7 @@
 #include "idm/inverse.h"
 #include "idm/matching.h"
 #include "idm/simulate.h"
+#include "idm/transform.h"
 #include "invert/label.h"
 #include "invert/parameters.h"
 
@@ -83,18 +84,29 @@ void idm_calibration_destroy(idm_calibration *c)
   free(c);
 }
 
-/* Names of the summarised quantities, then the log-likelihood. */
+/* Numbers of an item that are looked at: those of an opaque one have no names. */
+static size_t looked_at(const parameter *item)
+{
+  return item->opaque ? 0 : item->simplex ? item->size : 1;
+}
+
+/* Names of the numbers in the coordinate of their prior, then the log-likelihood. */
 static idm_status name_quantities(idm_calibration *c, const idm_parameters *p, idm_error *opt_error)
 {
   static const char last[] = "log_likelihood";
-  size_t count = 1;
-  for (size_t i = 0; i < p->quantity.count; i++) count += p->summarised[i];
+  char name[2400];
+  size_t count = 1, at = 0;
+  for (size_t i = 0; i < p->items; i++) count += looked_at(&p->item[i]);
   idm_status status = idm_labels_create(&c->quantity, count, opt_error);
-  size_t at = 0;
-  for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++)
-    if (p->summarised[i])
-      status = idm_labels_set(&c->quantity, at++, p->quantity.name[i], strlen(p->quantity.name[i]),
-                              opt_error);
+  for (size_t i = 0; i < p->items; i++)
+    for (size_t k = 0; k < looked_at(&p->item[i]) && status == IDM_OK; k++) {
+      const parameter *item = &p->item[i];
+      if (item->simplex)
+        snprintf(name, sizeof name, "%s", p->quantity.name[item->quantity + k]);
+      else
+        idm_parameter_called(p, item, name, sizeof name);
+      status = idm_labels_set(&c->quantity, at++, name, strlen(name), opt_error);
+    }
   if (status == IDM_OK) status = idm_labels_set(&c->quantity, at, last, strlen(last), opt_error);
   return status;
 }
@@ -199,7 +211,10 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
   for (int i = 0; i < most_tries; i++) {
     idm_parameters_draw(r->parameters, &random, r->truth);
     idm_parameters_set(r->parameters, r->truth, r->theta);
-    status = idm_plan(r->theta, NULL, workspace, NULL, opt_error);
+    status = idm_parameters_are_lost(r->parameters, r->theta)
+                 ? idm_fail(opt_error, IDM_NUMERICAL,
+                            "the prior draws multipliers too small beside the utilities")
+                 : idm_plan(r->theta, NULL, workspace, NULL, opt_error);
     if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
   }
   idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
@@ -274,28 +289,55 @@ static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
   return status;
 }
 
-/* Where the truth lies among the draws of each quantity. */
+/* Number k of an item in the coordinate of its prior, at every draw into x. */
+static void take_draws(const idm_posterior *p, const parameter *item, size_t k, double *x)
+{
+  const size_t all = p->chains * p->draws;
+  for (size_t i = 0; i < all; i++)
+    x[i] = item->simplex ? p->value[(item->quantity + k) * all + i]
+                         : idm_constrain(item->lower, item->upper,
+                                         p->unconstrained[item->first * all + i], NULL, NULL, NULL);
+}
+
+/* Where the truth lies among the draws of one number. */
+static idm_status compare_number(const idm_posterior *p, double truth, const double *x,
+                                 idm_recovery *recovery, idm_error *opt_error)
+{
+  const size_t all = p->chains * p->draws;
+  idm_diagnosis d;
+  const idm_status status = idm_diagnose(x, p->chains, p->draws, p->draws, 1, &d, opt_error);
+  if (status != IDM_OK) return status;
+  *recovery = (idm_recovery){truth, d.mean, d.sd, d.q05, d.q95, 0};
+  for (size_t k = 0; k < IDM_RANKS; k++) recovery->rank += x[k * all / IDM_RANKS] < truth;
+  return IDM_OK;
+}
+
+/* The same of all of them, in the coordinate of the prior, where means exist and the truths were
+ * drawn. */
 static idm_status compare(const replication *r, const idm_posterior *p, idm_recovery *recovery,
                           idm_error *opt_error)
 {
+  const idm_parameters *parameters = r->parameters;
   const size_t all = p->chains * p->draws;
-  double *truth = idm_new(p->quantity.count, sizeof *truth);
-  if (!truth) return idm_fail_memory(opt_error);
-  idm_parameters_report(r->parameters, r->truth, truth);
-  idm_status status = IDM_OK;
+  double *x = idm_new(all, sizeof *x);
+  double *truth = idm_new(parameters->numbers, sizeof *truth);
+  idm_status status = x && truth ? IDM_OK : idm_fail_memory(opt_error);
   size_t at = 0;
-  for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++) {
-    if (!p->summarised[i]) continue;
-    const double *x = p->value + i * all;
-    idm_diagnosis d;
-    status = idm_diagnose(x, p->chains, p->draws, p->draws, 1, &d, opt_error);
-    idm_recovery *to = &recovery[at++];
-    *to = (idm_recovery){truth[i], d.mean, d.sd, d.q05, d.q95, 0};
-    for (size_t k = 0; k < IDM_RANKS; k++) to->rank += x[k * all / IDM_RANKS] < truth[i];
+  if (status == IDM_OK) idm_parameters_report(parameters, r->truth, truth);
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    for (size_t k = 0; k < looked_at(item) && status == IDM_OK; k++) {
+      take_draws(p, item, k, x);
+      const double c = item->simplex ? truth[item->quantity + k]
+                                     : idm_parameter_coordinate(item, r->truth, NULL);
+      status = compare_number(p, c, x, &recovery[at++], opt_error);
+    }
   }
+  free(x);
   free(truth);
+  if (status != IDM_OK) return status;
   recovery[at] = (idm_recovery){0};
-  return status == IDM_OK ? rank_likelihood(r, p, &recovery[at], opt_error) : status;
+  return rank_likelihood(r, p, &recovery[at], opt_error);
 }
 
 static idm_status replicate(const idm_calibration *c, size_t index, idm_recovery *recovery,

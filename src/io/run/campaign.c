@@ -38,7 +38,11 @@ typedef struct campaign {
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* One replication as a line: index, R-hat, draws, then six numbers a quantity. */
+/* What is kept of a quantity, by name. */
+enum { RECOVERED = 6 };
+static const char *const recovered[RECOVERED] = {"truth", "mean", "sd", "q5", "q95", "rank"};
+
+/* One replication as a line: index, R-hat, draws, then six named numbers a quantity. */
 static char *replication_line(const idm_calibration *c, size_t i)
 {
   json_t *line = json_object();
@@ -48,7 +52,10 @@ static char *replication_line(const idm_calibration *c, size_t i)
   for (size_t q = 0; q < c->quantity.count; q++) {
     const idm_recovery *r = &c->recovery[i * c->quantity.count + q];
     const double numbers[] = {r->truth, r->mean, r->sd, r->low, r->high, (double)r->rank};
-    idm_json_set(&line, c->quantity.name[q], idm_json_numbers(numbers, 6));
+    json_t *one = json_object();
+    for (size_t k = 0; k < RECOVERED; k++)
+      idm_json_set(&one, recovered[k], idm_json_number(numbers[k]));
+    idm_json_set(&line, c->quantity.name[q], one);
   }
   return idm_json_dump(line, JSON_COMPACT);
 }
@@ -67,8 +74,8 @@ static bool take_line(const json_t *line, idm_calibration *c)
     const json_t *numbers = json_object_get(line, c->quantity.name[q]);
     double rank = NAN;
     double *const to[] = {&r->truth, &r->mean, &r->sd, &r->low, &r->high, &rank};
-    for (size_t k = 0; k < 6; k++)
-      if (!idm_json_read_number(json_array_get(numbers, k), to[k])) return false;
+    for (size_t k = 0; k < RECOVERED; k++)
+      if (!idm_json_read_number(json_object_get(numbers, recovered[k]), to[k])) return false;
     if (!(rank >= 0 && rank <= IDM_RANKS)) return false;
     r->rank = (int)rank;
   }

@@ -141,7 +141,7 @@ static void test_hard_logs(void **state)
       idm_assessment *a;
       check(idm_assess(problem, data, p, 2, &a, &support_error));
       const bool good = is_right(p, t);
-      if (!good && a->trusted) fail_msg("log %zu, %s: wrong and trusted", i, samplers[k]);
+      if (!good && !a->failures.count) fail_msg("log %zu, %s: wrong and trusted", i, samplers[k]);
       assert_true(a->look.checked);
       assert_true(fabs(a->look.mean[0] - t.mean) < 0.1 * t.sd);
       assert_true(fabs(log(a->look.sd[0] / t.sd)) < 0.1);
@@ -205,7 +205,6 @@ static void test_missing_parts(void **state)
     cut(p, cases[i].low, cases[i].high);
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     assert_true(says(&a->failures, cases[i].words));
-    assert_false(a->trusted);
     idm_assessment_destroy(a);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
