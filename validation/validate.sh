@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, how often
-# the verdict on a model is wrong, what unrecorded cells do, and simulation-based calibration. What is done is kept in
+# The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
+# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, and simulation-based calibration. What is done is kept in
 # FOLDER, and the same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -19,6 +19,10 @@ python3 compare_arviz.py "$program" "$folder" "$python"
 echo
 echo "== posteriors by an independent implementation on a grid"
 OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$folder/grid"
+
+echo
+echo "== long tails and separate modes: right, or not trusted"
+python3 tails.py "$program" "$folder/tails"
 
 echo
 echo "== alarms of the model's half of the verdict, of right and of wrong models"
