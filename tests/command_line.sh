@@ -917,6 +917,9 @@ test_round_trips() {
   cut -d, -f1,2 fit.csv | sort -u >ids
   holds "--like keeps agents and trajectories" eval 'cut -d, -f1,2 like.csv | sort -u | cmp -s - ids'
   fails 2 'exclude each other' simulate example:diag --like fit.csv -n 3
+  fails 2 'it needs --like DATA' simulate example:diag --where trajectory=1
+  succeeds simulate example:diag --like fit.csv --where trajectory=1 -o one-like.csv
+  holds "--like keeps the rows that --where leaves" [ "$(cut -d, -f2 one-like.csv | sort -u | wc -l)" -eq 2 ]
   fails 2 'input' simulate example:diag --like like.csv -o like.csv
   succeeds simulate run --seed 2 -o predicted.csv
   holds "a run keeps the design of its log" eval 'cut -d, -f1,2 predicted.csv | sort -u | cmp -s - ids'

@@ -18,7 +18,8 @@ typedef struct idm_calibration_settings {
   /* A log whose design each simulated one has (see idm_simulation), in place of the two numbers;
    * borrowed, and the problem is bound to it. NULL: none. */
   const idm_data *opt_like;
-  char design[72]; /* what tells that log from others: its SHA-256; empty without one */
+  char design[96]; /* what tells that log from others: its SHA-256, and a checksum of the conditions
+                      on its rows where there are some; empty without one */
   uint64_t seed;
   int threads;
   char inverse[32];     /* name in the registry, of one whose answer is a posterior */

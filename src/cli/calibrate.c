@@ -1,4 +1,8 @@
 /* What recover and sbc share: the campaign, and its options. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checksum.h"
 #include "cli/cli.h"
 
 /* The settings that a run was fitted with, and options over them; where no number of trajectories
@@ -12,7 +16,9 @@ static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_li
   if (cli_given(call, "number")) return cli_need_utilities(call, run->problem);
   const idm_status status = cli_read_run_data(call, run, ret_like);
   settings->opt_like = *ret_like;
-  snprintf(settings->design, sizeof settings->design, "%s", run->request.data_hash);
+  const char *where = run->request.where;
+  snprintf(settings->design, sizeof settings->design, where[0] ? "%s-%016" PRIx64 : "%s",
+           run->request.data_hash, idm_checksum(IDM_CHECKSUM_START, where, strlen(where)));
   return status;
 }
 

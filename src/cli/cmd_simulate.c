@@ -126,6 +126,9 @@ static idm_status run(cli_call *call)
   idm_status status = cli_check_target(call, output);
   if (status == IDM_OK && cli_given(call, "like") && cli_given(call, "number"))
     status = idm_fail(&call->error, IDM_USAGE, "--like and --number exclude each other");
+  if (status == IDM_OK && cli_given(call, "where") && !cli_given(call, "like"))
+    status =
+        idm_fail(&call->error, IDM_USAGE, "--where chooses rows of a log: it needs --like DATA");
   if (status == IDM_OK) status = open_job(call, &j);
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
@@ -173,6 +176,7 @@ static const cli_option options[] = {
      .high = 1e9,
      .help = "most steps a trajectory (0: the horizon, or 1000)"},
     CLI_OUTPUT_OPTION("CSV file to write"),
+    CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
