@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Unrecorded cells lose precision, not truth: usage: blanks.py PROGRAM FOLDER [LOGS]
 
-LOGS logs (50) of 150 patients from blanks.yaml: half of them of an agent with 1/beta = .8, half of agents drawn from the
-prior. Each log is fitted whole, with half of its observations left out at random, and with a fifth of its actions left
-out. The posteriors must agree, those of gaps be wider, and over the agents drawn 90 % intervals hold the truth as often
-as they say (at one value they may do so more often: choices hardly depend on 1/beta between two of its steps). Exit code
-1 and a line with FAILS where they do not. About ten minutes of one core.
+LOGS logs (100) of 150 patients of at most 12 steps from blanks.yaml: half of them of an agent with 1/beta = .8, half of
+agents drawn from the prior. Each log is fitted whole, with half of its observations left out at random, and with a
+fifth of its actions left out. The posteriors must agree, those of gaps be wider, and over the agents drawn 90 %
+intervals hold the truth as often as they say (at one value they may do so more often: choices hardly depend on 1/beta
+between two of its steps). Exit code 1 and a line with FAILS where they do not. About fifteen minutes of one core.
 """
 
 import csv
@@ -63,8 +63,8 @@ def truth_of(seed, drawn):
 
 
 def simulate(study, seed, drawn):
-    study.call("simulate", study.problem, "--set", f"beta={1 / truth_of(seed, drawn)!r}", "-n", 150, "--seed", seed,
-               "-o", os.path.join(study.folder, f"log-{seed}.csv"))
+    study.call("simulate", study.problem, "--set", f"beta={1 / truth_of(seed, drawn)!r}", "-n", 150, "--steps", 12, "--seed",
+               seed, "-o", os.path.join(study.folder, f"log-{seed}.csv"))
 
 
 def coverage(found, truths, judged):
@@ -96,7 +96,7 @@ def agreement(found):
 
 def main():
     program, folder = sys.argv[1:3]
-    logs = int(sys.argv[3]) if len(sys.argv) > 3 else 50
+    logs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
     study = Study(program, folder, os.path.join(HERE, "blanks.yaml"))
     halves = {False: range(1, logs // 2 + 1), True: range(logs // 2 + 1, logs + 1)}
     for drawn, seeds in halves.items():

@@ -12,7 +12,7 @@ extern "C" {
 
 /* Held-out prediction: for each trajectory the log of its probability's mean over the draws (1,000
  * of them, spread evenly, where there are more). Counts and line of an impossible decision in
- * `score`; its log_likelihood is the sum. */
+ * `score`; its log_likelihood is the sum, of which no evidence is told apart. */
 IDM_API idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior *posterior,
                                          const idm_data *data, double *log_likelihood,
                                          idm_score *score, idm_error *opt_error);

@@ -85,6 +85,7 @@ static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer
       add(idm_scorer_trajectory(scorer, t), &log_likelihood[t], &sum[t]);
   }
   score->log_likelihood = 0;
+  score->evidence = 0; /* a mean of likelihoods is no sum of parts */
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) {
     if (log_likelihood[t] > -INFINITY) log_likelihood[t] += log(sum[t] / (double)used);
     score->log_likelihood += log_likelihood[t];
