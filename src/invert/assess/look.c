@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "invert/matching/explore.h"
 #include "invert/matching/matching.h"
 
@@ -263,7 +264,7 @@ static void coordinate_spoken(const inquiry *q, size_t k, char *buffer, size_t s
 {
   const idm_parameters *p = q->f->parameters;
   char name[128];
-  snprintf(name, sizeof name, "%.120s", q->posterior->coordinate.name[k]);
+  idm_print(name, sizeof name, "%.120s", q->posterior->coordinate.name[k]);
   for (size_t i = 0; i < p->items; i++)
     if (p->item[i].first == k && idm_parameter_is_scalar(&p->item[i]))
       idm_parameter_called(p, &p->item[i], name, sizeof name);
@@ -280,7 +281,7 @@ static void judge_coordinate(const inquiry *q, size_t k)
   const bool narrow = look->spread[k] < 1;
   if (!moved && !differs(log(look->spread[k]), look->spread_error[k])) return;
   char what[160];
-  snprintf(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
+  idm_print(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
            name, look->shift[k], look->spread[k]);
   if (look->modes > 1 && look->missed > little)
     idm_notes_add(&q->assessment->failures,
@@ -349,7 +350,7 @@ bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, siz
     low = fmin(low, mean);
     high = fmax(high, mean);
     if (length < size)
-      length += (size_t)snprintf(buffer + length, size - length, "%s%.3g",
+      length += (size_t)idm_print(buffer + length, size - length, "%s%.3g",
                                  !c                   ? ""
                                  : c + 1 == p->chains ? " and "
                                                       : ", ",

@@ -88,8 +88,8 @@ static idm_assessment *ask(const idm_problem *from, const idm_data *data, const 
   idm_fit_settings_default(&settings);
   settings.threads = 1;
   settings.chains = 2;
-  settings.draws = 200;
-  settings.warmup = 200;
+  settings.draws = 1000;
+  settings.warmup = 500;
   settings.keep = IDM_KEEP_NOTHING;
   idm_posterior *posterior;
   idm_assessment *assessment;
