@@ -589,8 +589,7 @@ static idm_status simulate(const void *argument, idm_error *error)
       idm_simulate(p->problem->setting, idm_workspace_behavior(p->workspace),
                    &(idm_simulation){.trajectories = 40, .steps = 30, .seed = 3}, &data, error);
   assert_result(status, data);
-  if (status == IDM_OK)
-    status = idm_data_write_csv(data, p->problem, in_folder("out"), error);
+  if (status == IDM_OK) status = idm_data_write_csv(data, p->problem, in_folder("out"), error);
   idm_data_destroy(data);
   return status;
 }

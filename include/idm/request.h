@@ -27,9 +27,9 @@ IDM_API void idm_request_default(idm_request *request);
 /* Its fields, those of the settings among them. */
 IDM_API const idm_key *idm_request_keys(void);
 /* Say where problem and log lie, and what is in them; the log is one path, or several, one a line.
- * opt_data NULL: the log that the request names already. A log that it names, by this path or another, must be what it was (see
- * idm_request_check_log). IDM_USAGE where config.yaml could not name a path: it is too long, or not
- * UTF-8. */
+ * opt_data NULL: the log that the request names already. A log that it names, by this path or
+ * another, must be what it was (see idm_request_check_log). IDM_USAGE where config.yaml could not
+ * name a path: it is too long, or not UTF-8. */
 IDM_API idm_status idm_request_locate(idm_request *request, const char *problem,
                                       const char *opt_data, idm_error *opt_error);
 /* IDM_INPUT where `data` is the file that the request names as its log, and holds something else

@@ -14,10 +14,10 @@ typedef struct idm_score {
   double evidence; /* the part of it that is of no decision: where something was not recorded, what
                       was recorded speaks of it (idm_behavior_ops.observe) */
   double brier;    /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
-  uint64_t decisions;   /* rows with an action of which more than one was open */
-  uint64_t forced;      /* rows with one open action */
-  uint64_t unrecorded;  /* rows without an action */
-  long impossible_line; /* line of a decision of probability 0; 0 where there is none */
+  uint64_t decisions;          /* rows with an action of which more than one was open */
+  uint64_t forced;             /* rows with one open action */
+  uint64_t unrecorded;         /* rows without an action */
+  long impossible_line;        /* line of a decision of probability 0; 0 where there is none */
   const char *impossible_file; /* where that line stands; borrowed from the data */
 } idm_score;
 

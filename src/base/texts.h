@@ -8,7 +8,8 @@
 size_t idm_texts_at(const char *texts, size_t i, const char **ret_text);
 /* All of them as a list that one free() gives back; NULL where memory ran out. */
 char **idm_texts_split(const char *texts, size_t *ret_count);
-/* Append a text. IDM_USAGE where it does not fit into `size` bytes, is empty or holds a line end. */
+/* Append a text. IDM_USAGE where it does not fit into `size` bytes, is empty or holds a line end.
+ */
 idm_status idm_texts_add(char *texts, size_t size, const char *text, idm_error *opt_error);
 
 #endif

@@ -161,8 +161,8 @@ idm_status idm_calibration_create(const idm_problem *problem,
     c->problem = problem;
     c->settings = *settings;
     if (settings->opt_like) c->settings.trajectories = settings->opt_like->trajectories;
-    c->key = idm_label_simulation(problem, c->settings.trajectories, settings->steps,
-                                  settings->seed);
+    c->key =
+        idm_label_simulation(problem, c->settings.trajectories, settings->steps, settings->seed);
     c->settings.fit.threads = 1;
     c->settings.fit.keep = IDM_KEEP_NOTHING;
     c->settings.fit.prior_draws = 0;

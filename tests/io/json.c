@@ -1,4 +1,5 @@
-/* JSON that is whole or not there: numbers of every kind, texts that are none, memory that runs out.
+/* JSON that is whole or not there: numbers of every kind, texts that are none, memory that runs
+ * out.
  */
 #include "io/json.h"
 

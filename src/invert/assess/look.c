@@ -282,7 +282,7 @@ static void judge_coordinate(const inquiry *q, size_t k)
   if (!moved && !differs(log(look->spread[k]), look->spread_error[k])) return;
   char what[160];
   idm_print(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
-           name, look->shift[k], look->spread[k]);
+            name, look->shift[k], look->spread[k]);
   if (look->modes > 1 && look->missed > little)
     idm_notes_add(&q->assessment->failures,
                   "separate modes: the draws miss %.0f %% of the posterior, around a mode of its "
@@ -351,10 +351,10 @@ bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, siz
     high = fmax(high, mean);
     if (length < size)
       length += (size_t)idm_print(buffer + length, size - length, "%s%.3g",
-                                 !c                   ? ""
-                                 : c + 1 == p->chains ? " and "
-                                                      : ", ",
-                                 mean);
+                                  !c                   ? ""
+                                  : c + 1 == p->chains ? " and "
+                                                       : ", ",
+                                  mean);
   }
   return high - low > sqrt(within);
 }

@@ -66,9 +66,9 @@ static void clear(idm_log *log)
   idm_choice_clear(&log->actions);
   idm_choice_clear(&log->observations);
   idm_where_clear(&log->where);
-  idm_intern *const interns[] = {&log->missing,        &log->agents, &log->joined, &log->trajectories,
-                                 &log->available_text, &log->starts, &log->available_sets,
-                                 &log->variants};
+  idm_intern *const interns[] = {&log->missing,        &log->agents,         &log->joined,
+                                 &log->trajectories,   &log->available_text, &log->starts,
+                                 &log->available_sets, &log->variants};
   for (size_t i = 0; i < sizeof interns / sizeof interns[0]; i++) idm_intern_clear(interns[i]);
   void *const arrays[] = {log->levels,      log->available_of, log->trajectory, log->action,
                           log->observation, log->available,    log->line,       log->action_column,

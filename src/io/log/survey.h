@@ -30,7 +30,7 @@ typedef struct idm_survey {
   idm_label_column observations;
   bool goes_on[idm_label_limit]; /* [action]: stands on a row that is not the last of its trajectory
                                   */
-  idm_intern missing; /* texts in place of labels that look as if nothing was recorded */
+  idm_intern missing;            /* texts in place of labels that look as if nothing was recorded */
   idm_intern agents;
   idm_intern trajectories;
   idm_ending *endings; /* [trajectories] */

@@ -19,11 +19,10 @@ static const idm_belief_ops belief = {.scratch = idm_control_scratch,
                                       .quality = idm_control_quality,
                                       .adjoint = &adjoint_operations};
 
-static const idm_lattice_ops lattice = {
-    .points = idm_control_points,
-    .forward = idm_control_forward,
-    .keep = idm_control_keep,
-    .bytes = idm_control_bytes};
+static const idm_lattice_ops lattice = {.points = idm_control_points,
+                                        .forward = idm_control_forward,
+                                        .keep = idm_control_keep,
+                                        .bytes = idm_control_bytes};
 
 static const idm_block_id reads[] = {
     IDM_TEMPERATURE, IDM_UTILITY,      IDM_CERTAINTY,  IDM_DISCOUNT, IDM_TRANSITION,
