@@ -84,6 +84,43 @@ static void put_text(idm_table *out, const char *text)
   idm_table_text(out, text, strlen(text));
 }
 
+/* --- numbers that a reader does not take for missing ---------------------------------------- */
+
+enum { most_digits = 96 };
+
+/* Index of a name in a list, or the length of the list. */
+static size_t place_of(const idm_labels *labels, const char *name, size_t length)
+{
+  size_t i = 0;
+  while (i < labels->count &&
+         (strlen(labels->name[i]) != length || strncmp(labels->name[i], name, length) != 0))
+    i++;
+  return i;
+}
+
+static bool is_missing(const idm_labels *missing, const char *text, size_t length)
+{
+  return place_of(missing, text, length) < missing->count;
+}
+
+/* A number as text that is none of those that mean "not recorded": zeros in front change nothing.
+ * Returns its length. */
+static size_t spell_number(const idm_labels *missing, char *text, size_t length, size_t size)
+{
+  const size_t sign = text[0] == '-';
+  while (missing->count && length + 1 < size && is_missing(missing, text, length)) {
+    memmove(text + sign + 1, text + sign, length - sign);
+    text[sign] = '0';
+    length++;
+  }
+  return length;
+}
+
+static size_t number_text(const idm_labels *missing, double value, char *text, size_t size)
+{
+  return spell_number(missing, text, (size_t)idm_number_text(value, text, size), size);
+}
+
 /* --- names that a reader finds again -------------------------------------------------------- */
 
 /* Whether a reader takes a label as it is when it stands in `columns` columns. */
@@ -114,27 +151,102 @@ static idm_status spell(const idm_labels *labels, size_t index, size_t columns,
   return idm_fail(opt_error, IDM_INPUT, "the label '%s' cannot be written in a CSV file", name);
 }
 
-/* One cell a label and column: that of label i in column c is i * columns + c. */
-static idm_status make_labels(const idm_labels *labels, size_t columns, cells *list,
-                              idm_error *opt_error)
+/* What the problem's codes say in place of a label; NULL where they say nothing, or what a reader
+ * would take for something else: a label beats a code. */
+static const char *coded(const idm_code *opt_code, const idm_labels *labels, size_t index,
+                         char *number, size_t size)
 {
-  if (!create_cells(list, idm_times(labels->count, columns))) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < labels->count; i++) {
+  const char *text = NULL;
+  if (!opt_code) return NULL;
+  snprintf(number, size, "%zu", index);
+  if (opt_code->index) text = number;
+  for (size_t i = 0; i < opt_code->text.count && !text; i++)
+    if (strcmp(opt_code->means.name[i], labels->name[index]) == 0) text = opt_code->text.name[i];
+  const size_t same = text ? place_of(labels, text, strlen(text)) : labels->count;
+  return same == labels->count || same == index ? text : NULL;
+}
+
+/* How labels of a role stand in one of its columns. */
+typedef struct column_text {
+  const idm_code *opt_code;
+  idm_labels levels; /* what codes are of: distinct parts of labels; borrowed where it is the only
+                        column, empty without codes */
+} column_text;
+
+/* A cell as the codes say, else as it is; neither may be one that means "not recorded". */
+static idm_status append_label(const column_text *column, const idm_labels *missing,
+                               const char *piece, size_t length, cells *list, idm_error *opt_error)
+{
+  char number[24];
+  const size_t level = place_of(&column->levels, piece, length);
+  const char *text = level < column->levels.count
+                         ? coded(column->opt_code, &column->levels, level, number, sizeof number)
+                         : NULL;
+  if (text && is_missing(missing, text, strlen(text))) text = NULL;
+  if (!text && is_missing(missing, piece, length))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%.*s' would be read as not recorded: it is one of the texts of data.missing",
+                    (int)length, piece);
+  char *own = text ? idm_text_copy(text, strlen(text)) : idm_text_copy(piece, length);
+  const bool made = own && append_quoted(list, own);
+  free(own);
+  end_cell(list);
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* One cell a label and column: that of label i in column c is i * columns + c. */
+static idm_status append_labels(const idm_labels *labels, const column_text *column, size_t columns,
+                                const idm_labels *missing, cells *list, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
     char number[24];
     const char *text;
-    const idm_status status =
-        spell(labels, i, columns, "", number, sizeof number, &text, opt_error);
-    if (status != IDM_OK) return status;
-    for (size_t c = 0; c < columns; c++) {
+    status = spell(labels, i, columns, "", number, sizeof number, &text, opt_error);
+    for (size_t c = 0; c < columns && status == IDM_OK; c++) {
       const char *piece = text;
       size_t length = strlen(text);
       idm_layout_piece(text, columns, c, &piece, &length);
-      char *part = idm_text_copy(piece, length);
-      const bool made = part && append_quoted(list, part);
-      free(part);
-      if (!made) return idm_fail_memory(opt_error);
-      end_cell(list);
+      status = append_label(&column[c], missing, piece, length, list, opt_error);
     }
+  }
+  return status;
+}
+
+static idm_status make_labels(const idm_labels *labels, const idm_columns *map, idm_column role,
+                              cells *list, idm_error *opt_error)
+{
+  const size_t columns = idm_columns_count(map, role);
+  const idm_codes *codes = &map->codes[role];
+  /* As in idm_choice_prepare: a map of whole labels has no part for each of several columns. */
+  const bool coded_by_column =
+      columns == 1 || codes->count > 1 || (codes->count == 1 && codes->code[0].index);
+  column_text *column = idm_new(columns, sizeof *column);
+  idm_status status = column && create_cells(list, idm_times(labels->count, columns))
+                          ? IDM_OK
+                          : idm_fail_memory(opt_error);
+  for (size_t c = 0; c < columns && status == IDM_OK; c++) {
+    if (!codes->count || !coded_by_column) break;
+    column[c].opt_code = &codes->code[codes->count == 1 ? 0 : c];
+    if (columns == 1)
+      column[c].levels = *labels;
+    else
+      status = idm_labels_level(labels, columns, c, &column[c].levels, opt_error);
+  }
+  if (status == IDM_OK)
+    status = append_labels(labels, column, columns, &map->missing, list, opt_error);
+  for (size_t c = 0; column && columns > 1 && c < columns; c++)
+    idm_labels_destroy(&column[c].levels);
+  free(column);
+  return status;
+}
+
+static idm_status make_states(const idm_labels *states, cells *list, idm_error *opt_error)
+{
+  if (!create_cells(list, states->count)) return idm_fail_memory(opt_error);
+  for (size_t s = 0; s < states->count; s++) {
+    if (!append_quoted(list, states->name[s])) return idm_fail_memory(opt_error);
+    end_cell(list);
   }
   return IDM_OK;
 }
@@ -168,18 +280,20 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
 }
 
 /* One cell a start and state. The last start stands for the setting's own: empty. */
-static idm_status make_starts(const idm_data *data, const idm_setting *setting, cells *list,
+static idm_status make_starts(const idm_data *data, const idm_problem *problem, cells *list,
                               idm_error *opt_error)
 {
+  const idm_setting *setting = problem->setting;
   const size_t states = data->sizes.states;
   if (!create_cells(list, (data->starts + 1) * states)) return idm_fail_memory(opt_error);
   for (size_t i = 0; i <= data->starts; i++) {
     const double *belief = i < data->starts ? data->start_belief + i * states : setting->start;
     const bool own = memcmp(belief, setting->start, states * sizeof *belief) == 0;
     for (size_t s = 0; s < states; s++) {
-      char number[40];
-      const int length = own ? 0 : idm_number_text(belief[s], number, sizeof number);
-      if (!append(list, number, (size_t)length)) return idm_fail_memory(opt_error);
+      char number[most_digits];
+      const size_t length =
+          own ? 0 : number_text(&problem->columns.missing, belief[s], number, sizeof number);
+      if (!append(list, number, length)) return idm_fail_memory(opt_error);
       end_cell(list);
     }
   }
@@ -187,14 +301,15 @@ static idm_status make_starts(const idm_data *data, const idm_setting *setting, 
 }
 
 /* One cell a variant and utility column. */
-static idm_status make_utilities(const idm_data *data, cells *list, idm_error *opt_error)
+static idm_status make_utilities(const idm_data *data, const idm_labels *missing, cells *list,
+                                 idm_error *opt_error)
 {
   const size_t count = idm_times(data->variants, data->columns);
   if (!create_cells(list, count)) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) {
-    char number[40];
-    const int length = idm_number_text(data->variant_value[i], number, sizeof number);
-    if (!append(list, number, (size_t)length)) return idm_fail_memory(opt_error);
+    char number[most_digits];
+    const size_t length = number_text(missing, data->variant_value[i], number, sizeof number);
+    if (!append(list, number, length)) return idm_fail_memory(opt_error);
     end_cell(list);
   }
   return IDM_OK;
@@ -233,18 +348,32 @@ static bool splits(const idm_labels *names, size_t count, size_t columns)
   return whole;
 }
 
+static void put_number(writer *w, double value)
+{
+  char text[most_digits];
+  idm_table_put(&w->out, text, number_text(&w->problem->columns.missing, value, text, sizeof text));
+}
+
+static void put_whole(writer *w, size_t number)
+{
+  char text[most_digits];
+  const size_t length = (size_t)snprintf(text, sizeof text, "%zu", number);
+  idm_table_put(&w->out, text,
+                spell_number(&w->problem->columns.missing, text, length, sizeof text));
+}
+
 /* A part of an id, or its number in every column. */
-static void put_id(idm_table *out, const idm_labels *names, bool split, size_t index,
-                   size_t columns, size_t part)
+static void put_id(writer *w, const idm_labels *names, bool split, size_t index, size_t columns,
+                   size_t part)
 {
   const char *piece = NULL;
   size_t length = 0;
   if (!split || index >= names->count ||
-      !idm_layout_piece(names->name[index], columns, part, &piece, &length)) {
-    idm_table_whole(out, index + 1);
-    return;
-  }
-  idm_table_text(out, piece, length);
+      !idm_layout_piece(names->name[index], columns, part, &piece, &length) ||
+      is_missing(&w->problem->columns.missing, piece, length))
+    put_whole(w, index + 1);
+  else
+    idm_table_text(&w->out, piece, length);
 }
 
 /* Evidence that the problem maps and nobody gave: the least number that is legal, or a label. */
@@ -254,13 +383,11 @@ static void put_evidence(writer *w, size_t c, size_t trajectory, size_t row)
   const idm_column_info *info = idm_column_describe((idm_column)c);
   const size_t at = info->by_trajectory ? trajectory : row;
   if (data->number[c])
-    idm_table_number(&w->out, data->number[c][at]);
+    put_number(w, data->number[c][at]);
   else if (data->label[c])
     put_text(&w->out, data->label_name[c].name[data->label[c][at]]);
   else
-    idm_table_number(&w->out, info->kind == IDM_COLUMN_LABEL ? 1
-                              : isfinite(info->least)        ? info->least
-                                                             : 0);
+    put_number(w, info->kind == IDM_COLUMN_LABEL ? 1 : isfinite(info->least) ? info->least : 0);
 }
 
 static void put_label(writer *w, const cells *list, idm_column role, size_t part, int32_t label)
@@ -277,16 +404,16 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
   const int32_t start = step ? -1 : data->start[trajectory];
   switch (column->role) {
   case IDM_COLUMN_AGENT:
-    put_id(&w->out, &data->agent_name, w->split_agents, data->agent[trajectory],
+    put_id(w, &data->agent_name, w->split_agents, data->agent[trajectory],
            idm_columns_count(columns, IDM_COLUMN_AGENT), column->part);
     break;
   case IDM_COLUMN_TRAJECTORY:
-    put_id(&w->out, &data->trajectory_name, w->split_trajectories, trajectory,
+    put_id(w, &data->trajectory_name, w->split_trajectories, trajectory,
            idm_columns_count(columns, IDM_COLUMN_TRAJECTORY), column->part);
     break;
   case IDM_COLUMN_TIME:
   case IDM_LAYOUT_STEP:
-    idm_table_whole(&w->out, step + 1);
+    put_whole(w, step + 1);
     break;
   case IDM_COLUMN_ACTION:
     put_label(w, &w->actions, IDM_COLUMN_ACTION, column->part, data->action[row]);
@@ -364,16 +491,15 @@ static idm_status make_cells(writer *w, idm_error *opt_error)
                     columns->utility.count);
   idm_status status = check_ids(w, opt_error);
   if (status == IDM_OK)
-    status = make_labels(&setting->actions, idm_columns_count(columns, IDM_COLUMN_ACTION),
-                         &w->actions, opt_error);
+    status = make_labels(&setting->actions, columns, IDM_COLUMN_ACTION, &w->actions, opt_error);
   if (status == IDM_OK)
-    status = make_labels(&setting->observations, idm_columns_count(columns, IDM_COLUMN_OBSERVATION),
-                         &w->observations, opt_error);
+    status = make_labels(&setting->observations, columns, IDM_COLUMN_OBSERVATION, &w->observations,
+                         opt_error);
   if (status == IDM_OK && data->state)
-    status = make_labels(&setting->states, 1, &w->states, opt_error);
+    status = make_states(&setting->states, &w->states, opt_error);
   if (status == IDM_OK) status = make_sets(data, setting, &w->sets, opt_error);
-  if (status == IDM_OK) status = make_starts(data, setting, &w->starts, opt_error);
-  if (status == IDM_OK) status = make_utilities(data, &w->utilities, opt_error);
+  if (status == IDM_OK) status = make_starts(data, w->problem, &w->starts, opt_error);
+  if (status == IDM_OK) status = make_utilities(data, &columns->missing, &w->utilities, opt_error);
   w->split_agents = splits(&data->agent_name, data->agent_name.count,
                            idm_columns_count(columns, IDM_COLUMN_AGENT));
   w->split_trajectories = splits(&data->trajectory_name, data->trajectories,

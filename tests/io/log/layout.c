@@ -266,6 +266,7 @@ static void ids_of_several_columns_come_back(void **state)
 {
   idm_problem *problem = *state;
   SUPPORT_NAMES(&problem->setting->observations, "neg/low", "pos/high");
+  support_codes(problem, "labels");
   idm_labels *role = problem->columns.role;
   SUPPORT_NAMES(&role[IDM_COLUMN_AGENT], "subject");
   SUPPORT_NAMES(&role[IDM_COLUMN_TRAJECTORY], "subject", "block");
@@ -293,6 +294,58 @@ static void ids_of_several_columns_come_back(void **state)
   idm_data_destroy(data);
 }
 
+/* Codes as the problem maps them; a label beats a code, and what means "not recorded" is refused.
+ */
+static void codes_are_written(void **state)
+{
+  (void)state;
+  static const char form[] =
+      "states: 2\nactions: [left, right]\nobservations: {card: [low, high], coin: [tail, head]}\n"
+      "start: uniform\ntransition: identity\nobservation: uniform\nutility: {\"*\": 0, left: [1, "
+      "0]}\n"
+      "data: {observation: [c, k], codes: {action: %s, observation: %s}, missing: [%s]}\n";
+  static const struct {
+    const char *action, *observation, *missing, *row;
+  } cases[] = {
+      {"index", "index", "n/a", "1,1,1,1,1,0\n"},
+      {"{9: right, 8: left}", "[{x: high, y: low}, {h: head, t: tail}]", "n/a", "1,1,1,9,x,t\n"},
+      {"{9: left}", "[{x: high}, {0: head, 1: tail}]", "n/a", "1,1,1,right,x,1\n"},
+      /* Numbers and ids that would be missing get zeros in front; codes give way to labels. */
+      {"index", "index", "1, 01, 2", "001,001,001,right,high,0\n"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char yaml[700], path[SUPPORT_PATH], line[100];
+    snprintf(yaml, sizeof yaml, form, cases[i].action, cases[i].observation, cases[i].missing);
+    idm_problem *problem;
+    check(idm_problem_parse_yaml(yaml, strlen(yaml), "codes", &problem, NULL, &support_error));
+    idm_data *data =
+        support_data(problem, "agent,action,c,k\nx,right,high,tail\nx,left,low,head\n");
+    check(idm_labels_set(&data->agent_name, 0, "1", 1, &support_error));
+    check(idm_labels_set(&data->trajectory_name, 0, "1", 1, &support_error));
+    support_path(path);
+    check(idm_data_write_csv(data, problem, path, &support_error));
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    assert_non_null(fgets(line, sizeof line, stream));
+    assert_non_null(fgets(line, sizeof line, stream));
+    assert_string_equal(line, cases[i].row);
+    fclose(stream);
+    idm_data *again = write_and_read(data, problem);
+    assert_memory_equal(again->action, data->action, 2 * sizeof *data->action);
+    assert_memory_equal(again->observation, data->observation, 2 * sizeof *data->observation);
+    idm_data_destroy(again);
+    /* A label that would be lost is refused. */
+    idm_codes_destroy(&problem->columns.codes[IDM_COLUMN_ACTION]);
+    check(idm_labels_set(&problem->columns.missing, 0, "right", 5, &support_error));
+    idm_error error = {0};
+    assert_int_equal(idm_data_write_csv(data, problem, path, &error), IDM_INPUT);
+    assert_non_null(strstr(error.message, "data.missing"));
+    remove(path);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void expect_refused(const idm_problem *problem, const idm_data *data, const char *words)
 {
   idm_error error = {0};
@@ -313,6 +366,7 @@ static void columns_of_two_roles_are_refused(void **state)
   expect_refused(problem, data, "would be read as the time too");
   SUPPORT_NAMES(&role[IDM_COLUMN_ACTION], "step"); /* which gives way */
   idm_data_destroy(write_and_read(data, problem));
+  support_codes(problem, "labels");
   SUPPORT_NAMES(&role[IDM_COLUMN_OBSERVATION], "test", "level");
   expect_refused(problem, data, "cannot be written in 2 columns");
   idm_data_destroy(data);
@@ -341,6 +395,7 @@ int main(void)
                                       support_tear_down),
       cmocka_unit_test_setup_teardown(columns_of_two_roles_are_refused, support_set_up,
                                       support_tear_down),
+      cmocka_unit_test(codes_are_written),
       cmocka_unit_test(pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
