@@ -243,7 +243,7 @@ test_input() {
   fails 3 "cannot open 'nowhere.POMDP'" solve nowhere.POMDP
   fails 3 "cannot open 'nowhere.csv'" score example:diag nowhere.csv
   fails 3 "cannot open 'nowhere.csv'" init nowhere.csv
-  fails 3 "cannot read 'box'" solve box
+  fails 3 "cannot open 'box/run.nc'" solve box
   test_yaml
   test_pomdp
   test_csv
@@ -913,6 +913,9 @@ test_round_trips() {
     succeeds score "example:$example" round.csv --json
     json 'j["trajectories"] == 8 and isinstance(j["log_likelihood"], float)'
   done
+  code=0
+  "$IDM_PROGRAM" simulate - -n 3 <"$examples/diag.yaml" >out 2>err || code=$?
+  holds "a problem on standard input is simulated" [ "$(rows out)" -gt 3 ]
   succeeds simulate example:diag --like fit.csv --seed 5 -o like.csv
   cut -d, -f1,2 fit.csv | sort -u >ids
   holds "--like keeps agents and trajectories" eval 'cut -d, -f1,2 like.csv | sort -u | cmp -s - ids'
@@ -920,7 +923,7 @@ test_round_trips() {
   fails 2 'it needs --like DATA' simulate example:diag --where trajectory=1
   succeeds simulate example:diag --like fit.csv --where trajectory=1 -o one-like.csv
   holds "--like keeps the rows that --where leaves" [ "$(cut -d, -f2 one-like.csv | sort -u | wc -l)" -eq 2 ]
-  fails 2 'input' simulate example:diag --like like.csv -o like.csv
+  fails 2 'is read' simulate example:diag --like like.csv -o like.csv
   succeeds simulate run --seed 2 -o predicted.csv
   holds "a run keeps the design of its log" eval 'cut -d, -f1,2 predicted.csv | sort -u | cmp -s - ids'
   succeeds simulate run --draw 3 --states
@@ -951,7 +954,7 @@ test_trials() {
   holds "trials of a run have quantiles" eval 'head -1 trials.csv | grep -q "q.monitor,q.monitor.q5,q.monitor.q95"'
   holds "a line a row" [ "$(rows trials.csv)" -eq "$(rows fit.csv)" ]
   fails 2 'not standard output' score example:diag fit.csv --trials -
-  fails 2 'input' score example:diag fit.csv --trials fit.csv
+  fails 2 'is read' score example:diag fit.csv --trials fit.csv
 }
 
 test_fit_system() {

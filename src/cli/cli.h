@@ -92,10 +92,17 @@ typedef struct cli_subject {
   idm_problem *problem;
   idm_request request;      /* of a run */
   idm_posterior *posterior; /* NULL: a problem */
+  /* Utilities by column as they stand in the file, before --set. */
+  idm_labels utility_column;
+  idm_utility_source *utility_source;
+  size_t utility_sources;
 } cli_subject;
 /* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
 void cli_close_subject(cli_subject *subject);
+/* Take utilities from the columns that the file names again, whatever --set put in their place; the
+ * parameter stays. */
+void cli_restore_columns(cli_subject *subject);
 /* The log that a run was fitted to, checked against its hash; the problem is bound to it. */
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data);
 /* Put the parameter at the draw that --draw names: a number from 1, or `centre`, the mean of the

@@ -22,8 +22,7 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
 /* One log to be made. */
 typedef struct job {
   cli_subject subject;
-  idm_problem *file; /* as it is read without --set: its columns are written */
-  idm_data *like;    /* the log whose design is kept; NULL: none */
+  idm_data *like; /* the log whose design is kept; NULL: none */
   idm_data *data;
 } job;
 
@@ -31,20 +30,30 @@ static void close_job(job *j)
 {
   idm_data_destroy(j->data);
   idm_data_destroy(j->like);
-  idm_problem_destroy(j->file);
   cli_close_subject(&j->subject);
 }
 
-/* The problem twice, and the log that --like names; that of a run, unless a number of trajectories
+/* Refuse to write over the log of a run, which may be several files, one a line. */
+static idm_status check_logs(cli_call *call, const char *output, const char *logs)
+{
+  idm_status status = IDM_OK;
+  while (*logs && status == IDM_OK) {
+    const size_t length = strcspn(logs, "\n");
+    char *log = strndup(logs, length);
+    if (!log) return idm_fail_memory(&call->error);
+    status = idm_file_check_output(output, (const char *const[]){log}, 1, &call->error);
+    free(log);
+    logs += length + (logs[length] != '\0');
+  }
+  return status;
+}
+
+/* The problem, and the log that --like names; that of a run, unless a number of trajectories
  * is asked for. */
 static idm_status open_job(cli_call *call, job *j)
 {
-  const char *path = call->argument[0];
   const char *like = cli_text(call, "like");
-  idm_status status = cli_open_subject(call, path, &j->subject);
-  if (status != IDM_OK) return status;
-  status = j->subject.posterior ? idm_run_read(path, &j->file, NULL, NULL, NULL, &call->error)
-                                : idm_problem_read(path, &j->file, NULL, &call->error);
+  idm_status status = cli_open_subject(call, call->argument[0], &j->subject);
   if (status != IDM_OK) return status;
   const char *output = cli_text(call, "output");
   if (like) status = idm_file_check_output(output, &like, 1, &call->error);
@@ -52,8 +61,7 @@ static idm_status open_job(cli_call *call, job *j)
   if (like) return status;
   if (!j->subject.posterior || cli_given(call, "number"))
     return cli_need_utilities(call, j->subject.problem);
-  const char *log = j->subject.request.data;
-  status = idm_file_check_output(output, &log, 1, &call->error);
+  status = check_logs(call, output, j->subject.request.data);
   if (status != IDM_OK) return status;
   status = cli_read_run_data(call, &j->subject, &j->like);
   if (status == IDM_INPUT)
@@ -95,7 +103,8 @@ static idm_status simulate(cli_call *call, job *j, const idm_simulation *simulat
 static idm_status restate_utilities(cli_call *call, job *j)
 {
   const idm_theta *theta = j->subject.problem->theta;
-  const size_t columns = j->file->columns.utility.count;
+  cli_restore_columns(&j->subject);
+  const size_t columns = j->subject.problem->columns.utility.count;
   const size_t variants = idm_theta_variants(theta);
   double *values = calloc(variants * columns + 1, sizeof *values);
   if (!values) return idm_fail_memory(&call->error);
@@ -103,7 +112,7 @@ static idm_status restate_utilities(cli_call *call, job *j)
   j->data->variant_value = values;
   j->data->columns = columns;
   j->data->variants = variants;
-  return idm_problem_unbind(j->file, theta, values, &call->error);
+  return idm_problem_unbind(j->subject.problem, theta, values, &call->error);
 }
 
 /* What the file maps and a simulation does not make. */
@@ -111,10 +120,10 @@ static void note_stand_ins(cli_call *call, const job *j)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
-    if (info->evidence && j->file->columns.role[c].count && !j->data->number[c] &&
+    if (info->evidence && j->subject.problem->columns.role[c].count && !j->data->number[c] &&
         !j->data->label[c])
       idm_notes_add(&call->notes, "column '%s': %s is not simulated; a constant stands there",
-                    j->file->columns.role[c].name[0], info->what);
+                    j->subject.problem->columns.role[c].name[0], info->what);
   }
 }
 
@@ -138,7 +147,8 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = simulate(call, &j, &simulation);
   if (status == IDM_OK) status = restate_utilities(call, &j);
   if (status == IDM_OK) note_stand_ins(call, &j);
-  if (status == IDM_OK) status = idm_data_write_csv(j.data, j.file, output, &call->error);
+  if (status == IDM_OK)
+    status = idm_data_write_csv(j.data, j.subject.problem, output, &call->error);
   if (status == IDM_OK) status = report(call, j.data, seed);
   close_job(&j);
   return status;

@@ -52,17 +52,47 @@ static idm_status set_utilities(cli_call *call, idm_problem *problem)
   return status;
 }
 
+static idm_status keep_columns(cli_call *call, cli_subject *subject)
+{
+  const idm_problem *problem = subject->problem;
+  const size_t size = problem->utility_sources * sizeof *problem->utility_source;
+  if (!size) return IDM_OK;
+  subject->utility_source = malloc(size);
+  if (!subject->utility_source) return idm_fail_memory(&call->error);
+  memcpy(subject->utility_source, problem->utility_source, size);
+  subject->utility_sources = problem->utility_sources;
+  return idm_labels_copy(&problem->columns.utility, &subject->utility_column, &call->error);
+}
+
+void cli_restore_columns(cli_subject *subject)
+{
+  idm_problem *problem = subject->problem;
+  idm_labels_destroy(&problem->columns.utility);
+  free(problem->utility_source);
+  problem->columns.utility = subject->utility_column;
+  problem->utility_source = subject->utility_source;
+  problem->utility_sources = subject->utility_sources;
+  subject->utility_column = (idm_labels){0};
+  subject->utility_source = NULL;
+}
+
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
 {
   *subject = (cli_subject){0};
-  if (!idm_run_is(path)) return cli_read_problem(call, path, &subject->problem);
-  const idm_status status = idm_run_read(path, &subject->problem, &subject->request,
-                                         &subject->posterior, &call->notes, &call->error);
-  return status == IDM_OK ? set_utilities(call, subject->problem) : status;
+  const bool run = idm_run_is(path);
+  idm_status status = run ? idm_run_read(path, &subject->problem, &subject->request,
+                                         &subject->posterior, &call->notes, &call->error)
+                          : idm_problem_read(path, &subject->problem, &call->notes, &call->error);
+  if (status == IDM_OK) status = keep_columns(call, subject);
+  if (status == IDM_OK)
+    status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
+  return status;
 }
 
 void cli_close_subject(cli_subject *subject)
 {
+  idm_labels_destroy(&subject->utility_column);
+  free(subject->utility_source);
   idm_posterior_destroy(subject->posterior);
   idm_problem_destroy(subject->problem);
 }
