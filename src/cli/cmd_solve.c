@@ -296,7 +296,7 @@ static idm_status print(cli_call *call, const cli_subject *subject, const view *
                         idm_workspace *workspace, const idm_plan_report *report)
 {
   idm_status status = IDM_OK;
-  idm_forward forward;
+  idm_forward forward = {0};
   bool has_forward = idm_workspace_planner(workspace)->lattice != NULL;
   if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
   if (status == IDM_NUMERICAL) { /* value and policy stand all the same */

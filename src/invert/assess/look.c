@@ -75,8 +75,9 @@ static idm_status add_draws(const inquiry *q, outlook *l, idm_error *opt_error)
   const size_t d = q->f->parameters->dimension;
   const size_t count = q->posterior->chains * q->posterior->draws;
   const double *x = q->posterior->unconstrained;
-  double *mean = idm_new(d * (d + 1), sizeof *mean), *covariance = mean + d;
+  double *mean = idm_new(d * (d + 1), sizeof *mean);
   if (!mean) return idm_fail_memory(opt_error);
+  double *covariance = mean + d;
   for (size_t k = 0; k < d; k++)
     for (size_t i = 0; i < count; i++) mean[k] += x[k * count + i] / (double)count;
   for (size_t k = 0; k < d; k++)

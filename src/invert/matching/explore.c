@@ -110,15 +110,15 @@ static double broad_log_density(const void *context, const double *x)
   return idm_parameters_log_prior(e->broad, x, NULL) - e->log_mass;
 }
 
-/* A mixture with given weights of the broad prior and of every part. */
-static idm_status mix(const idm_exploration *e, double broad, const double *weight,
+/* A mixture with given weights of the broad prior and of every part (NULL: of none). */
+static idm_status mix(const idm_exploration *e, double broad, const double *opt_weight,
                       idm_mixture **ret_mixture, idm_error *opt_error)
 {
   const idm_broad prior = {e, draw_broad, broad_log_density};
   const idm_status status = idm_mixture_create(e->f->parameters->dimension, e->parts, prior, broad,
                                                ret_mixture, opt_error);
-  for (size_t i = 0; i < e->parts && status == IDM_OK; i++)
-    idm_mixture_add(*ret_mixture, weight[i], e->part[i].centre, e->part[i].spread);
+  for (size_t i = 0; opt_weight && i < e->parts && status == IDM_OK; i++)
+    idm_mixture_add(*ret_mixture, opt_weight[i], e->part[i].centre, e->part[i].spread);
   return status;
 }
 
@@ -441,7 +441,7 @@ idm_status idm_explore_round(idm_exploration *e, size_t draws, idm_error *opt_er
 {
   const size_t d = e->f->parameters->dimension;
   const double before = (double)e->points;
-  double weight[most_parts];
+  double weight[most_parts] = {0};
   idm_mixture *mixture = NULL;
   double *work = idm_new(d * (d + 1), sizeof *work);
   idm_status status = work ? IDM_OK : idm_fail_memory(opt_error);
@@ -473,7 +473,7 @@ static idm_status choose_mode(const idm_exploration *e, size_t chain, size_t *re
   /* Shares of few points say little; heights then have to do, exp(-10) being next to nothing. */
   static const double enough = 50, little = 1e-3, low = 10;
   double share[most_modes], highest = -INFINITY;
-  size_t held[most_modes], count = 0;
+  size_t held[most_modes] = {0}, count = 0;
   const bool known = idm_exploration_effective(e) >= enough;
   const idm_status status = idm_exploration_shares(e, share, opt_error);
   for (size_t m = 0; m < e->modes; m++) highest = fmax(highest, e->part[m].log_density);
