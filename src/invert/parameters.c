@@ -490,12 +490,50 @@ bool idm_parameters_proper(const idm_parameters *parameters)
   return true;
 }
 
-/* Draws that may miss the support before it is looked for in the tail. */
-enum { most_tries = 1000 };
+/* Draws of the prior that may miss the support, and proposals that may be refused, one after the
+ * other. */
+enum { most_misses = 100, most_tries = 1000 };
 
-/* A draw within a support that holds the far tail of a prior only: an exponential along the tangent
- * at the nearer end lies above a log-concave density (Robert 1995). */
-static double draw_tail(const parameter *item, idm_random *random)
+/* A draw within a support that holds the far tail of a prior: an exponential along the tangent at
+ * the end where it begins lies above a log-concave density (Robert 1995). */
+static double draw_tail(const parameter *item, double end, double height, double slope,
+                        idm_random *random)
+{
+  double c = end;
+  for (int tries = 0; tries < most_tries; tries++) {
+    const double step = log(idm_random_uniform(random)) / slope;
+    const double at = end + step;
+    if (!(at > item->lower && at < item->upper)) continue;
+    c = at;
+    if (log(idm_random_uniform(random)) <
+        idm_prior_log_density(item->prior, at, NULL) - height - slope * step)
+      break;
+  }
+  return c;
+}
+
+/* A draw within an interval that is narrow beside the prior: uniform, below its highest point. */
+static double draw_narrow(const parameter *item, idm_random *random)
+{
+  enum { looks = 64 };
+  static const double slack = 0.05; /* of the highest point over the highest seen */
+  const double width = item->upper - item->lower;
+  double most = -INFINITY;
+  double c = NAN;
+  for (int i = 0; i < looks; i++)
+    most = fmax(most,
+                idm_prior_log_density(item->prior, item->lower + width * (i + 0.5) / looks, NULL));
+  for (int tries = 0; tries < most_tries; tries++) {
+    c = item->lower + width * idm_random_uniform(random);
+    if (log(idm_random_uniform(random)) <
+        idm_prior_log_density(item->prior, c, NULL) - most - slack)
+      break;
+  }
+  return c;
+}
+
+/* A draw of a prior of which the support holds next to nothing. */
+static double draw_rare(const parameter *item, idm_random *random)
 {
   double slope[2];
   const double end[2] = {idm_inside(item->lower, item->upper, item->lower),
@@ -503,28 +541,20 @@ static double draw_tail(const parameter *item, idm_random *random)
   const double height[2] = {idm_prior_log_density(item->prior, end[0], &slope[0]),
                             idm_prior_log_density(item->prior, end[1], &slope[1])};
   const int side = !(height[0] >= height[1]);
-  double c = end[side];
-  for (int tries = 0; tries < most_tries && slope[side] != 0; tries++) {
-    const double step = log(idm_random_uniform(random)) / slope[side];
-    const double at = end[side] + step;
-    if (!(at > item->lower && at < item->upper)) continue;
-    const double below =
-        idm_prior_log_density(item->prior, at, NULL) - height[side] - slope[side] * step;
-    c = at;
-    if (log(idm_random_uniform(random)) < below) break;
-  }
-  return c;
+  const bool falls = side ? slope[1] > 0 : slope[0] < 0;
+  return falls ? draw_tail(item, end[side], height[side], slope[side], random)
+               : draw_narrow(item, random);
 }
 
 static double draw_number(const parameter *item, idm_random *random)
 {
   if (item->prior->kind == IDM_PRIOR_FLAT)
     return item->lower + (item->upper - item->lower) * idm_random_uniform(random);
-  for (int tries = 0; tries < most_tries; tries++) {
+  for (int tries = 0; tries < most_misses; tries++) {
     const double c = idm_prior_draw(item->prior, random);
     if (c > item->lower && c < item->upper) return c;
   }
-  return draw_tail(item, random);
+  return draw_rare(item, random);
 }
 
 void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)

@@ -649,6 +649,8 @@ static void test_draws_of_cut_priors(void **state)
       "{discount: {prior: {normal: [0.5, 1]}}}",
       "{discount: {prior: {normal: [-5, 0.8]}}}",
       "{discount: {prior: {normal: [9, 1.5]}}}",
+      "{discount: {prior: {normal: [0.4, 3000]}}}",
+      "{discount: {prior: {lognormal: [7, 2]}}}",
       "{discount: {prior: {exponential: 3}}}",
       "{discount: {prior: {gamma: [30, 2]}}}",
       "{beta: {scale: inverse, prior: {uniform: [-2, 5]}}}",
