@@ -304,7 +304,7 @@ static double check_lattice(int resolution)
 static void test_lattices(void **state)
 {
   (void)state;
-  const double coarse = check_lattice(5), fine = check_lattice(200);
+  const double coarse = check_lattice(3), fine = check_lattice(200);
   assert_true(fine < 0.02);
   assert_true(coarse > 0.25);
 }
