@@ -42,13 +42,16 @@ def leave_out(source, target, observations, actions, seed):
 
 
 def fit(study, seed, kind):
-    """Posterior of 1/beta from one log."""
+    """Posterior of 1/beta from one log; what was fitted before is read."""
     whole = os.path.join(study.folder, f"log-{seed}.csv")
-    log = os.path.join(study.folder, f"log-{seed}-{list(KINDS).index(kind)}.csv")
-    leave_out(whole, log, *KINDS[kind], seed)
-    done = study.call("fit", study.problem, log, "-o", log[:-4], "--overwrite", "--json", "--threads", 1,
-                      "--log-likelihood", "none", "--seed", seed, *EFFORT)
-    return json.loads(done.stdout)["posterior"]["inverse_beta"]
+    run = os.path.join(study.folder, f"log-{seed}-{list(KINDS).index(kind)}")
+    summary = os.path.join(run, "summary.json")
+    if not os.path.exists(summary):
+        leave_out(whole, run + ".csv", *KINDS[kind], seed)
+        study.call("fit", study.problem, run + ".csv", "-o", run, "--overwrite", "--json", "--threads", 1,
+                   "--log-likelihood", "none", "--seed", seed, *EFFORT)
+    with open(summary) as file:
+        return json.load(file)["posterior"]["inverse_beta"]
 
 
 def tail(held, logs, level=0.9):
