@@ -218,7 +218,7 @@ static idm_status sample_tree(walk *w, const idm_posterior *posterior,
 {
   const size_t nodes = w->tree->nodes;
   const size_t one = idm_times(trials->width * trials->draws, sizeof(double));
-  size_t at_once = most_bytes / one ? most_bytes / one : 1;
+  size_t at_once = one && most_bytes / one ? most_bytes / one : 1;
   if (at_once > nodes) at_once = nodes;
   double *sample = idm_new(idm_times(at_once, trials->width * trials->draws), sizeof *sample);
   if (!sample) return idm_fail_memory(opt_error);

@@ -33,9 +33,10 @@ void idm_table_whole(idm_table *table, size_t number)
 
 void idm_table_number(idm_table *table, double value)
 {
+  if (isnan(value)) return;
   char number[40];
-  if (!isnan(value))
-    idm_table_put(table, number, (size_t)idm_number_text(value, number, sizeof number));
+  const int length = idm_number_text(value, number, sizeof number);
+  idm_table_put(table, number, (size_t)length);
 }
 
 void idm_table_text(idm_table *table, const char *text, size_t length)

@@ -48,7 +48,7 @@ static bool append(cells *list, const char *text, size_t length)
     list->text = larger;
     list->capacity = 2 * (used + length) + 64;
   }
-  if (length) memcpy(list->text + used, text, length);
+  if (list->text) memcpy(list->text + used, text, length);
   list->offset[list->count + 1] = used + length;
   return true;
 }

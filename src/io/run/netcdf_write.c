@@ -291,12 +291,12 @@ static void write_draws(writer *w, const drawn *d)
     note(w, NC_ENOMEM, d->word);
   int *variable = idm_new(count, sizeof *variable);
   if (!variable) note(w, NC_ENOMEM, d->word);
-  for (size_t i = 0; i < count && w->code == NC_NOERR; i++)
+  for (size_t i = 0; i < count && variable && w->code == NC_NOERR; i++)
     variable[i] = define_drawn(w, d, &arrays[i], of_draws);
   put_axis(w, &of_draws[0]);
   put_axis(w, &of_draws[1]);
   const double *value = d->value;
-  for (size_t i = 0; i < count && w->code == NC_NOERR; i++) {
+  for (size_t i = 0; i < count && variable && w->code == NC_NOERR; i++) {
     const size_t size = arrays[i].count > 1 ? arrays[i].count : size_of(d, arrays[i].first);
     put_numbers(w, variable[i], d, value, size);
     value += size * d->chains * d->draws;

@@ -331,7 +331,7 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
                         idm_posterior **opt_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(folder);
-  idm_request request;
+  idm_request request = {0};
   idm_problem *problem = NULL;
   idm_posterior *posterior = NULL;
   char path[IDM_PATH];

@@ -21,10 +21,11 @@ typedef struct belief_rank {
 /* Make room in the array that a pointer points to, whatever it holds. */
 static bool grow(void *array, size_t capacity, size_t width)
 {
-  void *larger;
-  memcpy(&larger, array, sizeof larger);
-  larger = realloc(larger, capacity * width);
+  void *held;
+  memcpy(&held, array, sizeof held);
+  void *larger = realloc(held, capacity && width ? capacity * width : 1);
   if (larger) memcpy(array, &larger, sizeof larger);
+  /* cppcheck-suppress memleak */
   return larger != NULL;
 }
 
