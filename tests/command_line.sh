@@ -1,6 +1,7 @@
 #!/bin/sh
 # The program as its users meet it: exit codes, messages, JSON, files, and what it does with hostile
-# input. Needs IDM_PROGRAM; everything is written into a folder of its own.
+# input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
+# problems, fits, calibration, lives (of runs); none: all of them.
 #
 #   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, fits,
 #   signals, nothing is lost, recover and sbc, lists and help, hostile input
@@ -154,7 +155,6 @@ utility: {stay: 0, go: [1, 2]}'
 yaml() { printf '%s\n' "$head_yaml"; }
 
 test_yaml() {
-  yaml >good.yaml
   succeeds solve good.yaml
   bad empty.yaml 1 1 'empty' </dev/null
   printf 'states: [a\nactions: ]\n' | bad syntax.yaml 2 8 'not YAML'
@@ -219,7 +219,6 @@ ann,1,declare_diseased,'
 csv() { printf '%s\n' "$head_csv"; }
 
 test_csv() {
-  csv >good.csv
   succeeds score example:diag good.csv
   bad empty.csv 1 1 'empty' </dev/null
   printf 'agent,action\n' | bad columns.csv 1 1 'observation'
@@ -248,8 +247,6 @@ test_input() {
   test_pomdp
   test_csv
   # Seen, but impossible in every model: the line of the log is named.
-  yaml | sed 's/^observation:.*/observation: identity/; s/go: uniform/go: identity/' >certain.yaml
-  printf 'agent,action,observation\nann,stay,x\nann,stay,y\nann,go,\n' >impossible.csv
   fails 3 'idm: impossible.csv:3' score certain.yaml impossible.csv
 }
 
@@ -631,6 +628,7 @@ test_fit_blocks() {
 }
 
 test_fit_results() {
+  rm -r run
   fit -o run --json
   holds "fit --json ends with 0, not $code" [ "$code" -eq 0 ]
   json 'j["chains"] == 2 and j["draws"] == 60 and list(j["posterior"]) == ["alpha"]'
@@ -977,7 +975,6 @@ test_fit_system() {
 }
 
 test_fits() {
-  succeeds simulate example:diag --set alpha=0.5 -n 60 --seed 1 -o fit.csv
   test_fit_usage
   test_fit_blocks
   test_fit_results
@@ -1197,6 +1194,7 @@ test_calibration() {
   json 'list(j) == ["log_alpha"] and set(j["log_alpha"]) == {"coverage_90", "bias_in_sd", "rms_error", "correlation"}'
   json 'j["log_alpha"]["coverage_90"] in (0, 1/3, 2/3, 1) and -1 <= j["log_alpha"]["correlation"] <= 1'
   cp out recovered.json
+  rm -r campaign
   succeeds recover "$@" --threads 2 -o campaign --json
   holds "threads change nothing" same out recovered.json
   holds "a campaign is two files" holds_only campaign 'config.yaml replications.jsonl '
@@ -1317,7 +1315,7 @@ in_time() {
   code=0
   (
     # shellcheck disable=SC3045 # every shell of interest has it
-    if [ -z "$sanitized" ]; then ulimit -v 2000000; fi
+    if [ -z "$sanitized" ]; then ulimit -v 2000000; else seconds=$((8 * seconds)); fi
     exec timeout "$seconds" "$IDM_PROGRAM" "$@"
   ) >out 2>err || code=$?
   holds "idm $* ends with $expected within $seconds s, not $code" [ "$code" -eq "$expected" ]
@@ -1376,24 +1374,44 @@ PYTHON
   fi
 }
 
-test_usage
-test_input
-test_numbers
-test_system
-test_solve
-test_simulate
-test_score
-test_convert
-test_init
-test_tables
-test_fits
-test_signals
-test_timeout
-test_calibration
-test_outputs
-test_overwriting
-test_help
-test_hostile
+test_problems() {
+  test_usage
+  test_input
+  test_numbers
+  test_system
+  test_solve
+  test_simulate
+  test_score
+  test_convert
+  test_init
+  test_tables
+  test_help
+  test_hostile
+}
+
+test_lives() {
+  test_signals
+  test_timeout
+  test_outputs
+  test_overwriting
+}
+
+# What several parts begin with.
+make_fixtures() {
+  yaml >good.yaml
+  csv >good.csv
+  csv | sed 's/monitor/wait/' >action.csv
+  yaml | sed 's/^observation:.*/observation: identity/; s/go: uniform/go: identity/' >certain.yaml
+  printf 'agent,action,observation\nann,stay,x\nann,stay,y\nann,go,\n' >impossible.csv
+  succeeds simulate example:diag --set alpha=0.5 -n 60 --seed 1 -o fit.csv
+  # shellcheck disable=SC2086 # several options
+  succeeds fit example:diag fit.csv --free alpha $small -o run
+  succeeds recover example:diag --free alpha --replications 1 -n 5 --draws 50 --warmup 50 -o campaign
+  succeeds convert example:diag diag.POMDP
+}
+
+make_fixtures
+for part in ${*:-problems fits calibration lives}; do "test_$part"; done
 
 printf '%d checks, %d failed\n' "$(rows checks)" "$(rows failures)"
 [ ! -s failures ]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
-# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, and simulation-based calibration. What is done is kept in
-# FOLDER, and the same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
+# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, the tests that take
+# minutes under sanitizers, and simulation-based calibration. What is done is kept in FOLDER, and the same command goes
+# on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
 program=$(cd .. && realpath "$1")
@@ -31,6 +32,12 @@ python3 alarms.py "$program" "$folder/alarms" 200
 echo
 echo "== unrecorded cells lose precision, not truth"
 python3 blanks.py "$program" "$folder/blanks"
+
+echo
+echo "== every test under sanitizers, every path of the analyser"
+(cd .. && cmake --preset asan -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan >/dev/null &&
+  ctest --test-dir build-asan -j "$(nproc)" --output-on-failure && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null &&
+  LINT=deep bash tests/lint.sh)
 
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.

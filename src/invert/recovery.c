@@ -22,7 +22,7 @@ double idm_calibration_rhat(const idm_calibration *c)
 
 idm_recovered idm_calibration_recovered(const idm_calibration *c, size_t quantity)
 {
-  if (!c) return (idm_recovered){0};
+  if (!c || quantity >= c->quantity.count) return (idm_recovered){0};
   const double n = (double)idm_calibration_done(c);
   idm_recovered r = {0};
   double mt = 0, mm = 0, tt = 0, mean_m = 0, mean_t = 0;
@@ -50,7 +50,7 @@ idm_recovered idm_calibration_recovered(const idm_calibration *c, size_t quantit
 double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
                                   size_t *count)
 {
-  if (!c || !count) return NAN;
+  if (!c || quantity >= c->quantity.count || !count) return NAN;
   size_t total = 0;
   for (size_t b = 0; b < bins; b++) count[b] = 0;
   for (size_t i = 0; i < c->settings.replications; i++) {
