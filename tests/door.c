@@ -48,6 +48,7 @@ typedef struct fixture {
   idm_file *file;
   idm_labels labels; /* to be made */
   idm_notes notes;
+  idm_predicate predicate; /* to be made */
   idm_error error;
   char path[SUPPORT_PATH];
   char buffer[4096];
@@ -145,6 +146,7 @@ static void unmake(fixture *f)
   idm_data_destroy(f->data);
   idm_workspace_destroy(f->workspace);
   idm_notes_clear(&f->notes);
+  idm_predicate_clear(&f->predicate);
   idm_labels_destroy(&f->labels);
   idm_problem_destroy(f->own_problem);
   idm_problem_destroy(f->problem);
@@ -181,6 +183,7 @@ static void prepare(fixture *f, const char *what)
   }
   idm_labels_destroy(&f->labels);
   f->labels = (idm_labels){0};
+  idm_predicate_clear(&f->predicate);
   f->error = (idm_error){0};
   snprintf(f->buffer, sizeof f->buffer, "alpha");
 }

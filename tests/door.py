@@ -78,6 +78,8 @@ SAMPLES = {
     "idm_file *": "f->file",
     "const idm_csv_options *": "NULL",
     "idm_notes *": "&f->notes",
+    "idm_predicate *": "&f->predicate",
+    "const idm_predicate *": "&f->predicate",
     "idm_error *": "&f->error",
     "const idm_error *": "&f->error",
     "idm_sizes": "idm_setting_sizes(f->problem->setting)",

@@ -29,6 +29,7 @@
 #include "idm/pareto.h"
 #include "idm/planner.h"
 #include "idm/posterior.h"
+#include "idm/predicate.h"
 #include "idm/predict.h"
 #include "idm/prefix.h"
 #include "idm/prior.h"

@@ -3,8 +3,10 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The C locale for this thread alone; returns what it had. No locale is made: glibc and musl give
  * out a constant one for the name "C". */
@@ -19,6 +21,72 @@ double idm_number_read(const char *text, char **opt_end)
   const double value = strtod(text, opt_end);
   uselocale(host);
   return value;
+}
+
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+/* Whether the text is sign, digits, point, digits, exponent: strtod alone would take hex and nan.
+ */
+static bool is_decimal(const char *text, size_t length)
+{
+  size_t i = 0;
+  size_t digits = 0;
+  if (i < length && (text[i] == '+' || text[i] == '-')) i++;
+  for (; i < length && is_digit(text[i]); i++) digits++;
+  if (i < length && text[i] == '.') i++;
+  for (; i < length && is_digit(text[i]); i++) digits++;
+  if (!digits) return false;
+  if (i < length && (text[i] == 'e' || text[i] == 'E')) {
+    i++;
+    if (i < length && (text[i] == '+' || text[i] == '-')) i++;
+    if (i == length) return false;
+    while (i < length && is_digit(text[i])) i++;
+  }
+  return i == length;
+}
+
+/* Up to 15 digits and a point: an integer and a power of ten that are both exact, so one division
+ * is correctly rounded. */
+static bool short_number(const char *text, size_t length, double *ret_number)
+{
+  static const double power[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (length == 0 || length > 15) return false;
+  uint64_t whole = 0;
+  size_t digits = 0;
+  size_t places = 0;
+  bool point = false;
+  size_t i = text[0] == '-';
+  for (; i < length; i++) {
+    if (is_digit(text[i])) {
+      whole = 10 * whole + (uint64_t)(text[i] - '0');
+      digits++;
+      places += point;
+    } else if (text[i] == '.' && !point) {
+      point = true;
+    } else {
+      return false;
+    }
+  }
+  if (!digits) return false;
+  const double number = (double)whole / power[places];
+  *ret_number = text[0] == '-' ? -number : number;
+  return true;
+}
+
+bool idm_number_decimal(const char *digits, size_t length, double *ret_number)
+{
+  if (short_number(digits, length, ret_number)) return true;
+  char text[512];
+  if (length >= sizeof text || !is_decimal(digits, length)) return false;
+  memcpy(text, digits, length);
+  text[length] = '\0';
+  char *end;
+  *ret_number = idm_number_read(text, &end);
+  return *end == '\0' && isfinite(*ret_number);
 }
 
 int idm_print_list(char *buffer, size_t size, const char *format, va_list arguments)

@@ -14,6 +14,9 @@ double idm_number_read(const char *text, char **opt_end);
 int idm_print(char *buffer, size_t size, const char *format, ...) IDM_PRINTF(3, 4);
 int idm_print_list(char *buffer, size_t size, const char *format, va_list arguments);
 
+/* A finite decimal number, the whole text: sign, digits, point, digits, exponent. False for
+ * anything else. */
+bool idm_number_decimal(const char *text, size_t length, double *ret_number);
 /* The shortest decimal that reads back as the same number; inf, -inf, -0.0. Returns its length. */
 int idm_number_text(double value, char *buffer, size_t size);
 /* Equal to a relative tolerance (of 1 below 1); 0: bit for bit, the sign of zero included. NaN is

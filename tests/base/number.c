@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support.h"
 
@@ -29,6 +30,22 @@ static void test_text(void **state)
   }
 }
 
+static void test_decimal(void **state)
+{
+  (void)state;
+  static const char *const numbers[] = {"0",  "-1.5", "+2",      ".5",
+                                        "5.", "1e3",  "-2.5E-3", "123456789012345678901234567890"};
+  static const char *const others[] = {"",    "-",   ".",   "1e", "1e+", "0x10",
+                                       "nan", "inf", "1,5", " 1", "1 ",  "1e999"};
+  double number;
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    assert_true(idm_number_decimal(numbers[i], strlen(numbers[i]), &number));
+    assert_true(number == strtod(numbers[i], NULL));
+  }
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    assert_false(idm_number_decimal(others[i], strlen(others[i]), &number));
+}
+
 static void test_same(void **state)
 {
   (void)state;
@@ -43,6 +60,7 @@ static void test_same(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_decimal),
+                                     cmocka_unit_test(test_same)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
