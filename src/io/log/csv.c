@@ -5,25 +5,27 @@
  * into the buffer, copied only to undouble quotes. */
 #include "io/log/csv.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/log/stream.h"
 
 static const size_t first_capacity = (size_t)1 << 19;
 
 struct idm_csv {
   char *file;
-  FILE *stream; /* NULL where all that is left lies in at .. end */
-  char *buffer; /* NULL for memory */
+  idm_stream *source; /* NULL for memory */
+  bool stream;        /* false where all that is left lies in at .. end */
+  char *buffer;       /* NULL for memory */
   size_t capacity;
   const char *at; /* first byte of the next record */
   const char *end;
   uint32_t line; /* of `at` */
   idm_csv_field *field;
   size_t field_capacity;
-  size_t width;      /* fields of the first record; 0 before it */
+  size_t width; /* fields of the first record; 0 before it */
+  idm_csv_form form;
   char separator;    /* told from the first record */
   char top;          /* the largest of the bytes that stop the scan of a plain field */
   bool special[256]; /* those bytes */
@@ -77,21 +79,18 @@ static idm_status refill(idm_csv *csv, idm_error *opt_error)
     csv->capacity *= 2;
   }
   const size_t room = csv->capacity - kept;
-  errno = 0;
-  const size_t got = fread(csv->buffer + kept, 1, room, csv->stream);
+  size_t got;
+  const idm_status status = idm_stream_read(csv->source, csv->buffer + kept, room, &got, opt_error);
   csv->at = csv->buffer;
   csv->end = csv->buffer + kept + got;
-  if (got == room) return IDM_OK;
-  if (ferror(csv->stream))
-    return idm_fail_at(opt_error, csv->file, 0, 0, "cannot read: %s",
-                       errno ? strerror(errno) : "input error");
-  csv->stream = NULL;
-  return IDM_OK;
+  csv->stream = got == room;
+  return status;
 }
 
 static void skip_byte_order_mark(idm_csv *csv)
 {
-  if (csv->end - csv->at >= 3 && memcmp(csv->at, "\xef\xbb\xbf", 3) == 0) csv->at += 3;
+  csv->form.mark = csv->end - csv->at >= 3 && memcmp(csv->at, "\xef\xbb\xbf", 3) == 0;
+  if (csv->form.mark) csv->at += 3;
 }
 
 idm_status idm_csv_open_stream(FILE *stream, const char *file, idm_csv **ret_csv,
@@ -101,11 +100,13 @@ idm_status idm_csv_open_stream(FILE *stream, const char *file, idm_csv **ret_csv
   idm_status status = create(file, ret_csv, opt_error);
   if (status != IDM_OK) return status;
   csv = *ret_csv;
-  csv->stream = stream;
+  csv->stream = true;
   csv->capacity = first_capacity;
   csv->buffer = malloc(csv->capacity);
   csv->at = csv->end = csv->buffer;
-  status = csv->buffer ? refill(csv, opt_error) : idm_fail_memory(opt_error);
+  status = csv->buffer ? idm_stream_open(stream, csv->file, &csv->source, opt_error)
+                       : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = refill(csv, opt_error);
   if (status != IDM_OK) {
     idm_csv_close(csv);
     *ret_csv = NULL;
@@ -129,6 +130,7 @@ idm_status idm_csv_open_memory(const char *text, size_t length, const char *file
 void idm_csv_close(idm_csv *csv)
 {
   if (!csv) return;
+  idm_stream_close(csv->source);
   free(csv->file);
   free(csv->buffer);
   free(csv->field);
@@ -398,10 +400,33 @@ static idm_status check_width(idm_csv *csv, const scan *s)
 {
   if (!csv->width) csv->width = s->fields;
   if (s->fields == csv->width) return IDM_OK;
-  const idm_csv_field *place = &csv->field[s->fields > csv->width ? csv->width : s->fields - 1];
-  return idm_fail_at(s->opt_error, csv->file, (long)place->line, (long)place->column,
-                     "this row has %zu field%s; the header has %zu", s->fields,
-                     s->fields == 1 ? "" : "s", csv->width);
+  const bool more = s->fields > csv->width;
+  const idm_csv_field *place = &csv->field[more ? csv->width : s->fields - 1];
+  return idm_fail_at(
+      s->opt_error, csv->file, (long)place->line, (long)place->column,
+      "this row has %zu field%s; the header has %zu%s", s->fields, s->fields == 1 ? "" : "s",
+      csv->width,
+      more && csv->separator == ','
+          ? " (a text that holds a comma stands in quotes, and numbers have a decimal point)"
+          : "");
+}
+
+/* How the record that ends before `end` was ended. */
+static void count_end(idm_csv *csv, const char *end)
+{
+  if (end == csv->at) return;
+  if (end[-1] == '\r')
+    csv->form.carriage++;
+  else if (end[-1] == '\n')
+    ++*(end - csv->at > 1 && end[-2] == '\r' ? &csv->form.pair : &csv->form.feed);
+}
+
+idm_csv_form idm_csv_describe(const idm_csv *csv)
+{
+  idm_csv_form form = csv->form;
+  form.separator = csv->separator;
+  form.compressed = csv->source && idm_stream_compressed(csv->source);
+  return form;
 }
 
 idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *ret_count,
@@ -431,6 +456,7 @@ idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *r
     if (!blank) status = check_width(csv, &s);
     if (status == IDM_OK && s.escaped) status = undouble_quotes(csv, &s);
     if (status != IDM_OK) return status;
+    count_end(csv, s.at);
     csv->at = s.at;
     csv->line = s.line;
     if (!blank) break;

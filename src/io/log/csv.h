@@ -3,7 +3,8 @@
  * Fields are separated by commas, tabs or semicolons: by the only one of them that stands in the
  * first record outside quotes (by commas where none does; several are an error). A field in quotes
  * may hold separators, line ends and doubled quotes. Lines end in LF, CRLF or CR; blank lines are
- * skipped, and so is a UTF-8 byte order mark. Every record has as many fields as the first. */
+ * skipped, and so is a UTF-8 byte order mark. Every record has as many fields as the first. A
+ * stream may be compressed by gzip. */
 #ifndef IDM_IO_CSV_H
 #define IDM_IO_CSV_H
 
@@ -27,6 +28,16 @@ typedef struct idm_csv_field {
   bool escaped; /* held doubled quotes */
 } idm_csv_field;
 
+/* What is particular about a file, as far as it has been read. */
+typedef struct idm_csv_form {
+  bool compressed;
+  bool mark;       /* begins with a byte order mark */
+  char separator;  /* 0 before the first record */
+  size_t feed;     /* records that end in LF, */
+  size_t pair;     /* in CRLF, */
+  size_t carriage; /* in CR */
+} idm_csv_form;
+
 typedef struct idm_csv idm_csv;
 
 /* Read from a stream that stays the caller's; `file` is the name used in messages. */
@@ -38,6 +49,7 @@ idm_status idm_csv_open_memory(const char *text, size_t length, const char *file
 /* The next record; *ret_count is 0 after the last. */
 idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *ret_count,
                         idm_error *opt_error);
+idm_csv_form idm_csv_describe(const idm_csv *csv);
 /* Takes NULL. */
 void idm_csv_close(idm_csv *csv);
 
