@@ -49,6 +49,7 @@ typedef struct fixture {
   idm_labels labels; /* to be made */
   idm_notes notes;
   idm_predicate predicate; /* to be made */
+  idm_intake *intake;
   idm_error error;
   char path[SUPPORT_PATH];
   char buffer[4096];
@@ -126,6 +127,7 @@ static void make(fixture *f, const char *yaml)
   idm_solver_default(&f->solver);
   support_path(f->path);
   check(idm_file_create(f->path, &f->file, &support_error));
+  check(idm_intake_create(1, 1, &f->intake, &support_error));
   f->own_problem = parse(yaml);
 }
 
@@ -147,6 +149,7 @@ static void unmake(fixture *f)
   idm_workspace_destroy(f->workspace);
   idm_notes_clear(&f->notes);
   idm_predicate_clear(&f->predicate);
+  idm_intake_destroy(f->intake);
   idm_labels_destroy(&f->labels);
   idm_problem_destroy(f->own_problem);
   idm_problem_destroy(f->problem);

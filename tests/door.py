@@ -30,6 +30,12 @@ SAMPLES = {
     "idm_calibration *": "f->calibration",
     "const idm_calibration_settings *": "&f->calibration_settings",
     "idm_calibration_settings *": "&f->calibration_settings",
+    "const idm_intake *": "f->intake",
+    "const idm_rule *": "&(idm_rule){0}",
+    "idm_rule *": "&(idm_rule){0}",
+    "const idm_derived *": "&(idm_derived){0}",
+    "idm_derived *": "&(idm_derived){0}",
+    "idm_lint *": "NULL",
     "const idm_columns *": "&f->problem->columns",
     "const idm_trials *": "f->trials",
     "const idm_chains *": "f->chains",
@@ -151,7 +157,7 @@ EXTREMES = {
     "double": ["NAN", "INFINITY", "-INFINITY", "1e308"],
     "const char *": ['""'],
 }
-ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode)$")
+ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind)$")
 # Functions that end or give away what they are called with: NULL is all there is to try.
 ENDS = re.compile(r"_(destroy|clear|abandon|commit)$")
 

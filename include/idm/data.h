@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "idm/intake.h"
 #include "idm/problem.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,8 @@ typedef struct idm_data {
   double *number[IDM_COLUMN_COUNT];
   int32_t *label[IDM_COLUMN_COUNT];
   idm_labels label_name[IDM_COLUMN_COUNT];
+
+  idm_intake *intake; /* what became of the rows of the log; NULL where the data come from none */
 
   size_t covariates;           /* columns kept on request */
   idm_labels covariate_name;   /* [covariates] */

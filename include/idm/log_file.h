@@ -8,14 +8,25 @@
 extern "C" {
 #endif
 
+/* Rows that could not be read: how many, and the first of them. Zero-initialise; `shown` may be
+ * NULL where `room` is 0. */
+typedef struct idm_faults {
+  size_t count;
+  size_t room;
+  idm_error *shown; /* [room], of which min(count, room) are filled; borrowed */
+} idm_faults;
+
 typedef struct idm_csv_options {
   const char *const *keep; /* names of covariates to keep */
   size_t keep_count;
   unsigned columns; /* evidence to read where the log has it: bits 1 << idm_column */
-  /* Which rows: COLUMN=VALUE or COLUMN!=VALUE, of any column, by text or by number. Values of one
-   * column are alternatives; else all must hold. A note says how many rows are left. */
+  /* Which rows: predicates (see predicate.h) over any column, derived ones too. Values that one
+   * column is to equal are alternatives; else all must hold. A note says how many rows are left. */
   const char *const *where;
   size_t where_count;
+  /* Look at all rows although some cannot be read: those are put there, and reading fails at the
+   * end with the first of them. NULL: it stops there. */
+  idm_faults *opt_faults;
 } idm_csv_options;
 
 /* Read a log by streaming. Needs the problem's labels, column roles and utility columns. "-":

@@ -4,6 +4,7 @@
 #define IDM_PROBLEM_H
 
 #include "idm/column.h"
+#include "idm/derive.h"
 #include "idm/key.h"
 #include "idm/theta.h"
 
@@ -61,6 +62,10 @@ typedef struct idm_columns {
   idm_labels utility;                /* columns that utility entries name */
   idm_codes codes[IDM_COLUMN_COUNT]; /* of actions and observations */
   idm_labels missing;                /* texts that mean "not recorded", as an empty cell does */
+  size_t deriveds;
+  idm_derived *derived; /* [deriveds]: each is made from columns of the log and those before it */
+  size_t rules;
+  idm_rule *rule; /* [rules]: those on rows first */
 } idm_columns;
 
 IDM_API void idm_codes_destroy(idm_codes *codes);

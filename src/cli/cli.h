@@ -114,6 +114,9 @@ idm_status cli_override(cli_call *call, idm_problem *problem);
  * utilities by column. Paths and conditions on rows stand one a line, as a request holds them. */
 idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
                         unsigned columns, idm_data **ret_data);
+/* The same with further options of the reader. */
+idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
+                             idm_problem *problem, idm_csv_options options, idm_data **ret_data);
 /* The same with the rows that --where of the call leaves. */
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);
@@ -177,9 +180,9 @@ void cli_catch_signals(void);
   }
 #define CLI_WHERE_OPTION                                                                           \
   {                                                                                                \
-    .name = "where", .kind = CLI_LIST, .value = "COLUMN=VALUE", .problem = true,                   \
-    .help = "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "       \
-            "alternatives, else all must hold"                                                     \
+    .name = "where", .kind = CLI_LIST, .value = "PREDICATE", .problem = true,                      \
+    .help = "read only rows that meet it: COLUMN=VALUE, or != < <= > >=; several values that one " \
+            "column is to equal are alternatives, else all must hold; a missing cell meets none"   \
   }
 #define CLI_FREE_OPTION(what)                                                                      \
   {                                                                                                \

@@ -3,6 +3,7 @@
 
 #define COMMANDS(X)                                                                                \
   X(cli_init)                                                                                      \
+  X(cli_lint)                                                                                      \
   X(cli_solve)                                                                                     \
   X(cli_simulate)                                                                                  \
   X(cli_score)                                                                                     \

@@ -161,12 +161,19 @@ idm_status cli_where(cli_call *call, char *where, size_t size)
 idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
                         unsigned columns, idm_data **ret_data)
 {
+  return cli_read_log_with(call, paths, where, problem, (idm_csv_options){.columns = columns},
+                           ret_data);
+}
+
+idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
+                             idm_problem *problem, idm_csv_options options, idm_data **ret_data)
+{
   size_t files = 0;
   size_t conditions = 0;
   char **file = idm_texts_split(paths, &files);
   char **condition = idm_texts_split(where, &conditions);
-  const idm_csv_options options = {
-      .columns = columns, .where = (const char *const *)condition, .where_count = conditions};
+  options.where = (const char *const *)condition;
+  options.where_count = conditions;
   idm_status status = file && condition
                           ? idm_data_read_files((const char *const *)file, files, problem, &options,
                                                 ret_data, &call->notes, &call->error)
@@ -174,8 +181,10 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
   free(file);
   free(condition);
   if (status != IDM_OK) return status;
-  status =
-      idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
+  status = idm_problem_freeze(problem, (*ret_data)->intake, &call->error);
+  if (status == IDM_OK)
+    status =
+        idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
   if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
   if (status != IDM_OK) {
     idm_data_destroy(*ret_data);

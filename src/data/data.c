@@ -11,6 +11,7 @@
 void idm_data_destroy(idm_data *data)
 {
   if (!data) return;
+  idm_intake_destroy(data->intake);
   void *const arrays[] = {data->action,       data->observation,   data->available,
                           data->line,         data->first,         data->agent,
                           data->variant,      data->start,         data->available_set,

@@ -126,6 +126,31 @@ static uint64_t add_codes(uint64_t label, const idm_codes *codes)
   return label;
 }
 
+static uint64_t add_optional(uint64_t label, const char *opt_text)
+{
+  return opt_text ? add_text(add_whole(label, 1), opt_text) : add_whole(label, 0);
+}
+
+/* Derived columns and rules: nothing where there are none, so that other labels stay. */
+static uint64_t add_coding(uint64_t label, const idm_columns *columns)
+{
+  char text[400];
+  for (size_t i = 0; i < columns->deriveds; i++) {
+    const idm_derived *d = &columns->derived[i];
+    label = add_text(add_whole(label, d->kind), d->name);
+    label = add_labels(label, &d->source);
+    label = add_numbers(label, d->at, d->cuts);
+    label = add_whole(label, d->closed_left);
+    label = add_labels(add_labels(label, &d->text), &d->label);
+    label = add_optional(add_optional(label, d->missing), d->other);
+  }
+  for (size_t i = 0; i < columns->rules; i++) {
+    label = add_text(label, idm_rule_text(&columns->rule[i], text, sizeof text));
+    label = add_labels(label, &columns->rule[i].in);
+  }
+  return label;
+}
+
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
 {
   label = add_setting(label, problem->setting);
@@ -141,7 +166,7 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
     label = add_labels(label, &problem->columns.role[i]);
     label = add_codes(label, &problem->columns.codes[i]);
   }
-  return add_labels(label, &problem->columns.missing);
+  return add_coding(add_labels(label, &problem->columns.missing), &problem->columns);
 }
 
 /* --- logs ----------------------------------------------------------------------------------- */

@@ -114,6 +114,11 @@ void idm_problem_destroy(idm_problem *problem)
   }
   idm_labels_destroy(&problem->columns.utility);
   idm_labels_destroy(&problem->columns.missing);
+  for (size_t i = 0; i < problem->columns.deriveds; i++)
+    idm_derived_clear(&problem->columns.derived[i]);
+  for (size_t i = 0; i < problem->columns.rules; i++) idm_rule_clear(&problem->columns.rule[i]);
+  free(problem->columns.derived);
+  free(problem->columns.rule);
   free(problem->utility_source);
   free(problem);
 }
@@ -327,6 +332,22 @@ static bool same_codes(const idm_codes *a, const idm_codes *b, const char *what,
   return true;
 }
 
+/* Derived columns and rules. */
+static bool same_coding(const idm_columns *a, const idm_columns *b, difference *d)
+{
+  bool same = a->deriveds == b->deriveds;
+  for (size_t i = 0; same && i < a->deriveds; i++)
+    same = idm_derived_same(&a->derived[i], &b->derived[i]);
+  if (!same) {
+    idm_print(d->buffer, d->size, "derived columns");
+    return false;
+  }
+  same = a->rules == b->rules;
+  for (size_t i = 0; same && i < a->rules; i++) same = idm_rule_same(&a->rule[i], &b->rule[i]);
+  if (!same) idm_print(d->buffer, d->size, "rules of the data");
+  return same;
+}
+
 static bool same_columns(const idm_problem *a, const idm_problem *b, difference *d)
 {
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
@@ -337,7 +358,8 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
     if (!same_codes(&a->columns.codes[i], &b->columns.codes[i], what, d)) return false;
   }
   if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d) ||
-      !same_labels(&a->columns.missing, &b->columns.missing, "missing texts", d))
+      !same_labels(&a->columns.missing, &b->columns.missing, "missing texts", d) ||
+      !same_coding(&a->columns, &b->columns, d))
     return false;
   bool same = a->utility_sources == b->utility_sources;
   for (size_t i = 0; same && i < a->utility_sources; i++) {

@@ -50,8 +50,18 @@ static int compare_times(const void *a, const void *b)
   return 0;
 }
 
+idm_status idm_log_fail_twice(const char *file, uint32_t earlier, uint32_t later, uint32_t column,
+                              idm_error *opt_error)
+{
+  return idm_fail_at(opt_error, file, (long)later, (long)column,
+                     "lines %lu and %lu of one trajectory have the same time; remove one, let "
+                     "data: {time: [...]} name a further column that orders them, or keep one by "
+                     "data: {rules: [{duplicates: first}]}",
+                     (unsigned long)earlier, (unsigned long)later);
+}
+
 /* Order the rows of one trajectory by time. */
-static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t count, timed *scratch,
+static idm_status sort_trajectory(idm_log *log, uint32_t *order, size_t count, timed *scratch,
                                   idm_error *opt_error)
 {
   const size_t columns = log->header.role[IDM_COLUMN_TIME].count;
@@ -61,6 +71,7 @@ static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t co
   for (size_t i = 1; i < count && sorted; i++)
     sorted = compare_times(&scratch[i - 1], &scratch[i]) < 0;
   if (sorted) return IDM_OK;
+  log->unsorted++;
   qsort(scratch, count, sizeof *scratch, compare_times);
   for (size_t i = 1; i < count; i++) {
     if (compare_times(&scratch[i - 1], &scratch[i]) != 0) continue;
@@ -68,16 +79,14 @@ static idm_status sort_trajectory(const idm_log *log, uint32_t *order, size_t co
     const uint32_t b = scratch[i].row;
     const uint32_t later = a > b ? a : b;
     const uint32_t earlier = a > b ? b : a;
-    return idm_fail_at(
-        opt_error, idm_log_file(log, later), (long)log->time_line[later],
-        (long)log->time_column[later], "lines %lu and %lu of one trajectory have the same time",
-        (unsigned long)log->time_line[earlier], (unsigned long)log->time_line[later]);
+    return idm_log_fail_twice(idm_log_file(log, later), log->time_line[earlier],
+                              log->time_line[later], log->time_column[later], opt_error);
   }
   for (size_t i = 0; i < count; i++) order[i] = scratch[i].row;
   return IDM_OK;
 }
 
-static idm_status sort_rows(const idm_log *log, const size_t *first, uint32_t *order,
+static idm_status sort_rows(idm_log *log, const size_t *first, uint32_t *order,
                             idm_error *opt_error)
 {
   size_t longest = 0;
@@ -92,7 +101,7 @@ static idm_status sort_rows(const idm_log *log, const size_t *first, uint32_t *o
 }
 
 /* The order of rows, or NULL where they stand in it already. */
-static idm_status order_rows(const idm_log *log, const size_t *first, uint32_t **ret_order,
+static idm_status order_rows(idm_log *log, const size_t *first, uint32_t **ret_order,
                              idm_error *opt_error)
 {
   *ret_order = NULL;

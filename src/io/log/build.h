@@ -4,6 +4,9 @@
 
 #include "io/log/log.h"
 
+/* Two rows of one trajectory have the same time. */
+idm_status idm_log_fail_twice(const char *file, uint32_t earlier, uint32_t later, uint32_t column,
+                              idm_error *opt_error);
 /* Group, order and check the rows, and move what the log holds into evidence. */
 idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error);
 

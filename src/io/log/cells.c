@@ -25,8 +25,8 @@ bool idm_cell_number(const idm_csv_field *cell, double *ret_number)
   return idm_number_decimal(cell->text, cell->length, ret_number);
 }
 
-static idm_status read_number(const idm_log *log, const idm_csv_field *cell, size_t column,
-                              double *ret_number, idm_error *opt_error)
+idm_status idm_log_number(const idm_log *log, const idm_csv_field *cell, size_t column,
+                          double *ret_number, idm_error *opt_error)
 {
   if (idm_cell_number(cell, ret_number)) return IDM_OK;
   const bool comma = cell->length && memchr(cell->text, ',', cell->length);
@@ -44,7 +44,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
   for (size_t i = 0; i < role->count; i++) {
     const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     double *time = &log->time[log->rows * role->count + i];
-    const idm_status status = read_number(log, &cell, role->column[i], time, opt_error);
+    const idm_status status = idm_log_number(log, &cell, role->column[i], time, opt_error);
     if (status != IDM_OK) return status;
   }
   return IDM_OK;
@@ -308,7 +308,8 @@ idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_er
   if (!role->count) return IDM_OK;
   for (size_t i = 0; i < role->count; i++) {
     const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
-    const idm_status status = read_number(log, &cell, role->column[i], &log->number[i], opt_error);
+    const idm_status status =
+        idm_log_number(log, &cell, role->column[i], &log->number[i], opt_error);
     if (status != IDM_OK) return status;
   }
   uint32_t variant;
@@ -345,7 +346,8 @@ static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret
       hole = &field[role->column[s]];
       continue;
     }
-    const idm_status status = read_number(log, &cell, role->column[s], &log->number[s], opt_error);
+    const idm_status status =
+        idm_log_number(log, &cell, role->column[s], &log->number[s], opt_error);
     if (status != IDM_OK) return status;
     filled++;
   }

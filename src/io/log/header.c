@@ -79,17 +79,46 @@ static idm_status fail_absent(const idm_log_header *header, const char *what, co
                      what, idm_labels_list(&header->name, list, sizeof list));
 }
 
+bool idm_log_header_has(const idm_log_header *header, const char *name)
+{
+  for (size_t i = 0; i < header->name.count; i++)
+    if (strcmp(header->name.name[i], name) == 0) return true;
+  return false;
+}
+
+idm_status idm_log_header_find(const idm_log_header *header, const char *name, const char *what,
+                               size_t *ret_column, idm_error *opt_error)
+{
+  const idm_status status = find_column(header, name, ret_column, opt_error);
+  if (status != IDM_OK || *ret_column < header->name.count) return status;
+  return fail_absent(header, what, name, opt_error);
+}
+
+idm_status idm_log_header_append(idm_log_header *header, const char *name, size_t place,
+                                 idm_error *opt_error)
+{
+  const size_t count = header->name.count;
+  char **names = realloc(header->name.name, (count + 1) * sizeof *names);
+  if (!names) return idm_fail_memory(opt_error);
+  header->name.name = names;
+  idm_csv_field *places = realloc(header->place, (count + 1) * sizeof *places);
+  if (!places) return idm_fail_memory(opt_error);
+  header->place = places;
+  places[count] = places[place];
+  names[count] = idm_text_copy(name, strlen(name));
+  if (!names[count]) return idm_fail_memory(opt_error);
+  header->name.count++;
+  return IDM_OK;
+}
+
 /* Columns that somebody named: each must exist. */
 static idm_status map_names(idm_log_header *header, size_t id, const char *const *names,
                             size_t count, const char *what, idm_error *opt_error)
 {
   idm_log_role *role = &header->role[id];
   idm_status status = create_role(role, count, opt_error);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    status = find_column(header, names[i], &role->column[i], opt_error);
-    if (status == IDM_OK && role->column[i] == header->name.count)
-      status = fail_absent(header, what, names[i], opt_error);
-  }
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = idm_log_header_find(header, names[i], what, &role->column[i], opt_error);
   return status;
 }
 

@@ -45,6 +45,14 @@ typedef struct idm_log_header {
 /* Copy the names of a first record. */
 idm_status idm_log_header_create(idm_log_header *header, const char *file,
                                  const idm_csv_field *field, size_t count, idm_error *opt_error);
+/* Add a column behind those of the file, in the place of another. */
+idm_status idm_log_header_append(idm_log_header *header, const char *name, size_t place,
+                                 idm_error *opt_error);
+/* Index of the column of that name, which must exist; `what` says in messages what it is for. */
+idm_status idm_log_header_find(const idm_log_header *header, const char *name, const char *what,
+                               size_t *ret_column, idm_error *opt_error);
+/* Whether there is a column of that name. */
+bool idm_log_header_has(const idm_log_header *header, const char *name);
 /* Give every role its columns: those the problem names, else the defaults of DESIGN, section 6. */
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error);

@@ -4,7 +4,9 @@
 
 #include "base/intern.h"
 #include "io/log/choice.h"
+#include "io/log/coding.h"
 #include "io/log/header.h"
+#include "io/log/ledger.h"
 #include "io/log/where.h"
 
 /* What is known of a trajectory while rows come in. */
@@ -31,6 +33,16 @@ typedef struct idm_log {
   idm_choice observations;
   idm_intern missing; /* texts that mean what an empty cell does */
   idm_where where;    /* which rows are wanted */
+  idm_ledger ledger;  /* what became of those that were read */
+  idm_coding
+      *coding; /* rows that are held until they are coded; NULL: they are read as they come */
+  bool coded;  /* the log held the derived columns already */
+  idm_faults
+      *opt_faults;   /* borrowed: rows that cannot be read are kept there, and reading goes on */
+  size_t compressed; /* files, see idm_intake */
+  size_t marked;
+  size_t mixed;
+  size_t unsorted; /* trajectories whose rows were not in the order of time */
   idm_intern agents;
   idm_intern trajectories;   /* agent's number in 4 bytes, then the id, its parts ended by NUL */
   idm_intern joined;         /* the same of ids in several parts, joined by '/' */

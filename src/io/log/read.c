@@ -42,7 +42,9 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   const idm_setting *setting = log->problem->setting;
   const idm_sizes sizes = idm_setting_sizes(setting);
   const size_t utilities = log->header.role[IDM_ROLE_UTILITY].count;
-  const idm_status status = prepare_meanings(log, opt_error);
+  const size_t rules = log->coding ? log->problem->columns.rules : 0;
+  idm_status status = prepare_meanings(log, opt_error);
+  if (status == IDM_OK) status = idm_ledger_open(&log->ledger, log->where.count + rules, opt_error);
   if (status != IDM_OK) return status;
   log->number = idm_new(sizes.states > utilities ? sizes.states : utilities, sizeof *log->number);
   log->open = idm_new(sizes.actions, sizeof *log->open);
@@ -66,6 +68,8 @@ static void clear(idm_log *log)
   idm_choice_clear(&log->actions);
   idm_choice_clear(&log->observations);
   idm_where_clear(&log->where);
+  idm_ledger_clear(&log->ledger);
+  idm_coding_destroy(log->coding);
   idm_intern *const interns[] = {&log->missing,        &log->agents,         &log->joined,
                                  &log->trajectories,   &log->available_text, &log->starts,
                                  &log->available_sets, &log->variants};
@@ -299,82 +303,66 @@ static void add_notes(idm_log *log)
   log->rounded_beliefs = log->later_beliefs = log->unseen = 0;
 }
 
-/* A row that is not wanted: which trajectory loses it. */
-static idm_status drop_row(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+/* What --where left. */
+static void note_where(const idm_log *log, const idm_intake *intake)
 {
-  static const size_t roles[] = {IDM_COLUMN_AGENT, IDM_COLUMN_TRAJECTORY};
-  size_t used = 0;
-  uint32_t index;
-  log->where.dropped++;
-  for (size_t r = 0; r < 2; r++) {
-    const idm_log_role *role = &log->header.role[roles[r]];
-    const bool agent = roles[r] == IDM_COLUMN_AGENT;
-    for (size_t i = 0; i < role->count; i++) {
-      const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
-      const idm_status status = idm_log_scratch(log, used + cell.length + 2, opt_error);
-      if (status != IDM_OK) return status;
-      if (i) log->scratch[used++] = agent ? '/' : '\0';
-      memcpy(log->scratch + used, cell.text, cell.length);
-      used += cell.length;
-    }
-    if (agent && !role->count) {
-      const idm_status status = idm_log_scratch(log, used + 5, opt_error);
-      if (status != IDM_OK) return status;
-      memcpy(log->scratch + used, "all", 3);
-      used += 3;
-    }
-    if (agent) log->scratch[used++] = '\0';
-  }
-  return idm_intern_add(&log->where.cut, log->scratch, used, &index) ? IDM_OK
-                                                                     : idm_fail_memory(opt_error);
-}
-
-/* How many trajectories are left in part: their other rows are as if they had never been. */
-static idm_status count_cut(idm_log *log, size_t *ret_count, idm_error *opt_error)
-{
-  *ret_count = 0;
-  for (uint32_t i = 0; i < log->trajectories.count; i++) {
-    size_t agent_length;
-    size_t length;
-    const char *agent = idm_intern_text(&log->agents, log->known[i].agent, &agent_length);
-    const char *id = idm_intern_text(&log->trajectories, i, &length) + sizeof(uint32_t);
-    length -= sizeof(uint32_t);
-    const idm_status status = idm_log_scratch(log, agent_length + length + 1, opt_error);
-    if (status != IDM_OK) return status;
-    memcpy(log->scratch, agent, agent_length);
-    log->scratch[agent_length] = '\0';
-    memcpy(log->scratch + agent_length + 1, id, length);
-    *ret_count += idm_intern_find(&log->where.cut, log->scratch, agent_length + 1 + length) !=
-                  IDM_INTERN_NONE;
-  }
-  return IDM_OK;
-}
-
-/* What the conditions left. */
-static idm_status report_where(idm_log *log, idm_error *opt_error)
-{
-  const size_t all = log->where.dropped + log->rows;
   char conditions[200] = "";
   size_t used = 0;
-  if (!log->where.count) return IDM_OK;
+  size_t dropped = 0;
+  size_t missing = 0;
+  if (!log->where.count) return;
   for (size_t i = 0; i < log->where.count && used < sizeof conditions; i++)
     used += (size_t)snprintf(conditions + used, sizeof conditions - used, "%s%s", i ? ", " : "",
                              log->where.text[i]);
-  if (!log->rows)
-    return idm_fail(opt_error, IDM_INPUT, "%s: none of the %zu rows is left by --where %s",
-                    log->file, all, conditions);
-  size_t cut;
-  const idm_status status = count_cut(log, &cut, opt_error);
-  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < log->where.count; i++) {
+    dropped += intake->dropped[i].lost.rows;
+    missing += intake->dropped[i].missing;
+  }
   idm_notes_add(log->opt_notes, "--where %s: %zu of %zu rows are read, %zu are left out",
-                conditions, log->rows, all, log->where.dropped);
-  if (cut)
+                conditions, intake->read.rows - dropped, intake->read.rows, dropped);
+  if (missing)
+    idm_notes_add(log->opt_notes,
+                  "%zu of these rows have no value there: a missing cell meets no condition",
+                  missing);
+}
+
+/* What was left out, and of what. */
+static void note_intake(const idm_log *log, const idm_intake *intake)
+{
+  note_where(log, intake);
+  for (size_t i = log->where.count; i < intake->reasons; i++) {
+    const idm_dropped *dropped = &intake->dropped[i];
+    if (dropped->lost.rows)
+      idm_notes_add(log->opt_notes, "rule %s: %zu row%s left out, with them %zu trajector%s",
+                    dropped->reason, dropped->lost.rows, dropped->lost.rows == 1 ? "" : "s",
+                    dropped->lost.trajectories, dropped->lost.trajectories == 1 ? "y" : "ies");
+  }
+  if (intake->parted && log->where.count)
     idm_notes_add(log->opt_notes,
                   "--where leaves %zu trajector%s in part: what was done and seen on the rows left "
                   "out is no part of the agent's history",
-                  cut, cut == 1 ? "y" : "ies");
-  return IDM_OK;
+                  intake->parted, intake->parted == 1 ? "y" : "ies");
+  if (intake->coded)
+    idm_notes_add(log->opt_notes,
+                  "%s holds the columns that data.derive makes, and none that they are made from: "
+                  "they are read as they stand, and no rule applies",
+                  log->file);
 }
+
+/* Nothing is left: by what. */
+static idm_status fail_empty(const idm_log *log, const idm_intake *intake, idm_error *opt_error)
+{
+  char list[400] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < intake->reasons && used < sizeof list; i++)
+    if (intake->dropped[i].lost.rows)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%zu)", used ? ", " : "",
+                               intake->dropped[i].reason, intake->dropped[i].lost.rows);
+  return idm_fail(opt_error, IDM_INPUT, "%s: none of the %zu rows is left by %s", log->file,
+                  intake->read.rows, list);
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
 
 /* The header of a file: of the first, or one with the same columns. */
 static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
@@ -388,6 +376,7 @@ static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options 
     status = idm_fail_at(opt_error, log->file, 1, 1,
                          "the file is empty; expected a header and a row for every step");
   if (status == IDM_OK) status = idm_log_header_create(&header, log->file, field, count, opt_error);
+  if (status == IDM_OK) status = idm_coding_extend(log, &header, opt_error);
   if (status == IDM_OK) status = idm_log_header_map(&header, log->problem, opt_options, opt_error);
   if (status == IDM_OK && log->at) status = idm_log_header_agree(&log->header, &header, opt_error);
   if (status == IDM_OK) status = idm_where_map(&log->where, &header, opt_error);
@@ -397,7 +386,39 @@ static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options 
   }
   idm_log_header_destroy(&log->header);
   log->header = header;
-  return log->at ? IDM_OK : prepare(log, opt_error);
+  if (!log->at) status = prepare(log, opt_error);
+  return status == IDM_OK ? idm_coding_map(log, opt_error) : status;
+}
+
+/* A record: into the log, or aside until it is coded. */
+static idm_status take_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  if (log->coding) return idm_coding_take(log, field, opt_error);
+  if (!log->where.count) return read_row(log, field, opt_error);
+  uint32_t trajectory;
+  size_t condition;
+  bool missing = false;
+  idm_status status = idm_where_fails(&log->where, &log->missing, &log->header, field, &condition,
+                                      &missing, opt_error);
+  if (status == IDM_OK) status = idm_ledger_enter(log, field, &trajectory, opt_error);
+  if (status == IDM_OK && condition == log->where.count) status = read_row(log, field, opt_error);
+  if (status == IDM_OK) idm_ledger_settle(&log->ledger, trajectory, condition, missing);
+  return status;
+}
+
+/* A row that cannot be read ends the reading, unless somebody wants to know of all of them. */
+static idm_status pass_fault(const idm_log *log, idm_status status, const idm_error *error,
+                             idm_error *opt_error)
+{
+  idm_faults *faults = log->opt_faults;
+  if (status == IDM_OK) return IDM_OK;
+  if (status != IDM_INPUT || !faults) {
+    if (opt_error) *opt_error = *error;
+    return status;
+  }
+  if (faults->count < faults->room) faults->shown[faults->count] = *error;
+  if (!faults->count++ && opt_error) *opt_error = *error;
+  return IDM_OK;
 }
 
 static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
@@ -409,17 +430,47 @@ static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *o
   while (status == IDM_OK) {
     status = idm_csv_next(csv, &field, &count, opt_error);
     if (status != IDM_OK || !count) break;
-    status = idm_where_keeps(&log->where, &log->missing, field) ? read_row(log, field, opt_error)
-                                                                : drop_row(log, field, opt_error);
+    idm_error error; /* large: filled only where something fails */
+    status = pass_fault(log, take_record(log, field, &error), &error, opt_error);
   }
   if (status == IDM_OK) add_notes(log);
+  const idm_csv_form form = idm_csv_describe(csv);
+  log->compressed += form.compressed;
+  log->marked += form.mark;
+  log->mixed += (form.feed > 0) + (form.pair > 0) + (form.carriage > 0) > 1;
   return status;
+}
+
+/* A row that is coded: as take_record, with the same way around faults. */
+static idm_status take_coded(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  idm_error error;
+  return pass_fault(log, read_row(log, field, &error), &error, opt_error);
 }
 
 static idm_status finish(idm_log *log, idm_data **ret_data, idm_error *opt_error)
 {
-  const idm_status status = report_where(log, opt_error);
-  return status == IDM_OK ? idm_log_build(log, ret_data, opt_error) : status;
+  idm_intake *intake = NULL;
+  const size_t faults = log->opt_faults ? log->opt_faults->count : 0;
+  idm_status status = faults ? IDM_INPUT : idm_coding_finish(log, take_coded, opt_error);
+  if (status == IDM_OK && log->opt_faults && log->opt_faults->count) status = IDM_INPUT;
+  const size_t cuts = log->coding ? idm_coding_cuts(log->coding) : 0;
+  if (status == IDM_OK) status = idm_ledger_close(log, cuts, &intake, opt_error);
+  if (status == IDM_OK && cuts) status = idm_coding_report(log->coding, intake, opt_error);
+  if (status == IDM_OK && !log->rows && intake->read.rows)
+    status = fail_empty(log, intake, opt_error);
+  if (status == IDM_OK) note_intake(log, intake);
+  if (status == IDM_OK) status = idm_log_build(log, ret_data, opt_error);
+  if (status != IDM_OK) {
+    idm_intake_destroy(intake);
+    return status;
+  }
+  intake->unsorted = log->unsorted;
+  intake->compressed = log->compressed;
+  intake->marked = log->marked;
+  intake->mixed = log->mixed;
+  (*ret_data)->intake = intake;
+  return IDM_OK;
 }
 
 static idm_log begin(const idm_problem *problem, const char *const *files, size_t count,
@@ -432,6 +483,7 @@ static idm_log begin(const idm_problem *problem, const char *const *files, size_
                  .opt_notes = opt_notes};
   if (opt_options) log.where.text = opt_options->where;
   if (opt_options) log.where.count = opt_options->where_count;
+  if (opt_options) log.opt_faults = opt_options->opt_faults;
   return log;
 }
 

@@ -5,49 +5,25 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/cells.h"
 
 void idm_where_clear(idm_where *where)
 {
+  for (size_t i = 0; where->condition && i < where->count; i++)
+    idm_predicate_clear(&where->condition[i].predicate);
   free(where->condition);
-  idm_intern_clear(&where->cut);
   *where = (idm_where){0};
 }
 
-static size_t find_column(const idm_log_header *header, const char *name, size_t length)
-{
-  size_t i = 0;
-  while (i < header->name.count && (strlen(header->name.name[i]) != length ||
-                                    memcmp(header->name.name[i], name, length) != 0))
-    i++;
-  return i;
-}
-
-/* Names and values may hold '=': the first one behind a column's name divides them. */
 static idm_status map_one(idm_condition *condition, const char *text, const idm_log_header *header,
                           idm_error *opt_error)
 {
-  const size_t none = header->name.count;
-  for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
-    const size_t length = (size_t)(equals - text);
-    const size_t plain = find_column(header, text, length);
-    const size_t negated =
-        length && equals[-1] == '!' ? find_column(header, text, length - 1) : none;
-    if (plain == none && negated == none) continue;
-    const idm_csv_field value = {.text = equals + 1, .length = (uint32_t)strlen(equals + 1)};
-    *condition = (idm_condition){
-        .column = plain < none ? plain : negated, .unequal = plain == none, .value = equals + 1};
-    condition->numeric = idm_cell_number(&value, &condition->number);
-    return IDM_OK;
-  }
-  char list[400];
-  idm_labels_list(&header->name, list, sizeof list);
-  if (!strchr(text, '='))
-    return idm_fail(opt_error, IDM_USAGE, "--where %.80s: expected COLUMN=VALUE or COLUMN!=VALUE",
-                    text);
-  return idm_fail_at(
-      opt_error, header->file, (long)header->place[0].line, (long)header->place[0].column,
-      "no column '%.*s' (--where); the header has: %s", (int)strcspn(text, "=!"), text, list);
+  idm_error error = {0};
+  idm_predicate_clear(&condition->predicate);
+  const idm_status status = idm_predicate_parse(text, &header->name, &condition->predicate, &error);
+  if (status == IDM_USAGE) return idm_fail(opt_error, IDM_USAGE, "--where: %s", error.message);
+  if (status != IDM_OK) return idm_fail_memory(opt_error);
+  return idm_log_header_find(header, condition->predicate.column, "--where", &condition->column,
+                             opt_error);
 }
 
 idm_status idm_where_map(idm_where *where, const idm_log_header *header, idm_error *opt_error)
@@ -60,30 +36,51 @@ idm_status idm_where_map(idm_where *where, const idm_log_header *header, idm_err
   return status;
 }
 
-/* The same text, or the same number. */
-static bool is_met(const idm_condition *condition, const idm_intern *missing,
-                   const idm_csv_field *field)
+idm_status idm_cell_meets(const idm_predicate *predicate, const char *option, const char *file,
+                          const idm_csv_field *cell, idm_meeting *ret_meeting, idm_error *opt_error)
 {
-  idm_csv_field cell = idm_cell_trim(field[condition->column]);
-  double number;
-  if (idm_intern_find(missing, cell.text, cell.length) != IDM_INTERN_NONE) cell.length = 0;
-  const bool same =
-      (strlen(condition->value) == cell.length &&
-       memcmp(condition->value, cell.text, cell.length) == 0) ||
-      (condition->numeric && idm_cell_number(&cell, &number) && number == condition->number);
-  return same != condition->unequal;
+  *ret_meeting = idm_predicate_meets(predicate, cell->text, cell->length);
+  if (*ret_meeting != IDM_INCOMPARABLE) return IDM_OK;
+  char text[200];
+  return idm_fail_at(opt_error, file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is no number, and %s %s compares numbers; correct the cell%s, or list "
+                     "its text under data.missing",
+                     IDM_CELL_SHOWN(*cell), option,
+                     idm_predicate_text(predicate, text, sizeof text),
+                     memchr(cell->text, ',', cell->length) ? " (with a decimal point)" : "");
 }
 
-bool idm_where_keeps(const idm_where *where, const idm_intern *missing, const idm_csv_field *field)
+static idm_status meets(const idm_condition *condition, const idm_intern *missing,
+                        const idm_log_header *header, const idm_csv_field *field,
+                        idm_meeting *ret_meeting, idm_error *opt_error)
+{
+  idm_csv_field cell = idm_cell_trim(field[condition->column]);
+  if (idm_intern_find(missing, cell.text, cell.length) != IDM_INTERN_NONE) cell.length = 0;
+  return idm_cell_meets(&condition->predicate, "--where", header->file, &cell, ret_meeting,
+                        opt_error);
+}
+
+idm_status idm_where_fails(const idm_where *where, const idm_intern *missing,
+                           const idm_log_header *header, const idm_csv_field *field,
+                           size_t *ret_condition, bool *ret_missing, idm_error *opt_error)
 {
   for (size_t i = 0; i < where->count; i++) {
     const idm_condition *one = &where->condition[i];
-    bool met = is_met(one, missing, field);
-    for (size_t k = 0; k < where->count && !met && !one->unequal; k++) {
+    idm_meeting answer;
+    idm_status status = meets(one, missing, header, field, &answer, opt_error);
+    const bool untold = answer == IDM_UNTOLD;
+    const bool equal = one->predicate.comparison == IDM_EQUAL;
+    for (size_t k = 0; k < where->count && status == IDM_OK && answer != IDM_MET && equal; k++) {
       const idm_condition *other = &where->condition[k];
-      met = !other->unequal && other->column == one->column && is_met(other, missing, field);
+      if (other->predicate.comparison == IDM_EQUAL && other->column == one->column)
+        status = meets(other, missing, header, field, &answer, opt_error);
     }
-    if (!met) return false;
+    if (status != IDM_OK) return status;
+    if (answer == IDM_MET) continue;
+    *ret_condition = i;
+    *ret_missing = untold;
+    return IDM_OK;
   }
-  return true;
+  *ret_condition = where->count;
+  return IDM_OK;
 }

@@ -5,14 +5,17 @@
 
 #include "idm/column.h"
 #include "io/problem/codes.h"
+#include "io/problem/derive.h"
 #include "io/problem/spaces.h"
 
 idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
 {
-  const char *keys[IDM_COLUMN_COUNT + 3] = {NULL};
+  const char *keys[IDM_COLUMN_COUNT + 5] = {NULL};
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) keys[i] = idm_column_describe((idm_column)i)->key;
   keys[IDM_COLUMN_COUNT] = "codes";
   keys[IDM_COLUMN_COUNT + 1] = "missing";
+  keys[IDM_COLUMN_COUNT + 2] = "derive";
+  keys[IDM_COLUMN_COUNT + 3] = "rules";
   const idm_yaml_node *data = idm_yaml_find(reader->tree, reader->root, "data");
   if (!data) return IDM_OK;
   idm_status status = idm_yaml_check_keys(reader->tree, data, "data", keys);
@@ -26,5 +29,6 @@ idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
         reader->problem->columns.role[i].count > 1)
       status = idm_yaml_unexpected(reader->tree, node, what, "one column");
   }
-  return status == IDM_OK ? idm_yaml_read_codes(reader, data) : status;
+  if (status == IDM_OK) status = idm_yaml_read_codes(reader, data);
+  return status == IDM_OK ? idm_yaml_read_coding(reader, data) : status;
 }

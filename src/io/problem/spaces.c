@@ -143,8 +143,8 @@ const char *idm_yaml_label_fault(const char *text, bool action)
   return NULL;
 }
 
-static idm_status check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                              const char *what, bool action)
+idm_status idm_yaml_check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                const char *what, bool action)
 {
   if (!idm_yaml_is_scalar(node)) return idm_yaml_unexpected(reader->tree, node, what, "a label");
   if (!idm_yaml_text(node)[0])
@@ -164,7 +164,7 @@ static idm_status fill_labels(const idm_yaml_reader *reader, const idm_yaml_node
   idm_status status = IDM_OK;
   for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
     const idm_yaml_node *item = idm_yaml_item(reader->tree, node, i);
-    status = check_label(reader, item, what, labels == &reader->problem->setting->actions);
+    status = idm_yaml_check_label(reader, item, what, labels == &reader->problem->setting->actions);
     if (status == IDM_OK)
       status = idm_labels_set(labels, i, idm_yaml_text(item), item->data.scalar.length,
                               reader->opt_error);
@@ -208,7 +208,7 @@ static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels
   for (size_t f = 0; f < factors && status == IDM_OK; f++) {
     const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
     for (size_t i = 0; idm_yaml_is_list(levels) && i < idm_yaml_count(levels); i++) {
-      status = check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation", false);
+      status = idm_yaml_check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation", false);
       if (status != IDM_OK) return status;
     }
   }
@@ -277,7 +277,7 @@ idm_status idm_yaml_read_names(const idm_yaml_reader *reader, const idm_yaml_nod
                                const char *what, idm_labels *ret_labels)
 {
   if (idm_yaml_is_scalar(node)) {
-    idm_status status = check_label(reader, node, what, false);
+    idm_status status = idm_yaml_check_label(reader, node, what, false);
     if (status == IDM_OK) status = idm_labels_create(ret_labels, 1, reader->opt_error);
     if (status == IDM_OK)
       status = idm_labels_set(ret_labels, 0, idm_yaml_text(node), node->data.scalar.length,

@@ -11,6 +11,9 @@ idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models);
 /* What a label lacks that every output can hold and every table can name (cells are trimmed, and
  * `available` joins actions by '|'): words for "expected ...", or NULL. */
 const char *idm_yaml_label_fault(const char *text, bool action);
+/* Whether a node is a label. */
+idm_status idm_yaml_check_label(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                const char *what, bool action);
 /* Labels into the setting, and the sorted names of states and actions. */
 idm_status idm_yaml_read_labels(idm_yaml_reader *reader);
 /* Names of states and actions from the problem's setting. */

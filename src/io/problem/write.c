@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "idm/planner.h"
 #include "idm/problem_file.h"
+#include "io/problem/derive.h"
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {
@@ -411,7 +412,7 @@ static void put_codes(idm_emitter *out, const idm_columns *columns)
 
 static bool maps_columns(const idm_columns *columns)
 {
-  bool any = columns->missing.count > 0;
+  bool any = columns->missing.count || columns->deriveds || columns->rules;
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
     any = any || columns->role[i].count || columns->codes[i].count;
   return any;
@@ -431,6 +432,7 @@ static void put_columns(idm_emitter *out, const idm_columns *columns)
   }
   put_codes(out, columns);
   if (columns->missing.count) put_labels(out, "missing", &columns->missing);
+  idm_yaml_put_coding(out, columns);
   idm_emit_mapping_end(out);
 }
 

@@ -1,0 +1,31 @@
+/* Expected counts of a hidden Markov model over one trajectory: the forward-backward recursion. */
+#ifndef IDM_DATA_SMOOTH_H
+#define IDM_DATA_SMOOTH_H
+
+#include "belief/filter.h"
+#include "idm/data.h"
+
+/* Where counts go: what was seen against what the filter expects, and states by expectation. */
+typedef struct idm_expectation {
+  double *seen;       /* [action][observation] */
+  double *expected;   /* [action][observation] */
+  double *opt_start;  /* [state] */
+  double *transition; /* [action][state][next state]; with opt_start */
+  double *emission;   /* [action][emitter][observation]; with opt_start */
+} idm_expectation;
+
+/* Scratch for trajectories of up to `steps` rows. Zero-initialise. */
+typedef struct idm_smoother {
+  double *forward; /* [steps + 1][state] */
+  double *back;    /* [2][state] */
+  double *pair;    /* [state][state] */
+} idm_smoother;
+
+bool idm_smoother_create(idm_smoother *smoother, size_t steps, size_t states);
+void idm_smoother_clear(idm_smoother *smoother);
+/* Add the counts of a trajectory under the environment's dynamics. Returns how many of its rows
+ * could be filtered: up to an action that is not recorded, or an impossible observation. */
+size_t idm_smooth(const idm_setting *setting, const idm_data *data, size_t trajectory,
+                  const idm_smoother *smoother, const idm_expectation *into);
+
+#endif

@@ -1,0 +1,224 @@
+/* Rules that leave rows out, each with what it takes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/log/build.h"
+#include "io/log/cells.h"
+#include "io/log/held.h"
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static idm_status judge_row(const idm_log *log, size_t r, bool *ret_drop, bool *ret_missing,
+                            idm_error *opt_error)
+{
+  const idm_rule *rule = &log->coding->columns->rule[r];
+  const idm_csv_field cell = idm_log_cell(log, &log->coding->field[log->coding->rule_column[r]]);
+  if (rule->kind == IDM_RULE_REQUIRE) {
+    *ret_drop = *ret_missing = !cell.length;
+    return IDM_OK;
+  }
+  idm_meeting answer;
+  const idm_status status = idm_cell_meets(
+      &rule->predicate, rule->kind == IDM_RULE_KEEP ? "the rule keep" : "the rule drop", log->file,
+      &cell, &answer, opt_error);
+  *ret_drop = rule->kind == IDM_RULE_KEEP ? answer != IDM_MET : answer == IDM_MET;
+  *ret_missing = answer == IDM_UNTOLD;
+  return status;
+}
+
+idm_status idm_rules_take_row(const idm_log *log, size_t *ret_rule, bool *ret_missing,
+                              idm_error *opt_error)
+{
+  const idm_columns *columns = log->coding->columns;
+  for (size_t r = 0; r < columns->rules; r++) {
+    if (idm_rule_stage(columns->rule[r].kind) > 0) continue;
+    bool drop = false;
+    const idm_status status = judge_row(log, r, &drop, ret_missing, opt_error);
+    *ret_rule = r;
+    if (status != IDM_OK || drop) return status;
+  }
+  *ret_rule = columns->rules;
+  *ret_missing = false;
+  return IDM_OK;
+}
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+typedef struct timed {
+  uint32_t trajectory;
+  uint32_t row;
+  size_t count;
+  const double *time; /* [count] */
+} timed;
+
+static int compare_times(const timed *a, const timed *b)
+{
+  for (size_t i = 0; i < a->count; i++)
+    if (a->time[i] != b->time[i]) return a->time[i] < b->time[i] ? -1 : 1;
+  return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+  const timed *x = a;
+  const timed *y = b;
+  if (x->trajectory != y->trajectory) return x->trajectory < y->trajectory ? -1 : 1;
+  const int order = compare_times(x, y);
+  return order ? order : x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Of rows of a trajectory with the same time one is kept, where a rule says which. */
+static idm_status judge_twins(const idm_log *log, const timed *row, idm_error *opt_error)
+{
+  const idm_coding *coding = log->coding;
+  const size_t rules = coding->columns->rules;
+  size_t r = 0;
+  while (r < rules && coding->columns->rule[r].kind != IDM_RULE_DUPLICATES) r++;
+  if (!row[0].count && r < rules)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the rule duplicates needs a time, and the log has none: map it, as in data: "
+                    "{time: COLUMN}");
+  for (size_t i = 1; i < coding->rows && row[0].count; i++) {
+    if (row[i].trajectory != row[i - 1].trajectory || compare_times(&row[i - 1], &row[i]) != 0)
+      continue;
+    if (r == rules) {
+      const size_t column = log->header.role[IDM_COLUMN_TIME].column[0];
+      const idm_csv_field first = idm_held_cell(coding, column, row[i - 1].row);
+      const idm_csv_field second = idm_held_cell(coding, column, row[i].row);
+      return idm_log_fail_twice(log->file_count > 1 ? log->files[coding->file[row[i].row]]
+                                                    : log->file,
+                                first.line, second.line, second.column, opt_error);
+    }
+    size_t last = i;
+    while (last + 1 < coding->rows && row[last + 1].trajectory == row[i].trajectory &&
+           compare_times(&row[i], &row[last + 1]) == 0)
+      last++;
+    const size_t kept = coding->columns->rule[r].last ? last : i - 1;
+    for (size_t k = i - 1; k <= last; k++)
+      if (k != kept) coding->reason[row[k].row] = (uint32_t)(log->where.count + r);
+    i = last;
+  }
+  return IDM_OK;
+}
+
+static idm_status read_times(idm_log *log, double *time, timed *row, idm_error *opt_error)
+{
+  const idm_coding *coding = log->coding;
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_TIME];
+  for (size_t i = 0; i < coding->rows; i++) {
+    row[i] = (timed){coding->trajectory[i], (uint32_t)i, role->count, time + i * role->count};
+    if (log->file_count > 1) log->file = log->files[coding->file[i]];
+    for (size_t k = 0; k < role->count; k++) {
+      const idm_csv_field cell = idm_held_cell(coding, role->column[k], i);
+      const idm_status status =
+          idm_log_number(log, &cell, role->column[k], &time[i * role->count + k], opt_error);
+      if (status != IDM_OK) return status;
+    }
+  }
+  return IDM_OK;
+}
+
+static idm_status order_rows(idm_log *log, idm_error *opt_error)
+{
+  idm_coding *coding = log->coding;
+  const size_t times = log->header.role[IDM_COLUMN_TIME].count;
+  timed *row = idm_new(coding->rows, sizeof *row);
+  double *time = idm_new(idm_times(coding->rows, times), sizeof *time);
+  coding->order = idm_new(coding->rows, sizeof *coding->order);
+  idm_status status = row && time && coding->order ? read_times(log, time, row, opt_error)
+                                                   : idm_fail_memory(opt_error);
+  if (status == IDM_OK && coding->rows) {
+    qsort(row, coding->rows, sizeof *row, compare_rows);
+    for (size_t i = 0; i < coding->rows; i++) coding->order[i] = row[i].row;
+    status = judge_twins(log, row, opt_error);
+  }
+  free(row);
+  free(time);
+  return status;
+}
+
+/* --- trajectories --------------------------------------------------------------------------- */
+
+/* Rows of one trajectory that are still there, in the order of time. */
+typedef struct course {
+  uint32_t *row;
+  size_t count;
+} course;
+
+static void drop_from(const idm_log *log, course *rows, size_t first, size_t rule)
+{
+  for (size_t i = first; i < rows->count; i++)
+    log->coding->reason[rows->row[i]] = (uint32_t)(log->where.count + rule);
+  rows->count = first;
+}
+
+/* The next visit is exactly one step after the last, or a visit was skipped. */
+static idm_status truncate_course(idm_log *log, size_t r, course *rows, idm_error *opt_error)
+{
+  const idm_coding *coding = log->coding;
+  const idm_rule *rule = &coding->columns->rule[r];
+  double before = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const idm_csv_field cell = idm_held_cell(coding, coding->rule_column[r], rows->row[i]);
+    double number;
+    if (log->file_count > 1) log->file = log->files[coding->file[rows->row[i]]];
+    const idm_status status =
+        idm_log_number(log, &cell, coding->rule_column[r], &number, opt_error);
+    if (status != IDM_OK) return status;
+    if (i && fabs(number - before - rule->every) > 1e-9 * (fabs(number) + rule->every)) {
+      drop_from(log, rows, i, r);
+      break;
+    }
+    before = number;
+  }
+  return IDM_OK;
+}
+
+static bool ends_well(const idm_log *log, size_t r, const course *rows)
+{
+  const idm_coding *coding = log->coding;
+  const idm_rule *rule = &coding->columns->rule[r];
+  const size_t column = coding->rule_column[r];
+  const size_t last = rows->row[rows->count - 1];
+  idm_csv_field cell = idm_held_cell(coding, column, last);
+  for (size_t i = 0; i < rule->in.count; i++)
+    if (strlen(rule->in.name[i]) == cell.length &&
+        memcmp(rule->in.name[i], cell.text, cell.length) == 0)
+      return true;
+  return false;
+}
+
+static idm_status judge_course(idm_log *log, course *rows, idm_error *opt_error)
+{
+  const idm_columns *columns = log->coding->columns;
+  idm_status status = IDM_OK;
+  for (size_t r = 0; r < columns->rules && rows->count && status == IDM_OK; r++) {
+    const idm_rule *rule = &columns->rule[r];
+    if (rule->kind == IDM_RULE_TRUNCATE)
+      status = truncate_course(log, r, rows, opt_error);
+    else if ((rule->kind == IDM_RULE_ENDS && !ends_well(log, r, rows)) ||
+             (rule->kind == IDM_RULE_LEAST && rows->count < rule->least))
+      drop_from(log, rows, 0, r);
+  }
+  return status;
+}
+
+idm_status idm_rules_take_trajectories(idm_log *log, idm_error *opt_error)
+{
+  const idm_coding *coding = log->coding;
+  idm_status status = order_rows(log, opt_error);
+  course rows = {idm_new(coding->rows, sizeof *rows.row), 0};
+  if (status == IDM_OK && !rows.row) status = idm_fail_memory(opt_error);
+  for (size_t i = 0; i < coding->rows && status == IDM_OK;) {
+    const uint32_t trajectory = coding->trajectory[coding->order[i]];
+    rows.count = 0;
+    for (; i < coding->rows && coding->trajectory[coding->order[i]] == trajectory; i++)
+      if (coding->reason[coding->order[i]] == log->ledger.reasons)
+        rows.row[rows.count++] = coding->order[i];
+    status = judge_course(log, &rows, opt_error);
+  }
+  free(rows.row);
+  return status;
+}
