@@ -76,9 +76,18 @@ IDM_API idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *o
 IDM_API idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
                                     idm_labels *ret_labels, idm_error *opt_error);
 
+/* How the models of an agent follow from the environment; all 0: by no rule. */
+typedef struct idm_model_rule {
+  double perturb[2]; /* transition, observation: in every row the likeliest outcome is less likely
+                        by this much, as it is, and more likely */
+  bool independent;  /* each row by itself, in place of all together */
+  double uniform;    /* a second model, with this share of every row even over what is possible */
+} idm_model_rule;
+
 typedef struct idm_problem {
   idm_setting *setting;
   idm_theta *theta;
+  idm_model_rule models; /* the rule that the models of theta were made by */
   idm_agent agent;
   idm_columns columns;
   size_t utility_sources;

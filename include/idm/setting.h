@@ -32,10 +32,14 @@ typedef struct idm_setting {
   double *transition; /* [action][state][next state]: tau_env; NULL where unknown */
   double *emission; /* [action][emitter][observation]: omega_env; NULL where unknown. The emitter is
                        the state after the action, or with emits_before the one acted in */
-  double *start;  /* [state]: the start belief, or with fully_observed the law of the first state */
-  bool *terminal; /* [action]: nothing follows, in planning and in the log */
-  bool *ends;     /* [action]: the log stops here (true wherever terminal is) */
-  int horizon;    /* steps of an episode; 0 is infinite */
+  double *start; /* [state]: the start belief, or with fully_observed the law of the first state */
+  /* [action]: whether its matrix is one that stands for several actions, as under "*": those that
+   * are so marked and equal are one matrix, learnt once. True unless a file names the action. */
+  bool *transition_shared;
+  bool *emission_shared;
+  bool *terminal;      /* [action]: nothing follows, in planning and in the log */
+  bool *ends;          /* [action]: the log stops here (true wherever terminal is) */
+  int horizon;         /* steps of an episode; 0 is infinite */
   bool fully_observed; /* an MDP: observations are the states, beliefs are corners */
   bool emits_before;   /* what is seen depends on the state acted in: here and in every model */
 } idm_setting;

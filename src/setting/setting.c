@@ -112,17 +112,22 @@ idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_e
   setting->name = idm_text_copy("", 0);
   setting->start = idm_new(sizes.states, sizeof *setting->start);
   setting->terminal = idm_new(sizes.actions, sizeof *setting->terminal);
+  setting->transition_shared = idm_new(sizes.actions, sizeof *setting->transition_shared);
+  setting->emission_shared = idm_new(sizes.actions, sizeof *setting->emission_shared);
   setting->ends = idm_new(sizes.actions, sizeof *setting->ends);
   if (with_transition)
     setting->transition = idm_new(idm_times(pairs, sizes.states), sizeof *setting->transition);
   if (with_emission)
     setting->emission = idm_new(idm_times(pairs, sizes.observations), sizeof *setting->emission);
   if (!setting->name || !setting->start || !setting->terminal || !setting->ends ||
+      !setting->transition_shared || !setting->emission_shared ||
       (with_transition && !setting->transition) || (with_emission && !setting->emission)) {
     status = idm_fail_memory(opt_error);
     goto fail;
   }
   for (size_t s = 0; s < sizes.states; s++) setting->start[s] = 1.0 / (double)sizes.states;
+  for (size_t u = 0; u < sizes.actions; u++)
+    setting->transition_shared[u] = setting->emission_shared[u] = true;
   *ret_setting = setting;
   return IDM_OK;
 
@@ -143,6 +148,8 @@ void idm_setting_destroy(idm_setting *setting)
   free(setting->start);
   free(setting->terminal);
   free(setting->ends);
+  free(setting->transition_shared);
+  free(setting->emission_shared);
   free(setting);
 }
 

@@ -223,12 +223,33 @@ static bool all_terminal(const idm_yaml_reader *reader)
   return u == reader->sizes.actions;
 }
 
+/* Which actions have a matrix that stands for several: those that the file does not name. */
+static void mark_shared(const idm_yaml_reader *reader, idm_yaml_kind kind,
+                        const idm_yaml_node *node)
+{
+  const idm_setting *setting = reader->problem->setting;
+  bool *shared =
+      kind == IDM_YAML_TRANSITION ? setting->transition_shared : setting->emission_shared;
+  if (is_for_all(reader, kind, node)) return;
+  for (size_t i = 0; i < idm_yaml_count(node); i++) {
+    size_t u = 0;
+    const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
+    if (strcmp(idm_yaml_text(key), "*") != 0 &&
+        idm_yaml_find_action(reader, key, idm_yaml_kind_name(kind), &u) == IDM_OK)
+      shared[u] = false;
+  }
+}
+
 /* Matrices of the environment; left unknown (NULL) where the file is silent and an action needs
  * them. */
 static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, double **matrices)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, idm_yaml_kind_name(kind));
-  if (node) return idm_yaml_read_matrices(reader, kind, node, NULL, *matrices);
+  if (node) {
+    const idm_status read = idm_yaml_read_matrices(reader, kind, node, NULL, *matrices);
+    if (read == IDM_OK) mark_shared(reader, kind, node);
+    return read;
+  }
   const size_t size = reader->sizes.states * idm_yaml_kind_columns(reader, kind);
   idm_status status = IDM_OK;
   if (all_terminal(reader)) {

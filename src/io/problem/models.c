@@ -1,20 +1,14 @@
-/* Candidate models of a YAML problem: written out, perturbed, or the environment's own. */
-#include <math.h>
+/* Candidate models of a YAML problem: written out, by a rule, or the environment's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "idm/dynamics.h"
 #include "idm/theta.h"
 #include "io/problem/dynamics.h"
 #include "io/problem/models.h"
 #include "io/problem/spaces.h"
-
-/* A perturbation may make at most 3^6 models. */
-enum { most_digits = 6 };
-
-static const double lowest = 0.001;  /* probabilities that a perturbation moves stay */
-static const double highest = 0.999; /* inside these */
 
 static const char *const kind_key[] = {"transition", "observation"};
 
@@ -111,33 +105,22 @@ static idm_status read_list(idm_yaml_reader *reader, const idm_yaml_node *node)
   return status;
 }
 
-/* --- perturbed models ----------------------------------------------------------------------- */
+/* --- models by a rule ----------------------------------------------------------------------- */
 
-/* Rows move by -d, 0 or +d: the model's number in base 3 holds one digit for each row that moves by
- * itself, or one for each kind where all rows move together. */
-typedef struct perturbation {
-  double size[2]; /* by kind; 0: does not move */
-  bool independent;
-  size_t digits;
-} perturbation;
-
-static idm_status read_perturbation(const idm_yaml_reader *reader, const idm_yaml_node *models,
-                                    perturbation *ret)
+/* A share between 0 and 1 (both left out). */
+static idm_status read_share(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                             const char *what, double *ret_share)
 {
-  static const char *const keys[] = {"perturb", "independent", NULL};
+  const idm_status status = idm_yaml_number(reader->tree, node, what, false, ret_share);
+  if (status != IDM_OK || (*ret_share > 0 && *ret_share < 1)) return status;
+  return idm_yaml_unexpected(reader->tree, node, what, "a number between 0 and 1");
+}
+
+static idm_status read_perturbation(const idm_yaml_reader *reader, const idm_yaml_node *perturb,
+                                    idm_model_rule *rule)
+{
   static const char *const kinds[] = {"transition", "observation", NULL};
-  *ret = (perturbation){0};
-  idm_status status = idm_yaml_check_keys(reader->tree, models, "models", keys);
-  if (status != IDM_OK) return status;
-  const idm_yaml_node *perturb = idm_yaml_find(reader->tree, models, "perturb");
-  const idm_yaml_node *independent = idm_yaml_find(reader->tree, models, "independent");
-  if (!perturb)
-    return idm_yaml_fail(reader->tree, models,
-                         "models lacks the key 'perturb'; expected it, or a list of models");
-  if (independent)
-    status = idm_yaml_boolean(reader->tree, independent, "independent", &ret->independent);
-  if (status == IDM_OK)
-    status = idm_yaml_check_keys(reader->tree, perturb, "models.perturb", kinds);
+  idm_status status = idm_yaml_check_keys(reader->tree, perturb, "models.perturb", kinds);
   if (status == IDM_OK && !idm_yaml_count(perturb))
     status = idm_yaml_unexpected(reader->tree, perturb, "models.perturb",
                                  "observation, transition or both");
@@ -147,93 +130,50 @@ static idm_status read_perturbation(const idm_yaml_reader *reader, const idm_yam
     if (k == IDM_YAML_OBSERVATION && reader->fully_observed)
       return idm_yaml_fail(reader->tree, node,
                            "observations are the states and cannot move; expected transition only");
-    status = idm_yaml_number(reader->tree, node, kinds[k], false, &ret->size[k]);
-    if (status == IDM_OK && !(ret->size[k] > 0 && ret->size[k] < 1))
-      status = idm_yaml_unexpected(reader->tree, node, kinds[k], "a number between 0 and 1");
+    status = read_share(reader, node, kinds[k], &rule->perturb[k]);
   }
   return status;
 }
 
-static void count_digits(const idm_yaml_reader *reader, perturbation *p)
+static idm_status read_rule(const idm_yaml_reader *reader, const idm_yaml_node *models,
+                            idm_model_rule *rule)
 {
-  size_t moving = reader->sizes.actions;
-  for (size_t u = 0; u < reader->sizes.actions; u++)
-    moving -= reader->problem->setting->terminal[u];
-  p->digits = 0;
-  for (size_t k = 0; k < 2; k++)
-    if (p->size[k] > 0) p->digits += p->independent ? moving * reader->sizes.states : 1;
+  static const char *const keys[] = {"perturb", "independent", "uniform", NULL};
+  idm_status status = idm_yaml_check_keys(reader->tree, models, "models", keys);
+  if (status != IDM_OK) return status;
+  const idm_yaml_node *perturb = idm_yaml_find(reader->tree, models, "perturb");
+  const idm_yaml_node *independent = idm_yaml_find(reader->tree, models, "independent");
+  const idm_yaml_node *uniform = idm_yaml_find(reader->tree, models, "uniform");
+  if (!perturb && !uniform)
+    return idm_yaml_fail(reader->tree, models,
+                         "models lacks the key 'perturb'; expected it, 'uniform', or a list of "
+                         "models");
+  if (uniform && (perturb || independent))
+    return idm_yaml_fail(reader->tree, uniform,
+                         "models are perturbed or in part uniform, not both; expected one key");
+  if (uniform) return read_share(reader, uniform, "uniform", &rule->uniform);
+  if (independent)
+    status = idm_yaml_boolean(reader->tree, independent, "independent", &rule->independent);
+  return status == IDM_OK ? read_perturbation(reader, perturb, rule) : status;
 }
 
-/* Move the most likely outcome (the first of equals) by `offset`; the others keep their
- * proportions. */
-static void perturb_row(double *row, size_t count, double offset)
+static idm_status read_by_rule(idm_yaml_reader *reader, const idm_yaml_node *models)
 {
-  size_t top = 0;
-  for (size_t i = 1; i < count; i++)
-    if (row[i] > row[top]) top = i;
-  double others = 0;
-  for (size_t i = 0; i < count; i++)
-    if (i != top) others += row[i];
-  if (count < 2) return;
-  const double moved = fmin(fmax(row[top] + offset, lowest), highest);
-  for (size_t i = 0; i < count; i++)
-    if (i != top)
-      row[i] = others > 0 ? row[i] / others * (1 - moved) : (1 - moved) / (double)(count - 1);
-  row[top] = moved;
-  idm_normalise(row, count);
-}
-
-/* -1, 0 or +1: digit `place` of model m, the first digit slowest. */
-static int digit(size_t m, size_t place, size_t digits)
-{
-  for (size_t i = place + 1; i < digits; i++) m /= 3;
-  return (int)(m % 3) - 1;
-}
-
-static void perturb_model(idm_yaml_reader *reader, const perturbation *p, size_t m)
-{
-  size_t place = 0;
-  /* Observations are the slower digits. */
-  for (int k = IDM_YAML_OBSERVATION; k >= IDM_YAML_TRANSITION; k--) {
-    const idm_yaml_kind kind = (idm_yaml_kind)k;
-    const size_t columns = idm_yaml_kind_columns(reader, kind);
-    double *matrices = model_matrices(reader, kind, m);
-    memcpy(matrices, environment_of(reader, kind), model_size(reader, kind) * sizeof *matrices);
-    if (!(p->size[k] > 0)) continue;
-    for (size_t row = 0; row < reader->sizes.actions * reader->sizes.states; row++) {
-      if (reader->problem->setting->terminal[row / reader->sizes.states]) continue;
-      const int step = digit(m, place, p->digits);
-      if (step) perturb_row(matrices + row * columns, columns, step * p->size[k]);
-      place += p->independent;
-    }
-    place += !p->independent;
-  }
-}
-
-static idm_status read_perturbed(idm_yaml_reader *reader, const idm_yaml_node *models)
-{
-  perturbation p;
-  idm_status status = read_perturbation(reader, models, &p);
+  idm_model_rule rule = {0};
+  idm_status status = read_rule(reader, models, &rule);
   if (status != IDM_OK) return status;
   for (size_t k = 0; k < 2; k++)
     if (!environment_of(reader, (idm_yaml_kind)k))
       return idm_yaml_fail(reader->tree, models,
-                           "models are perturbed, but the problem has no %s; expected it",
+                           "models are made by a rule, but the problem has no %s; expected it",
                            kind_key[k]);
-  count_digits(reader, &p);
-  if (p.digits > most_digits)
-    return idm_yaml_fail(reader->tree, models,
-                         "%zu rows that move by themselves make 3^%zu = %.4g models; expected at "
-                         "most 3^%d = %.0f",
-                         p.digits, p.digits, pow(3, (double)p.digits), most_digits,
-                         pow(3, most_digits));
-  size_t count = 1;
-  for (size_t i = 0; i < p.digits; i++) count *= 3;
-  status = make_room(reader, count);
-  for (size_t m = 0; m < count && status == IDM_OK; m++) {
-    reader->problem->theta->block[IDM_MODEL_PRIOR].value[m] = 1.0 / (double)count;
-    perturb_model(reader, &p, m);
-  }
+  const double count = idm_model_rule_count(&rule, reader->problem->setting);
+  if (count < 1e6) status = idm_yaml_check_memory(reader, (size_t)count);
+  if (status != IDM_OK) return status;
+  idm_error error = {0};
+  status = idm_problem_apply_rule(reader->problem, &rule, &error);
+  if (status == IDM_INPUT) return idm_yaml_fail(reader->tree, models, "%s", error.message);
+  if (status != IDM_OK && reader->opt_error) *reader->opt_error = error;
   return status;
 }
 
@@ -259,9 +199,10 @@ idm_status idm_yaml_read_models(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "models");
   if (!node) return read_none(reader);
-  if (idm_yaml_is_mapping(node)) return read_perturbed(reader, node);
+  if (idm_yaml_is_mapping(node)) return read_by_rule(reader, node);
   if (!idm_yaml_is_list(node) || !idm_yaml_count(node))
-    return idm_yaml_unexpected(reader->tree, node, "models",
-                               "a list of models, or a mapping with the key 'perturb'");
+    return idm_yaml_unexpected(
+        reader->tree, node, "models",
+        "a list of models, or a mapping with the key 'perturb' or 'uniform'");
   return read_list(reader, node);
 }

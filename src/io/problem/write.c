@@ -99,10 +99,10 @@ static bool same(const double *a, const double *b, size_t count)
   return memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* Matrices [action][state][column] that differ from opt_base, under their key; nothing where none
- * does. */
-static void put_matrices(idm_emitter *out, const char *key, const idm_setting *setting,
-                         const double *matrices, const double *opt_base, size_t columns)
+/* Matrices of a model [action][state][column] that differ from opt_base, under their key; nothing
+ * where none does. */
+static void put_model_matrices(idm_emitter *out, const char *key, const idm_setting *setting,
+                               const double *matrices, const double *opt_base, size_t columns)
 {
   const size_t rows = setting->states.count;
   const size_t actions = setting->actions.count;
@@ -123,12 +123,55 @@ static void put_matrices(idm_emitter *out, const char *key, const idm_setting *s
   idm_emit_mapping_end(out);
 }
 
+/* Matrices of the environment: the one that stands for several actions under "*", so that reading
+ * it back tells so; where those that are marked differ, or one is alone, each under its name. */
+static void put_matrices(idm_emitter *out, const char *key, const idm_setting *setting,
+                         const double *matrices, const bool *shared, size_t columns)
+{
+  const size_t rows = setting->states.count;
+  const size_t actions = setting->actions.count;
+  const size_t size = rows * columns;
+  size_t first = 0;
+  size_t count = 0;
+  bool alike = true;
+  while (first < actions && !shared[first]) first++;
+  for (size_t u = first; u < actions; u++) {
+    count += shared[u];
+    alike = alike && (!shared[u] || same(matrices + u * size, matrices + first * size, size));
+  }
+  const bool together = alike && (count > 1 || actions == 1);
+  idm_emit_mapping(out, key, IDM_EMIT_BLOCK);
+  for (size_t u = 0; u < actions; u++)
+    if (!together || !shared[u] || u == first)
+      put_matrix(out, together && shared[u] ? "*" : setting->actions.name[u], matrices + u * size,
+                 rows, columns);
+  idm_emit_mapping_end(out);
+}
+
 static void put_environment(idm_emitter *out, const idm_setting *s)
 {
   if (s->emits_before) idm_emit_word(out, "observation_from", "before");
-  if (s->transition) put_matrices(out, "transition", s, s->transition, NULL, s->states.count);
+  if (s->transition)
+    put_matrices(out, "transition", s, s->transition, s->transition_shared, s->states.count);
   if (s->emission && !s->fully_observed)
-    put_matrices(out, "observation", s, s->emission, NULL, s->observations.count);
+    put_matrices(out, "observation", s, s->emission, s->emission_shared, s->observations.count);
+}
+
+/* {perturb: {transition: ..., observation: ...}, independent: true} or {uniform: ...} */
+static void put_rule(idm_emitter *out, const idm_model_rule *rule)
+{
+  static const char *const kinds[] = {"transition", "observation"};
+  idm_emit_mapping(out, "models", IDM_EMIT_FLOW);
+  if (rule->uniform > 0) {
+    idm_emit_number(out, "uniform", rule->uniform);
+  } else {
+    idm_emit_mapping(out, "perturb", IDM_EMIT_FLOW);
+    for (size_t k = 0; k < 2; k++)
+      if (rule->perturb[k] > 0) idm_emit_number(out, kinds[k], rule->perturb[k]);
+    idm_emit_mapping_end(out);
+    if (rule->independent) idm_emit_word(out, "independent", "true");
+  }
+  idm_emit_mapping_end(out);
 }
 
 static bool knows_environment(const idm_setting *setting, const idm_block *transition,
@@ -139,10 +182,17 @@ static bool knows_environment(const idm_setting *setting, const idm_block *trans
          same(setting->emission, emission->value, emission->size);
 }
 
-static void put_models(idm_emitter *out, const idm_setting *s, const idm_theta *theta)
+static void put_models(idm_emitter *out, const idm_problem *problem)
 {
+  const idm_setting *s = problem->setting;
+  const idm_theta *theta = problem->theta;
   const idm_block *transition = &theta->block[IDM_TRANSITION];
   const idm_block *emission = &theta->block[IDM_EMISSION];
+  const idm_model_rule *rule = &problem->models;
+  if (rule->uniform > 0 || rule->perturb[0] > 0 || rule->perturb[1] > 0) {
+    put_rule(out, rule);
+    return;
+  }
   if (theta->models == 1 && knows_environment(s, transition, emission)) return;
   idm_emit_list(out, "models", IDM_EMIT_BLOCK);
   for (size_t m = 0; m < theta->models; m++) {
@@ -150,8 +200,8 @@ static void put_models(idm_emitter *out, const idm_setting *s, const idm_theta *
     const double *emissions = emission->value + m * emission->size / theta->models;
     idm_emit_mapping(out, NULL, IDM_EMIT_BLOCK);
     idm_emit_number(out, "weight", theta->block[IDM_MODEL_PRIOR].value[m]);
-    put_matrices(out, "transition", s, transitions, s->transition, s->states.count);
-    put_matrices(out, "observation", s, emissions, s->emission, s->observations.count);
+    put_model_matrices(out, "transition", s, transitions, s->transition, s->states.count);
+    put_model_matrices(out, "observation", s, emissions, s->emission, s->observations.count);
     idm_emit_mapping_end(out);
   }
   idm_emit_list_end(out);
@@ -443,7 +493,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   put_spaces(out, problem);
   put_environment(out, problem->setting);
   put_utility(out, problem);
-  put_models(out, problem->setting, problem->theta);
+  put_models(out, problem);
   put_agent(out, problem);
   put_blocks(out, problem, false);
   put_free(out, problem->setting, problem->theta);

@@ -1,0 +1,298 @@
+/* Dynamics of an environment, and the models of an agent that follow from them. */
+#include "idm/dynamics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+
+/* A perturbation makes at most 3^6 models; probabilities that it moves stay inside these. */
+enum { most_digits = 6 };
+static const double lowest = 0.001;
+static const double highest = 0.999;
+
+/* --- dynamics ------------------------------------------------------------------------------- */
+
+static size_t transition_size(idm_sizes n)
+{
+  return n.actions * n.states * n.states;
+}
+
+static size_t emission_size(idm_sizes n)
+{
+  return n.actions * n.states * n.observations;
+}
+
+idm_status idm_dynamics_create(idm_sizes sizes, idm_dynamics **ret_dynamics, idm_error *opt_error)
+{
+  idm_require(ret_dynamics);
+  *ret_dynamics = NULL;
+  const size_t pairs = idm_times(sizes.actions, sizes.states);
+  const size_t numbers = idm_times(pairs, sizes.states + sizes.observations);
+  if (numbers > (size_t)1 << 40) return idm_fail_memory(opt_error);
+  idm_dynamics *d = idm_new(1, sizeof *d);
+  if (!d) return idm_fail_memory(opt_error);
+  d->sizes = sizes;
+  d->numbers = sizes.states + numbers;
+  d->start = idm_new(d->numbers, sizeof *d->start);
+  if (!d->start) {
+    idm_dynamics_destroy(d);
+    return idm_fail_memory(opt_error);
+  }
+  d->transition = d->start + sizes.states;
+  d->emission = d->transition + transition_size(sizes);
+  *ret_dynamics = d;
+  return IDM_OK;
+}
+
+void idm_dynamics_destroy(idm_dynamics *dynamics)
+{
+  if (!dynamics) return;
+  free(dynamics->start);
+  free(dynamics);
+}
+
+void idm_dynamics_assign(idm_dynamics *dynamics, const idm_dynamics *from)
+{
+  if (!dynamics || !from || !idm_sizes_same(dynamics->sizes, from->sizes)) return;
+  memcpy(dynamics->start, from->start, from->numbers * sizeof *from->start);
+}
+
+static idm_status check_known(const idm_setting *setting, idm_error *opt_error)
+{
+  const char *missing = setting->transition ? "observation" : "transition";
+  if (setting->transition && setting->emission) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the problem has no %s of its own; expected it beside the models: "
+                  "%s: {\"*\": uniform} leaves everything possible",
+                  missing, missing);
+}
+
+idm_status idm_problem_dynamics(const idm_problem *problem, idm_dynamics **ret_dynamics,
+                                idm_error *opt_error)
+{
+  idm_require(problem, ret_dynamics);
+  *ret_dynamics = NULL;
+  const idm_setting *setting = problem->setting;
+  const idm_sizes n = idm_setting_sizes(setting);
+  idm_status status = check_known(setting, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_create(n, ret_dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_dynamics *d = *ret_dynamics;
+  memcpy(d->start, setting->start, n.states * sizeof *d->start);
+  memcpy(d->transition, setting->transition, transition_size(n) * sizeof *d->transition);
+  memcpy(d->emission, setting->emission, emission_size(n) * sizeof *d->emission);
+  return IDM_OK;
+}
+
+/* --- models --------------------------------------------------------------------------------- */
+
+/* The two kinds of matrices of model m. */
+typedef struct model {
+  double *matrices[2]; /* transition, emission */
+  const double *environment[2];
+  size_t columns[2];
+} model;
+
+static model model_of(const idm_problem *problem, size_t m)
+{
+  const idm_sizes n = problem->theta->sizes;
+  const idm_block *block = problem->theta->block;
+  return (model){{block[IDM_TRANSITION].value + m * transition_size(n),
+                  block[IDM_EMISSION].value + m * emission_size(n)},
+                 {problem->setting->transition, problem->setting->emission},
+                 {n.states, n.observations}};
+}
+
+static bool has_rule(const idm_model_rule *rule)
+{
+  return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
+}
+
+bool idm_problem_models_follow(const idm_problem *problem)
+{
+  if (!problem) return false;
+  const idm_sizes n = problem->theta->sizes;
+  if (has_rule(&problem->models)) return true;
+  if (problem->theta->models != 1 || !problem->setting->transition || !problem->setting->emission)
+    return false;
+  const model m = model_of(problem, 0);
+  return memcmp(m.matrices[0], m.environment[0], transition_size(n) * sizeof(double)) == 0 &&
+         memcmp(m.matrices[1], m.environment[1], emission_size(n) * sizeof(double)) == 0;
+}
+
+/* Blocks for `count` models of equal weight. */
+static idm_status make_room(idm_problem *problem, size_t count, idm_error *opt_error)
+{
+  idm_theta *theta = problem->theta;
+  const struct {
+    idm_block_id id;
+    size_t size;
+  } blocks[] = {{IDM_MODEL_PRIOR, count},
+                {IDM_TRANSITION, count * transition_size(theta->sizes)},
+                {IDM_EMISSION, count * emission_size(theta->sizes)}};
+  idm_status status = IDM_OK;
+  theta->models = count;
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && status == IDM_OK; i++)
+    status = idm_theta_resize(theta, blocks[i].id, blocks[i].size, 1, opt_error);
+  for (size_t m = 0; m < count && status == IDM_OK; m++)
+    theta->block[IDM_MODEL_PRIOR].value[m] = 1.0 / (double)count;
+  return status;
+}
+
+/* Rows move by -d, 0 or +d: the model's number in base 3 holds one digit for each row that moves by
+ * itself, or one for each kind where all rows move together. */
+static size_t count_digits(const idm_model_rule *rule, const idm_setting *setting)
+{
+  size_t moving = setting->actions.count;
+  size_t digits = 0;
+  for (size_t u = 0; u < setting->actions.count; u++) moving -= setting->terminal[u];
+  for (size_t k = 0; k < 2; k++)
+    if (rule->perturb[k] > 0) digits += rule->independent ? moving * setting->states.count : 1;
+  return digits;
+}
+
+double idm_model_rule_count(const idm_model_rule *rule, const idm_setting *setting)
+{
+  if (!rule || !setting) return 0;
+  if (rule->uniform > 0) return 2;
+  return pow(3, (double)count_digits(rule, setting));
+}
+
+/* Move the most likely outcome (the first of equals) by `offset`; the others keep their
+ * proportions. */
+static void perturb_row(double *row, size_t count, double offset)
+{
+  size_t top = 0;
+  for (size_t i = 1; i < count; i++)
+    if (row[i] > row[top]) top = i;
+  double others = 0;
+  for (size_t i = 0; i < count; i++)
+    if (i != top) others += row[i];
+  if (count < 2) return;
+  const double moved = fmin(fmax(row[top] + offset, lowest), highest);
+  for (size_t i = 0; i < count; i++)
+    if (i != top)
+      row[i] = others > 0 ? row[i] / others * (1 - moved) : (1 - moved) / (double)(count - 1);
+  row[top] = moved;
+  idm_normalise(row, count);
+}
+
+/* -1, 0 or +1: digit `place` of model m, the first digit slowest. */
+static int digit(size_t m, size_t place, size_t digits)
+{
+  for (size_t i = place + 1; i < digits; i++) m /= 3;
+  return (int)(m % 3) - 1;
+}
+
+static void perturb_model(const idm_problem *problem, size_t m, size_t digits)
+{
+  const idm_model_rule *rule = &problem->models;
+  const idm_sizes n = problem->theta->sizes;
+  const model made = model_of(problem, m);
+  size_t place = 0;
+  /* Observations are the slower digits. */
+  for (int k = 1; k >= 0; k--) {
+    const size_t columns = made.columns[k];
+    if (!(rule->perturb[k] > 0)) continue;
+    for (size_t row = 0; row < n.actions * n.states; row++) {
+      if (problem->setting->terminal[row / n.states]) continue;
+      const int step = digit(m, place, digits);
+      if (step) perturb_row(made.matrices[k] + row * columns, columns, step * rule->perturb[k]);
+      place += rule->independent;
+    }
+    place += !rule->independent;
+  }
+}
+
+/* A share of every row spread evenly over what is possible in it. */
+static void blur_model(const idm_problem *problem, size_t m)
+{
+  const idm_sizes n = problem->theta->sizes;
+  const model made = model_of(problem, m);
+  const double share = problem->models.uniform;
+  for (size_t k = 0; k < 2; k++)
+    for (size_t row = 0; row < n.actions * n.states; row++) {
+      double *p = made.matrices[k] + row * made.columns[k];
+      size_t possible = 0;
+      if (problem->setting->terminal[row / n.states]) continue;
+      for (size_t i = 0; i < made.columns[k]; i++) possible += p[i] > 0;
+      for (size_t i = 0; i < made.columns[k]; i++)
+        if (p[i] > 0) p[i] = (1 - share) * p[i] + share / (double)possible;
+      idm_normalise(p, made.columns[k]);
+    }
+}
+
+static void copy_environment(const idm_problem *problem, size_t m)
+{
+  const model made = model_of(problem, m);
+  const idm_sizes n = problem->theta->sizes;
+  memcpy(made.matrices[0], made.environment[0], transition_size(n) * sizeof(double));
+  memcpy(made.matrices[1], made.environment[1], emission_size(n) * sizeof(double));
+}
+
+idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *rule,
+                                  idm_error *opt_error)
+{
+  idm_require(problem, rule);
+  idm_status status = check_known(problem->setting, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t digits = count_digits(rule, problem->setting);
+  if (digits > most_digits)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%zu rows that move by themselves make 3^%zu = %.4g models; expected at most "
+                    "3^%d = %.0f",
+                    digits, digits, pow(3, (double)digits), most_digits, pow(3, most_digits));
+  problem->models = *rule;
+  const size_t count = has_rule(rule) ? (size_t)idm_model_rule_count(rule, problem->setting) : 1;
+  status = make_room(problem, count, opt_error);
+  for (size_t m = 0; m < count && status == IDM_OK; m++) {
+    copy_environment(problem, m);
+    if (digits) perturb_model(problem, m, digits);
+    if (rule->uniform > 0 && m == 1) blur_model(problem, m);
+  }
+  return status;
+}
+
+idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
+                                    idm_error *opt_error)
+{
+  idm_require(problem, dynamics);
+  const idm_setting *setting = problem->setting;
+  const idm_sizes n = idm_setting_sizes(setting);
+  if (!idm_sizes_same(n, dynamics->sizes))
+    return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
+  const idm_status status = check_known(setting, opt_error);
+  if (status != IDM_OK) return status;
+  if (!idm_problem_models_follow(problem))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the models of the problem are a list of their own, and would stay behind when "
+                    "the dynamics move; expected `models: {perturb: ...}`, `{uniform: ...}` or "
+                    "none");
+  memcpy(setting->start, dynamics->start, n.states * sizeof *setting->start);
+  memcpy(setting->transition, dynamics->transition, transition_size(n) * sizeof(double));
+  memcpy(setting->emission, dynamics->emission, emission_size(n) * sizeof(double));
+  const idm_model_rule rule = problem->models;
+  return idm_problem_apply_rule(problem, &rule, opt_error);
+}
+
+idm_status idm_problem_list_models(idm_problem *problem, const idm_dynamics *const *list,
+                                   size_t count, idm_error *opt_error)
+{
+  idm_require(problem, list);
+  const idm_sizes n = problem->theta->sizes;
+  for (size_t m = 0; m < count; m++)
+    if (!list[m] || !idm_sizes_same(n, list[m]->sizes))
+      return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
+  if (!count) return idm_fail(opt_error, IDM_USAGE, "an agent needs at least one model");
+  problem->models = (idm_model_rule){0};
+  const idm_status status = make_room(problem, count, opt_error);
+  for (size_t m = 0; m < count && status == IDM_OK; m++) {
+    const model made = model_of(problem, m);
+    memcpy(made.matrices[0], list[m]->transition, transition_size(n) * sizeof(double));
+    memcpy(made.matrices[1], list[m]->emission, emission_size(n) * sizeof(double));
+  }
+  return status;
+}
