@@ -25,6 +25,12 @@ IDM_API idm_status idm_problem_set(idm_problem *problem, const char *assignment,
 /* Free blocks as --free does, in place of those that the file frees: "beta, eta", or what may stand
  * under `free:` in the file. */
 IDM_API idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error);
+/* Give a problem new states, called state1, state2 and so on, of which nothing is known: dynamics
+ * leave everything possible, models follow their rule, and what an action is worth stays where it
+ * is the same in every state. *ret_unknown counts the other actions, whose utilities are
+ * placeholders in a file written of it, to be filled in before it can be read. */
+IDM_API idm_status idm_problem_renew(idm_problem *problem, size_t states, size_t *ret_unknown,
+                                     idm_error *opt_error);
 /* Write. What the target cannot express goes into the notes; where leaving it out would change the
  * problem's meaning, IDM_INPUT. */
 IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,

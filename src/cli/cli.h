@@ -33,6 +33,7 @@ typedef struct cli_call cli_call;
 typedef union cli_settings {
   idm_request request;
   idm_calibration_settings calibration;
+  idm_learn_settings learn;
 } cli_settings;
 
 typedef struct cli_command {

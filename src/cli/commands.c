@@ -7,6 +7,7 @@
   X(cli_solve)                                                                                     \
   X(cli_simulate)                                                                                  \
   X(cli_score)                                                                                     \
+  X(cli_learn)                                                                                     \
   X(cli_fit)                                                                                       \
   X(cli_summary)                                                                                   \
   X(cli_check)                                                                                     \

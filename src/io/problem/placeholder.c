@@ -51,8 +51,9 @@ idm_status idm_yaml_check_placeholders(const idm_yaml_tree *tree)
   }
   if (!all) return IDM_OK;
   return idm_fail_at(tree->opt_error, tree->file, (long)first, 1,
-                     "%zu placeholder%s (" IDM_PLACEHOLDER ") that `idm init` left %s still to be "
-                     "filled in, on line%s %s",
+                     "%zu placeholder%s (" IDM_PLACEHOLDER
+                     ") that `idm init` or `idm learn` left %s still "
+                     "to be filled in, on line%s %s",
                      all, all == 1 ? "" : "s", all == 1 ? "is" : "are",
                      lines[strspn(lines, "0123456789")] ? "s" : "", lines);
 }

@@ -99,7 +99,7 @@ static void expect_blanks(const char *text)
                    IDM_INPUT);
   assert_null(problem);
   assert_non_null(
-      strstr(error.message, "(FILL_IN) that `idm init` left are still to be filled in"));
+      strstr(error.message, "(FILL_IN) that `idm init` or `idm learn` left are still to be filled in"));
   long line = 1;
   for (const char *at = text; (at = strchr(at, '\n')); at++) {
     line++;

@@ -1,0 +1,516 @@
+/* idm learn: dynamics from a log.
+ *
+ * Contents: the request · number of states · models · printing · the command */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* Models nearer to each other than this are said to be nearly equal: the share of a row's
+ * probability, on average, that one has elsewhere than their mean. The paper's perturbation by .1
+ * gives .044 to .067. */
+static const double nearly_equal = 0.02;
+
+/* Everything that is learnt. */
+typedef struct learning {
+  cli_call *call;
+  idm_learn_settings settings;
+  idm_problem *problem;
+  idm_data *data;
+  idm_iohmm *learner;
+  idm_learnt learnt;
+  size_t counts;          /* numbers of states compared; 0: none */
+  size_t least;           /* of them */
+  idm_held_out *held_out; /* [counts], or of the problem's own alone */
+  size_t unknown;         /* actions whose utilities are to be filled in */
+  idm_dynamics_draws draws;
+  double spread[2]; /* of models: mean, largest */
+  cli_progress progress;
+} learning;
+
+static bool stop(void *context, double done)
+{
+  learning *l = context;
+  const idm_work work = {.done = done};
+  return cli_progress_watch(&l->progress, &work);
+}
+
+/* --- the request ---------------------------------------------------------------------------- */
+
+/* "3" or "2..5". */
+static idm_status parse_states(learning *l)
+{
+  const char *text = cli_text(l->call, "states");
+  char *end;
+  if (!text) return IDM_OK;
+  const long first = strtol(text, &end, 10);
+  long last = first;
+  if (end != text && strncmp(end, "..", 2) == 0) {
+    const char *second = end + 2;
+    last = strtol(second, &end, 10);
+    if (end == second) last = 0;
+  }
+  if (end == text || *end || first < 1 || last < first || last > 100)
+    return idm_fail(&l->call->error, IDM_USAGE,
+                    "--states is '%s'; expected a number, or a range such as 2..5, from 1 to 100",
+                    text);
+  l->least = (size_t)first;
+  l->counts = (size_t)(last - first + 1);
+  return IDM_OK;
+}
+
+/* What the options ask for: perturb, pessimistic, or a number of draws. */
+typedef struct wanted_models {
+  bool given;
+  bool perturb;
+  bool pessimistic;
+  size_t draws;
+} wanted_models;
+
+static idm_status parse_models(cli_call *call, wanted_models *ret)
+{
+  const char *text = cli_text(call, "models");
+  char *end;
+  *ret = (wanted_models){.given = text != NULL};
+  if (!text) return IDM_OK;
+  ret->perturb = strcmp(text, "perturb") == 0;
+  ret->pessimistic = strcmp(text, "pessimistic") == 0;
+  if (ret->perturb || ret->pessimistic) return IDM_OK;
+  const long count = strtol(text, &end, 10);
+  if (end == text || *end || count < 1 || count > 10000)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--models is '%s'; expected perturb, pessimistic, or a number of posterior "
+                    "draws from 1 to 10000",
+                    text);
+  ret->draws = (size_t)count;
+  return IDM_OK;
+}
+
+static idm_status take_options(learning *l, const wanted_models *models)
+{
+  cli_call *call = l->call;
+  idm_learn_settings *s = &l->settings;
+  *s = call->settings.learn;
+  s->threads = cli_given(call, "threads") ? (int)cli_integer(call, "threads") : s->threads;
+  const bool random = s->start == IDM_LEARN_FROM_RANDOM || l->counts;
+  if (random && !cli_given(call, "starts")) s->starts = 10;
+  if (l->counts && !cli_given(call, "folds")) s->folds = 5;
+  if (l->counts && cli_given(call, "start") && s->start == IDM_LEARN_FROM_FILE)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--states makes new states, which the file says nothing of; leave --start out");
+  if (l->counts) s->start = IDM_LEARN_FROM_RANDOM;
+  if (models->draws && !s->draws) {
+    /* Enough sweeps that the models are nearly independent draws. */
+    enum { thin = 10, least = 250 };
+    const long wanted = (long)((models->draws + s->chains - 1) / s->chains * thin);
+    s->draws = wanted > least ? wanted : least;
+  }
+  if (cli_given(call, "draws") && !cli_given(call, "output"))
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--draws keeps draws in a folder; where should it be? Expected -o FOLDER");
+  return IDM_OK;
+}
+
+/* --- number of states ----------------------------------------------------------------------- */
+
+static idm_status choose_states(learning *l)
+{
+  cli_call *call = l->call;
+  const size_t count = l->counts ? l->counts : 1;
+  size_t states[100] = {0};
+  if (!l->settings.folds) return IDM_OK;
+  for (size_t i = 0; i < l->counts; i++) states[i] = l->least + i;
+  l->held_out = calloc(count, sizeof *l->held_out);
+  if (!l->held_out) return idm_fail_memory(&call->error);
+  return idm_learn_hold_out(l->problem, l->data, states, count, !l->counts, &l->settings, stop, l,
+                            l->held_out, &call->error);
+}
+
+/* The number of states that predicts best, with new names. */
+static idm_status take_states(learning *l)
+{
+  cli_call *call = l->call;
+  if (!l->counts) return IDM_OK;
+  size_t best = 0;
+  for (size_t i = 1; i < l->counts; i++)
+    if (l->held_out[i].mean > l->held_out[best].mean) best = i;
+  const size_t states = l->held_out[best].states;
+  idm_status status =
+      idm_iohmm_create(l->problem, l->data, states, l->settings.hold, &l->learner, &call->error);
+  if (status == IDM_OK) status = idm_problem_renew(l->problem, states, &l->unknown, &call->error);
+  if (status != IDM_OK) return status;
+  idm_notes_add(&call->notes,
+                "%zu states predict best; they are new, called state1 to state%zu in the order of "
+                "the mean index of the first observation factor",
+                states, states);
+  if (l->unknown)
+    idm_notes_add(&call->notes,
+                  "what %zu action%s worth in new states cannot be learnt from a log: fill in what "
+                  "FILL_IN stands for",
+                  l->unknown, l->unknown == 1 ? " is" : "s are");
+  return IDM_OK;
+}
+
+/* --- models --------------------------------------------------------------------------------- */
+
+/* As many draws as there are to be models, evenly over all chains. */
+static idm_status list_draws(learning *l, size_t count)
+{
+  cli_call *call = l->call;
+  const size_t all = l->draws.chains * l->draws.draws;
+  idm_dynamics **list = calloc(count, sizeof *list);
+  idm_status status = list ? IDM_OK : idm_fail_memory(&call->error);
+  if (status == IDM_OK && count > all)
+    status = idm_fail(&call->error, IDM_USAGE, "%zu models need as many draws; there are %zu",
+                      count, all);
+  for (size_t m = 0; m < count && status == IDM_OK; m++) {
+    const size_t at = m * all / count;
+    status = idm_dynamics_create(l->learnt.dynamics->sizes, &list[m], &call->error);
+    if (status == IDM_OK)
+      status = idm_dynamics_take(l->problem, &l->draws, at / l->draws.draws, at % l->draws.draws,
+                                 list[m], &call->error);
+  }
+  if (status == IDM_OK)
+    status =
+        idm_problem_list_models(l->problem, (const idm_dynamics *const *)list, count, &call->error);
+  for (size_t m = 0; list && m < count; m++) idm_dynamics_destroy(list[m]);
+  free(list);
+  return status;
+}
+
+/* The learnt dynamics in the problem, and the models that are asked for around them. */
+static idm_status put_models(learning *l, const wanted_models *models)
+{
+  cli_call *call = l->call;
+  idm_problem *problem = l->problem;
+  idm_model_rule rule = problem->models;
+  const bool follow = idm_problem_models_follow(problem);
+  if (models->perturb)
+    rule = (idm_model_rule){.perturb = {problem->setting->fully_observed ? 0.1 : 0,
+                                        problem->setting->fully_observed ? 0 : 0.1}};
+  if (models->pessimistic) rule = (idm_model_rule){.uniform = 0.5};
+  if (!follow && !models->given) {
+    rule = (idm_model_rule){0};
+    idm_notes_add(&call->notes,
+                  "the models of the file are a list around other dynamics and are left out: the "
+                  "agent knows what was learnt; --models perturb, pessimistic or N says otherwise");
+  }
+  idm_status status = idm_problem_apply_rule(problem, &rule, &call->error);
+  if (status == IDM_OK)
+    status = idm_problem_put_dynamics(problem, l->learnt.dynamics, &call->error);
+  if (status == IDM_OK && models->draws) status = list_draws(l, models->draws);
+  if (status != IDM_OK) return status;
+  idm_theta_spread(problem, &l->spread[0], &l->spread[1]);
+  if (problem->theta->models > 1 && l->spread[0] < nearly_equal)
+    idm_notes_add(&call->notes,
+                  "the %zu models are nearly equal (%.4f of a row's probability apart, at most "
+                  "%.4f): beta, which chooses between them, can hardly matter and will not be "
+                  "identified; --models perturb spreads them by .1",
+                  problem->theta->models, l->spread[0], l->spread[1]);
+  return IDM_OK;
+}
+
+/* --- printing ------------------------------------------------------------------------------- */
+
+static json_t *matrices(const idm_setting *setting, const double *numbers, size_t columns)
+{
+  json_t *object = json_object();
+  const size_t rows = setting->states.count;
+  for (size_t u = 0; u < setting->actions.count; u++) {
+    json_t *matrix = json_array();
+    for (size_t s = 0; s < rows; s++)
+      idm_json_append(&matrix, idm_json_numbers(numbers + (u * rows + s) * columns, columns));
+    idm_json_set(&object, setting->actions.name[u], matrix);
+  }
+  return object;
+}
+
+static json_t *held_out_json(const learning *l)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < (l->counts ? l->counts : 1); i++) {
+    const idm_held_out *h = &l->held_out[i];
+    json_t *one = json_object();
+    idm_json_set(&one, "states", json_integer((json_int_t)h->states));
+    idm_json_set(&one, "log_likelihood_per_decision", idm_json_number(h->mean));
+    idm_json_set(&one, "standard_error", idm_json_number(h->error));
+    idm_json_set(&one, "difference", idm_json_number(h->difference));
+    idm_json_set(&one, "difference_error", idm_json_number(h->difference_error));
+    idm_json_append(&list, one);
+  }
+  return list;
+}
+
+static json_t *names(const idm_labels *labels)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < labels->count; i++) idm_json_append(&list, idm_json_text(labels->name[i]));
+  return list;
+}
+
+/* Diagnostics of the draws, by the names of what was learnt. */
+static json_t *draws_json(const learning *l)
+{
+  const idm_dynamics_draws *d = &l->draws;
+  json_t *object = json_object();
+  for (size_t i = 0; i <= d->numbers; i++) {
+    const bool whole = i == d->numbers;
+    const double *x = whole ? d->log_likelihood : d->value + i * d->chains * d->draws;
+    idm_diagnosis it;
+    if (idm_diagnose(x, d->chains, d->draws, d->draws, 1, &it, NULL) != IDM_OK) continue;
+    json_t *one = json_object();
+    idm_json_set(&one, "mean", idm_json_number(it.mean));
+    idm_json_set(&one, "sd", idm_json_number(it.sd));
+    idm_json_set(&one, "q5", idm_json_number(it.q05));
+    idm_json_set(&one, "q95", idm_json_number(it.q95));
+    idm_json_set(&one, "ess_bulk", idm_json_number(it.ess_bulk));
+    idm_json_set(&one, "r_hat", idm_json_number(it.rhat));
+    idm_json_set(&object, whole ? "log_likelihood" : d->name.name[i], one);
+  }
+  return object;
+}
+
+static idm_status print_json(learning *l)
+{
+  const idm_setting *setting = l->problem->setting;
+  const idm_dynamics *d = l->learnt.dynamics;
+  json_t *object = json_object();
+  idm_json_set(&object, "log_likelihood", idm_json_number(l->learnt.log_likelihood));
+  idm_json_set(&object, "objective", idm_json_number(l->learnt.objective));
+  idm_json_set(&object, "rows", idm_json_number(idm_iohmm_rows(l->learner)));
+  idm_json_set(&object, "converged", json_boolean(l->learnt.converged));
+  idm_json_set(&object, "trace", idm_json_numbers(l->learnt.trace, l->learnt.steps));
+  idm_json_set(&object, "starts", idm_json_numbers(l->learnt.reached, l->learnt.starts));
+  idm_json_set(&object, "states", names(&setting->states));
+  idm_json_set(&object, "start", idm_json_numbers(d->start, d->sizes.states));
+  idm_json_set(&object, "transition", matrices(setting, d->transition, d->sizes.states));
+  idm_json_set(&object, "observation", matrices(setting, d->emission, d->sizes.observations));
+  if (l->held_out) idm_json_set(&object, "held_out", held_out_json(l));
+  if (l->draws.numbers) idm_json_set(&object, "draws", draws_json(l));
+  if (l->problem->theta->models > 1) {
+    json_t *models = json_object();
+    idm_json_set(&models, "count", json_integer((json_int_t)l->problem->theta->models));
+    idm_json_set(&models, "spread", idm_json_number(l->spread[0]));
+    idm_json_set(&models, "largest_spread", idm_json_number(l->spread[1]));
+    idm_json_set(&object, "models", models);
+  }
+  idm_json_set(&object, "notes", idm_json_texts(&l->call->notes));
+  return cli_print_json(l->call, object);
+}
+
+static void print_held_out(const learning *l)
+{
+  if (!l->held_out) return;
+  printf("\nheld out in turn, %zu folds: log-likelihood a decision\n\n", l->settings.folds);
+  printf("states        mean       s.e.   to the best       s.e.\n");
+  for (size_t i = 0; i < (l->counts ? l->counts : 1); i++) {
+    const idm_held_out *h = &l->held_out[i];
+    printf("%6zu  %10.5f  %9.5f    %10.5f  %9.5f\n", h->states, h->mean, h->error, h->difference,
+           h->difference_error);
+  }
+}
+
+static void print_matrix(const char *what, const idm_setting *setting, const double *numbers,
+                         const bool *shared, size_t columns)
+{
+  const size_t rows = setting->states.count;
+  const size_t size = rows * columns;
+  for (size_t u = 0; u < setting->actions.count; u++) {
+    size_t first = 0;
+    size_t same = 0;
+    while (!(shared[first] && shared[u] &&
+             memcmp(numbers + first * size, numbers + u * size, size * sizeof *numbers) == 0) &&
+           first < u)
+      first++;
+    if (first < u) continue;
+    for (size_t v = u + 1; v < setting->actions.count; v++)
+      same += shared[u] && shared[v] &&
+              memcmp(numbers + v * size, numbers + u * size, size * sizeof *numbers) == 0;
+    printf("\n%s, %s%s\n", what, setting->actions.name[u], same ? " and others alike (\"*\")" : "");
+    for (size_t s = 0; s < rows; s++) {
+      printf("  %-16.16s", setting->states.name[s]);
+      for (size_t i = 0; i < columns; i++) printf(" %7.4f", numbers[u * size + s * columns + i]);
+      printf("\n");
+    }
+  }
+}
+
+/* The least good R-hat over all numbers, and of the log-likelihood. */
+static void print_draws(const learning *l)
+{
+  const idm_dynamics_draws *d = &l->draws;
+  double worst = 0, ess = INFINITY;
+  size_t which = 0;
+  idm_diagnosis it;
+  if (!d->numbers) return;
+  for (size_t i = 0; i < d->numbers; i++) {
+    if (idm_diagnose(d->value + i * d->chains * d->draws, d->chains, d->draws, d->draws, 1, &it,
+                     NULL) != IDM_OK)
+      continue;
+    if (it.rhat > worst) which = i;
+    worst = fmax(worst, it.rhat);
+    ess = fmin(ess, it.ess_bulk);
+  }
+  if (idm_diagnose(d->log_likelihood, d->chains, d->draws, d->draws, 1, &it, NULL) != IDM_OK)
+    return;
+  printf(
+      "\nposterior: %zu chains of %zu draws; R-hat %.3f of the log-likelihood, at most %.3f (%s) "
+      "of %zu probabilities, whose least effective number of draws is %.0f\n",
+      d->chains, d->draws, it.rhat, worst, d->name.name[which], d->numbers, ess);
+}
+
+static idm_status print(learning *l)
+{
+  if (cli_given(l->call, "json")) return print_json(l);
+  const idm_setting *setting = l->problem->setting;
+  const idm_dynamics *d = l->learnt.dynamics;
+  const idm_learnt *it = &l->learnt;
+  printf(
+      "log-likelihood %.6f of %.0f observations: %.6f each; %zu step%s from start %zu of %zu%s\n",
+      it->log_likelihood, idm_iohmm_rows(l->learner),
+      it->log_likelihood / idm_iohmm_rows(l->learner), it->steps - 1, it->steps == 2 ? "" : "s",
+      it->best + 1, it->starts, it->converged ? "" : ", not converged: raise --iterations");
+  print_held_out(l);
+  printf("\nstart\n  ");
+  for (size_t s = 0; s < d->sizes.states; s++)
+    printf("%s %.4f%s", setting->states.name[s], d->start[s],
+           s + 1 < d->sizes.states ? ", " : "\n");
+  print_matrix("transition", setting, d->transition, setting->transition_shared, d->sizes.states);
+  print_matrix("observation", setting, d->emission, setting->emission_shared,
+               d->sizes.observations);
+  print_draws(l);
+  if (l->problem->theta->models > 1)
+    printf("\n%zu models of the agent: %.4f of a row's probability apart, at most %.4f\n",
+           l->problem->theta->models, l->spread[0], l->spread[1]);
+  return IDM_OK;
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+static idm_status learn(learning *l)
+{
+  cli_call *call = l->call;
+  idm_status status = choose_states(l);
+  if (status == IDM_OK) status = take_states(l);
+  if (status == IDM_OK && !l->learner)
+    status = idm_iohmm_create(l->problem, l->data, 0, l->settings.hold, &l->learner, &call->error);
+  if (status == IDM_OK)
+    status = idm_learn(l->learner, l->problem, &l->settings, stop, l, &l->learnt, &call->error);
+  if (status == IDM_OK && l->settings.draws)
+    status = idm_learn_draw(l->learner, l->problem, l->learnt.dynamics, &l->settings, stop, l,
+                            &l->draws, &call->error);
+  if (status == IDM_OK && l->learnt.unvisited)
+    idm_notes_add(
+        &call->notes,
+        "%zu row%s of the dynamics %s never visited in this log: what stands there is the "
+        "prior's, or the file's",
+        l->learnt.unvisited, l->learnt.unvisited == 1 ? "" : "s",
+        l->learnt.unvisited == 1 ? "is" : "are");
+  if (status == IDM_OK && !l->learnt.converged)
+    idm_notes_add(&call->notes,
+                  "learning stopped after %ld steps and was still gaining; raise "
+                  "--iterations",
+                  l->settings.iterations);
+  return status;
+}
+
+static idm_status write(learning *l)
+{
+  cli_call *call = l->call;
+  const char *path = cli_text(call, "output");
+  if (!path) return IDM_OK;
+  return idm_problem_write_yaml(l->problem, path, &call->notes, &call->error);
+}
+
+static idm_status run(cli_call *call)
+{
+  learning l = {.call = call};
+  wanted_models models;
+  char paths[1 << 15];
+  cli_progress_begin(&l.progress, "interrupted; nothing is written");
+  idm_status status = parse_states(&l);
+  if (status == IDM_OK) status = parse_models(call, &models);
+  if (status == IDM_OK) status = take_options(&l, &models);
+  if (status == IDM_OK && cli_given(call, "output"))
+    status = cli_check_target(call, cli_text(call, "output"));
+  if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &l.problem);
+  if (status == IDM_OK) status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status == IDM_OK) status = cli_read_data(call, paths, l.problem, 0, &l.data);
+  if (status == IDM_OK) {
+    cli_catch_signals();
+    status = learn(&l);
+    cli_progress_end(&l.progress);
+  }
+  if (status == IDM_OK) status = put_models(&l, &models);
+  if (status == IDM_OK) status = write(&l);
+  if (status == IDM_OK) status = print(&l);
+  idm_dynamics_draws_clear(&l.draws);
+  idm_learnt_clear(&l.learnt);
+  idm_iohmm_destroy(l.learner);
+  free(l.held_out);
+  idm_data_destroy(l.data);
+  idm_problem_destroy(l.problem);
+  return status;
+}
+
+static void defaults(cli_settings *settings)
+{
+  idm_learn_settings_default(&settings->learn);
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .help = "the problem with the dynamics learnt (YAML); with --draws a folder for the run"},
+    CLI_KEY_OPTION("start"),
+    CLI_KEY_OPTION("starts"),
+    CLI_KEY_OPTION("iterations"),
+    CLI_KEY_OPTION("tolerance"),
+    CLI_KEY_OPTION("prior"),
+    CLI_KEY_OPTION("hold"),
+    {.name = "states",
+     .kind = CLI_TEXT,
+     .value = "2..5",
+     .help = "new states, as many as predict held-out trajectories best; a number or a range"},
+    CLI_KEY_OPTION("folds"),
+    {.name = "models",
+     .kind = CLI_TEXT,
+     .value = "N",
+     .help = "the agent's models: N posterior draws; perturb: in every row the likeliest "
+             "observation .1 less likely, as it is, .1 more likely; pessimistic: what was learnt, "
+             "and half of it mixed with even rows"},
+    CLI_KEY_OPTION("draws"),
+    CLI_KEY_OPTION("chains"),
+    CLI_KEY_OPTION("warmup"),
+    CLI_KEY_OPTION("seed"),
+    CLI_THREADS_OPTION("threads (default: the processors); never changes a number"),
+    CLI_WHERE_OPTION,
+    CLI_SET_OPTION,
+    CLI_JSON_OPTION,
+    CLI_END,
+};
+
+const cli_command cli_learn = {
+    .name = "learn",
+    .arguments = "PROBLEM DATA... [-o FILE]",
+    .least = 2,
+    .most = CLI_ANY_NUMBER,
+    .summary = "Learn the dynamics from a log",
+    .description =
+        "Learns start, transitions and observations of the environment from what followed which\n"
+        "actions (an input-output hidden Markov model, by Baum and Welch's algorithm), and writes "
+        "the\n"
+        "whole problem with them. What the file gives probability 0 stays impossible; a matrix "
+        "under\n"
+        "\"*\" is learnt once for all its actions; the start is learnt unless it is held. States "
+        "of "
+        "random\n"
+        "starts are ordered by the mean index of the first factor of what they show.",
+    .options = options,
+    .run = run,
+    .keys = idm_learn_keys,
+    .defaults = defaults,
+};

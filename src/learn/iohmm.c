@@ -1,0 +1,456 @@
+/* The input-output hidden Markov model over the tree of histories.
+ *
+ * Histories that trajectories share are filtered once. Backward, what follows says of the state is
+ * linear in what follows each child, so that it can be summed over all trajectories that come by:
+ * with f the filter after a history, c the probability of what was seen there given all before, and
+ * e the trajectories that end there,
+ *
+ *     B(s) = e + sum over children of 1/c sum_s' tau(s'|s,u) omega(x|u,s') B'(s'),
+ *
+ * and f(s) B(s) is the expected number of trajectories that are in s there. Filters are normalised
+ * at every step, so that nothing underflows: the exact recursion, scaled (Rabiner 1989, V.A).
+ *
+ * Contents: histories · forward · backward · the public face */
+#include "learn/iohmm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+
+/* --- histories ------------------------------------------------------------------------------ */
+
+/* Whether a node of the tree is evidence by itself: something was seen, and not after the end. */
+static bool shows(const structure *s, const idm_prefix_node *node)
+{
+  return node->begin < 0 && node->observation != IDM_MISSING &&
+         !(node->action != IDM_MISSING && !s->learnt[node->action]);
+}
+
+/* Nodes to be kept: those that hold evidence or that evidence follows, and after them moves of
+ * which nothing was seen, as long as their actions were recorded. Children stand behind their
+ * parents. */
+static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
+{
+  bool *evidence = idm_new(tree->nodes, sizeof *evidence);
+  for (size_t i = tree->nodes; evidence && i-- > 0;) {
+    const idm_prefix_node *node = &tree->node[i];
+    evidence[i] = evidence[i] || node->begin >= 0 || shows(s, node);
+    if (evidence[i] && node->parent >= 0) evidence[node->parent] = true;
+  }
+  for (size_t i = 0; evidence && i < tree->nodes; i++) {
+    const idm_prefix_node *node = &tree->node[i];
+    if (!evidence[i] && node->action != IDM_MISSING && s->learnt[node->action])
+      evidence[i] = evidence[node->parent];
+  }
+  return evidence;
+}
+
+static idm_status refuse_blank(const idm_data *data, size_t at_row, idm_error *opt_error)
+{
+  const idm_status status =
+      idm_fail(opt_error, IDM_INPUT,
+               "the action is not recorded, and what was seen with or after it cannot be explained "
+               "without it; expected an action, or leave the trajectory out");
+  idm_data_locate(data, at_row, opt_error);
+  return status;
+}
+
+/* Keep those nodes, in their order; at[node] is the history of a node, or of the last before it
+ * that is kept. */
+static idm_status keep_histories(idm_iohmm *l, const idm_prefix_tree *tree, const bool *evidence,
+                                 uint32_t *at, idm_error *opt_error)
+{
+  for (size_t i = 0; i < tree->nodes; i++) {
+    const idm_prefix_node *node = &tree->node[i];
+    if (!evidence[i]) {
+      at[i] = at[node->parent];
+      continue;
+    }
+    at[i] = (uint32_t)l->histories;
+    l->history[l->histories++] =
+        (history){.parent = node->begin >= 0 ? at[i] : at[node->parent],
+                  .action = node->action,
+                  .observation = shows(l->structure, node) ? node->observation : IDM_MISSING,
+                  .start = node->begin >= 0 ? tree->begin_start[node->begin] : -1,
+                  .row = node->first_row};
+    if (node->begin < 0 && node->action == IDM_MISSING)
+      return refuse_blank(l->data, node->first_row, opt_error);
+  }
+  for (size_t t = 0; t < tree->trajectories; t++) l->last[t] = at[tree->last[t]];
+  return IDM_OK;
+}
+
+static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
+{
+  idm_prefix_tree *tree = NULL;
+  idm_status status = idm_prefix_tree_create(l->data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
+  if (status != IDM_OK) return status;
+  bool *evidence = find_evidence(l->structure, tree);
+  uint32_t *at = idm_new(tree->nodes, sizeof *at);
+  l->history = idm_new(tree->nodes, sizeof *l->history);
+  l->last = idm_new(tree->trajectories, sizeof *l->last);
+  l->ends = idm_new(tree->nodes, sizeof *l->ends);
+  l->passes = idm_new(tree->nodes, sizeof *l->passes);
+  if (!evidence || !at || !l->history || !l->last || !l->ends || !l->passes)
+    status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = keep_histories(l, tree, evidence, at, opt_error);
+  free(evidence);
+  free(at);
+  idm_prefix_tree_destroy(tree);
+  return status;
+}
+
+/* --- forward -------------------------------------------------------------------------------- */
+
+void pass_destroy(pass *p)
+{
+  if (!p) return;
+  free(p->filter);
+  free(p->scale);
+  free(p->back);
+  free(p->counts);
+  free(p->one);
+  free(p->drawn);
+  free(p);
+}
+
+idm_status pass_create(const idm_iohmm *learner, pass **ret_pass, idm_error *opt_error)
+{
+  *ret_pass = NULL;
+  const idm_sizes n = learner->structure->sizes;
+  const size_t cells = idm_times(learner->histories, n.states);
+  pass *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  p->learner = learner;
+  p->filter = idm_new(cells, sizeof *p->filter);
+  p->scale = idm_new(learner->histories, sizeof *p->scale);
+  p->back = idm_new(cells, sizeof *p->back);
+  p->counts = idm_new(n.states * (1 + n.actions * (n.states + n.observations)), sizeof *p->counts);
+  p->one = idm_new(n.states, sizeof *p->one);
+  p->drawn = idm_new(n.states, sizeof *p->drawn);
+  if (!p->filter || !p->scale || !p->back || !p->counts || !p->one || !p->drawn) {
+    pass_destroy(p);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_pass = p;
+  return IDM_OK;
+}
+
+/* Matrices of a row of the log. `shown` is the column of what was seen; NULL: nothing was. */
+typedef struct event {
+  size_t states;
+  size_t stride; /* from one state's emissions to the next's */
+  const double *moves;
+  const double *shown;
+  bool before; /* what is seen depends on the state acted in */
+} event;
+
+static event event_of(const pass *p, const idm_dynamics *d, const history *h)
+{
+  const idm_sizes n = d->sizes;
+  const size_t u = (size_t)h->action;
+  return (event){.states = n.states,
+                 .stride = n.observations,
+                 .moves = d->transition + u * n.states * n.states,
+                 .shown = h->observation == IDM_MISSING
+                              ? NULL
+                              : d->emission + u * n.states * n.observations + h->observation,
+                 .before = p->learner->structure->emits_before};
+}
+
+static double shown_by(const event *e, size_t state)
+{
+  return e->shown ? e->shown[state * e->stride] : 1;
+}
+
+/* joint(s') = sum_s f(s) tau(s'|s) with omega of s', or of s, on its way. Returns its sum. */
+static double filter_on(const event *e, const double *f, double *joint)
+{
+  const size_t k = e->states;
+  double sum = 0;
+  memset(joint, 0, k * sizeof *joint);
+  for (size_t s = 0; s < k; s++) {
+    const double here = e->before ? f[s] * shown_by(e, s) : f[s];
+    for (size_t t = 0; t < k; t++) joint[t] += here * e->moves[s * k + t];
+  }
+  for (size_t t = 0; t < k; t++) {
+    if (!e->before) joint[t] *= shown_by(e, t);
+    sum += joint[t];
+  }
+  return sum;
+}
+
+static const double *start_of(const pass *p, const idm_dynamics *d, const history *h)
+{
+  return h->start < 0 ? d->start
+                      : p->learner->data->start_belief + (size_t)h->start * d->sizes.states;
+}
+
+double pass_forward(pass *p, const idm_dynamics *d, bool all, size_t *opt_impossible)
+{
+  const idm_iohmm *l = p->learner;
+  const size_t k = d->sizes.states;
+  double sum = 0;
+  if (opt_impossible) *opt_impossible = l->histories;
+  for (size_t i = 0; i < l->histories; i++) {
+    const history *h = &l->history[i];
+    double *filter = p->filter + i * k;
+    if (!all && l->passes[i] == 0) continue;
+    p->scale[i] = 1;
+    if (h->parent == i) {
+      memcpy(filter, start_of(p, d, h), k * sizeof *filter);
+      continue;
+    }
+    const event e = event_of(p, d, h);
+    p->scale[i] = filter_on(&e, p->filter + h->parent * k, filter);
+    const double inverse = p->scale[i] > 0 ? 1 / p->scale[i] : 0;
+    for (size_t s = 0; s < k; s++) filter[s] *= inverse;
+    /* What follows something impossible is no more impossible than that. */
+    const bool first = !(p->scale[i] > 0) && p->scale[h->parent] > 0;
+    if (first && opt_impossible && *opt_impossible == l->histories && l->passes[i] > 0)
+      *opt_impossible = i;
+    if (l->passes[i] > 0) sum += l->passes[i] * log(p->scale[i]);
+  }
+  return sum;
+}
+
+/* --- backward ------------------------------------------------------------------------------- */
+
+/* One row backward: from B after it to B before it, with the expected moves and what was seen. */
+static void smooth(const event *e, const double *f, const double *after, double inverse,
+                   double *one, double *before, double *moved, double *seen)
+{
+  const size_t k = e->states;
+  for (size_t t = 0; t < k; t++) {
+    one[t] = after[t] * inverse * (e->before ? 1 : shown_by(e, t));
+  }
+  for (size_t s = 0; s < k; s++) {
+    const double weight = e->before ? shown_by(e, s) : 1;
+    const double *moves = e->moves + s * k;
+    double sum = 0;
+    for (size_t t = 0; t < k; t++) {
+      const double part = weight * moves[t] * one[t];
+      sum += part;
+      moved[s * k + t] += f[s] * part;
+    }
+    before[s] += sum;
+    if (e->before && e->shown) seen[s * e->stride] += f[s] * sum;
+  }
+}
+
+/* What was seen from the state after the action: f(s') B(s') there. */
+static void count_seen(const event *e, const double *f, const double *back, double *seen)
+{
+  for (size_t s = 0; s < e->states; s++) seen[s * e->stride] += f[s] * back[s];
+}
+
+void pass_backward(pass *p, const idm_dynamics *d)
+{
+  const idm_iohmm *l = p->learner;
+  const idm_sizes n = d->sizes;
+  const size_t k = n.states;
+  double *transitions = p->counts + k;
+  double *emissions = transitions + n.actions * k * k;
+  memset(p->counts, 0, d->numbers * sizeof *p->counts);
+  for (size_t i = 0; i < l->histories; i++)
+    for (size_t s = 0; s < k; s++) p->back[i * k + s] = l->ends[i];
+  for (size_t i = l->histories; i-- > 0;) {
+    const history *h = &l->history[i];
+    const double *f = p->filter + i * k;
+    const double *back = p->back + i * k;
+    if (l->passes[i] == 0) continue;
+    if (h->parent == i) {
+      for (size_t s = 0; s < k && h->start < 0; s++) p->counts[s] += f[s] * back[s];
+      continue;
+    }
+    const event e = event_of(p, d, h);
+    const size_t u = (size_t)h->action;
+    double *seen =
+        emissions + u * k * n.observations + (h->observation == IDM_MISSING ? 0 : h->observation);
+    if (e.shown && !e.before) count_seen(&e, f, back, seen);
+    smooth(&e, p->filter + h->parent * k, back, 1 / p->scale[i], p->one, p->back + h->parent * k,
+           transitions + u * k * k, seen);
+  }
+}
+
+/* --- the public face ------------------------------------------------------------------------ */
+
+void idm_iohmm_destroy(idm_iohmm *learner)
+{
+  if (!learner) return;
+  structure_destroy(learner->structure);
+  free(learner->history);
+  free(learner->last);
+  free(learner->ends);
+  free(learner->passes);
+  free(learner);
+}
+
+/* Whether some trajectory has a start belief of its own, and whether some has none. */
+static void find_starts(const idm_data *data, bool *own, bool *common)
+{
+  *own = *common = false;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (data->start[t] < 0)
+      *common = true;
+    else
+      *own = true;
+  }
+}
+
+idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, size_t states,
+                            idm_learn_hold hold, idm_iohmm **ret_iohmm, idm_error *opt_error)
+{
+  idm_require(problem, data, ret_iohmm);
+  *ret_iohmm = NULL;
+  const idm_setting *setting = problem->setting;
+  idm_dynamics *known = NULL;
+  bool own, common;
+  idm_status status = idm_data_validate(data, setting, opt_error);
+  if (status == IDM_OK) status = idm_problem_dynamics(problem, &known, opt_error);
+  idm_dynamics_destroy(known);
+  if (status != IDM_OK) return status;
+  if (!data->trajectories) return idm_fail(opt_error, IDM_INPUT, "the log is empty");
+  find_starts(data, &own, &common);
+  if (states && setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "observations are the states, so that their number is known; leave --states "
+                    "out");
+  if (states && own)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the log gives start beliefs over the states of the problem, which say nothing "
+                    "of new ones; leave the belief columns or --states out");
+  idm_iohmm *l = idm_new(1, sizeof *l);
+  if (!l) return idm_fail_memory(opt_error);
+  l->data = data;
+  status = structure_create(problem, states, common && hold != IDM_LEARN_HOLD_START, own,
+                            &l->structure, opt_error);
+  if (status == IDM_OK) status = grow_histories(l, opt_error);
+  if (status == IDM_OK) status = idm_iohmm_keep(l, NULL, opt_error);
+  if (status == IDM_OK && l->rows == 0)
+    status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "no row of the log records an observation, of which dynamics could be learnt; "
+                 "expected some in the column of observations");
+  if (status != IDM_OK) {
+    idm_iohmm_destroy(l);
+    return status;
+  }
+  *ret_iohmm = l;
+  return IDM_OK;
+}
+
+idm_status idm_iohmm_keep(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error)
+{
+  idm_require(learner);
+  memset(learner->ends, 0, learner->histories * sizeof *learner->ends);
+  for (size_t t = 0; t < learner->data->trajectories; t++)
+    if (!opt_kept || opt_kept[t]) learner->ends[learner->last[t]]++;
+  memcpy(learner->passes, learner->ends, learner->histories * sizeof *learner->ends);
+  learner->rows = 0;
+  for (size_t i = learner->histories; i-- > 0;) {
+    const history *h = &learner->history[i];
+    if (h->parent != i) learner->passes[h->parent] += learner->passes[i];
+    if (h->observation != IDM_MISSING) learner->rows += learner->passes[i];
+  }
+  return IDM_OK;
+}
+
+double idm_iohmm_rows(const idm_iohmm *learner)
+{
+  return learner ? learner->rows : NAN;
+}
+
+idm_sizes idm_iohmm_sizes(const idm_iohmm *learner)
+{
+  return learner ? learner->structure->sizes : (idm_sizes){0};
+}
+
+idm_status pass_refuse(const idm_iohmm *learner, size_t impossible, idm_error *opt_error)
+{
+  const history *h = &learner->history[impossible];
+  const idm_status status =
+      idm_fail(opt_error, IDM_INPUT,
+               "what was seen here has probability 0 after the rows before it: the problem's file "
+               "gives it, or every way to it, probability 0, which stays; expected another label, "
+               "or a small number in place of the 0");
+  idm_data_locate(learner->data, h->row, opt_error);
+  return status;
+}
+
+static idm_status check_sizes(const idm_iohmm *learner, const idm_dynamics *dynamics,
+                              idm_error *opt_error)
+{
+  if (idm_sizes_same(learner->structure->sizes, dynamics->sizes)) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
+}
+
+/* Log-likelihood of every trajectory: what its histories add, from the first on. */
+static idm_status by_trajectory(const pass *p, double *log_likelihood, idm_error *opt_error)
+{
+  const idm_iohmm *l = p->learner;
+  double *total = idm_new(l->histories, sizeof *total);
+  if (!total) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < l->histories; i++)
+    total[i] = l->history[i].parent == i ? 0 : total[l->history[i].parent] + log(p->scale[i]);
+  for (size_t t = 0; t < l->data->trajectories; t++) log_likelihood[t] = total[l->last[t]];
+  free(total);
+  return IDM_OK;
+}
+
+idm_status idm_iohmm_log_likelihood(const idm_iohmm *learner, const idm_dynamics *dynamics,
+                                    double *log_likelihood, double *opt_by_trajectory,
+                                    idm_error *opt_error)
+{
+  idm_require(learner, dynamics, log_likelihood);
+  pass *p = NULL;
+  size_t impossible;
+  idm_status status = check_sizes(learner, dynamics, opt_error);
+  if (status == IDM_OK) status = pass_create(learner, &p, opt_error);
+  if (status != IDM_OK) return status;
+  *log_likelihood = pass_forward(p, dynamics, opt_by_trajectory != NULL, &impossible);
+  if (opt_by_trajectory)
+    status = by_trajectory(p, opt_by_trajectory, opt_error);
+  else if (impossible < learner->histories)
+    status = pass_refuse(learner, impossible, opt_error);
+  pass_destroy(p);
+  return status;
+}
+
+idm_status idm_iohmm_step(const idm_iohmm *learner, double prior, idm_dynamics *dynamics,
+                          double *objective, idm_error *opt_error)
+{
+  idm_require(learner, dynamics, objective);
+  pass *p = NULL;
+  size_t impossible;
+  idm_status status = check_sizes(learner, dynamics, opt_error);
+  if (status == IDM_OK && !(prior >= 1 && prior < INFINITY))
+    status = idm_fail(opt_error, IDM_USAGE, "the prior is %g; expected at least 1", prior);
+  if (status == IDM_OK) status = pass_create(learner, &p, opt_error);
+  if (status != IDM_OK) return status;
+  *objective = pass_forward(p, dynamics, false, &impossible) +
+               structure_penalty(learner->structure, prior, dynamics->start);
+  if (impossible < learner->histories) {
+    status = pass_refuse(learner, impossible, opt_error);
+  } else {
+    pass_backward(p, dynamics);
+    structure_maximise(learner->structure, prior, p->counts, dynamics->start);
+  }
+  pass_destroy(p);
+  return status;
+}
+
+idm_status idm_iohmm_order(const idm_iohmm *learner, idm_dynamics *dynamics, idm_error *opt_error)
+{
+  idm_require(learner, dynamics);
+  const idm_status status = check_sizes(learner, dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  double *scratch = idm_new(dynamics->numbers + 2 * dynamics->sizes.states, sizeof *scratch);
+  if (!scratch) return idm_fail_memory(opt_error);
+  structure_order(learner->structure, NULL, dynamics->start, scratch);
+  free(scratch);
+  return IDM_OK;
+}

@@ -1,0 +1,290 @@
+/* Baum and Welch's algorithm from several starts.
+ *
+ * Contents: settings · one start · all of them */
+#include "learn/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+void idm_learn_settings_default(idm_learn_settings *settings)
+{
+  if (!settings) return;
+  *settings = (idm_learn_settings){.starts = 1,
+                                   .iterations = 1000,
+                                   .tolerance = 1e-6,
+                                   .prior = 1.1,
+                                   .chains = 4,
+                                   .warmup = 500,
+                                   .seed = 1,
+                                   .threads = idm_processors()};
+}
+
+static const char *const start_words[] = {"file", "random", NULL};
+static const char *const hold_words[] = {"nothing", "start", NULL};
+_Static_assert(sizeof(idm_learn_start) == sizeof(int), "words are stored as int");
+
+#define FIELD(field) .name = #field, .offset = offsetof(idm_learn_settings, field)
+static const idm_key keys[] = {
+    {FIELD(start), .kind = IDM_KEY_WORD, .words = start_words, .value = "file|random",
+     .help = "where the first start is; any others are random"},
+    {FIELD(starts), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .value = "N",
+     .help = "starts, of which the best is taken (default 1, or 10 where the first is random)"},
+    {FIELD(iterations), .kind = IDM_KEY_LONG, .least = 1, .most = 1e6, .value = "N",
+     .help = "most steps of a start (default 1000)"},
+    {FIELD(tolerance), .kind = IDM_KEY_NUMBER, .least = 0, .most = 1e9, .value = "NATS",
+     .help = "a gain that is not worth another step (default 1e-6)"},
+    {FIELD(prior), .kind = IDM_KEY_NUMBER, .least = 1, .most = 1e9, .value = "A",
+     .help = "Dirichlet(A) over what is possible in every row (default 1.1)"},
+    {FIELD(hold), .kind = IDM_KEY_WORD, .words = hold_words, .value = "start",
+     .help = "keep the start as it is in the file"},
+    {FIELD(folds), .kind = IDM_KEY_SIZE, .least = 2, .most = 10000, .zero = "none", .value = "N",
+     .help = "held-out log-likelihood by as many folds, of agents where there are enough, else of "
+             "trajectories (default none, or 5 with --states)"},
+    {FIELD(chains), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .value = "N",
+     .help = "chains of posterior draws (default 4)"},
+    {FIELD(draws), .kind = IDM_KEY_LONG, .least = 1, .most = 1e9, .zero = "none", .value = "N",
+     .help = "posterior draws a chain: -o is then a folder, a run for `fit --dynamics`"},
+    {FIELD(warmup), .kind = IDM_KEY_LONG, .least = 0, .most = 1e9, .value = "N",
+     .help = "draws of a chain that are left out at its beginning (default 500)"},
+    {FIELD(seed), .kind = IDM_KEY_SEED, .value = "SEED", .help = "seed (default 1)"},
+    {.name = NULL},
+};
+#undef FIELD
+
+const idm_key *idm_learn_keys(void)
+{
+  return keys;
+}
+
+/* --- one start ------------------------------------------------------------------------------ */
+
+void climb_clear(climb *c)
+{
+  idm_dynamics_destroy(c->dynamics);
+  free(c->trace);
+  *c = (climb){0};
+}
+
+static double objective_of(pass *p, const idm_learn_settings *settings, climb *c)
+{
+  c->log_likelihood = pass_forward(p, c->dynamics, false, &c->impossible);
+  return c->log_likelihood +
+         structure_penalty(p->learner->structure, settings->prior, c->dynamics->start);
+}
+
+/* Steps until the gain is not worth one. A last step that only rounding moved is taken back, so
+ * that the trace never falls. */
+static void climb_on(pass *p, const idm_learn_settings *settings, const atomic_bool *stop, climb *c,
+                     double *before)
+{
+  const size_t bytes = c->dynamics->numbers * sizeof *before;
+  c->objective = c->trace[c->steps++] = objective_of(p, settings, c);
+  for (long k = 0; k < settings->iterations && isfinite(c->objective) && !*stop; k++) {
+    const double log_likelihood = c->log_likelihood;
+    pass_backward(p, c->dynamics);
+    memcpy(before, c->dynamics->start, bytes);
+    structure_maximise(p->learner->structure, settings->prior, p->counts, c->dynamics->start);
+    const double reached = objective_of(p, settings, c);
+    const double gain = reached - c->objective;
+    c->converged = !(gain > settings->tolerance);
+    if (!(gain >= 0)) {
+      memcpy(c->dynamics->start, before, bytes);
+      c->log_likelihood = log_likelihood;
+      return;
+    }
+    c->objective = c->trace[c->steps++] = reached;
+    if (c->converged) return;
+  }
+}
+
+idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *settings,
+                     const atomic_bool *stop, climb *c, idm_error *opt_error)
+{
+  pass *p = NULL;
+  double *before = idm_new(c->dynamics->numbers, sizeof *before);
+  c->trace = idm_new((size_t)settings->iterations + 1, sizeof *c->trace);
+  c->steps = 0;
+  idm_status status = before && c->trace ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = pass_create(learner, &p, opt_error);
+  if (status == IDM_OK) climb_on(p, settings, stop, c, before);
+  pass_destroy(p);
+  free(before);
+  return status;
+}
+
+void iohmm_even(const idm_iohmm *learner, idm_dynamics *dynamics)
+{
+  const structure *s = learner->structure;
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    size_t possible = 0;
+    for (size_t i = it->first; i < it->first + it->width; i++) possible += s->possible[i];
+    for (size_t i = it->first; i < it->first + it->width; i++)
+      dynamics->start[i] = s->possible[i] ? 1.0 / (double)possible : 0;
+  }
+}
+
+void iohmm_random(const idm_iohmm *learner, uint64_t seed, size_t fold, size_t index,
+                  idm_dynamics *dynamics)
+{
+  idm_random random;
+  idm_random_init(&random, seed,
+                  learn_stream(LEARN_STREAM_STARTS, dynamics->sizes.states, fold, index));
+  structure_draw(learner->structure, 1, NULL, &random, dynamics->start);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+void idm_learnt_clear(idm_learnt *learnt)
+{
+  if (!learnt) return;
+  idm_dynamics_destroy(learnt->dynamics);
+  free(learnt->trace);
+  free(learnt->reached);
+  *learnt = (idm_learnt){0};
+}
+
+typedef struct search {
+  const idm_iohmm *learner;
+  const idm_learn_settings *settings;
+  climb *climb; /* [starts] */
+  idm_status *status;
+  idm_learn_stop opt_stop;
+  void *context;
+  atomic_bool stop;
+  atomic_size_t done; /* starts */
+} search;
+
+static void run_start(void *context, size_t index)
+{
+  search *s = context;
+  s->status[index] = climb_run(s->learner, s->settings, &s->stop, &s->climb[index], NULL);
+  atomic_fetch_add(&s->done, 1);
+}
+
+static void watch(void *context)
+{
+  search *s = context;
+  if (s->opt_stop(s->context, (double)atomic_load(&s->done) / (double)s->settings->starts))
+    s->stop = true;
+}
+
+/* The file's own dynamics, or for new states even ones; then random ones. */
+static idm_status place_starts(const idm_iohmm *learner, const idm_problem *problem,
+                               const idm_learn_settings *settings, climb *climbs,
+                               idm_error *opt_error)
+{
+  const idm_sizes n = learner->structure->sizes;
+  const bool own = idm_sizes_same(n, idm_setting_sizes(problem->setting));
+  idm_dynamics *file = NULL;
+  idm_status status = own ? idm_problem_dynamics(problem, &file, opt_error)
+                          : idm_dynamics_create(n, &file, opt_error);
+  if (status == IDM_OK && !own) iohmm_even(learner, file);
+  for (size_t i = 0; i < settings->starts && status == IDM_OK; i++) {
+    status = idm_dynamics_create(n, &climbs[i].dynamics, opt_error);
+    if (status != IDM_OK) break;
+    idm_dynamics_assign(climbs[i].dynamics, file);
+    if (i > 0 || settings->start == IDM_LEARN_FROM_RANDOM || !own)
+      iohmm_random(learner, settings->seed, 0, i, climbs[i].dynamics);
+  }
+  idm_dynamics_destroy(file);
+  return status;
+}
+
+static idm_status check_start(const idm_iohmm *learner, const idm_problem *problem,
+                              const climb *first, idm_error *opt_error)
+{
+  size_t one, other;
+  if (!structure_alike(learner->structure, first->dynamics->start, &one, &other)) return IDM_OK;
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "the states '%s' and '%s' are alike in every number of the file, so that learning "
+      "from there never tells them apart; give a first guess that does, or use "
+      "--start random",
+      problem->setting->states.name[one], problem->setting->states.name[other]);
+}
+
+/* Rows that no trajectory is expected to visit. */
+static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *d,
+                                  size_t *ret_count, idm_error *opt_error)
+{
+  static const double hardly = 1e-6;
+  const structure *s = learner->structure;
+  pass *p = NULL;
+  const idm_status status = pass_create(learner, &p, opt_error);
+  if (status != IDM_OK) return status;
+  pass_forward(p, d, false, NULL);
+  pass_backward(p, d);
+  structure_gather(s, p->counts);
+  *ret_count = 0;
+  for (size_t r = 0; r < s->rows; r++) {
+    double visits = 0;
+    for (size_t i = 0; i < s->row[r].width; i++) visits += p->counts[s->row[r].first + i];
+    *ret_count += structure_leads(s, r) && visits < hardly;
+  }
+  pass_destroy(p);
+  return IDM_OK;
+}
+
+/* The best of the starts that came to an end, in its place. */
+static idm_status take_best(const idm_iohmm *learner, const idm_learn_settings *settings,
+                            climb *climbs, idm_learnt *learnt, idm_error *opt_error)
+{
+  learnt->starts = settings->starts;
+  learnt->reached = idm_new(settings->starts, sizeof *learnt->reached);
+  if (!learnt->reached) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < settings->starts; i++) {
+    learnt->reached[i] = climbs[i].objective;
+    if (climbs[i].objective > climbs[learnt->best].objective) learnt->best = i;
+  }
+  climb *best = &climbs[learnt->best];
+  if (best->objective == -INFINITY) return pass_refuse(learner, best->impossible, opt_error);
+  learnt->dynamics = best->dynamics;
+  learnt->log_likelihood = best->log_likelihood;
+  learnt->objective = best->objective;
+  learnt->converged = best->converged;
+  learnt->steps = best->steps;
+  learnt->trace = best->trace;
+  best->dynamics = NULL;
+  best->trace = NULL;
+  const bool random = learnt->best > 0 || settings->start == IDM_LEARN_FROM_RANDOM;
+  const idm_status status = random ? idm_iohmm_order(learner, learnt->dynamics, opt_error) : IDM_OK;
+  if (status != IDM_OK) return status;
+  return count_unvisited(learner, learnt->dynamics, &learnt->unvisited, opt_error);
+}
+
+idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
+                     const idm_learn_settings *settings, idm_learn_stop opt_stop, void *context,
+                     idm_learnt *learnt, idm_error *opt_error)
+{
+  idm_require(learner, problem, settings, learnt);
+  *learnt = (idm_learnt){0};
+  idm_status status = idm_keys_check(keys, settings, opt_error);
+  if (status != IDM_OK) return status;
+  search s = {.learner = learner, .settings = settings, .opt_stop = opt_stop, .context = context};
+  s.climb = idm_new(settings->starts, sizeof *s.climb);
+  s.status = idm_new(settings->starts, sizeof *s.status);
+  if (!s.climb || !s.status) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = place_starts(learner, problem, settings, s.climb, opt_error);
+  if (status == IDM_OK && settings->start == IDM_LEARN_FROM_FILE)
+    status = check_start(learner, problem, &s.climb[0], opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(settings->starts, settings->threads, run_start, opt_stop ? watch : NULL,
+                          &s, opt_error);
+  for (size_t i = 0; i < settings->starts && status == IDM_OK; i++)
+    if (s.status[i] != IDM_OK) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK && s.stop) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  if (status == IDM_OK) status = take_best(learner, settings, s.climb, learnt, opt_error);
+  for (size_t i = 0; s.climb && i < settings->starts; i++) climb_clear(&s.climb[i]);
+  free(s.climb);
+  free(s.status);
+  if (status != IDM_OK) idm_learnt_clear(learnt);
+  return status;
+}

@@ -1,0 +1,328 @@
+/* What may be learnt: rows of probabilities, what is possible in each, and which are one.
+ *
+ * Contents: making one · rows · states that change places */
+#include "learn/structure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* --- making one ----------------------------------------------------------------------------- */
+
+void structure_destroy(structure *s)
+{
+  if (!s) return;
+  free(s->row);
+  free(s->possible);
+  free(s->learnt);
+  free(s->group);
+  free(s->factor);
+  free(s);
+}
+
+static idm_status allocate(idm_sizes sizes, structure **ret_structure, idm_error *opt_error)
+{
+  structure *s = idm_new(1, sizeof *s);
+  if (!s) return idm_fail_memory(opt_error);
+  s->sizes = sizes;
+  s->rows = 1 + 2 * sizes.actions * sizes.states;
+  s->row = idm_new(s->rows, sizeof *s->row);
+  s->possible = idm_new(sizes.states * (1 + sizes.actions * (sizes.states + sizes.observations)),
+                        sizeof(bool));
+  s->learnt = idm_new(sizes.actions, sizeof *s->learnt);
+  s->group = idm_new(sizes.states, sizeof *s->group);
+  s->factor = idm_new(sizes.observations, sizeof *s->factor);
+  if (!s->row || !s->possible || !s->learnt || !s->group || !s->factor) {
+    structure_destroy(s);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_structure = s;
+  return IDM_OK;
+}
+
+/* The first action whose matrix is the same one. */
+static size_t first_of(const bool *shared, const double *matrices, size_t size, size_t action)
+{
+  size_t u = 0;
+  while (u < action &&
+         !(shared[u] && shared[action] &&
+           memcmp(matrices + u * size, matrices + action * size, size * sizeof *matrices) == 0))
+    u++;
+  return u;
+}
+
+/* Rows in their order, and which of them are one. */
+static void lay_rows(structure *s, const idm_setting *setting, bool learn_start)
+{
+  const idm_sizes n = s->sizes;
+  const size_t k = setting->states.count; /* of the problem itself */
+  size_t first = n.states;
+  s->row[0] = (row){.first = 0, .width = n.states, .learnt = learn_start};
+  for (int emits = 0; emits < 2; emits++)
+    for (size_t u = 0; u < n.actions; u++) {
+      const size_t width = emits ? n.observations : n.states;
+      const size_t own = k * (emits ? n.observations : k);
+      const size_t same = emits ? first_of(setting->emission_shared, setting->emission, own, u)
+                                : first_of(setting->transition_shared, setting->transition, own, u);
+      for (size_t i = 0; i < n.states; i++, first += width) {
+        const size_t r = emits ? structure_emission(s, u, i) : structure_transition(s, u, i);
+        const size_t lead =
+            emits ? structure_emission(s, same, i) : structure_transition(s, same, i);
+        s->row[r] = (row){.first = first, .width = width, .same = lead, .learnt = s->learnt[u]};
+      }
+    }
+}
+
+/* What some state of the problem can show after an action. */
+static bool can_show(const idm_setting *setting, size_t action, size_t observation)
+{
+  const size_t k = setting->states.count;
+  const size_t width = setting->observations.count;
+  for (size_t i = 0; i < k; i++)
+    if (setting->emission[(action * k + i) * width + observation] > 0) return true;
+  return false;
+}
+
+static void mark_possible(structure *s, const idm_setting *setting, bool own)
+{
+  const idm_sizes n = s->sizes;
+  const size_t transitions = n.actions * n.states * n.states;
+  bool *emission = s->possible + n.states + transitions;
+  for (size_t i = 0; i < n.states; i++) s->possible[i] = !own || setting->start[i] > 0;
+  for (size_t i = 0; i < transitions; i++)
+    s->possible[n.states + i] = !own || setting->transition[i] > 0;
+  for (size_t i = 0; i < n.actions * n.states * n.observations; i++)
+    emission[i] = own ? setting->emission[i] > 0
+                      : can_show(setting, i / n.observations / n.states, i % n.observations);
+}
+
+/* Whether two states can change places: nothing that is possible tells them apart. */
+static bool exchangeable(const structure *s, const double *opt_start, size_t a, size_t b)
+{
+  const idm_sizes n = s->sizes;
+  if (s->possible[a] != s->possible[b] ||
+      (!s->row[0].learnt && opt_start && opt_start[a] != opt_start[b]))
+    return false;
+  for (size_t u = 0; u < n.actions; u++) {
+    if (!s->learnt[u]) continue;
+    for (size_t i = 0; i < n.states; i++) {
+      const size_t other = i == a ? b : i == b ? a : i;
+      const bool *from = s->possible + s->row[structure_transition(s, u, i)].first;
+      const bool *to = s->possible + s->row[structure_transition(s, u, other)].first;
+      for (size_t j = 0; j < n.states; j++)
+        if (from[j] != to[j == a ? b : j == b ? a : j]) return false;
+    }
+    const bool *shows = s->possible + s->row[structure_emission(s, u, a)].first;
+    const bool *also = s->possible + s->row[structure_emission(s, u, b)].first;
+    if (memcmp(shows, also, n.observations * sizeof *shows) != 0) return false;
+  }
+  return true;
+}
+
+static void find_groups(structure *s, const double *opt_start, bool fixed)
+{
+  for (size_t i = 0; i < s->sizes.states; i++) {
+    s->group[i] = i;
+    for (size_t j = 0; j < i && s->group[i] == i && !fixed; j++)
+      if (exchangeable(s, opt_start, j, i)) s->group[i] = s->group[j];
+  }
+}
+
+/* Bytes of a label up to its first '/'. */
+static size_t head_of(const char *label)
+{
+  return strcspn(label, "/");
+}
+
+static bool same_head(const char *a, const char *b)
+{
+  return head_of(a) == head_of(b) && strncmp(a, b, head_of(a)) == 0;
+}
+
+/* Labels joined by '/' are products of factors, the first one slowest. */
+static void find_factors(structure *s, const idm_labels *labels)
+{
+  size_t heads = 0;
+  size_t parted = 0;
+  for (size_t x = 0; x < labels->count; x++) {
+    size_t y = 0;
+    parted += labels->name[x][head_of(labels->name[x])] != '\0';
+    while (y < x && !same_head(labels->name[y], labels->name[x])) y++;
+    s->factor[x] = y < x ? s->factor[y] : heads++;
+  }
+  if (parted == labels->count && heads && labels->count % heads == 0) return;
+  for (size_t x = 0; x < labels->count; x++) s->factor[x] = x;
+}
+
+idm_status structure_create(const idm_problem *problem, size_t states, bool learn_start, bool fixed,
+                            structure **ret_structure, idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  idm_sizes sizes = idm_setting_sizes(setting);
+  const bool own = !states;
+  if (!own) sizes.states = states;
+  *ret_structure = NULL;
+  const idm_status status = allocate(sizes, ret_structure, opt_error);
+  if (status != IDM_OK) return status;
+  structure *s = *ret_structure;
+  s->emits_before = setting->emits_before;
+  for (size_t u = 0; u < sizes.actions; u++) s->learnt[u] = !setting->terminal[u];
+  lay_rows(s, setting, learn_start);
+  mark_possible(s, setting, own);
+  find_groups(s, own ? setting->start : NULL, fixed);
+  find_factors(s, &setting->observations);
+  return IDM_OK;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+void structure_gather(const structure *s, double *counts)
+{
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    if (it->same == r) continue;
+    for (size_t i = 0; i < it->width; i++)
+      counts[s->row[it->same].first + i] += counts[it->first + i];
+  }
+}
+
+void structure_spread(const structure *s, double *numbers)
+{
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    if (it->same != r && it->learnt)
+      memcpy(numbers + it->first, numbers + s->row[it->same].first, it->width * sizeof *numbers);
+  }
+}
+
+double structure_penalty(const structure *s, double prior, const double *numbers)
+{
+  double sum = 0;
+  for (size_t r = 0; r < s->rows && prior > 1; r++) {
+    const row *it = &s->row[r];
+    for (size_t i = it->first; structure_leads(s, r) && i < it->first + it->width; i++)
+      if (s->possible[i]) sum += log(numbers[i]);
+  }
+  return (prior - 1) * sum;
+}
+
+void structure_maximise(const structure *s, double prior, double *counts, double *numbers)
+{
+  structure_gather(s, counts);
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    if (!structure_leads(s, r)) continue;
+    double sum = 0;
+    for (size_t i = it->first; i < it->first + it->width; i++)
+      sum += s->possible[i] ? counts[i] + (prior - 1) : 0;
+    for (size_t i = it->first; sum > 0 && i < it->first + it->width; i++)
+      numbers[i] = s->possible[i] ? (counts[i] + (prior - 1)) / sum : 0;
+  }
+  structure_spread(s, numbers);
+}
+
+void structure_draw(const structure *s, double prior, double *opt_counts, idm_random *random,
+                    double *numbers)
+{
+  /* A gamma of a small shape may underflow: then all of a row must not be 0. */
+  static const double least = 1e-300;
+  if (opt_counts) structure_gather(s, opt_counts);
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    if (!structure_leads(s, r)) continue;
+    double sum = 0;
+    for (size_t i = it->first; i < it->first + it->width; i++) {
+      const double shape = prior + (opt_counts ? opt_counts[i] : 0);
+      numbers[i] = s->possible[i] ? fmax(idm_random_gamma(random, shape), least) : 0;
+      sum += numbers[i];
+    }
+    for (size_t i = it->first; i < it->first + it->width; i++) numbers[i] /= sum;
+  }
+  structure_spread(s, numbers);
+}
+
+/* --- states that change places -------------------------------------------------------------- */
+
+/* Numbers with each state i called to[i]. */
+static void rename_states(const structure *s, const size_t *to, const double *from, double *numbers)
+{
+  const idm_sizes n = s->sizes;
+  for (size_t i = 0; i < n.states; i++) numbers[to[i]] = from[i];
+  for (size_t u = 0; u < n.actions; u++)
+    for (size_t i = 0; s->learnt[u] && i < n.states; i++) {
+      const double *moves = from + s->row[structure_transition(s, u, i)].first;
+      double *moved = numbers + s->row[structure_transition(s, u, to[i])].first;
+      for (size_t j = 0; j < n.states; j++) moved[to[j]] = moves[j];
+      memcpy(numbers + s->row[structure_emission(s, u, to[i])].first,
+             from + s->row[structure_emission(s, u, i)].first, n.observations * sizeof *numbers);
+    }
+}
+
+/* Whether `numbers` stay the same where states a and b change places. */
+static bool invariant(const structure *s, const double *numbers, size_t a, size_t b)
+{
+  const idm_sizes n = s->sizes;
+  if (numbers[a] != numbers[b]) return false;
+  for (size_t u = 0; u < n.actions; u++) {
+    for (size_t i = 0; s->learnt[u] && i < n.states; i++) {
+      const size_t other = i == a ? b : i == b ? a : i;
+      const double *from = numbers + s->row[structure_transition(s, u, i)].first;
+      const double *to = numbers + s->row[structure_transition(s, u, other)].first;
+      for (size_t j = 0; j < n.states; j++)
+        if (from[j] != to[j == a ? b : j == b ? a : j]) return false;
+    }
+    if (s->learnt[u] && memcmp(numbers + s->row[structure_emission(s, u, a)].first,
+                               numbers + s->row[structure_emission(s, u, b)].first,
+                               n.observations * sizeof *numbers) != 0)
+      return false;
+  }
+  return true;
+}
+
+bool structure_alike(const structure *s, const double *numbers, size_t *one, size_t *other)
+{
+  for (*one = 0; *one < s->sizes.states; ++*one)
+    for (*other = *one + 1; *other < s->sizes.states; ++*other)
+      if (s->group[*one] == s->group[*other] && invariant(s, numbers, *one, *other)) return true;
+  return false;
+}
+
+void structure_means(const structure *s, const double *numbers, double *mean)
+{
+  for (size_t i = 0; i < s->sizes.states; i++) {
+    mean[i] = 0;
+    for (size_t u = 0; u < s->sizes.actions; u++) {
+      const double *shows = numbers + s->row[structure_emission(s, u, i)].first;
+      for (size_t x = 0; s->learnt[u] && x < s->sizes.observations; x++)
+        mean[i] += shows[x] * (double)s->factor[x];
+    }
+  }
+}
+
+/* How many states of i's group come before it by a number each; equal ones by their index. */
+static size_t rank_of(const structure *s, const double *opt_by, size_t i)
+{
+  size_t rank = 0;
+  for (size_t j = 0; j < s->sizes.states; j++) {
+    if (s->group[j] != s->group[i] || j == i) continue;
+    const bool equal = !opt_by || opt_by[j] == opt_by[i];
+    rank += equal ? j < i : opt_by[j] < opt_by[i];
+  }
+  return rank;
+}
+
+void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch)
+{
+  const idm_sizes n = s->sizes;
+  const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
+  double *mean = scratch + count;
+  size_t *to = (size_t *)(void *)(mean + n.states);
+  structure_means(s, numbers, mean);
+  for (size_t i = 0; i < n.states; i++)
+    for (size_t j = 0; j < n.states; j++)
+      if (s->group[j] == s->group[i] && rank_of(s, opt_like, j) == rank_of(s, mean, i)) to[i] = j;
+  memcpy(scratch, numbers, count * sizeof *numbers);
+  rename_states(s, to, scratch, numbers);
+}
