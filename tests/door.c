@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/people/people_support.h"
 #include "support.h"
 
 typedef struct fixture {
@@ -28,6 +29,7 @@ typedef struct fixture {
   idm_workspace *workspace;
   idm_scorer *scorer;
   idm_trials *trials;
+  idm_design *design;
   idm_gradient *gradient;
   idm_request request;
   idm_request own_request;
@@ -102,6 +104,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_scorer_run(f->scorer, idm_workspace_behavior(f->workspace), &f->score, &support_error));
   check(idm_trials_create(f->workspace, f->data, &f->trials, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
+  f->design = support_design(f->data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
   idm_request_default(&f->request);
   f->request.settings.chains = 2;
   f->request.settings.draws = 20;
@@ -142,6 +145,7 @@ static void unmake(fixture *f)
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
   idm_trials_destroy(f->trials);
+  idm_design_destroy(f->design);
   idm_matching_destroy(f->matching);
   idm_parameters_destroy(f->parameters);
   idm_prefix_tree_destroy(f->tree);

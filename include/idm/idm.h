@@ -32,6 +32,7 @@
 #include "idm/maximise.h"
 #include "idm/parameters.h"
 #include "idm/pareto.h"
+#include "idm/people.h"
 #include "idm/planner.h"
 #include "idm/posterior.h"
 #include "idm/predicate.h"

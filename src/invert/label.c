@@ -28,7 +28,7 @@ static uint64_t add_number(uint64_t label, double value)
   return add_whole(label, bits);
 }
 
-static uint64_t add_numbers(uint64_t label, const double *opt_values, size_t count)
+uint64_t idm_label_numbers(uint64_t label, const double *opt_values, size_t count)
 {
   label = add_whole(label, opt_values ? count : UINT64_MAX);
   for (size_t i = 0; opt_values && i < count; i++) label = add_number(label, opt_values[i]);
@@ -69,9 +69,9 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   label = add_labels(label, &s->states);
   label = add_labels(label, &s->actions);
   label = add_labels(label, &s->observations);
-  label = add_numbers(label, s->transition, n.actions * n.states * n.states);
-  label = add_numbers(label, s->emission, n.actions * n.states * n.observations);
-  label = add_numbers(label, s->start, n.states);
+  label = idm_label_numbers(label, s->transition, n.actions * n.states * n.states);
+  label = idm_label_numbers(label, s->emission, n.actions * n.states * n.observations);
+  label = idm_label_numbers(label, s->start, n.states);
   for (size_t u = 0; u < n.actions; u++)
     label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
   label = add_whole(label, (uint64_t)s->horizon);
@@ -85,7 +85,7 @@ static uint64_t add_freedom(uint64_t label, const idm_block *block)
   if (block->role != IDM_DESCRIPTIVE) return label;
   label = add_whole(label, block->scale);
   label = add_whole(label, block->prior.kind);
-  label = add_numbers(label, block->prior.argument, block->prior.count);
+  label = idm_label_numbers(label, block->prior.argument, block->prior.count);
   for (size_t i = 0; block->coordinate && i < block->size; i++)
     label = add_whole(label, (uint64_t)block->coordinate[i]);
   return add_labels(label, &block->coordinate_name);
@@ -157,7 +157,8 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
   label = add_whole(label, problem->theta->models);
   for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_block *block = &problem->theta->block[i];
-    if (i != IDM_UTILITY) label = add_freedom(add_numbers(label, block->value, block->size), block);
+    if (i != IDM_UTILITY)
+      label = add_freedom(idm_label_numbers(label, block->value, block->size), block);
   }
   label = add_utility(label, problem);
   label = add_text(label, idm_agent_planner(&problem->agent)->name);
@@ -188,7 +189,7 @@ static uint64_t add_evidence(uint64_t label, const idm_data *data, size_t column
 {
   const size_t count =
       idm_column_describe((idm_column)column)->by_trajectory ? data->trajectories : data->rows;
-  label = add_numbers(label, data->number[column], count);
+  label = idm_label_numbers(label, data->number[column], count);
   label = add_words(label, data->label[column], count);
   return add_labels(label, &data->label_name[column]);
 }
@@ -209,8 +210,8 @@ uint64_t idm_label_data(uint64_t label, const idm_data *data)
   label = add_whole(label, data->available_sets);
   for (size_t i = 0; i < data->available_sets * data->sizes.actions; i++)
     label = add_whole(label, data->available_set[i]);
-  label = add_numbers(label, data->start_belief, data->starts * data->sizes.states);
-  label = add_numbers(label, data->variant_value, data->variants * data->columns);
+  label = idm_label_numbers(label, data->start_belief, data->starts * data->sizes.states);
+  label = idm_label_numbers(label, data->variant_value, data->variants * data->columns);
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) label = add_evidence(label, data, c);
   return label;
 }

@@ -4,6 +4,8 @@
 
 #include "idm/inverse.h"
 
+/* The label so far, and numbers by their bits; NULL is told from none. */
+uint64_t idm_label_numbers(uint64_t label, const double *opt_values, size_t count);
 /* The label so far, and a problem as it was read. What a log gives it (utilities by column) is no
  * part: before and after idm_problem_bind it is the same. */
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem);

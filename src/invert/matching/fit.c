@@ -20,7 +20,7 @@ void idm_fit_close(fit *f)
   *f = (fit){0};
 }
 
-static idm_status check_request(const idm_problem *problem, idm_error *opt_error)
+idm_status idm_fit_infers(const idm_problem *problem, idm_error *opt_error)
 {
   const idm_agent *agent = &problem->agent;
   if (isnan(agent->decision_capacity) && isnan(agent->specification_capacity) &&
@@ -37,7 +37,7 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
 {
   *f = (fit){.problem = problem, .data = data, .settings = settings};
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
-  if (status == IDM_OK) status = check_request(problem, opt_error);
+  if (status == IDM_OK) status = idm_fit_infers(problem, opt_error);
   if (status == IDM_OK && opt_inverse)
     status = idm_inverse_check(opt_inverse, problem, data, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);

@@ -20,6 +20,8 @@ typedef struct fit {
   uint64_t key;            /* of its random streams */
 } fit;
 
+/* Refuse an agent that finds by itself what a fit infers. */
+idm_status idm_fit_infers(const idm_problem *problem, idm_error *opt_error);
 /* Check the request (against the needs of the inverse planner, where one is given), build
  * parameters, tree and `matchings` matchings. The fit is zeroed first; idm_fit_close frees what is
  * there. */

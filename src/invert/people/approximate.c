@@ -1,0 +1,265 @@
+/* Normal approximations of people's likelihoods, by differences: where chains begin, and the
+ * coordinates in which they move. They shape proposals only. */
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/people/chain.h"
+#include "invert/people/check.h"
+
+/* Differences reach this far, in sds of the person under a wide population, so that the curvature
+ * is that of the whole of its posterior rather than of a point. */
+static const double reach = 0.7;
+/* A difference of log-likelihoods beyond this is as good as a wall. */
+static const double wall = 50;
+
+/* Whose likelihood: one cell at x, relative to a first value. */
+typedef struct cell_at {
+  const people_chain *chain;
+  idm_judge *judge;
+  size_t cell;
+  size_t coordinates;
+  double x[IDM_MOST_EFFECTS];
+  double step[IDM_MOST_EFFECTS];
+  double base;
+  idm_error *error;
+} cell_at;
+
+/* At x moved by steps of coordinates i and j. */
+static idm_status value(cell_at *c, size_t i, double by_i, size_t j, double by_j, double *found)
+{
+  double x[IDM_MOST_EFFECTS];
+  memcpy(x, c->x, c->coordinates * sizeof *x);
+  x[i] += by_i * c->step[i];
+  x[j] += by_j * c->step[j];
+  idm_status status = IDM_OK;
+  if (c->chain->model->table)
+    *found = idm_table_at(c->chain->model->table, c->cell, x);
+  else
+    status = idm_judge_cell(c->judge, c->cell, x, found, c->error);
+  *found = isnan(*found) ? -INFINITY : *found;
+  return status;
+}
+
+/* Gradient and negative Hessian in units of the steps. */
+static idm_status differentiate(cell_at *c, double *gradient, double *curvature)
+{
+  const size_t n = c->coordinates;
+  idm_status status = value(c, 0, 0, 0, 0, &c->base);
+  if (!isfinite(c->base)) c->base = -1e6;
+  for (size_t i = 0; i < n && status == IDM_OK; i++) {
+    double above, below;
+    status = value(c, i, 1, i, 0, &above);
+    if (status == IDM_OK) status = value(c, i, -1, i, 0, &below);
+    if (status != IDM_OK) break;
+    above = fmax(above - c->base, -wall);
+    below = fmax(below - c->base, -wall);
+    gradient[i] = (above - below) / 2;
+    curvature[i * n + i] = -(above + below);
+    for (size_t j = 0; j < i && status == IDM_OK; j++) {
+      double corner[4];
+      for (int k = 0; k < 4 && status == IDM_OK; k++) {
+        status = value(c, i, k & 1 ? 1 : -1, j, k & 2 ? 1 : -1, &corner[k]);
+        corner[k] = fmax(corner[k] - c->base, -wall);
+      }
+      const double mixed = -(corner[3] - corner[2] - corner[1] + corner[0]) / 4;
+      curvature[i * n + j] = curvature[j * n + i] = mixed;
+    }
+  }
+  return status;
+}
+
+/* The nearest matrix without negative curvature. */
+static void straighten(size_t n, double *a)
+{
+  double values[IDM_MOST_EFFECTS];
+  double vectors[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  double copy[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  memcpy(copy, a, n * n * sizeof *a);
+  idm_symmetric_eigen(n, copy, values, vectors);
+  memset(a, 0, n * n * sizeof *a);
+  for (size_t k = 0; k < n; k++)
+    for (size_t i = 0; i < n && values[k] > 0; i++)
+      for (size_t j = 0; j < n; j++)
+        a[i * n + j] += values[k] * vectors[k * n + i] * vectors[k * n + j];
+}
+
+/* Sizes of a person's posterior in the numbers of a cell, under a wide population. */
+static void measure(const people_chain *chain, size_t person, cell_at *c)
+{
+  const idm_design *d = chain->model->design;
+  const double *curvature = chain->curvature + person * d->effects * d->effects;
+  const double *share = d->share + c->cell * d->effects;
+  double variance[IDM_MOST_EFFECTS] = {0};
+  for (size_t j = 0; j < d->effects; j++) {
+    const double wide = 1 / (d->sd_scale[j] * d->sd_scale[j]);
+    variance[d->effect_coordinate[j]] +=
+        share[j] * share[j] / (wide + curvature[j * d->effects + j]);
+  }
+  for (size_t k = 0; k < c->coordinates; k++) {
+    const double sd = sqrt(variance[k]);
+    c->step[k] = reach * (sd > 0 ? sd : 1);
+  }
+}
+
+/* H and h of one person at effects e. */
+static idm_status expand(people_chain *chain, idm_judge *judge, size_t person, const double *e,
+                         idm_error *opt_error)
+{
+  const idm_design *d = chain->model->design;
+  const size_t q = d->effects, n = d->coordinates;
+  double total[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS] = {0};
+  double pull[IDM_MOST_EFFECTS] = {0};
+  double gradient[IDM_MOST_EFFECTS], curvature[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  cell_at c = {.chain = chain, .judge = judge, .coordinates = n, .error = opt_error};
+  idm_status status = IDM_OK;
+  for (size_t cell = chain->model->first[person]; cell < chain->model->first[person + 1]; cell++) {
+    c.cell = cell;
+    idm_model_numbers(d, cell, e, c.x);
+    measure(chain, person, &c);
+    status = differentiate(&c, gradient, curvature);
+    if (status != IDM_OK) return status;
+    straighten(n, curvature);
+    const double *share = d->share + cell * q;
+    for (size_t i = 0; i < q; i++) {
+      const size_t ki = d->effect_coordinate[i];
+      const double si = share[i] / c.step[ki];
+      pull[i] += si * gradient[ki];
+      for (size_t j = 0; j < q; j++) {
+        const size_t kj = d->effect_coordinate[j];
+        total[i * q + j] += si * share[j] / c.step[kj] * curvature[ki * n + kj];
+      }
+    }
+  }
+  for (size_t i = 0; i < q; i++)
+    for (size_t j = 0; j < q; j++) pull[i] += total[i * q + j] * e[j];
+  memcpy(chain->curvature + person * q * q, total, q * q * sizeof *total);
+  memcpy(chain->pull + person * q, pull, q * sizeof *pull);
+  return IDM_OK;
+}
+
+/* Effects of a person at u under the chain's population. */
+static void place(const people_chain *c, size_t person, const double *u, double *z, double *e)
+{
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  idm_population_mean(d, &c->now.population, person, mean);
+  idm_normal_frame(&frame, c->now.population.factor, mean, c->curvature + person * q * q,
+                   c->pull + person * q, scratch);
+  idm_normal_open(&frame, u, z);
+  idm_normal_effects(q, c->now.population.factor, mean, z, e);
+}
+
+/* A few rounds of Newton's method, none longer than a prior sd. */
+idm_status idm_chain_settle(people_chain *c, idm_judge *judge, size_t from, size_t to,
+                            idm_error *opt_error)
+{
+  enum { most_rounds = 6 };
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  double u[IDM_MOST_EFFECTS] = {0}, z[IDM_MOST_EFFECTS], e[IDM_MOST_EFFECTS];
+  idm_status status = IDM_OK;
+  for (size_t i = from; i < to && status == IDM_OK; i++) {
+    double *at = c->now.e + i * q;
+    idm_population_mean(d, &c->now.population, i, at);
+    memset(u, 0, sizeof u);
+    for (int round = 0; round < most_rounds && status == IDM_OK; round++) {
+      status = expand(c, judge, i, at, opt_error);
+      place(c, i, u, z, e);
+      for (size_t j = 0; j < q; j++)
+        at[j] += fmin(fmax(e[j] - at[j], -d->sd_scale[j]), d->sd_scale[j]);
+    }
+    if (status == IDM_OK) status = expand(c, judge, i, at, opt_error);
+    for (size_t j = 0; j < q; j++) u[j] = idm_random_normal(&c->own[i]);
+    place(c, i, u, c->now.z + i * q, at);
+  }
+  return status;
+}
+
+idm_status idm_chain_approximate(people_chain *c, idm_judge *judge, size_t from, size_t to,
+                                 idm_error *opt_error)
+{
+  const size_t q = c->model->design->effects;
+  double e[IDM_MOST_EFFECTS];
+  idm_status status = IDM_OK;
+  for (size_t i = from; i < to && status == IDM_OK; i++) {
+    for (size_t j = 0; j < q; j++)
+      e[j] = c->summed ? c->sum[i * q + j] / (double)c->summed : c->now.e[i * q + j];
+    status = expand(c, judge, i, e, opt_error);
+  }
+  return status;
+}
+
+/* (Sigma + H^-1)^-1 = H - H L (T T')^-1 L' H: what a person says of the population's mean. */
+static void inform(const people_chain *c, size_t person, double *information)
+{
+  const size_t q = c->model->design->effects;
+  const double *curvature = c->curvature + person * q * q;
+  const double *factor = c->now.population.factor;
+  const double nowhere[IDM_MOST_EFFECTS] = {0}; /* T does not depend on the means */
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS];
+  double column[IDM_MOST_EFFECTS], scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  idm_normal_frame(&frame, factor, nowhere, curvature, nowhere, scratch);
+  for (size_t j = 0; j < q; j++) {
+    for (size_t k = 0; k < q; k++) {
+      column[k] = 0;
+      for (size_t l = k; l < q; l++) column[k] += factor[l * q + k] * curvature[l * q + j];
+    }
+    idm_lower_solve(q, t, column);
+    memcpy(scratch + j * q, column, q * sizeof *column); /* T^-1 L' H, by columns */
+  }
+  for (size_t i = 0; i < q; i++)
+    for (size_t j = 0; j < q; j++) {
+      double sum = curvature[i * q + j];
+      for (size_t k = 0; k < q; k++) sum -= scratch[i * q + k] * scratch[j * q + k];
+      information[i * q + j] = sum;
+    }
+}
+
+/* Precision of the coefficients under the approximation, people integrated out. */
+static void add_person(people_chain *c, size_t person, const double *information)
+{
+  const idm_design *d = c->model->design;
+  const population *p = &c->now.population;
+  for (size_t j = 0; j < d->effects; j++)
+    for (size_t k = 0; k < d->effects; k++)
+      for (size_t a = 0; a < d->coefficients[j]; a++)
+        for (size_t b = 0; b < d->coefficients[k]; b++)
+          c->precision[(p->first[j] + a) * p->coefficients + p->first[k] + b] +=
+              information[j * d->effects + k] * d->regressor[j][person * d->coefficients[j] + a] *
+              d->regressor[k][person * d->coefficients[k] + b];
+}
+
+void idm_chain_approximated(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  const population *p = &c->now.population;
+  const size_t n = p->coefficients;
+  double information[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  memset(c->precision, 0, n * n * sizeof *c->precision);
+  for (size_t i = 0; i < d->people; i++) {
+    inform(c, i, information);
+    add_person(c, i, information);
+  }
+  for (size_t j = 0; j < d->effects; j++)
+    for (size_t a = 0; a < d->coefficients[j]; a++) {
+      const double sd = d->coefficient_sd[j][a];
+      c->precision[(p->first[j] + a) * (n + 1)] += 1 / (sd * sd);
+    }
+  if (!idm_cholesky(n, c->precision)) { /* beyond the range of numbers: steps by the prior */
+    memset(c->precision, 0, n * n * sizeof *c->precision);
+    for (size_t j = 0; j < d->effects; j++)
+      for (size_t a = 0; a < d->coefficients[j]; a++)
+        c->precision[(p->first[j] + a) * (n + 1)] = 1 / d->coefficient_sd[j][a];
+  }
+  memset(c->sum, 0, d->people * d->effects * sizeof *c->sum);
+  c->summed = 0;
+  for (size_t k = 0; k < d->coordinates; k++) {
+    c->low[k] = INFINITY;
+    c->high[k] = -INFINITY;
+  }
+}

@@ -1,0 +1,245 @@
+/* Exact likelihoods of cells: see the header. */
+#include "invert/people/cells.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "base/memory.h"
+#include "data/part.h"
+#include "idm/score.h"
+#include "invert/parameters.h"
+
+struct idm_judge {
+  idm_cells *cells;
+  idm_theta *theta;
+  idm_workspace *workspace;
+  idm_solver solver;
+  idm_scorer **scorer; /* [cell]: made when first needed */
+  idm_scorer *whole;   /* of all cells at once; likewise */
+  bool busy;
+};
+
+struct idm_cells {
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_design *design;
+  const idm_parameters *parameters;
+  idm_prefix_tree *tree;
+  idm_data **part;         /* [cell] */
+  idm_prefix_tree **trees; /* [cell] */
+  size_t judges;
+  idm_judge *judge;
+  pthread_mutex_t mutex; /* of `busy` */
+};
+
+static void close_judge(idm_judge *j, size_t cells)
+{
+  for (size_t c = 0; j->scorer && c < cells; c++) idm_scorer_destroy(j->scorer[c]);
+  free(j->scorer);
+  idm_scorer_destroy(j->whole);
+  idm_workspace_destroy(j->workspace);
+  idm_theta_destroy(j->theta);
+}
+
+void idm_cells_destroy(idm_cells *cells)
+{
+  if (!cells) return;
+  const size_t n = cells->design->cells;
+  for (size_t i = 0; cells->judge && i < cells->judges; i++) close_judge(&cells->judge[i], n);
+  free(cells->judge);
+  for (size_t c = 0; cells->trees && c < n; c++) idm_prefix_tree_destroy(cells->trees[c]);
+  for (size_t c = 0; cells->part && c < n; c++) idm_data_destroy(cells->part[c]);
+  free(cells->trees);
+  free(cells->part);
+  idm_prefix_tree_destroy(cells->tree);
+  pthread_mutex_destroy(&cells->mutex);
+  free(cells);
+}
+
+/* Trajectories by cell, in the order of the log, and where each cell's begin. */
+static idm_status sort_trajectories(const idm_cells *cells, uint32_t **ret_order,
+                                    size_t **ret_first, idm_error *opt_error)
+{
+  const idm_design *d = cells->design;
+  const size_t trajectories = cells->data->trajectories;
+  uint32_t *order = idm_new(trajectories, sizeof *order);
+  size_t *first = idm_new(d->cells + 2, sizeof *first);
+  *ret_order = order;
+  *ret_first = first;
+  if (!order || !first) return idm_fail_memory(opt_error);
+  for (size_t t = 0; t < trajectories; t++) first[d->cell_of[t] + 2]++;
+  for (size_t c = 0; c < d->cells; c++) first[c + 2] += first[c + 1];
+  for (size_t t = 0; t < trajectories; t++) order[first[d->cell_of[t] + 1]++] = (uint32_t)t;
+  return IDM_OK;
+}
+
+static idm_status split(idm_cells *cells, idm_error *opt_error)
+{
+  const size_t n = cells->design->cells;
+  uint32_t *order;
+  size_t *first;
+  cells->part = idm_new(n, sizeof *cells->part);
+  cells->trees = idm_new(n, sizeof *cells->trees);
+  if (!cells->part || !cells->trees) return idm_fail_memory(opt_error);
+  idm_status status = sort_trajectories(cells, &order, &first, opt_error);
+  for (size_t c = 0; c < n && status == IDM_OK; c++) {
+    status = idm_data_part(cells->data, order + first[c], first[c + 1] - first[c], &cells->part[c],
+                           opt_error);
+    if (status == IDM_OK)
+      status = idm_evidence_tree(cells->problem, cells->part[c], &cells->trees[c], opt_error);
+  }
+  free(order);
+  free(first);
+  return status;
+}
+
+static idm_status open_judge(idm_cells *cells, idm_judge *j, idm_error *opt_error)
+{
+  const idm_problem *p = cells->problem;
+  j->cells = cells;
+  idm_solver_default(&j->solver);
+  j->solver.slots = IDM_FROM_NOTHING;
+  j->scorer = idm_new(cells->design->cells, sizeof *j->scorer);
+  idm_status status = j->scorer ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(p->theta, &j->theta, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(p->setting, p->theta, &p->agent, &j->workspace, opt_error);
+  if (status == IDM_OK) status = idm_scorer_create(cells->data, cells->tree, &j->whole, opt_error);
+  return status;
+}
+
+/* No free number mends what the agent's models hold impossible; where the problem's own values
+ * cannot be planned for there is nothing to see. */
+static idm_status check_possible(idm_judge *j, idm_error *opt_error)
+{
+  idm_score score;
+  if (idm_plan(j->theta, &j->solver, j->workspace, NULL, NULL) != IDM_OK) return IDM_OK;
+  return idm_scorer_run(j->whole, idm_workspace_behavior(j->workspace), &score, opt_error);
+}
+
+idm_status idm_cells_create(const idm_problem *problem, const idm_data *data,
+                            const idm_design *design, const idm_parameters *parameters, int threads,
+                            idm_cells **ret_cells, idm_error *opt_error)
+{
+  *ret_cells = NULL;
+  idm_cells *cells = idm_new(1, sizeof *cells);
+  if (!cells) return idm_fail_memory(opt_error);
+  *cells = (idm_cells){.problem = problem,
+                       .data = data,
+                       .design = design,
+                       .parameters = parameters,
+                       .judges = threads < 1 ? 1 : (size_t)threads};
+  pthread_mutex_init(&cells->mutex, NULL);
+  cells->judge = idm_new(cells->judges, sizeof *cells->judge);
+  idm_status status = cells->judge ? idm_evidence_tree(problem, data, &cells->tree, opt_error)
+                                   : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = split(cells, opt_error);
+  for (size_t i = 0; i < cells->judges && status == IDM_OK; i++)
+    status = open_judge(cells, &cells->judge[i], opt_error);
+  if (status == IDM_OK) status = check_possible(&cells->judge[0], opt_error);
+  if (status == IDM_OK)
+    *ret_cells = cells;
+  else
+    idm_cells_destroy(cells);
+  return status;
+}
+
+idm_judge *idm_cells_borrow(idm_cells *cells)
+{
+  idm_judge *found = NULL;
+  pthread_mutex_lock(&cells->mutex);
+  for (size_t i = 0; i < cells->judges && !found; i++)
+    if (!cells->judge[i].busy) found = &cells->judge[i];
+  if (found) found->busy = true;
+  pthread_mutex_unlock(&cells->mutex);
+  return found;
+}
+
+void idm_cells_return(idm_cells *cells, idm_judge *judge)
+{
+  pthread_mutex_lock(&cells->mutex);
+  judge->busy = false;
+  pthread_mutex_unlock(&cells->mutex);
+}
+
+/* Numbers that cannot be planned for lie outside the support; they are no failure. */
+static bool outside(idm_status status)
+{
+  return status == IDM_NUMERICAL || status == IDM_INPUT;
+}
+
+static idm_status plan(idm_judge *j, const double *x, bool *planned, idm_error *opt_error)
+{
+  idm_error error = {0};
+  const idm_parameters *parameters = j->cells->parameters;
+  *planned = false;
+  for (size_t i = 0; i < parameters->dimension; i++)
+    if (!isfinite(x[i])) return IDM_OK;
+  idm_parameters_set(parameters, x, j->theta);
+  if (idm_parameters_are_lost(parameters, j->theta)) return IDM_OK;
+  const idm_status status = idm_plan(j->theta, &j->solver, j->workspace, NULL, &error);
+  *planned = status == IDM_OK;
+  if (status == IDM_OK || outside(status)) return IDM_OK;
+  if (opt_error) *opt_error = error;
+  return status;
+}
+
+idm_status idm_cells_anchor(idm_cells *cells, const double *x, idm_error *opt_error)
+{
+  static const double alone = 1;
+  idm_status status = IDM_OK;
+  bool planned = true;
+  for (size_t i = 0; i < cells->judges && status == IDM_OK && planned; i++) {
+    idm_judge *j = &cells->judge[i];
+    j->solver.slots = IDM_FROM_NOTHING;
+    status = plan(j, x, &planned, opt_error);
+    if (status == IDM_OK && planned) status = idm_workspace_keep(j->workspace, 0, opt_error);
+    if (status == IDM_OK && planned) j->solver.slots = 1;
+    j->solver.weights = &alone;
+  }
+  return status;
+}
+
+/* Score what is planned; false where something seen is impossible. */
+static idm_status score(idm_judge *j, idm_scorer *scorer, bool *scored, double *log_likelihood,
+                        idm_error *opt_error)
+{
+  idm_error error = {0};
+  idm_score result;
+  const idm_status status =
+      idm_scorer_run(scorer, idm_workspace_behavior(j->workspace), &result, &error);
+  *scored = status == IDM_OK;
+  if (status == IDM_OK) *log_likelihood = result.log_likelihood;
+  if (status == IDM_OK || outside(status)) return IDM_OK;
+  if (opt_error) *opt_error = error;
+  return status;
+}
+
+idm_status idm_judge_cell(idm_judge *j, size_t cell, const double *x, double *log_likelihood,
+                          idm_error *opt_error)
+{
+  bool good;
+  *log_likelihood = -INFINITY;
+  idm_status status = plan(j, x, &good, opt_error);
+  if (status != IDM_OK || !good) return status;
+  if (!j->scorer[cell])
+    status =
+        idm_scorer_create(j->cells->part[cell], j->cells->trees[cell], &j->scorer[cell], opt_error);
+  if (status == IDM_OK) status = score(j, j->scorer[cell], &good, log_likelihood, opt_error);
+  if (isnan(*log_likelihood)) *log_likelihood = -INFINITY;
+  return status;
+}
+
+idm_status idm_judge_all(idm_judge *j, const double *x, double *log_likelihood,
+                         idm_error *opt_error)
+{
+  const idm_design *d = j->cells->design;
+  bool good;
+  double total;
+  idm_status status = plan(j, x, &good, opt_error);
+  if (status == IDM_OK && good) status = score(j, j->whole, &good, &total, opt_error);
+  for (size_t c = 0; c < d->cells; c++) log_likelihood[c] = good ? 0 : -INFINITY;
+  for (size_t t = 0; good && status == IDM_OK && t < j->cells->data->trajectories; t++)
+    log_likelihood[d->cell_of[t]] += idm_scorer_trajectory(j->whole, t);
+  return status;
+}

@@ -1,0 +1,127 @@
+/* The state of a chain: making it, and looking at it. */
+#include "invert/people/chain.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+static const double log_two_pi = 1.8378770664093454836;
+
+static void close_state(people_state *s)
+{
+  idm_population_destroy(&s->population);
+  free(s->z);
+  free(s->e);
+  free(s->exact);
+  free(s->rough);
+}
+
+static idm_status open_state(const idm_design *d, people_state *s, idm_error *opt_error)
+{
+  const size_t numbers = idm_times(d->people, d->effects);
+  const idm_status status = idm_population_create(d, &s->population, opt_error);
+  if (status != IDM_OK) return status;
+  s->z = idm_new(numbers, sizeof *s->z);
+  s->e = idm_new(numbers, sizeof *s->e);
+  s->exact = idm_new(d->people, sizeof *s->exact);
+  s->rough = idm_new(d->people, sizeof *s->rough);
+  return s->z && s->e && s->exact && s->rough ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+void idm_chain_destroy(people_chain *c)
+{
+  close_state(&c->now);
+  close_state(&c->trial);
+  close_state(&c->next);
+  void *const arrays[] = {c->u,    c->curvature, c->pull,      c->sum,      c->low,
+                          c->high, c->own,       c->precision, c->log_step, c->scratch};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  *c = (people_chain){0};
+}
+
+static idm_status allocate(people_chain *c, idm_error *opt_error)
+{
+  const idm_design *d = c->model->design;
+  const size_t numbers = idm_times(d->people, d->effects);
+  idm_status status = open_state(d, &c->now, opt_error);
+  if (status == IDM_OK) status = open_state(d, &c->trial, opt_error);
+  if (status == IDM_OK) status = open_state(d, &c->next, opt_error);
+  if (status != IDM_OK) return status;
+  const population *p = &c->now.population;
+  const size_t square = idm_times(p->coefficients, p->coefficients);
+  c->u = idm_new(numbers, sizeof *c->u);
+  c->curvature = idm_new(idm_times(numbers, d->effects), sizeof *c->curvature);
+  c->pull = idm_new(numbers, sizeof *c->pull);
+  c->sum = idm_new(numbers, sizeof *c->sum);
+  c->low = idm_new(d->coordinates, sizeof *c->low);
+  c->high = idm_new(d->coordinates, sizeof *c->high);
+  c->own = idm_new(d->people, sizeof *c->own);
+  c->precision = idm_new(square, sizeof *c->precision);
+  c->log_step = idm_new(1 + d->effects + p->pairs, sizeof *c->log_step);
+  c->scratch = idm_new(square + p->coefficients + 4 * d->effects * d->effects, sizeof *c->scratch);
+  return c->u && c->curvature && c->pull && c->sum && c->low && c->high && c->own && c->precision &&
+                 c->log_step && c->scratch
+             ? IDM_OK
+             : idm_fail_memory(opt_error);
+}
+
+/* Somewhere in the population's prior, its middle half. */
+static void guess_population(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  population *p = &c->now.population;
+  for (size_t j = 0; j < d->effects; j++) {
+    for (size_t a = 0; a < d->coefficients[j]; a++)
+      p->b[p->first[j] + a] =
+          d->coefficient_mean[j][a] + 0.3 * d->coefficient_sd[j][a] * idm_random_normal(&c->random);
+    p->root[j] = d->sd_scale[j] * (0.3 + 0.7 * idm_random_uniform(&c->random));
+    c->log_step[1 + j] = log(0.3 * d->sd_scale[j]);
+  }
+  c->log_step[0] = log(2.4 / sqrt((double)p->coefficients));
+  for (size_t k = 0; k < p->pairs; k++) {
+    p->partial[k] = 0.3 * idm_random_normal(&c->random);
+    c->log_step[1 + d->effects + k] = log(0.5);
+  }
+  idm_population_build(p);
+}
+
+idm_status idm_chain_create(const people_model *model, uint64_t seed, uint64_t streams,
+                            people_chain *chain, idm_error *opt_error)
+{
+  *chain = (people_chain){.model = model, .adapting = true, .exactly = !model->table};
+  const idm_status status = allocate(chain, opt_error);
+  if (status != IDM_OK) {
+    idm_chain_destroy(chain);
+    return status;
+  }
+  idm_random_init(&chain->random, seed, streams);
+  for (size_t i = 0; i < model->design->people; i++)
+    idm_random_init(&chain->own[i], seed, streams + 1 + i);
+  guess_population(chain);
+  return IDM_OK;
+}
+
+idm_status idm_chain_look(people_chain *c, idm_judge *judge, size_t from, size_t to,
+                          idm_error *opt_error)
+{
+  const size_t q = c->model->design->effects;
+  idm_status status = IDM_OK;
+  for (size_t i = from; i < to && status == IDM_OK; i++) {
+    const double *e = c->now.e + i * q;
+    if (c->model->table) c->now.rough[i] = idm_model_rough(c->model, i, e);
+    if (c->exactly) status = idm_model_exact(c->model, judge, i, e, &c->now.exact[i], opt_error);
+  }
+  return status;
+}
+
+double idm_chain_log_posterior(const people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  double sum = idm_population_log_density(d, &c->now.population);
+  double squares = 0;
+  for (size_t i = 0; i < d->people * d->effects; i++) squares += c->now.z[i] * c->now.z[i];
+  for (size_t i = 0; i < d->people; i++) sum += c->now.exact[i];
+  const double each =
+      idm_population_log_det(&c->now.population) + 0.5 * (double)d->effects * log_two_pi;
+  return sum - 0.5 * squares - (double)d->people * each;
+}

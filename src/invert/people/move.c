@@ -1,0 +1,327 @@
+/* Moves of the population: given the people, and with them.
+ *
+ * Contents: closed form · covariance · with the people */
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/people/chain.h"
+#include "invert/people/check.h"
+
+/* --- closed form ---------------------------------------------------------------------------- */
+
+/* Effects stay where they are; their means have moved by `shift` coefficients, or the factor has
+ * changed: r is e - m before the change, [person][effect]. */
+static void stay(people_chain *c, const double *r)
+{
+  const size_t q = c->model->design->effects;
+  for (size_t i = 0; i < c->model->design->people; i++) {
+    memcpy(c->now.z + i * q, r + i * q, q * sizeof *r);
+    idm_lower_solve(q, c->now.population.factor, c->now.z + i * q);
+  }
+}
+
+/* e - m, from z: a difference would lose what a small sd leaves. */
+static void residuals(const people_chain *c, double *r)
+{
+  const size_t q = c->model->design->effects;
+  memcpy(r, c->now.z, c->model->design->people * q * sizeof *r);
+  for (size_t i = 0; i < c->model->design->people; i++)
+    idm_lower_multiply(q, c->now.population.factor, r + i * q);
+}
+
+/* Precision of the coefficients given the people, and its product with the distance of their mean
+ * from where they are. */
+static void regress(const people_chain *c, double *precision, double *right)
+{
+  const idm_design *d = c->model->design;
+  const population *p = &c->now.population;
+  const size_t q = d->effects, n = p->coefficients;
+  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], y[IDM_MOST_EFFECTS];
+  idm_cholesky_inverse(q, p->factor, omega);
+  for (size_t j = 0; j < q; j++)
+    for (size_t a = p->first[j]; a < p->first[j + 1]; a++) {
+      const double sd = d->coefficient_sd[j][a - p->first[j]];
+      right[a] = (d->coefficient_mean[j][a - p->first[j]] - p->b[a]) / (sd * sd);
+      for (size_t k = 0; k < q; k++)
+        for (size_t b = p->first[k]; b < p->first[k + 1]; b++)
+          precision[a * n + b] = omega[j * q + k] * c->model->gram[a * n + b];
+      precision[a * n + a] += 1 / (sd * sd);
+    }
+  for (size_t i = 0; i < d->people; i++) {
+    memcpy(y, c->now.z + i * q, q * sizeof *y);
+    idm_lower_solve_transposed(q, p->factor, y);
+    for (size_t j = 0; j < q; j++)
+      for (size_t a = 0; a < d->coefficients[j]; a++)
+        right[p->first[j] + a] += d->regressor[j][i * d->coefficients[j] + a] * y[j];
+  }
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* Coefficients given people and covariance: a normal regression. */
+static void draw_coefficients(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  population *p = &c->now.population;
+  const size_t q = d->effects, n = p->coefficients;
+  double *precision = c->scratch;
+  double *shift = precision + n * n;
+  double *r = c->next.e;
+  regress(c, precision, shift);
+  if (!all_finite(precision, n * n) || !idm_cholesky(n, precision)) return;
+  idm_lower_solve(n, precision, shift);
+  for (size_t a = 0; a < n; a++) shift[a] += idm_random_normal(&c->random);
+  idm_lower_solve_transposed(n, precision, shift);
+  if (!all_finite(shift, n)) return;
+  residuals(c, r);
+  for (size_t a = 0; a < n; a++) p->b[a] += shift[a];
+  for (size_t i = 0; i < d->people; i++)
+    for (size_t j = 0; j < q; j++)
+      for (size_t a = 0; a < d->coefficients[j]; a++)
+        r[i * q + j] -= d->regressor[j][i * d->coefficients[j] + a] * shift[p->first[j] + a];
+  stay(c, r);
+}
+
+/* --- covariance ----------------------------------------------------------------------------- */
+
+/* Log density of the covariance given the people: they enter by the scatter of their residuals. */
+static double covariance_density(const people_chain *c, population *p, const double *scatter)
+{
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  idm_population_build(p);
+  idm_cholesky_inverse(q, p->factor, omega);
+  double trace = 0;
+  for (size_t i = 0; i < q * q; i++) trace += omega[i] * scatter[i];
+  const double density =
+      idm_population_log_prior(d, p) - 0.5 * trace - (double)d->people * idm_population_log_det(p);
+  return isfinite(density) ? density : -INFINITY;
+}
+
+/* One number by slice sampling (Neal 2003): an interval is found by stepping out, then shrinks. */
+static void slice(people_chain *c, population *p, const double *scatter, double *number,
+                  double width)
+{
+  enum { most_steps = 20, most_shrinks = 200 };
+  const double now = *number;
+  const double level = covariance_density(c, p, scatter) + log(idm_random_uniform(&c->random));
+  double low = now - width * idm_random_uniform(&c->random);
+  double high = low + width;
+  for (int i = 0; i < most_steps; i++, low -= width) {
+    *number = low;
+    if (!(covariance_density(c, p, scatter) > level)) break;
+  }
+  for (int i = 0; i < most_steps; i++, high += width) {
+    *number = high;
+    if (!(covariance_density(c, p, scatter) > level)) break;
+  }
+  for (int i = 0; i < most_shrinks; i++) {
+    *number = low + (high - low) * idm_random_uniform(&c->random);
+    if (covariance_density(c, p, scatter) > level) return;
+    if (*number < now)
+      low = *number;
+    else
+      high = *number;
+  }
+  *number = now;
+  idm_population_build(p);
+}
+
+static void draw_covariance(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  population *p = &c->now.population;
+  const size_t q = d->effects;
+  double scatter[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS] = {0};
+  double *r = c->next.e;
+  residuals(c, r);
+  for (size_t i = 0; i < d->people; i++)
+    for (size_t j = 0; j < q; j++)
+      for (size_t k = 0; k < q; k++) scatter[j * q + k] += r[i * q + j] * r[i * q + k];
+  if (covariance_density(c, p, scatter) > -INFINITY) {
+    for (size_t j = 0; j < q; j++) slice(c, p, scatter, &p->root[j], d->sd_scale[j]);
+    for (size_t k = 0; k < p->pairs; k++) slice(c, p, scatter, &p->partial[k], 1);
+  }
+  idm_population_build(p);
+  stay(c, r);
+}
+
+/* --- with the people ------------------------------------------------------------------------ */
+
+/* Put everybody at u under a population: z, e, the table's word and
+ * rest = sum_i (-|z_i|^2/2 - log det T_i) + log prior, the log density of (population, u) less the
+ * likelihoods. */
+static void carry(people_chain *c, people_state *s)
+{
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  s->rest = idm_population_log_prior(d, &s->population);
+  for (size_t i = 0; i < d->people; i++) {
+    double *z = s->z + i * q;
+    double squares = 0;
+    idm_population_mean(d, &s->population, i, mean);
+    idm_normal_frame(&frame, s->population.factor, mean, c->curvature + i * q * q, c->pull + i * q,
+                     scratch);
+    idm_normal_open(&frame, c->u + i * q, z);
+    idm_normal_effects(q, s->population.factor, mean, z, s->e + i * q);
+    for (size_t j = 0; j < q; j++) squares += z[j] * z[j];
+    s->rest -= 0.5 * squares + frame.log_det;
+    if (c->model->table) s->rough[i] = idm_model_rough(c->model, i, s->e + i * q);
+  }
+}
+
+/* u of everybody as they are, and the rest of their density. */
+static void hold(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  c->now.rest = idm_population_log_prior(d, &c->now.population);
+  for (size_t i = 0; i < d->people; i++) {
+    const double *z = c->now.z + i * q;
+    idm_population_mean(d, &c->now.population, i, mean);
+    idm_normal_frame(&frame, c->now.population.factor, mean, c->curvature + i * q * q,
+                     c->pull + i * q, scratch);
+    idm_normal_close(&frame, z, c->u + i * q);
+    for (size_t j = 0; j < q; j++) c->now.rest -= 0.5 * z[j] * z[j];
+    c->now.rest -= frame.log_det;
+  }
+}
+
+static double total(const people_chain *c, const double *likelihood)
+{
+  double sum = 0;
+  for (size_t i = 0; i < c->model->design->people; i++) sum += likelihood[i];
+  return sum;
+}
+
+static size_t blocks(const people_chain *c)
+{
+  return 1 + c->now.population.effects + c->now.population.pairs;
+}
+
+/* A step of one block: all coefficients, every other time; or a root, or a partial. */
+static void step(people_chain *c, const people_state *from, people_state *to)
+{
+  population *p = &to->population;
+  const size_t n = p->coefficients;
+  idm_population_assign(p, &from->population);
+  const bool mean = idm_random_uniform(&c->random) < 0.5;
+  const size_t others = blocks(c) - 1;
+  const size_t other = (size_t)(idm_random_uniform(&c->random) * (double)others);
+  c->block = mean ? 0 : 1 + (other < others ? other : others - 1);
+  const double size = exp(c->log_step[c->block]);
+  if (!mean) {
+    p->number[n + c->block - 1] += size * idm_random_normal(&c->random);
+    idm_population_build(p);
+  } else {
+    double *shift = c->scratch;
+    for (size_t a = 0; a < n; a++) shift[a] = size * idm_random_normal(&c->random);
+    idm_lower_solve_transposed(n, c->precision, shift);
+    for (size_t a = 0; a < n; a++) p->b[a] += shift[a];
+  }
+  carry(c, to);
+}
+
+/* Robbins and Monro: three or four in ten. */
+static void tune(people_chain *c, bool accepted)
+{
+  if (c->adapting) c->log_step[c->block] += 0.1 * ((accepted ? 1 : 0) - 0.35);
+}
+
+static void swap(people_state *a, people_state *b)
+{
+  const people_state kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+static void copy_state(const people_chain *c, people_state *to, const people_state *from)
+{
+  const size_t people = c->model->design->people;
+  const size_t bytes = people * c->model->design->effects * sizeof *to->z;
+  idm_population_assign(&to->population, &from->population);
+  memcpy(to->z, from->z, bytes);
+  memcpy(to->e, from->e, bytes);
+  memcpy(to->rough, from->rough, people * sizeof *to->rough);
+  to->rest = from->rest;
+}
+
+/* Steps by the table; the block is drawn each time, so that the way back is as likely. */
+static void wander(people_chain *c)
+{
+  const size_t steps = 6 * blocks(c);
+  copy_state(c, &c->trial, &c->now);
+  double density = c->trial.rest + total(c, c->trial.rough);
+  for (size_t i = 0; i < steps; i++) {
+    step(c, &c->trial, &c->next);
+    const double new = c->next.rest + total(c, c->next.rough);
+    const bool accepted = log(idm_random_uniform(&c->random)) < new - density;
+    tune(c, accepted);
+    if (!accepted) continue;
+    density = new;
+    swap(&c->trial, &c->next);
+  }
+}
+
+void idm_chain_propose(people_chain *c)
+{
+  const idm_design *d = c->model->design;
+  draw_coefficients(c);
+  draw_covariance(c);
+  hold(c);
+  if (c->model->table)
+    wander(c);
+  else
+    step(c, &c->now, &c->trial);
+  if (!c->adapting) return;
+  c->summed++;
+  for (size_t i = 0; i < d->people * d->effects; i++) c->sum[i] += c->now.e[i];
+  for (size_t cell = 0; cell < d->cells; cell++) {
+    double x[IDM_MOST_EFFECTS];
+    idm_model_numbers(d, cell, c->now.e + d->cell_person[cell] * d->effects, x);
+    for (size_t k = 0; k < d->coordinates; k++) {
+      c->low[k] = fmin(c->low[k], x[k]);
+      c->high[k] = fmax(c->high[k], x[k]);
+    }
+  }
+}
+
+idm_status idm_chain_judge(people_chain *c, idm_judge *judge, size_t from, size_t to,
+                           idm_error *opt_error)
+{
+  const size_t q = c->model->design->effects;
+  idm_status status = IDM_OK;
+  for (size_t i = from; i < to && status == IDM_OK && c->exactly; i++)
+    status = idm_model_exact(c->model, judge, i, c->trial.e + i * q, &c->trial.exact[i], opt_error);
+  return status;
+}
+
+void idm_chain_decide(people_chain *c)
+{
+  const bool table = c->model->table != NULL;
+  if (c->exactly) {
+    double gain = total(c, c->trial.exact) - total(c, c->now.exact);
+    if (table) gain -= total(c, c->trial.rough) - total(c, c->now.rough);
+    if (!table) gain += c->trial.rest - c->now.rest;
+    const double bar = log(idm_random_uniform(&c->random));
+    const bool accepted = bar < gain || (isnan(gain) && total(c, c->trial.exact) > -INFINITY);
+    if (!table) tune(c, accepted);
+    c->proposed++;
+    c->kept += accepted;
+    if (!accepted) return;
+  }
+  swap(&c->now, &c->trial);
+}

@@ -1,0 +1,407 @@
+/* Draws of people and population: chains in step, everybody in parallel.
+ *
+ * All chains do the same part of a sweep at the same time, in small tasks, so that threads are busy
+ * whatever their number; each chain and each person has a stream of its own, and judges differ in
+ * nothing, so that no draw depends on the schedule.
+ *
+ * Contents: draws · tasks · watching · warming up · sampling */
+#include "idm/people.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/parallel.h"
+#include "invert/label.h"
+#include "invert/matching/fit.h"
+#include "invert/people/chain.h"
+#include "invert/people/check.h"
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+void idm_design_destroy(idm_design *design)
+{
+  if (!design) return;
+  for (size_t j = 0; j < design->effects; j++) {
+    if (design->coefficient) idm_labels_destroy(&design->coefficient[j]);
+    if (design->regressor) free(design->regressor[j]);
+    if (design->coefficient_mean) free(design->coefficient_mean[j]);
+    if (design->coefficient_sd) free(design->coefficient_sd[j]);
+  }
+  void *const arrays[] = {design->cell_person,
+                          design->cell_of,
+                          design->effect_coordinate,
+                          design->share,
+                          design->coefficients,
+                          design->coefficient,
+                          (void *)design->regressor,
+                          (void *)design->coefficient_mean,
+                          (void *)design->coefficient_sd,
+                          design->sd_scale};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  idm_labels_destroy(&design->person);
+  idm_labels_destroy(&design->effect);
+  free(design);
+}
+
+void idm_people_destroy(idm_people *people)
+{
+  if (!people) return;
+  void *const arrays[] = {
+      people->coefficient_first, people->effect,        people->coefficient,   people->sd,
+      people->correlation,       people->log_posterior, people->log_likelihood};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  free(people);
+}
+
+static idm_status make_draws(const idm_design *d, const idm_fit_settings *settings,
+                             idm_people **ret_people, idm_error *opt_error)
+{
+  const size_t q = d->effects;
+  const size_t series = idm_times(settings->chains, (size_t)settings->draws);
+  idm_people *p = idm_new(1, sizeof *p);
+  *ret_people = p;
+  if (!p) return idm_fail_memory(opt_error);
+  *p = (idm_people){.chains = settings->chains,
+                    .draws = (size_t)settings->draws,
+                    .people = d->people,
+                    .effects = q};
+  p->coefficient_first = idm_new(q + 1, sizeof *p->coefficient_first);
+  if (!p->coefficient_first) return idm_fail_memory(opt_error);
+  for (size_t j = 0; j < q; j++)
+    p->coefficient_first[j + 1] = p->coefficient_first[j] + d->coefficients[j];
+  p->effect = idm_new(idm_times(series, idm_times(q, d->people)), sizeof *p->effect);
+  p->coefficient = idm_new(idm_times(series, p->coefficient_first[q]), sizeof *p->coefficient);
+  p->sd = idm_new(idm_times(series, q), sizeof *p->sd);
+  p->correlation = idm_new(idm_times(series, q * (q - 1) / 2), sizeof *p->correlation);
+  p->log_posterior = idm_new(series, sizeof *p->log_posterior);
+  p->log_likelihood = idm_new(idm_times(series, d->people), sizeof *p->log_likelihood);
+  return p->effect && p->coefficient && p->sd && p->correlation && p->log_posterior &&
+                 p->log_likelihood
+             ? IDM_OK
+             : idm_fail_memory(opt_error);
+}
+
+/* A chain as it is, as one of its draws. */
+static void keep_draw(idm_people *p, size_t chain, size_t draw, const people_chain *c)
+{
+  const size_t series = p->chains * p->draws;
+  const size_t at = chain * p->draws + draw;
+  const population *now = &c->now.population;
+  double correlation[IDM_MOST_EFFECTS * (IDM_MOST_EFFECTS - 1) / 2 + 1];
+  idm_population_correlations(now, correlation);
+  for (size_t i = 0; i < p->people; i++) {
+    p->log_likelihood[i * series + at] = c->now.exact[i];
+    for (size_t j = 0; j < p->effects; j++)
+      p->effect[(j * p->people + i) * series + at] = c->now.e[i * p->effects + j];
+  }
+  for (size_t a = 0; a < now->coefficients; a++) p->coefficient[a * series + at] = now->b[a];
+  for (size_t j = 0; j < p->effects; j++) p->sd[j * series + at] = fabs(now->root[j]);
+  for (size_t k = 0; k < now->pairs; k++) p->correlation[k * series + at] = correlation[k];
+  p->log_posterior[at] = idm_chain_log_posterior(c);
+}
+
+/* [count][draws] to [count][fewer]. */
+static void shorten(double *x, size_t count, size_t draws, size_t fewer)
+{
+  for (size_t i = 1; i < count; i++) memmove(x + i * fewer, x + i * draws, fewer * sizeof *x);
+}
+
+static void cut_draws(idm_people *p, size_t fewer)
+{
+  const size_t n = p->chains;
+  const size_t q = p->effects;
+  shorten(p->effect, n * q * p->people, p->draws, fewer);
+  shorten(p->coefficient, n * p->coefficient_first[q], p->draws, fewer);
+  shorten(p->sd, n * q, p->draws, fewer);
+  shorten(p->correlation, n * (q * (q - 1) / 2), p->draws, fewer);
+  shorten(p->log_posterior, n, p->draws, fewer);
+  shorten(p->log_likelihood, n * p->people, p->draws, fewer);
+  p->draws = fewer;
+}
+
+/* --- tasks ---------------------------------------------------------------------------------- */
+
+/* People a task. */
+enum { portion = 8 };
+
+typedef idm_status (*part_of_sweep)(people_chain *chain, idm_judge *judge, size_t from, size_t to,
+                                    idm_error *opt_error);
+
+typedef struct fit_people {
+  people_model model;
+  idm_parameters *parameters;
+  size_t chains;
+  people_chain *chain;
+  int threads;
+  part_of_sweep part;    /* what tasks do */
+  pthread_mutex_t mutex; /* of status and error */
+  idm_status status;
+  idm_error error;
+  const idm_fit_watch *watch; /* NULL: nobody */
+  double done;                /* share of the work */
+  double shown;               /* when the watch was last called */
+  bool stopped;
+} fit_people;
+
+static void do_portion(void *content, size_t task)
+{
+  fit_people *f = content;
+  const size_t people = f->model.design->people;
+  const size_t portions = (people + portion - 1) / portion;
+  const size_t from = task % portions * portion;
+  const size_t to = from + portion < people ? from + portion : people;
+  idm_error error = {0};
+  idm_judge *judge = idm_cells_borrow(f->model.cells);
+  const idm_status status = f->part(&f->chain[task / portions], judge, from, to, &error);
+  idm_cells_return(f->model.cells, judge);
+  if (status == IDM_OK) return;
+  pthread_mutex_lock(&f->mutex);
+  f->status = status;
+  f->error = error;
+  pthread_mutex_unlock(&f->mutex);
+}
+
+static void propose(void *content, size_t chain)
+{
+  idm_chain_propose(&((fit_people *)content)->chain[chain]);
+}
+
+/* A part of the sweep for everybody in all chains. */
+static idm_status do_part(fit_people *f, part_of_sweep part, idm_error *opt_error)
+{
+  const size_t portions = (f->model.design->people + portion - 1) / portion;
+  f->part = part;
+  const idm_status status =
+      idm_parallel(f->chains * portions, f->threads, do_portion, NULL, f, opt_error);
+  if (status != IDM_OK) return status;
+  if (f->status != IDM_OK && opt_error) *opt_error = f->error;
+  return f->status;
+}
+
+static idm_status sweep(fit_people *f, idm_error *opt_error)
+{
+  /* Without a table a move of the population is one step, and several make up for it. */
+  const int moves = f->model.table ? 1 : 3;
+  idm_status status = do_part(f, idm_chain_people, opt_error);
+  for (int i = 0; i < moves && status == IDM_OK; i++) {
+    status = idm_parallel(f->chains, f->threads, propose, NULL, f, opt_error);
+    if (status == IDM_OK && f->chain[0].exactly) status = do_part(f, idm_chain_judge, opt_error);
+    for (size_t k = 0; k < f->chains && status == IDM_OK; k++) idm_chain_decide(&f->chain[k]);
+  }
+  return status;
+}
+
+/* --- watching ------------------------------------------------------------------------------- */
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const fit_people *f = content;
+  double proposed = 0, kept = 0;
+  for (size_t k = 0; f->chain && k < f->chains; k++) {
+    proposed += (double)f->chain[k].proposed;
+    kept += (double)f->chain[k].kept;
+  }
+  if (proposed > 0)
+    idm_print(buffer, size, "acceptance %.2f", kept / proposed);
+  else
+    idm_print(buffer, size, "warming up");
+}
+
+/* Whether to stop; asks the watch several times a second. */
+static bool look_up(void *content)
+{
+  fit_people *f = content;
+  const double now = idm_seconds();
+  if (f->stopped || !f->watch || !f->watch->progress || now < f->shown + 0.1) return f->stopped;
+  f->shown = now;
+  const idm_work work = {.done = f->done, .content = f, .describe = describe};
+  f->stopped = f->watch->progress(f->watch->context, &work);
+  return f->stopped;
+}
+
+/* --- warming up ----------------------------------------------------------------------------- */
+
+/* A table over a box, in place of the last one. Stopped, the last one stays. */
+static idm_status tabulate(fit_people *f, const double *low, const double *high,
+                           idm_error *opt_error)
+{
+  const idm_design *d = f->model.design;
+  idm_table *table;
+  double middle[IDM_MOST_EFFECTS];
+  for (size_t k = 0; k < d->coordinates; k++) middle[k] = (low[k] + high[k]) / 2;
+  idm_status status = idm_cells_anchor(f->model.cells, middle, opt_error);
+  if (status == IDM_OK)
+    status = idm_table_create(f->model.cells, d->cells, d->coordinates, low, high, f->threads,
+                              f->watch ? look_up : NULL, f, &table, opt_error);
+  if (status != IDM_OK || !table) return status;
+  idm_table_destroy(f->model.table);
+  f->model.table = table;
+  return IDM_OK;
+}
+
+/* The box that people kept to since the last approximation, and some room around it. */
+static idm_status tabulate_closer(fit_people *f, idm_error *opt_error)
+{
+  const size_t n = f->model.design->coordinates;
+  double low[IDM_MOST_EFFECTS], high[IDM_MOST_EFFECTS];
+  for (size_t k = 0; k < n; k++) {
+    low[k] = f->chain[0].low[k];
+    high[k] = f->chain[0].high[k];
+    for (size_t c = 1; c < f->chains; c++) {
+      low[k] = fmin(low[k], f->chain[c].low[k]);
+      high[k] = fmax(high[k], f->chain[c].high[k]);
+    }
+    if (!(low[k] < high[k])) return IDM_OK;
+    const double room = 0.2 * (high[k] - low[k]);
+    low[k] -= room;
+    high[k] += room;
+  }
+  return tabulate(f, low, high, opt_error);
+}
+
+static idm_status approximate(fit_people *f, idm_error *opt_error)
+{
+  const idm_status status = do_part(f, idm_chain_approximate, opt_error);
+  for (size_t k = 0; k < f->chains && status == IDM_OK; k++) idm_chain_approximated(&f->chain[k]);
+  return status;
+}
+
+/* From now on the kernel is fixed, and every likelihood exact. */
+static idm_status sharpen(fit_people *f, idm_error *opt_error)
+{
+  for (size_t k = 0; k < f->chains; k++) {
+    f->chain[k].exactly = true;
+    f->chain[k].adapting = false;
+  }
+  return do_part(f, idm_chain_look, opt_error);
+}
+
+/* Whether iteration t of the warm-up is one after which people are approximated anew. */
+static bool renews(long t, long warmup)
+{
+  static const double when[] = {0.03, 0.08, 0.15, 0.25, 0.35, 0.5, 0.7};
+  for (size_t i = 0; i < sizeof when / sizeof when[0]; i++)
+    if (t == lround(when[i] * (double)warmup)) return true;
+  return false;
+}
+
+static idm_status warm_up(fit_people *f, long warmup, double share, idm_error *opt_error)
+{
+  const long closer = lround(0.35 * (double)warmup);
+  idm_status status = IDM_OK;
+  for (long t = 1; t <= warmup && status == IDM_OK && !look_up(f); t++) {
+    status = sweep(f, opt_error);
+    f->done = share * (double)t / (double)warmup;
+    if (status == IDM_OK && t == closer && f->model.table) {
+      status = tabulate_closer(f, opt_error);
+      if (status == IDM_OK) status = do_part(f, idm_chain_look, opt_error);
+    }
+    if (status == IDM_OK && renews(t, warmup)) status = approximate(f, opt_error);
+    if (status == IDM_OK && t == lround(0.95 * (double)warmup)) status = sharpen(f, opt_error);
+  }
+  if (status == IDM_OK && f->chain[0].adapting) status = sharpen(f, opt_error);
+  return status;
+}
+
+/* --- sampling ------------------------------------------------------------------------------- */
+
+static uint64_t label_of(const idm_problem *problem, const idm_data *data, const idm_design *d,
+                         const idm_fit_settings *settings)
+{
+  uint64_t label = idm_label_request(NULL, problem, data, settings);
+  label = idm_label_numbers(label, d->share, d->cells * d->effects);
+  label = idm_label_numbers(label, d->sd_scale, d->effects);
+  label = idm_label_numbers(label, &d->correlation, 1);
+  for (size_t j = 0; j < d->effects; j++) {
+    label = idm_label_numbers(label, d->regressor[j], d->people * d->coefficients[j]);
+    label = idm_label_numbers(label, d->coefficient_mean[j], d->coefficients[j]);
+    label = idm_label_numbers(label, d->coefficient_sd[j], d->coefficients[j]);
+  }
+  return label;
+}
+
+static void close_fit(fit_people *f)
+{
+  for (size_t k = 0; f->chain && k < f->chains; k++) idm_chain_destroy(&f->chain[k]);
+  free(f->chain);
+  idm_model_destroy(&f->model);
+  idm_parameters_destroy(f->parameters);
+  pthread_mutex_destroy(&f->mutex);
+}
+
+static idm_status open_fit(fit_people *f, const idm_problem *problem, const idm_data *data,
+                           const idm_design *design, const idm_fit_settings *settings,
+                           idm_error *opt_error)
+{
+  idm_cells *cells;
+  double low[IDM_MOST_EFFECTS], high[IDM_MOST_EFFECTS];
+  const uint64_t seed = label_of(problem, data, design, settings);
+  idm_status status =
+      idm_cells_create(problem, data, design, f->parameters, f->threads, &cells, opt_error);
+  if (status == IDM_OK) status = idm_model_create(design, cells, &f->model, opt_error);
+  if (status != IDM_OK) return status;
+  idm_model_prior_box(&f->model, low, high);
+  status = tabulate(f, low, high, opt_error);
+  f->chain = idm_new(settings->chains, sizeof *f->chain);
+  if (status == IDM_OK && !f->chain) status = idm_fail_memory(opt_error);
+  for (size_t k = 0; k < settings->chains && status == IDM_OK; k++, f->chains++)
+    status = idm_chain_create(&f->model, seed, k * (design->people + 1), &f->chain[k], opt_error);
+  if (status == IDM_OK) status = do_part(f, idm_chain_settle, opt_error);
+  for (size_t k = 0; k < f->chains && status == IDM_OK; k++) idm_chain_approximated(&f->chain[k]);
+  return status == IDM_OK ? do_part(f, idm_chain_look, opt_error) : status;
+}
+
+static idm_status sample(fit_people *f, const idm_fit_settings *settings, idm_people *people,
+                         idm_error *opt_error)
+{
+  const long thin = settings->thin > 0 ? settings->thin : 1;
+  const double whole = (double)settings->warmup + (double)settings->draws * (double)thin;
+  const double share = (double)settings->warmup / whole;
+  idm_status status = warm_up(f, settings->warmup, share, opt_error);
+  long draws = 0;
+  while (status == IDM_OK && draws < settings->draws && (!draws || !look_up(f))) {
+    for (long i = 0; i < thin && status == IDM_OK; i++) status = sweep(f, opt_error);
+    for (size_t k = 0; k < f->chains && status == IDM_OK; k++)
+      keep_draw(people, k, (size_t)draws, &f->chain[k]);
+    draws++;
+    f->done = share + (1 - share) * (double)draws / (double)settings->draws;
+  }
+  if (status == IDM_OK && (size_t)draws < people->draws) cut_draws(people, (size_t)draws);
+  f->shown = -INFINITY;
+  look_up(f);
+  return status;
+}
+
+idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
+                          const idm_design *design, const idm_fit_settings *settings,
+                          const idm_fit_watch *opt_watch, idm_people **ret_people,
+                          idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(problem, data, design, settings, ret_people);
+  *ret_people = NULL;
+  fit_people f = {.threads = settings->threads, .watch = opt_watch};
+  idm_people *people = NULL;
+  pthread_mutex_init(&f.mutex, NULL);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK) status = idm_fit_infers(problem, opt_error);
+  if (status == IDM_OK) status = idm_data_validate(data, problem->setting, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &f.parameters, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_design_check(design, problem, data, idm_parameters_dimension(f.parameters), opt_error);
+  if (status == IDM_OK) status = open_fit(&f, problem, data, design, settings, opt_error);
+  if (status == IDM_OK) status = make_draws(design, settings, &people, opt_error);
+  if (status == IDM_OK) status = sample(&f, settings, people, opt_error);
+  if (status == IDM_OK && f.stopped)
+    idm_notes_add(opt_notes, "stopped after %zu draws a chain", people->draws);
+  close_fit(&f);
+  if (status == IDM_OK)
+    *ret_people = people;
+  else
+    idm_people_destroy(people);
+  return status;
+}
