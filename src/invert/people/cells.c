@@ -5,9 +5,16 @@
 #include <pthread.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "data/part.h"
 #include "idm/score.h"
 #include "invert/parameters.h"
+#include "invert/people/check.h"
+
+/* Anchors are products of Chebyshev nodes, so many an axis by dimension; beyond, the middle alone.
+ */
+enum { most_axes = 3, most_nodes = 8, most_anchors = 64 };
+static const size_t nodes_of[most_axes + 1] = {1, 8, 6, 4};
 
 struct idm_judge {
   idm_cells *cells;
@@ -16,6 +23,9 @@ struct idm_judge {
   idm_solver solver;
   idm_scorer **scorer; /* [cell]: made when first needed */
   idm_scorer *whole;   /* of all cells at once; likewise */
+  double weight[most_anchors];
+  idm_status status; /* of the last anchoring */
+  idm_error error;
   bool busy;
 };
 
@@ -30,6 +40,10 @@ struct idm_cells {
   size_t judges;
   idm_judge *judge;
   pthread_mutex_t mutex; /* of `busy` */
+  size_t axes;           /* of the anchors' product; 0: the middle alone */
+  double *middle;        /* [coordinate]: of the anchors' box, and half its sides */
+  double *half;
+  double node[most_nodes]; /* in (-1, 1) */
 };
 
 static void close_judge(idm_judge *j, size_t cells)
@@ -53,6 +67,8 @@ void idm_cells_destroy(idm_cells *cells)
   free(cells->part);
   idm_prefix_tree_destroy(cells->tree);
   pthread_mutex_destroy(&cells->mutex);
+  free(cells->middle);
+  free(cells->half);
   free(cells);
 }
 
@@ -131,7 +147,10 @@ idm_status idm_cells_create(const idm_problem *problem, const idm_data *data,
                        .judges = threads < 1 ? 1 : (size_t)threads};
   pthread_mutex_init(&cells->mutex, NULL);
   cells->judge = idm_new(cells->judges, sizeof *cells->judge);
-  idm_status status = cells->judge ? idm_evidence_tree(problem, data, &cells->tree, opt_error)
+  cells->middle = idm_new(design->coordinates, sizeof *cells->middle);
+  cells->half = idm_new(design->coordinates, sizeof *cells->half);
+  idm_status status = cells->judge && cells->middle && cells->half
+                          ? idm_evidence_tree(problem, data, &cells->tree, opt_error)
                                    : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = split(cells, opt_error);
   for (size_t i = 0; i < cells->judges && status == IDM_OK; i++)
@@ -162,6 +181,37 @@ void idm_cells_return(idm_cells *cells, idm_judge *judge)
   pthread_mutex_unlock(&cells->mutex);
 }
 
+/* --- planning ------------------------------------------------------------------------------- */
+
+/* Number i of anchor k. */
+static double anchor_at(const idm_cells *cells, size_t k, size_t i)
+{
+  if (i >= cells->axes) return cells->middle[i];
+  const size_t n = nodes_of[cells->axes];
+  for (size_t axis = 0; axis < i; axis++) k /= n;
+  return cells->middle[i] + cells->half[i] * cells->node[k % n];
+}
+
+/* Weights of the anchors at x: products of Lagrange's polynomials. */
+static void weigh(idm_judge *j, const double *x)
+{
+  const idm_cells *cells = j->cells;
+  const size_t n = nodes_of[cells->axes];
+  size_t count = 1;
+  j->weight[0] = 1;
+  for (size_t i = 0; i < cells->axes; i++, count *= n) {
+    const double t = fmin(fmax((x[i] - cells->middle[i]) / cells->half[i], -1), 1);
+    double one[most_nodes];
+    for (size_t k = 0; k < n; k++) {
+      one[k] = 1;
+      for (size_t l = 0; l < n; l++)
+        if (l != k) one[k] *= (t - cells->node[l]) / (cells->node[k] - cells->node[l]);
+    }
+    for (size_t k = n; k-- > 0;)
+      for (size_t l = 0; l < count; l++) j->weight[k * count + l] = j->weight[l] * one[k];
+  }
+}
+
 /* Numbers that cannot be planned for lie outside the support; they are no failure. */
 static bool outside(idm_status status)
 {
@@ -177,6 +227,7 @@ static idm_status plan(idm_judge *j, const double *x, bool *planned, idm_error *
     if (!isfinite(x[i])) return IDM_OK;
   idm_parameters_set(parameters, x, j->theta);
   if (idm_parameters_are_lost(parameters, j->theta)) return IDM_OK;
+  if (j->solver.slots > 0) weigh(j, x);
   const idm_status status = idm_plan(j->theta, &j->solver, j->workspace, NULL, &error);
   *planned = status == IDM_OK;
   if (status == IDM_OK || outside(status)) return IDM_OK;
@@ -184,20 +235,47 @@ static idm_status plan(idm_judge *j, const double *x, bool *planned, idm_error *
   return status;
 }
 
-idm_status idm_cells_anchor(idm_cells *cells, const double *x, idm_error *opt_error)
+static void anchor_judge(void *content, size_t index)
 {
-  static const double alone = 1;
-  idm_status status = IDM_OK;
+  idm_cells *cells = content;
+  idm_judge *j = &cells->judge[index];
+  size_t count = 1;
+  for (size_t i = 0; i < cells->axes; i++) count *= nodes_of[cells->axes];
+  double x[IDM_MOST_EFFECTS];
   bool planned = true;
-  for (size_t i = 0; i < cells->judges && status == IDM_OK && planned; i++) {
-    idm_judge *j = &cells->judge[i];
-    j->solver.slots = IDM_FROM_NOTHING;
-    status = plan(j, x, &planned, opt_error);
-    if (status == IDM_OK && planned) status = idm_workspace_keep(j->workspace, 0, opt_error);
-    if (status == IDM_OK && planned) j->solver.slots = 1;
-    j->solver.weights = &alone;
+  j->status = IDM_OK;
+  j->solver.slots = IDM_FROM_NOTHING;
+  j->solver.weights = j->weight;
+  for (size_t k = 0; k < count && j->status == IDM_OK && planned; k++) {
+    for (size_t i = 0; i < cells->design->coordinates; i++) x[i] = anchor_at(cells, k, i);
+    j->status = plan(j, x, &planned, &j->error);
+    if (j->status == IDM_OK && planned) j->status = idm_workspace_keep(j->workspace, k, &j->error);
   }
-  return status;
+  if (planned && j->status == IDM_OK) j->solver.slots = (int)count;
+}
+
+idm_status idm_cells_anchor(idm_cells *cells, const double *low, const double *high,
+                            idm_error *opt_error)
+{
+  const size_t n = cells->design->coordinates;
+  for (size_t i = 0; i < n; i++) {
+    cells->middle[i] = (low[i] + high[i]) / 2;
+    cells->half[i] = (high[i] - low[i]) / 2;
+  }
+  cells->axes = n <= most_axes ? n : 0;
+  const size_t nodes = nodes_of[cells->axes];
+  for (size_t k = 0; k < nodes; k++)
+    cells->node[k] = cos(3.14159265358979323846 * ((double)k + 0.5) / (double)nodes);
+  const idm_status status =
+      idm_parallel(cells->judges, (int)cells->judges, anchor_judge, NULL, cells, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < cells->judges; i++) {
+    const idm_judge *j = &cells->judge[i];
+    if (j->status == IDM_OK) continue;
+    if (opt_error) *opt_error = j->error;
+    return j->status;
+  }
+  return IDM_OK;
 }
 
 /* Score what is planned; false where something seen is impossible. */

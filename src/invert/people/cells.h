@@ -6,7 +6,7 @@
 #include "idm/people.h"
 
 /* The log by cell, and those who judge: each holds a workspace. What a judge says is a function of
- * the numbers and the anchor alone, so that it does not matter who was free. */
+ * the numbers and the anchors alone, so that it does not matter who was free. */
 typedef struct idm_cells idm_cells;
 typedef struct idm_judge idm_judge;
 
@@ -16,8 +16,11 @@ idm_status idm_cells_create(const idm_problem *problem, const idm_data *data,
                             const idm_design *design, const idm_parameters *parameters, int threads,
                             idm_cells **ret_cells, idm_error *opt_error);
 void idm_cells_destroy(idm_cells *cells);
-/* Let plans start from the one at x[coordinates], where it can be made. No judge may be at work. */
-idm_status idm_cells_anchor(idm_cells *cells, const double *x, idm_error *opt_error);
+/* Let plans start from solutions in the box from low to high [coordinates], blended by polynomials
+ * of the numbers (clamped to the box): two Newton steps fewer than from one of them. No judge may
+ * be at work. */
+idm_status idm_cells_anchor(idm_cells *cells, const double *low, const double *high,
+                            idm_error *opt_error);
 /* A judge for a task, and back. There are as many as threads. */
 idm_judge *idm_cells_borrow(idm_cells *cells);
 void idm_cells_return(idm_cells *cells, idm_judge *judge);

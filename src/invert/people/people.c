@@ -231,9 +231,7 @@ static idm_status tabulate(fit_people *f, const double *low, const double *high,
 {
   const idm_design *d = f->model.design;
   idm_table *table;
-  double middle[IDM_MOST_EFFECTS];
-  for (size_t k = 0; k < d->coordinates; k++) middle[k] = (low[k] + high[k]) / 2;
-  idm_status status = idm_cells_anchor(f->model.cells, middle, opt_error);
+  idm_status status = idm_cells_anchor(f->model.cells, low, high, opt_error);
   if (status == IDM_OK)
     status = idm_table_create(f->model.cells, d->cells, d->coordinates, low, high, f->threads,
                               f->watch ? look_up : NULL, f, &table, opt_error);
