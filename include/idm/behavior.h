@@ -27,8 +27,10 @@ typedef struct idm_slope_ops {
 
 /* A belief that may be held, and where a policy is asked for it. */
 typedef struct idm_hypothesis {
-  double weight;   /* over all of them 1 */
-  const double *z; /* [state], borrowed until the memory is told something */
+  double weight;           /* over all of them 1 */
+  const double *z;         /* [state], borrowed until the memory is told something */
+  const double *opt_world; /* [state]: the environment's belief beside it, likewise; NULL where that
+                              is the same for all, as it follows from what was recorded */
   size_t variant;
   int steps; /* taken so far */
 } idm_hypothesis;

@@ -16,7 +16,7 @@ extern "C" {
  * surprise: its probability's). */
 typedef struct idm_trials {
   idm_sizes sizes;
-  size_t width; /* numbers of a row: states + 2 actions + 2 */
+  size_t width; /* numbers of a row: states + 2 actions + 2, and in an explanation more */
   size_t draws; /* how many the numbers are over; 1: of one parameter */
   size_t rows;
   uint32_t *node; /* [row]: rows with the same history share their numbers */

@@ -44,6 +44,10 @@ IDM_API void idm_plan_quality(idm_workspace *workspace, size_t variant, int step
  * u, p(x|z,u) = sum_m sigma(m|z,u) p_m(x|z,u) (NaN where it does not decide by a belief). */
 IDM_API double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps,
                                 const double *z, size_t action, size_t observation);
+/* The same, and into `next` the belief that it recognises: the mean of rho(z,u,x). 0, and zeros,
+ * where none of its models allows x. */
+IDM_API double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps,
+                                  const double *z, size_t action, size_t observation, double *next);
 /* After planning: return and complexities. opt_occupancy: [points] of the lattice. */
 IDM_API idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
                                     double *opt_occupancy, idm_error *opt_error);

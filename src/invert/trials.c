@@ -6,7 +6,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/diagnostics.h"
-#include "idm/trials.h"
+#include "invert/trials.h"
 
 /* Draws that numbers are over, at most, and bytes that their samples take at once. */
 static const size_t most_draws = 1000;
@@ -30,14 +30,26 @@ typedef struct walk {
   const idm_data *data;
   const idm_prefix_tree *tree;
   idm_scorer *scorer;
+  const trials_guest *guest; /* NULL: none */
   idm_sizes sizes;
   size_t first; /* nodes that are looked at */
   size_t end;
-  double *quality; /* [action]: of one hypothesis */
+  double *quality; /* [action]: of one hypothesis; behind it [state], and what the guest says */
   double *numbers; /* where those of node i lie: i - first times `stride`, each `apart` on */
   size_t stride;
   size_t apart;
 } walk;
+
+/* Numbers of a row without a guest. */
+static size_t own_width(idm_sizes sizes)
+{
+  return sizes.states + 2 * sizes.actions + 2;
+}
+
+static size_t guest_width(const trials_guest *opt_guest)
+{
+  return opt_guest ? opt_guest->width : 0;
+}
 
 static double *place(const walk *w, size_t node, size_t number)
 {
@@ -79,6 +91,10 @@ static void take(void *context, size_t node, const void *memory, const double *p
   for (size_t s = 0; s < k; s++) *place(w, node, s) = b.ops->belief ? scratch[s] : NAN;
   for (size_t u = 0; u < w->sizes.actions; u++) *place(w, node, k + u) = probability[u];
   look(w, node, memory);
+  if (!w->guest) return;
+  const size_t own = own_width(w->sizes);
+  w->guest->look(w->guest->context, node, memory, scratch + k);
+  for (size_t i = 0; i < w->guest->width; i++) *place(w, node, own + i) = scratch[k + i];
 }
 
 /* Score the log as planned, and take the numbers of the nodes asked for. */
@@ -88,7 +104,7 @@ static idm_status go(walk *w, idm_error *opt_error)
   idm_scorer_watch(w->scorer, take, w);
   const idm_status status =
       idm_scorer_run(w->scorer, idm_workspace_behavior(w->workspace), &score, opt_error);
-  const size_t last = w->sizes.states + 2 * w->sizes.actions + 1;
+  const size_t last = own_width(w->sizes) - 1;
   for (size_t i = w->first; i < w->end && status == IDM_OK; i++)
     *place(w, i, last) = w->tree->node[i].begin < 0 ? idm_scorer_row(w->scorer, i) : 0;
   return status;
@@ -103,11 +119,18 @@ static void close_walk(walk *w)
 }
 
 static idm_status open_walk(walk *w, idm_workspace *workspace, const idm_data *data,
-                            const idm_prefix_tree *tree, idm_error *opt_error)
+                            const idm_prefix_tree *tree, const trials_guest *opt_guest,
+                            size_t draws, idm_error *opt_error)
 {
-  *w = (walk){.workspace = workspace, .data = data, .tree = tree, .sizes = data->sizes};
-  w->quality = idm_new(data->sizes.actions + data->sizes.states, sizeof *w->quality);
+  const idm_sizes n = data->sizes;
+  *w = (walk){
+      .workspace = workspace, .data = data, .tree = tree, .guest = opt_guest, .sizes = data->sizes};
+  w->quality = idm_new(n.actions + n.states + guest_width(opt_guest), sizeof *w->quality);
   if (!w->quality) return idm_fail_memory(opt_error);
+  if (opt_guest) {
+    const idm_status status = opt_guest->open(opt_guest->context, data, tree, draws, opt_error);
+    if (status != IDM_OK) return status;
+  }
   return idm_scorer_create(data, tree, &w->scorer, opt_error);
 }
 
@@ -123,12 +146,13 @@ static void find_nodes(const idm_data *data, const idm_prefix_tree *tree, uint32
 }
 
 static idm_status make_trials(const idm_data *data, const idm_prefix_tree *tree, size_t draws,
-                              idm_trials **ret_trials, idm_error *opt_error)
+                              const trials_guest *opt_guest, idm_trials **ret_trials,
+                              idm_error *opt_error)
 {
   idm_trials *t = *ret_trials = idm_new(1, sizeof *t);
   if (!t) return idm_fail_memory(opt_error);
   t->sizes = data->sizes;
-  t->width = data->sizes.states + 2 * data->sizes.actions + 2;
+  t->width = own_width(data->sizes) + guest_width(opt_guest);
   t->draws = draws;
   t->rows = data->rows;
   const size_t numbers = idm_times(tree->nodes, t->width);
@@ -155,6 +179,13 @@ static idm_status finish(idm_status status, idm_trials *trials, idm_trials **ret
 idm_status idm_trials_create(idm_workspace *workspace, const idm_data *data,
                              idm_trials **ret_trials, idm_error *opt_error)
 {
+  return idm_trials_create_with(workspace, data, NULL, ret_trials, opt_error);
+}
+
+idm_status idm_trials_create_with(idm_workspace *workspace, const idm_data *data,
+                                  const trials_guest *opt_guest, idm_trials **ret_trials,
+                                  idm_error *opt_error)
+{
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
   walk w = {0};
@@ -162,8 +193,10 @@ idm_status idm_trials_create(idm_workspace *workspace, const idm_data *data,
   *ret_trials = NULL;
   const unsigned scope = idm_workspace_behavior(workspace).ops->scope;
   idm_status status = idm_prefix_tree_create(data, scope, &tree, opt_error);
-  if (status == IDM_OK) status = make_trials(data, tree, 1, &trials, opt_error);
-  if (status == IDM_OK) status = open_walk(&w, workspace, data, tree, opt_error);
+  if (status == IDM_OK) status = make_trials(data, tree, 1, opt_guest, &trials, opt_error);
+  if (status == IDM_OK) status = open_walk(&w, workspace, data, tree, opt_guest, 1, opt_error);
+  if (status == IDM_OK && opt_guest)
+    status = opt_guest->plan(opt_guest->context, 0, workspace, opt_error);
   if (status == IDM_OK) {
     w.end = tree->nodes;
     w.numbers = trials->mean;
@@ -205,6 +238,8 @@ static idm_status sample_nodes(walk *w, const idm_posterior *posterior,
     status = idm_posterior_theta(posterior, parameters, draw / posterior->draws,
                                  draw % posterior->draws, theta, opt_error);
     if (status == IDM_OK) status = idm_plan(theta, NULL, w->workspace, NULL, opt_error);
+    if (status == IDM_OK && w->guest)
+      status = w->guest->plan(w->guest->context, k, w->workspace, opt_error);
     if (status == IDM_OK) status = go(w, opt_error);
   }
   for (size_t i = w->first * trials->width; i < w->end * trials->width && status == IDM_OK; i++)
@@ -237,6 +272,13 @@ static idm_status sample_tree(walk *w, const idm_posterior *posterior,
 idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior *posterior,
                                 const idm_data *data, idm_trials **ret_trials, idm_error *opt_error)
 {
+  return idm_posterior_trials_with(problem, posterior, data, NULL, ret_trials, opt_error);
+}
+
+idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_posterior *posterior,
+                                     const idm_data *data, const trials_guest *opt_guest,
+                                     idm_trials **ret_trials, idm_error *opt_error)
+{
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
   idm_parameters *parameters = NULL;
@@ -253,8 +295,8 @@ idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior 
     status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                                   opt_error);
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);
-  if (status == IDM_OK) status = make_trials(data, tree, draws, &trials, opt_error);
-  if (status == IDM_OK) status = open_walk(&w, workspace, data, tree, opt_error);
+  if (status == IDM_OK) status = make_trials(data, tree, draws, opt_guest, &trials, opt_error);
+  if (status == IDM_OK) status = open_walk(&w, workspace, data, tree, opt_guest, draws, opt_error);
   if (status == IDM_OK) status = sample_tree(&w, posterior, parameters, theta, trials, opt_error);
   close_walk(&w);
   idm_prefix_tree_destroy(tree);

@@ -170,20 +170,18 @@ void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const
   for (size_t u = 0; !has && u < workspace->theta->sizes.actions; u++) quality[u] = NAN;
 }
 
-double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, const double *z,
-                        size_t action, size_t observation)
+double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                          size_t action, size_t observation, double *next)
 {
-  if (!workspace || !z || variant >= idm_theta_variants(workspace->theta) || steps < 0 ||
+  if (!workspace || !z || !next || variant >= idm_theta_variants(workspace->theta) || steps < 0 ||
       action >= workspace->theta->sizes.actions ||
       observation >= workspace->theta->sizes.observations)
     return NAN;
   const idm_belief_ops *belief = workspace->planner->belief;
   const idm_theta *theta = workspace->theta;
-  const size_t k = theta->sizes.states;
   if (!belief) return NAN;
-  double *mean = workspace->look;
-  double *joint = mean + k;
-  double *decision = joint + k;
+  double *joint = workspace->look + theta->sizes.states;
+  double *decision = joint + theta->sizes.states;
   double *specification = decision + theta->sizes.actions;
   belief->policy(workspace->content, variant, steps, z, decision, specification,
                  workspace->scratch);
@@ -194,7 +192,14 @@ double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, con
                          .action = action,
                          .observation = observation};
   double allowed;
-  return idm_recognise(&r, NULL, mean, &allowed, joint);
+  return idm_recognise(&r, NULL, next, &allowed, joint);
+}
+
+double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                        size_t action, size_t observation)
+{
+  if (!workspace) return NAN;
+  return idm_plan_recognise(workspace, variant, steps, z, action, observation, workspace->look);
 }
 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,

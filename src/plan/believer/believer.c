@@ -191,6 +191,7 @@ static bool hypothesis(const void *content, const void *content_memory, size_t i
   if (index >= set->count) return false;
   *one = (idm_hypothesis){.weight = set->weight[index],
                           .z = set->belief + index * set->states,
+                          .opt_world = set->apart ? set->world + index * set->states : NULL,
                           .variant = m->now.variant,
                           .steps = m->now.steps};
   return true;
