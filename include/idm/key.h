@@ -36,6 +36,7 @@ typedef struct idm_key {
   const char *zero;         /* the word for 0 of a whole number that has one, as in auto */
   const char *value;        /* what its value is called in help, as in N */
   const char *help;
+  bool later; /* came after requests had labels: while it is 0 they are what they were without it */
   bool place; /* says where things lie or what is written beside: results do not depend on it */
 } idm_key;
 

@@ -15,6 +15,7 @@ extern "C" {
 typedef enum idm_evaluate { IDM_LOOKAHEAD, IDM_INTERPOLATE } idm_evaluate;
 typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_surprise;
 typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
+typedef enum idm_alpha_unit { IDM_ALPHA_ABSOLUTE, IDM_ALPHA_RANGE } idm_alpha_unit;
 
 struct idm_planner;
 
@@ -25,9 +26,11 @@ typedef struct idm_agent {
                      refines as far as its posterior asks for */
   idm_evaluate evaluate; /* policies off the lattice */
   idm_surprise surprise; /* whether observations with the same successor belief count as one */
-  idm_recognition recognition;   /* mean belief, or the mixture itself */
-  double tolerance;              /* bound on |V - V*| to reach, relative to max(|u|, |V|) */
-  double decision_capacity;      /* nats; finds alpha */
+  idm_recognition recognition; /* mean belief, or the mixture itself */
+  idm_alpha_unit alpha_unit;   /* alpha in units of the utility, or of the range of the utilities of
+                                  each variant: whoever adapts to what is at stake has one alpha */
+  double tolerance;            /* bound on |V - V*| to reach, relative to max(|u|, |V|) */
+  double decision_capacity;    /* nats; finds alpha */
   double specification_capacity; /* nats; finds beta */
   double recognition_capacity;   /* nats; finds eta */
 } idm_agent;

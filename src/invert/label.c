@@ -54,7 +54,7 @@ uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *field
 {
   char text[2048];
   for (; keys->name; keys++) {
-    if (keys->place) continue;
+    if (keys->place || (keys->later && idm_key_number(keys, fields) == 0)) continue;
     label = add_text(label, keys->name);
     label = add_text(label, idm_key_text(keys, fields, text, sizeof text));
   }

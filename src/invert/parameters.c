@@ -269,6 +269,7 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
   idm_parameters *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->range = idm_theta_range(problem->theta);
+  p->alpha_range = idm_problem_range(problem, IDM_ALPHA);
   idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
   if (status == IDM_OK) {
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
@@ -393,10 +394,16 @@ static double read_number(const idm_block *block, const parameter *item, size_t 
   return 0;
 }
 
+/* What the numbers of a block that is in units of the utility are measured by. */
+static double range_of(const idm_parameters *p, size_t block)
+{
+  return block == IDM_ALPHA ? p->alpha_range : p->range;
+}
+
 /* Size of a usual c of an item. */
 static double unit_of(const idm_parameters *p, const parameter *item)
 {
-  return idm_block_unit(info_of(p, item), item->scale, p->range);
+  return idm_block_unit(info_of(p, item), item->scale, range_of(p, item->block));
 }
 
 /* The natural value, or one within reach of a limit that has no coordinate to start from (such as
@@ -404,7 +411,8 @@ static double unit_of(const idm_parameters *p, const parameter *item)
 static double within_reach(const idm_parameters *p, const parameter *item, double value)
 {
   static const double far = 1000;
-  const double size = idm_block_unit(info_of(p, item), IDM_SCALE_IDENTITY, p->range);
+  const double size =
+      idm_block_unit(info_of(p, item), IDM_SCALE_IDENTITY, range_of(p, item->block));
   if (item->scale == IDM_SCALE_INVERSE) return value == 0 ? copysign(size / far, value) : value;
   if (item->scale == IDM_SCALE_LOG && !(value > 0)) return size / far;
   return isinf(value) ? copysign(far * size, value) : value;
@@ -632,7 +640,7 @@ bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *block = &theta->block[i];
     if (block->role == IDM_DESCRIPTIVE && block->info->infinite &&
-        fabs(block->value[0]) < 1e-11 * parameters->range)
+        fabs(block->value[0]) < 1e-11 * range_of(parameters, i))
       return true;
   }
   return false;

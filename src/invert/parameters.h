@@ -36,6 +36,7 @@ struct idm_parameters {
   idm_labels quantity;   /* the same */
   bool *summarised;      /* [quantity] */
   double range;          /* of the utility */
+  double alpha_range;    /* the same, or 1 where alpha is in units of it */
 };
 
 /* log of the integral of exp(idm_parameters_log_prior): 0 but where a block's own support cuts a

@@ -8,17 +8,27 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-double idm_theta_range(const idm_theta *theta)
+static double range_of(const double *value, size_t count)
 {
-  const idm_block *utility = &theta->block[IDM_UTILITY];
   double low = INFINITY;
   double high = -INFINITY;
-  for (size_t i = 0; i < utility->size * utility->variants; i++) {
-    low = fmin(low, utility->value[i]);
-    high = fmax(high, utility->value[i]);
+  for (size_t i = 0; i < count; i++) {
+    low = fmin(low, value[i]);
+    high = fmax(high, value[i]);
   }
   const double range = high - low;
   return range > 0 ? fmin(fmax(range, 1e-100), 1e100) : 1;
+}
+
+double idm_theta_range(const idm_theta *theta)
+{
+  const idm_block *utility = &theta->block[IDM_UTILITY];
+  return range_of(utility->value, utility->size * utility->variants);
+}
+
+double idm_theta_range_of(const idm_theta *theta, size_t variant)
+{
+  return range_of(idm_theta_values(theta, IDM_UTILITY, variant), theta->block[IDM_UTILITY].size);
 }
 
 /* The default priors, in the coordinate of the scale, with S the spread of the descriptor (times
@@ -88,6 +98,21 @@ idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, id
   block->prior = (idm_prior){prior.kind, count, argument};
   block->usual_prior = true;
   return IDM_OK;
+}
+
+double idm_problem_range(const idm_problem *problem, size_t id)
+{
+  if (id == IDM_ALPHA && problem->agent.alpha_unit == IDM_ALPHA_RANGE) return 1;
+  return idm_theta_range(problem->theta);
+}
+
+idm_status idm_problem_renew_priors(idm_problem *problem, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < problem->theta->blocks && status == IDM_OK; i++)
+    if (problem->theta->block[i].usual_prior)
+      status = idm_theta_default_prior(problem->theta, i, idm_problem_range(problem, i), opt_error);
+  return status;
 }
 
 const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size)

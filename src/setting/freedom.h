@@ -2,11 +2,18 @@
 #ifndef IDM_SETTING_FREEDOM_H
 #define IDM_SETTING_FREEDOM_H
 
-#include "idm/theta.h"
+#include "idm/problem.h"
 
 /* max - min of the utility over all variants; 1 where that says nothing. Kept within bounds so that
  * its inverse is sound. */
 double idm_theta_range(const idm_theta *theta);
+/* The same of one variant. */
+double idm_theta_range_of(const idm_theta *theta, size_t variant);
+/* What the default prior of a block scales with: that range, or 1 where the block is counted in it
+ * already. */
+double idm_problem_range(const idm_problem *problem, size_t id);
+/* Default priors once more, for utilities and units that may have changed. */
+idm_status idm_problem_renew_priors(idm_problem *problem, idm_error *opt_error);
 /* Give a free block the default prior of its descriptor and scale, for utilities of that range, and
  * note that it is the default. */
 idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, idm_error *opt_error);

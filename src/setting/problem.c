@@ -29,6 +29,7 @@ void idm_agent_default(idm_agent *agent)
 static const char *const evaluate_words[] = {"lookahead", "interpolate", NULL};
 static const char *const surprise_words[] = {"belief", "observation", NULL};
 static const char *const recognition_words[] = {"mean", "sampled", NULL};
+static const char *const alpha_unit_words[] = {"absolute", "range", NULL};
 
 static const idm_key agent_keys[] = {
     {.name = "resolution",
@@ -53,6 +54,12 @@ static const idm_key agent_keys[] = {
      .offset = offsetof(idm_agent, recognition),
      .words = recognition_words,
      .help = "the mean of the models' updates, or their mixture"},
+    {.name = "alpha_unit",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, alpha_unit),
+     .words = alpha_unit_words,
+     .help = "alpha by itself, or in units of the range of the utilities",
+     .later = true},
     {.name = "tolerance",
      .kind = IDM_KEY_NUMBER,
      .offset = offsetof(idm_agent, tolerance),
@@ -213,10 +220,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
   }
   free(fixed);
   /* Now that the utilities are known, so is what default priors scale with. */
-  for (size_t i = 0; i < theta->blocks && status == IDM_OK; i++)
-    if (theta->block[i].usual_prior)
-      status = idm_theta_default_prior(theta, i, idm_theta_range(theta), opt_error);
-  return status;
+  return status == IDM_OK ? idm_problem_renew_priors(problem, opt_error) : status;
 }
 
 /* --- comparison ----------------------------------------------------------------------------- */

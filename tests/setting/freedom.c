@@ -112,13 +112,30 @@ static void test_bound_utilities(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where alpha is counted in the range, its default prior is that of a range of 1, whenever it is
+ * said; those of others stay. */
+static void test_alpha_by_range(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(1, 1, 0);
+  check(idm_problem_free(problem, "[alpha, eta]", &support_error));
+  check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(46.0 / 20), 2);
+  support_assign(problem, "alpha_unit=range");
+  check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(1.0 / 20), 2);
+  check_prior(problem->theta, IDM_ETA, IDM_PRIOR_NORMAL, 0, 46);
+  support_assign(problem, "utility.monitor=-82");
+  check_prior(problem->theta, IDM_ETA, IDM_PRIOR_NORMAL, 0, 92);
+  assert_near(idm_problem_range(problem, IDM_ALPHA), 1, 0);
+  assert_near(idm_problem_range(problem, IDM_ETA), 92, 0);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_defaults),
-      cmocka_unit_test(test_words),
-      cmocka_unit_test(test_range),
-      cmocka_unit_test(test_bound_utilities),
+      cmocka_unit_test(test_defaults),       cmocka_unit_test(test_words),
+      cmocka_unit_test(test_range),          cmocka_unit_test(test_bound_utilities),
+      cmocka_unit_test(test_alpha_by_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

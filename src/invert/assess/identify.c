@@ -64,8 +64,7 @@ static idm_status look_around(identifying *w, profile *p, idm_error *opt_error)
   idm_status status = idm_theta_copy(f->problem->theta, &usual.theta, opt_error);
   for (size_t i = 0; status == IDM_OK && i < usual.theta->blocks; i++)
     if (usual.theta->block[i].role == IDM_DESCRIPTIVE)
-      status =
-          idm_theta_default_prior(usual.theta, i, idm_theta_range(f->problem->theta), opt_error);
+      status = idm_theta_default_prior(usual.theta, i, idm_problem_range(f->problem, i), opt_error);
   if (status == IDM_OK) status = idm_parameters_create(&usual, &parameters, opt_error);
   idm_random_init(&random, 0, UINT64_MAX);
   for (size_t k = 0; k < w->guides && status == IDM_OK; k++) {

@@ -30,7 +30,7 @@ static double unit_of(const fit *f, const parameter *item)
 {
   const idm_block_info *info = info_of(f, item);
   const double spread = info->spread > 0 ? info->spread : 1;
-  return spread * (info->in_utility ? idm_theta_range(f->problem->theta) : 1);
+  return spread * (info->in_utility ? idm_problem_range(f->problem, item->block) : 1);
 }
 
 /* The middle of the multipliers that matter is a twentieth of the range (see the default priors).

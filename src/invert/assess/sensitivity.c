@@ -60,9 +60,10 @@ static size_t list_clamped(const inquiry *q, clamped *list)
 }
 
 /* What a number that is 0 is measured by: the range of all utilities, its inverse, or a unit. */
-static double unit_of(const idm_problem *problem, const idm_block_info *info)
+static double unit_of(const idm_problem *problem, size_t id)
 {
-  const double range = idm_theta_range(problem->theta);
+  const idm_block_info *info = problem->theta->block[id].info;
+  const double range = idm_problem_range(problem, id);
   if (!info->in_utility || !(range > 0)) return 1;
   return info->reciprocal ? 1 / range : range;
 }
@@ -79,7 +80,7 @@ static void describe_clamped(const inquiry *q, const clamped *at, idm_sensitivit
   for (size_t v = 0; v < block->variants; v++)
     s->value += value_in(q, at, v) / (double)block->variants;
   const double size = size_of(q, at);
-  s->step = 0.01 * (size > 0 ? size : unit_of(problem, info));
+  s->step = 0.01 * (size > 0 ? size : unit_of(problem, at->block));
 }
 
 /* d log-likelihood / d number. A number that differs between the variants of the setting is moved

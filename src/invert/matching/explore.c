@@ -50,7 +50,7 @@ static idm_status find_broad(idm_exploration *e, idm_error *opt_error)
   e->usual.theta = theta;
   for (size_t i = 0; i < theta->blocks && status == IDM_OK; i++)
     if (theta->block[i].role == IDM_DESCRIPTIVE && theta->block[i].prior.kind == IDM_PRIOR_FLAT)
-      status = idm_theta_default_prior(theta, i, idm_theta_range(problem->theta), opt_error);
+      status = idm_theta_default_prior(theta, i, idm_problem_range(problem, i), opt_error);
   if (status == IDM_OK) status = idm_parameters_create(&e->usual, &e->broad, opt_error);
   if (status == IDM_OK) e->log_mass = idm_parameters_log_mass(e->broad);
   return status;

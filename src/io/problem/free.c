@@ -11,9 +11,9 @@
 #include "setting/freedom.h"
 
 /* What default priors scale with; utilities from columns are not known before the log is. */
-static double range_of(const idm_problem *problem)
+static double range_of(const idm_problem *problem, size_t id)
 {
-  return problem->utility_sources ? 1 : idm_theta_range(problem->theta);
+  return problem->utility_sources ? 1 : idm_problem_range(problem, id);
 }
 
 /* --- priors from the file ------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   if (!opt_node || idm_yaml_is_null(opt_node)) {
     const idm_status status = read_part(reader, NULL, NULL, id);
     if (status != IDM_OK) return status;
-    return idm_theta_default_prior(theta, id, range_of(reader->problem), reader->opt_error);
+    return idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
   }
 
   char what[60];
@@ -186,8 +186,9 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   if (scale) status = read_scale(reader, scale, block);
   if (status == IDM_OK) status = read_part(reader, entries, reference, id);
   if (status != IDM_OK) return status;
-  return prior ? read_prior(reader, prior, block)
-               : idm_theta_default_prior(theta, id, range_of(reader->problem), reader->opt_error);
+  return prior
+             ? read_prior(reader, prior, block)
+             : idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
 }
 
 idm_status idm_yaml_read_free(idm_yaml_reader *reader)

@@ -13,6 +13,7 @@
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
+#include "setting/freedom.h"
 
 static const char utility_prefix[] = "utility.";
 static const char agent_prefix[] = "agent.";
@@ -141,6 +142,9 @@ static idm_status apply(idm_problem *problem, const char *key, const char *value
                             .sizes = idm_setting_sizes(problem->setting)};
   status = idm_yaml_index_labels(&reader);
   if (status == IDM_OK) status = give(&reader, key, opt_target);
+  /* Those from columns are not known before the log is. */
+  if (status == IDM_OK && !problem->utility_sources)
+    status = idm_problem_renew_priors(problem, error);
   idm_names_destroy(&reader.states);
   idm_names_destroy(&reader.actions);
   idm_yaml_destroy(tree);

@@ -20,6 +20,8 @@ void idm_adjoint_destroy(void *content)
   adjoint *a = content;
   if (!a) return;
   void *const owned[] = {a->sums.utility,
+                         a->sums.inverse_alpha,
+                         a->sums.inverse_temperature,
                          a->sums.action_prior,
                          a->sums.model_prior,
                          a->belief,
@@ -117,13 +119,16 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
   if (!a) return idm_fail_memory(opt_error);
   a->c = c;
   a->sums.utility = idm_new(c->variants * n.actions * n.states, sizeof *a->sums.utility);
+  a->sums.inverse_alpha = idm_new(c->variants, sizeof *a->sums.inverse_alpha);
+  a->sums.inverse_temperature = idm_new(c->variants, sizeof *a->sums.inverse_temperature);
   a->sums.action_prior = idm_new(n.actions, sizeof *a->sums.action_prior);
   a->sums.model_prior = idm_new(c->models, sizeof *a->sums.model_prior);
   a->belief = idm_new(n.states * c->padded, sizeof *a->belief);
   a->value = idm_new(value_count(c), sizeof *a->value);
   a->lanes = idm_new(idm_adjoint_lanes(c), sizeof *a->lanes);
-  if (!a->sums.utility || !a->sums.action_prior || !a->sums.model_prior || !a->belief ||
-      !a->value || !a->lanes || !allocate_cell(a) || !allocate_tables(a)) {
+  if (!a->sums.utility || !a->sums.inverse_alpha || !a->sums.inverse_temperature ||
+      !a->sums.action_prior || !a->sums.model_prior || !a->belief || !a->value || !a->lanes ||
+      !allocate_cell(a) || !allocate_tables(a)) {
     idm_adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
@@ -145,7 +150,9 @@ void idm_adjoint_begin(void *content)
   const control *c = a->c;
   adjoint_sums *sums = &a->sums;
   sums->discount = sums->eta = 0;
-  sums->inverse_alpha = sums->inverse_beta = sums->inverse_temperature = 0;
+  sums->inverse_beta = 0;
+  zero(sums->inverse_alpha, c->variants);
+  zero(sums->inverse_temperature, c->variants);
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   zero(sums->action_prior, c->sizes.actions);
   zero(sums->model_prior, c->models);
@@ -241,6 +248,7 @@ static void table_point(adjoint *a, const idm_policy_slope *point)
 void idm_adjoint_point(void *content, const idm_policy_slope *point)
 {
   adjoint *a = content;
+  idm_control_select(a->c, point->variant);
   if (a->decision)
     table_point(a, point);
   else
@@ -349,6 +357,36 @@ static void add(idm_theta *slope, idm_block_id id, const double *from, size_t co
   for (size_t i = 0; i < count; i++) slope->block[id].value[i] += from[i];
 }
 
+/* Alpha, and where it is in units of the range R of a variant's utilities those too: 1/alpha counts
+ * as 1/(alpha R) there. R moves with the largest and the smallest of them; tied ones share. */
+static void hand_back_alpha(const adjoint *a, size_t variant, idm_theta *slope)
+{
+  const control *c = a->c;
+  const size_t pairs = c->sizes.actions * c->sizes.states;
+  const double unit = c->unit[variant];
+  const double *utility = c->utility + variant * pairs;
+  double *to = slope->block[IDM_UTILITY].value + variant * pairs;
+  const double asked = a->sums.inverse_alpha[variant] +
+                       (c->own_temperature ? 0 : a->sums.inverse_temperature[variant]);
+  slope->block[IDM_ALPHA].value[0] += asked / unit;
+  if (c->agent.alpha_unit != IDM_ALPHA_RANGE) return;
+  const double by_range = -asked * adjoint_inverse(c->alpha[variant]) / unit;
+  size_t most = 0, least = 0;
+  double low = INFINITY, high = -INFINITY;
+  for (size_t i = 0; i < pairs; i++) {
+    low = fmin(low, utility[i]);
+    high = fmax(high, utility[i]);
+  }
+  for (size_t i = 0; i < pairs; i++) {
+    most += utility[i] == high;
+    least += utility[i] == low;
+  }
+  for (size_t i = 0; i < pairs && high > low; i++) {
+    if (utility[i] == high) to[i] += by_range / (double)most;
+    if (utility[i] == low) to[i] -= by_range / (double)least;
+  }
+}
+
 static void hand_back(const adjoint *a, idm_theta *slope)
 {
   const control *c = a->c;
@@ -358,9 +396,11 @@ static void hand_back(const adjoint *a, idm_theta *slope)
   add(slope, IDM_MODEL_PRIOR, sums->model_prior, c->models);
   add(slope, IDM_DISCOUNT, &sums->discount, 1);
   add(slope, IDM_ETA, &sums->eta, 1);
-  add(slope, IDM_ALPHA, &sums->inverse_alpha, 1);
   add(slope, IDM_BETA, &sums->inverse_beta, 1);
-  add(slope, c->own_temperature ? IDM_TEMPERATURE : IDM_ALPHA, &sums->inverse_temperature, 1);
+  for (size_t v = 0; v < c->variants; v++) {
+    hand_back_alpha(a, v, slope);
+    if (c->own_temperature) add(slope, IDM_TEMPERATURE, &sums->inverse_temperature[v], 1);
+  }
 }
 
 idm_status idm_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error)

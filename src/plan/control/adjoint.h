@@ -11,12 +11,12 @@
 typedef struct adjoint_sums {
   double discount;
   double eta;
-  double inverse_alpha;
   double inverse_beta;
-  double inverse_temperature;
-  double *utility;      /* [variant][action][state] */
-  double *action_prior; /* [action] */
-  double *model_prior;  /* [model] */
+  double *inverse_alpha;       /* [variant]: by 1/alpha as it counts there */
+  double *inverse_temperature; /* [variant] */
+  double *utility;             /* [variant][action][state] */
+  double *action_prior;        /* [action] */
+  double *model_prior;         /* [model] */
 } adjoint_sums;
 
 /* The models of one action at a belief off the lattice: K and how it moves. */

@@ -185,7 +185,8 @@ static void return_action(adjoint *a, const idm_policy_slope *point, double *to,
   const size_t k = c->sizes.states;
   const size_t row = (point->variant * c->sizes.actions + u) * k;
   const double q_slope = g * adjoint_inverse(c->numbers.temperature);
-  if (adjoint_moves(c->numbers.temperature)) a->sums.inverse_temperature += g * a->look.q[u];
+  if (adjoint_moves(c->numbers.temperature))
+    a->sums.inverse_temperature[point->variant] += g * a->look.q[u];
   if (c->numbers.action_prior[u] > 0) a->sums.action_prior[u] += g / c->numbers.action_prior[u];
   for (size_t s = 0; s < k; s++) {
     a->sums.utility[row + s] += point->belief[s] * q_slope;

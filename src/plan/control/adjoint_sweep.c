@@ -265,9 +265,9 @@ static void reduce(adjoint *a, size_t variant, const sweep *s)
   const size_t pairs = c->sizes.actions * c->sizes.states;
   a->sums.discount += total_of(s->discount);
   a->sums.eta += total_of(s->eta);
-  a->sums.inverse_alpha += total_of(s->inverse_alpha);
+  a->sums.inverse_alpha[variant] += total_of(s->inverse_alpha);
   a->sums.inverse_beta += total_of(s->inverse_beta);
-  a->sums.inverse_temperature += total_of(s->inverse_temperature);
+  a->sums.inverse_temperature[variant] += total_of(s->inverse_temperature);
   for (size_t u = 0; u < c->sizes.actions; u++)
     a->sums.action_prior[u] += total_of(&s->action_prior[u]);
   for (size_t m = 0; m < c->models; m++) a->sums.model_prior[m] += total_of(&s->model_prior[m]);

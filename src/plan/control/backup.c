@@ -35,6 +35,8 @@ void idm_control_rewards(control *c, size_t variant)
 void idm_control_select(control *c, size_t variant)
 {
   c->reward = c->rewards + variant * c->sizes.actions * c->padded;
+  c->numbers.alpha = c->alpha[variant];
+  c->numbers.temperature = control_temperature(c, variant);
 }
 
 double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q)

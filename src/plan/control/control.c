@@ -9,6 +9,7 @@
 
 #include "base/krylov.h"
 #include "base/memory.h"
+#include "setting/freedom.h"
 
 /* --- memory --------------------------------------------------------------------------------- */
 
@@ -163,10 +164,12 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->group = idm_new(c->models * n.actions * n.observations, sizeof *c->group);
   c->forgetful = idm_new(n.actions, sizeof *c->forgetful);
   c->utility = idm_new(c->variants * n.actions * n.states, sizeof(double));
+  c->unit = idm_new(c->variants, sizeof *c->unit);
+  c->alpha = idm_new(c->variants, sizeof *c->alpha);
   c->solved = idm_new(c->variants, sizeof *c->solved);
   return c->numbers.action_prior && c->numbers.model_prior && c->transition && c->emission &&
          (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->forgetful &&
-         c->utility && c->solved;
+         c->utility && c->unit && c->alpha && c->solved;
 }
 
 static bool allocate_vectors(control *c)
@@ -209,6 +212,8 @@ void idm_control_destroy(void *content)
                          c->group,
                          c->forgetful,
                          c->utility,
+                         c->unit,
+                         c->alpha,
                          c->rewards,
                          c->value,
                          c->solved,
@@ -318,12 +323,14 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   const idm_status status = renew_dynamics(c, theta, opt_error);
   if (status != IDM_OK) return status;
   control_numbers *numbers = &c->numbers;
-  numbers->alpha = idm_theta_scalar(theta, IDM_ALPHA);
   numbers->beta = idm_theta_scalar(theta, IDM_BETA);
   numbers->eta = idm_theta_scalar(theta, IDM_ETA);
   numbers->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
-  numbers->temperature =
-      c->own_temperature ? idm_theta_scalar(theta, IDM_TEMPERATURE) : numbers->alpha;
+  if (c->own_temperature) numbers->temperature = idm_theta_scalar(theta, IDM_TEMPERATURE);
+  for (size_t v = 0; v < c->variants; v++) {
+    c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;
+    c->alpha[v] = idm_theta_scalar(theta, IDM_ALPHA) * c->unit[v];
+  }
   const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
   c->rewarded = c->rewarded && certainty[0] == numbers->certainty_above &&
                 certainty[1] == numbers->certainty_award;

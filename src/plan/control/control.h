@@ -8,7 +8,7 @@
 
 /* Numbers of theta that the recursion reads, copied in at the start of planning. */
 typedef struct control_numbers {
-  double alpha;
+  double alpha; /* of the variant selected */
   double beta;
   double eta;
   double discount;
@@ -47,6 +47,8 @@ typedef struct control {
   size_t padded;           /* points, rounded up to whole slices */
   int layers;              /* 1, or the horizon */
   double *utility;         /* [variant][action][state] */
+  double *unit;            /* [variant]: what alpha is counted in: 1, or the range of the utility */
+  double *alpha;           /* [variant]: alpha in units of the utility */
   double *rewards;         /* [variant][action][padded]: immediate utility on the lattice */
   double *reward;          /* that of the variant being solved */
   double largest_reward;   /* over all variants and points */
@@ -105,6 +107,12 @@ static inline int control_left(const control *c, int steps)
   if (c->setting->horizon <= 0) return 1;
   const int left = c->setting->horizon - steps;
   return left > 1 ? left : 1;
+}
+
+/* Temperature of the decision policy of a variant, whichever is selected. */
+static inline double control_temperature(const control *c, size_t variant)
+{
+  return c->own_temperature ? c->numbers.temperature : c->alpha[variant];
 }
 
 /* First row of a table of the actions for a variant and the steps left. */

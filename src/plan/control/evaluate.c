@@ -100,7 +100,7 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
 {
   const size_t actions = c->sizes.actions;
   lookahead(c, variant, left, z, e);
-  idm_soft(c->numbers.temperature, actions, c->numbers.action_prior, e->q, decision);
+  idm_soft(control_temperature(c, variant), actions, c->numbers.action_prior, e->q, decision);
   for (size_t u = 0; opt_specification && u < actions; u++) {
     double *sigma = opt_specification + u * c->models;
     if (c->setting->terminal[u])
@@ -173,7 +173,8 @@ static void log_by_tables(const control *c, size_t variant, int left, const doub
   for (size_t u = 0; u < actions; u++) log_decision[u] = -INFINITY;
   for (size_t i = 0; i < count; i++) {
     for (size_t u = 0; u < actions; u++) e->q[u] = quality[u * c->padded + e->vertex[i]];
-    idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, e->q, e->log_pi);
+    idm_soft_logs(control_temperature(c, variant), actions, c->numbers.action_prior, e->q,
+                  e->log_pi);
     for (size_t u = 0; u < actions; u++)
       log_decision[u] = log_add(log_decision[u], log(e->weight[i]) + e->log_pi[u]);
   }
@@ -190,7 +191,7 @@ void idm_control_log_policy(const void *content, size_t variant, int steps, cons
     return;
   }
   lookahead(c, variant, left, z, &e);
-  idm_soft_logs(c->numbers.temperature, c->sizes.actions, c->numbers.action_prior, e.q,
+  idm_soft_logs(control_temperature(c, variant), c->sizes.actions, c->numbers.action_prior, e.q,
                 log_decision);
 }
 
@@ -202,7 +203,7 @@ double idm_control_value(const void *content, size_t variant, int steps, const d
   const int left = control_left(c, steps);
   if (!interpolates(c)) {
     lookahead(c, variant, left, z, &e);
-    return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, e.q, NULL);
+    return idm_soft(c->alpha[variant], c->sizes.actions, c->numbers.action_prior, e.q, NULL);
   }
   const double *v = control_layer(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);

@@ -209,7 +209,7 @@ static void test_failures(void **state)
        "the key 'aplha' is unknown; did you mean 'alpha'? Expected one of planner, alpha"},
       {"foo=1",
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
-       "resolution, evaluate, surprise, recognition, tolerance, decision_capacity, "
+       "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, decision_capacity, "
        "specification_capacity, recognition_capacity, discount, horizon, start, "
        "utility.ACTION, utility.ACTION.STATE"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},

@@ -55,6 +55,7 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
   if (from->features & HORIZON) problem->setting->horizon = 5;
   if (from->features & TERMINAL) problem->setting->terminal[1] = problem->setting->ends[1] = true;
   if (from->features & SAMPLED) problem->agent.recognition = IDM_RECOGNITION_SAMPLED;
+  if (from->features & RANGE) problem->agent.alpha_unit = IDM_ALPHA_RANGE;
   if (from->features & MDP) observe_states(problem);
   if (from->features & OBSERVATION) problem->agent.surprise = IDM_SURPRISE_OBSERVATION;
   if (from->features & CERTAINTY) {

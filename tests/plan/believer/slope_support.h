@@ -23,7 +23,8 @@ enum slope_feature {
   MDP = 1 << 12,     /* states are observed, and the first one is not known */
   UNKNOWN = 1 << 13, /* the environment is not given */
   STATIC = 1 << 14,  /* states stay: histories that differ in their order lead to one belief */
-  BEFORE = 1 << 15   /* observations come from the state acted in */
+  BEFORE = 1 << 15,  /* observations come from the state acted in */
+  RANGE = 1 << 16    /* alpha_unit: range */
 };
 
 typedef struct slope_sample {

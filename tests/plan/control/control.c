@@ -376,6 +376,45 @@ static void a_prior_of_zero_is_not_there(void **state)
   }
 }
 
+/* alpha in units of the range: of one variant alpha times its range, of several each by its own, so
+ * that pay in another unit is decided for in the same way. */
+static void alpha_in_units_of_the_range(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    idm_problem *problem = support_diag(0.02, INFINITY, 0);
+    problem->agent.evaluate = kind % 2 ? IDM_INTERPOLATE : IDM_LOOKAHEAD;
+    problem->setting->horizon = kind / 2 ? 6 : 0;
+    const size_t size = problem->theta->block[IDM_UTILITY].size;
+    double usual[6];
+    memcpy(usual, problem->theta->block[IDM_UTILITY].value, sizeof usual);
+    idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.02 * 46);
+    idm_workspace *absolute = support_plan(problem, NULL);
+    check(idm_theta_resize(problem->theta, IDM_UTILITY, size, 2, &support_error));
+    for (size_t i = 0; i < size; i++) {
+      problem->theta->block[IDM_UTILITY].value[i] = usual[i];
+      problem->theta->block[IDM_UTILITY].value[size + i] = 100 + usual[i] / 64;
+    }
+    problem->agent.alpha_unit = IDM_ALPHA_RANGE;
+    idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.02);
+    idm_workspace *relative = support_plan(problem, NULL);
+    for (int i = 0; i <= 20; i++) {
+      const double z[] = {i / 20.0, 1 - i / 20.0};
+      double expected[3], found[2][3];
+      idm_plan_policy(absolute, 0, z, expected, NULL);
+      for (size_t v = 0; v < 2; v++) idm_plan_policy(relative, v, z, found[v], NULL);
+      assert_near(idm_plan_value(relative, 0, z), idm_plan_value(absolute, 0, z), 1e-9);
+      for (int u = 0; u < 3; u++) {
+        assert_near(found[0][u], expected[u], 1e-8);
+        assert_near(found[1][u], expected[u], 1e-6);
+      }
+    }
+    idm_workspace_destroy(absolute);
+    idm_workspace_destroy(relative);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -387,6 +426,7 @@ int main(void)
       cmocka_unit_test(one_action_leaves_a_linear_system),
       cmocka_unit_test(nothing_to_come_leaves_the_utility),
       cmocka_unit_test(a_prior_of_zero_is_not_there),
+      cmocka_unit_test(alpha_in_units_of_the_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
