@@ -30,6 +30,8 @@ typedef struct fixture {
   idm_scorer *scorer;
   idm_trials *trials;
   idm_design *design;
+  idm_explain_settings explain;
+  idm_explanation *explanation;
   idm_gradient *gradient;
   idm_request request;
   idm_request own_request;
@@ -103,6 +105,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_scorer_create(f->data, f->tree, &f->scorer, &support_error));
   check(idm_scorer_run(f->scorer, idm_workspace_behavior(f->workspace), &f->score, &support_error));
   check(idm_trials_create(f->workspace, f->data, &f->trials, &support_error));
+  check(idm_explain(f->problem, NULL, f->data, NULL, &f->explanation, NULL, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
   f->design = support_design(f->data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
   idm_request_default(&f->request);
@@ -146,6 +149,7 @@ static void unmake(fixture *f)
   idm_scorer_destroy(f->scorer);
   idm_trials_destroy(f->trials);
   idm_design_destroy(f->design);
+  idm_explanation_destroy(f->explanation);
   idm_matching_destroy(f->matching);
   idm_parameters_destroy(f->parameters);
   idm_prefix_tree_destroy(f->tree);

@@ -50,6 +50,8 @@ SAMPLES = {
     "const idm_scorer *": "f->scorer",
     "idm_scorer *": "f->scorer",
     "idm_gradient *": "f->gradient",
+    "idm_explain_settings *": "&f->explain",
+    "const idm_explanation *": "f->explanation",
     "idm_behavior": "idm_workspace_behavior(f->workspace)",
     "const idm_simulation *": "&f->simulation",
     "idm_simulation *": "&f->simulation",
@@ -107,6 +109,7 @@ SAMPLES = {
     "unsigned": "0",
     "uint32_t": "0",
     "uint64_t": "1",
+    "int64_t": "0",
     "size_t": "1",
     "...": '""',
 }
@@ -156,10 +159,11 @@ EXTREMES = {
     "long": ["0", "-1", "LONG_MAX", "LONG_MIN"],
     "unsigned": ["UINT_MAX"],
     "uint32_t": ["UINT32_MAX"],
+    "int64_t": ["-1", "INT64_MIN", "INT64_MAX"],
     "double": ["NAN", "INFINITY", "-INFINITY", "1e308"],
     "const char *": ['""'],
 }
-ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind)$")
+ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind|explain_part)$")
 # Functions that end or give away what they are called with: NULL is all there is to try.
 ENDS = re.compile(r"_(destroy|clear|abandon|commit)$")
 

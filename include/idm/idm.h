@@ -20,6 +20,7 @@
 #include "idm/diagnostics.h"
 #include "idm/distribution.h"
 #include "idm/dynamics.h"
+#include "idm/explain.h"
 #include "idm/file.h"
 #include "idm/intake.h"
 #include "idm/inverse.h"

@@ -2,7 +2,7 @@
 #ifndef IDM_LOG_FILE_H
 #define IDM_LOG_FILE_H
 
-#include "idm/trials.h"
+#include "idm/explain.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +58,16 @@ IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_problem *p
 IDM_API idm_status idm_trials_write_csv(const idm_trials *trials, const idm_data *data,
                                         const idm_setting *setting, const char *path,
                                         idm_error *opt_error);
+
+/* An explanation in a file, one line a row, of one trajectory or where that is -1 of all: agent,
+ * trajectory, step, line, action, observation, surprise, regret, rational and rational_at_belief
+ * (actions, of which tied ones are joined by '|'), then belief.STATE, probability.ACTION,
+ * rational_belief.STATE, rational.ACTION, rational_at_belief.ACTION, q.ACTION; quantiles as above.
+ */
+IDM_API idm_status idm_explanation_write_csv(const idm_explanation *explanation,
+                                             const idm_data *data, const idm_setting *setting,
+                                             int64_t trajectory, const char *path,
+                                             idm_error *opt_error);
 
 /* A first problem file from a table: labels found, blanks to fill. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,

@@ -8,6 +8,7 @@
   X(cli_simulate)                                                                                  \
   X(cli_score)                                                                                     \
   X(cli_learn)                                                                                     \
+  X(cli_explain)                                                                                   \
   X(cli_fit)                                                                                       \
   X(cli_summary)                                                                                   \
   X(cli_check)                                                                                     \
