@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "idm/log_file.h"
 #include "idm/planner.h"
 #include "io/log/header.h"
@@ -74,9 +75,13 @@ static idm_status fail_absent(const idm_log_header *header, const char *what, co
                               idm_error *opt_error)
 {
   char list[400];
+  char meant[100] = "";
+  const char *nearest =
+      idm_suggest(name, (const char *const *)header->name.name, header->name.count);
+  if (nearest) snprintf(meant, sizeof meant, " did you mean '%.60s'?", nearest);
   return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
-                     (long)header->place[0].column, "no column '%s' (%s); the header has: %s", name,
-                     what, idm_labels_list(&header->name, list, sizeof list));
+                     (long)header->place[0].column, "no column '%s' (%s);%s the header has: %s",
+                     name, what, meant, idm_labels_list(&header->name, list, sizeof list));
 }
 
 bool idm_log_header_has(const idm_log_header *header, const char *name)

@@ -6,6 +6,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "idm/problem_file.h"
 #include "io/problem/agent.h"
 #include "io/problem/entries.h"
@@ -40,7 +41,7 @@ static idm_status unknown_key(const idm_problem *problem, const char *key, idm_e
   for (size_t i = 0; i < count && length < sizeof list - 40; i++)
     length +=
         (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", known[i]);
-  const char *nearest = idm_names_suggest(key, known, count);
+  const char *nearest = idm_suggest(key, known, count);
   if (nearest)
     return idm_fail(error, IDM_USAGE,
                     "the key '%.60s' is unknown; did you mean '%s'? Expected one of %s", key,

@@ -23,7 +23,5 @@ void idm_names_destroy(idm_names *names);
 long idm_names_repeated(const idm_names *names);
 /* As idm_labels_find: a label, else a 0-based number in range, else -1. */
 long idm_names_find(const idm_names *names, const char *text);
-/* The known word nearest to `word` in spelling, or NULL where none is near. */
-const char *idm_names_suggest(const char *word, const char *const *known, size_t count);
 
 #endif

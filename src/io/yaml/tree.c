@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/suggest.h"
 #include "io/yaml/names.h"
 
 /* A problem needs no more levels of nesting and no more anchors than these. */
@@ -331,7 +332,7 @@ idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *n
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             const char *const *known, size_t count)
 {
-  const char *nearest = idm_names_suggest(idm_yaml_text(node), known, count);
+  const char *nearest = idm_suggest(idm_yaml_text(node), known, count);
   if (nearest)
     return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; did you mean '%.60s'?", what,
                          idm_yaml_text(node), nearest);
