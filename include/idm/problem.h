@@ -92,6 +92,7 @@ typedef struct idm_problem {
   idm_theta *theta;
   idm_model_rule models; /* the rule that the models of theta were made by */
   idm_agent agent;
+  double correlation; /* shape of the LKJ prior of correlations between people; 0: not given */
   idm_columns columns;
   size_t utility_sources;
   idm_utility_source *utility_source;

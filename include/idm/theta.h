@@ -36,12 +36,20 @@ typedef struct idm_prior {
   double *argument; /* [count], owned; NULL for flat */
 } idm_prior;
 
+/* People of a population, each with a number of their own (see idm/people.h). 0: not given, and the
+ * block's prior says it. */
+typedef struct idm_population {
+  double sd;          /* scale of the half-normal prior of the sd between people */
+  double coefficient; /* sd of the normal prior of a coefficient */
+} idm_population;
+
 typedef struct idm_block {
   const idm_block_info *info; /* borrowed: of the shared table, or of the planner */
   idm_role role;
   idm_scale scale;
   idm_prior prior;
   bool usual_prior; /* the default one: it follows the range of the utility */
+  idm_population population;
   /* Which numbers of a free block move: number i follows coordinate[i], -1 is held at its value,
    * numbers of one coordinate are tied. NULL: each number moves by itself. */
   int32_t *coordinate;        /* [size], owned */

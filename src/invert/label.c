@@ -91,6 +91,19 @@ static uint64_t add_freedom(uint64_t label, const idm_block *block)
   return add_labels(label, &block->coordinate_name);
 }
 
+/* What a population is thought to be like, where the problem says so. */
+static uint64_t add_population(uint64_t label, const idm_problem *problem)
+{
+  if (problem->correlation != 0) label = add_number(label, problem->correlation);
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
+    const idm_population *population = &problem->theta->block[i].population;
+    if (population->sd == 0 && population->coefficient == 0) continue;
+    label = add_number(add_whole(label, i), population->sd);
+    label = add_number(label, population->coefficient);
+  }
+  return label;
+}
+
 static uint64_t entry_label(size_t entry, double value)
 {
   return add_number(add_whole(IDM_CHECKSUM_START, entry), value);
@@ -160,7 +173,7 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
     if (i != IDM_UTILITY)
       label = add_freedom(idm_label_numbers(label, block->value, block->size), block);
   }
-  label = add_utility(label, problem);
+  label = add_population(add_utility(label, problem), problem);
   label = add_text(label, idm_agent_planner(&problem->agent)->name);
   label = idm_label_fields(label, idm_agent_keys(), &problem->agent);
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {

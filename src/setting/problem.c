@@ -306,6 +306,9 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
     }
     if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||
         !same_numbers(x->prior.argument, y->prior.argument, x->prior.count, name, d) ||
+        !same_numbers(&x->population.sd, &y->population.sd, 1, "population.sd", d) ||
+        !same_numbers(&x->population.coefficient, &y->population.coefficient, 1,
+                      "population.coefficient", d) ||
         !same_labels(&x->coordinate_name, &y->coordinate_name, "free entries", d))
       return false;
   }
@@ -382,5 +385,7 @@ bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tole
   if (!a || !b || !buffer) return false;
   difference d = {tolerance, buffer, size};
   return same_setting(a->setting, b->setting, &d) && same_theta(a->theta, b->theta, &d) &&
-         same_agent(&a->agent, &b->agent, &d) && same_columns(a, b, &d);
+         same_agent(&a->agent, &b->agent, &d) &&
+         same_numbers(&a->correlation, &b->correlation, 1, "population.correlation", &d) &&
+         same_columns(a, b, &d);
 }

@@ -14,14 +14,15 @@
 #include "io/problem/models.h"
 #include "io/problem/parse.h"
 #include "io/problem/placeholder.h"
+#include "io/problem/population.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
-    "name",     "states",  "actions",    "observations", "start",           "ends",
-    "terminal", "horizon", "transition", "observation",  "utility",         "models",
-    "agent",    "free",    "data",       "fit",          "observation_from"};
+    "name",    "states",     "actions",          "observations", "start",  "ends",  "terminal",
+    "horizon", "transition", "observation",      "utility",      "models", "agent", "free",
+    "data",    "fit",        "observation_from", "population"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {
@@ -85,6 +86,7 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_agent,
                                                            idm_yaml_read_blocks,
                                                            idm_yaml_read_free,
+                                                           idm_yaml_read_population,
                                                            idm_yaml_read_columns};
   idm_status status = IDM_OK;
   for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == IDM_OK; i++)

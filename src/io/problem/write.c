@@ -428,6 +428,46 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
   if (any) idm_emit_mapping_end(out);
 }
 
+/* One prior of a population by block, where a block has it. */
+static void put_by_block(idm_emitter *out, const char *key, const idm_theta *theta,
+                         double (*of)(const idm_population *population))
+{
+  bool any = false;
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const double value = of(&theta->block[i].population);
+    if (value == 0) continue;
+    if (!any) idm_emit_mapping(out, key, IDM_EMIT_FLOW);
+    any = true;
+    idm_emit_number(out, theta->block[i].info->name, value);
+  }
+  if (any) idm_emit_mapping_end(out);
+}
+
+static double sd_of(const idm_population *population)
+{
+  return population->sd;
+}
+
+static double coefficient_of(const idm_population *population)
+{
+  return population->coefficient;
+}
+
+static void put_population(idm_emitter *out, const idm_problem *problem)
+{
+  bool any = problem->correlation != 0;
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
+    const idm_population *population = &problem->theta->block[i].population;
+    any = any || population->sd != 0 || population->coefficient != 0;
+  }
+  if (!any) return;
+  idm_emit_mapping(out, "population", IDM_EMIT_BLOCK);
+  put_by_block(out, "sd", problem->theta, sd_of);
+  put_by_block(out, "coefficient", problem->theta, coefficient_of);
+  if (problem->correlation != 0) idm_emit_number(out, "correlation", problem->correlation);
+  idm_emit_mapping_end(out);
+}
+
 static void put_code(idm_emitter *out, const char *opt_key, const idm_code *code)
 {
   if (!code->text.count) {
@@ -497,6 +537,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   put_agent(out, problem);
   put_blocks(out, problem, false);
   put_free(out, problem->setting, problem->theta);
+  put_population(out, problem);
   put_columns(out, &problem->columns);
 }
 
