@@ -17,6 +17,7 @@
 #include "idm/column.h"
 #include "idm/data.h"
 #include "idm/derive.h"
+#include "idm/design.h"
 #include "idm/diagnostics.h"
 #include "idm/distribution.h"
 #include "idm/dynamics.h"

@@ -1,0 +1,576 @@
+/* Designs: who is who, cells, effects, regressors and their priors.
+ *
+ * Contents: formulas · columns of a term · effects · people and cells · filling · requests */
+#include "idm/design.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "invert/parameters.h"
+#include "invert/people/covariate.h"
+#include "invert/people/settle.h"
+#include "invert/people/rank.h"
+
+/* A regressor: a product of columns of covariates, divided into what varies within people and what
+ * does not. */
+typedef struct product {
+  char *name;       /* of all of it */
+  char *within;     /* of what varies within people; empty: nothing does */
+  double *inside;   /* [trajectory]: the product of what does */
+  double *between;  /* [trajectory]: and of what does not */
+  double inside_sd; /* products of the sds of its numbers */
+  double between_sd;
+} product;
+
+/* A formula with its columns. */
+typedef struct model {
+  idm_formula *formula;
+  idm_covariate covariate[IDM_MOST_FACTORS];
+  size_t products;
+  product *product;
+  size_t room;
+} model;
+
+typedef struct planner {
+  const idm_problem *problem;
+  const idm_data *data;
+  idm_parameters *parameters;
+  idm_who who;
+  size_t models;
+  model *model;
+  idm_design *design;
+  idm_notes *opt_notes;
+  idm_error *opt_error;
+} planner;
+
+/* --- formulas ------------------------------------------------------------------------------- */
+
+static void clear_model(model *m)
+{
+  for (size_t i = 0; m->formula && i < m->formula->factors; i++)
+    idm_covariate_clear(&m->covariate[i]);
+  for (size_t i = 0; i < m->products; i++) {
+    free(m->product[i].name);
+    free(m->product[i].within);
+    free(m->product[i].inside);
+    free(m->product[i].between);
+  }
+  free(m->product);
+  idm_formula_destroy(m->formula);
+}
+
+static const idm_block *block_of(const planner *p, const parameter *item)
+{
+  return &p->problem->theta->block[item->block];
+}
+
+/* Every block before '~' is free. */
+static idm_status check_blocks(const planner *p, const idm_formula *f)
+{
+  const idm_theta *theta = p->problem->theta;
+  const char *free_names[100];
+  char list[300] = "";
+  size_t used = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < theta->blocks && count < 100; i++)
+    if (theta->block[i].role == IDM_DESCRIPTIVE) {
+      free_names[count++] = theta->block[i].info->name;
+      if (used < 240)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "",
+                                 theta->block[i].info->name);
+    }
+  for (size_t b = 0; b < f->block.count; b++) {
+    const char *name = f->block.name[b];
+    const int found = idm_theta_find(theta, name);
+    if (found >= 0 && theta->block[found].role == IDM_DESCRIPTIVE) continue;
+    const char *nearest = found < 0 ? idm_suggest(name, free_names, count) : NULL;
+    return idm_fail(
+        p->opt_error, IDM_USAGE,
+        "the formula '%.200s': '%.60s' at character %zu is %s;%s%.60s%s free are: %s", f->text,
+        name, f->block_place[b], found < 0 ? "no block" : "not free (see --free)",
+        nearest ? " did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", list);
+  }
+  return IDM_OK;
+}
+
+/* A block is described by one formula. */
+static idm_status check_once(const planner *p)
+{
+  for (size_t i = 0; i < p->models; i++)
+    for (size_t j = 0; j < i; j++) {
+      const idm_labels *a = &p->model[i].formula->block;
+      const idm_labels *b = &p->model[j].formula->block;
+      for (size_t k = 0; k < a->count; k++)
+        for (size_t l = 0; l < b->count; l++)
+          if (strcmp(a->name[k], b->name[l]) == 0)
+            return idm_fail(p->opt_error, IDM_USAGE,
+                            "the block '%.60s' stands in two formulas, '%.200s' and '%.200s'; "
+                            "expected all its terms in one",
+                            a->name[k], p->model[j].formula->text, p->model[i].formula->text);
+    }
+  return IDM_OK;
+}
+
+static bool has_term(const idm_formula *f, uint32_t term)
+{
+  bool found = !term;
+  for (size_t i = 0; i < f->terms && !found; i++) found = f->term[i] == term;
+  return found;
+}
+
+/* Treatment coding says what it seems to only where the lower terms are there too: a category's
+ * part of a term needs the term without it, and what varies within people needs its own effect. */
+static idm_status check_margins(const planner *p, const model *m)
+{
+  const idm_formula *f = m->formula;
+  for (size_t t = 0; t < f->terms; t++) {
+    uint32_t inside = 0;
+    for (size_t i = 0; i < f->factors; i++) {
+      const uint32_t bit = (uint32_t)1 << i;
+      if (!(f->term[t] & bit)) continue;
+      if (m->covariate[i].within) inside |= bit;
+      if (!m->covariate[i].category || has_term(f, f->term[t] & ~bit)) continue;
+      return idm_fail(p->opt_error, IDM_USAGE,
+                      "the formula '%.200s': an interaction with '%.60s' stands without the terms "
+                      "it is made of; write a * b, which is a + b + a:b",
+                      f->text, f->factor[i].column);
+    }
+    if (!has_term(f, inside))
+      return idm_fail(p->opt_error, IDM_USAGE,
+                      "the formula '%.200s': an interaction with what varies within people stands "
+                      "without its own term; write a * b, which is a + b + a:b",
+                      f->text);
+  }
+  return IDM_OK;
+}
+
+/* --- columns of a term ---------------------------------------------------------------------- */
+
+/* Multiply one column of a factor into a product. */
+static bool multiply(const planner *p, product *to, const idm_covariate *c, size_t column)
+{
+  const size_t trajectories = p->data->trajectories;
+  const char *name = c->name.name[column];
+  double *value = c->within ? to->inside : to->between;
+  char **names[] = {&to->name, c->within ? &to->within : NULL};
+  for (size_t i = 0; i < 2; i++) {
+    if (!names[i]) continue;
+    char *old = *names[i];
+    const size_t size = strlen(old) + strlen(name) + 2;
+    char *joined = idm_new(size, 1);
+    if (!joined) return false;
+    snprintf(joined, size, "%s%s%s", old, *old ? ":" : "", name);
+    *names[i] = joined;
+    free(old);
+  }
+  *(c->within ? &to->inside_sd : &to->between_sd) *= c->sd;
+  for (size_t t = 0; t < trajectories; t++) value[t] *= c->value[column * trajectories + t];
+  return true;
+}
+
+static product *add_product(const planner *p, model *m)
+{
+  if (m->products == m->room) {
+    const size_t room = m->room ? 2 * m->room : 8;
+    product *grown = realloc(m->product, room * sizeof *grown);
+    if (!grown) return NULL;
+    m->product = grown;
+    m->room = room;
+  }
+  product *one = &m->product[m->products++];
+  const size_t trajectories = p->data->trajectories;
+  *one = (product){.name = idm_text_copy("", 0),
+                   .within = idm_text_copy("", 0),
+                   .inside = idm_new(trajectories, sizeof *one->inside),
+                   .between = idm_new(trajectories, sizeof *one->between),
+                   .inside_sd = 1,
+                   .between_sd = 1};
+  if (!one->name || !one->within || !one->inside || !one->between) return NULL;
+  for (size_t t = 0; t < trajectories; t++) one->inside[t] = one->between[t] = 1;
+  return one;
+}
+
+/* Every combination of the columns of a term's factors. */
+static idm_status add_products(const planner *p, model *m, uint32_t term)
+{
+  enum { most = 10000 };
+  const idm_formula *f = m->formula;
+  size_t count = 1;
+  for (size_t i = 0; i < f->factors; i++)
+    if (term >> i & 1) count = idm_times(count, m->covariate[i].columns);
+  if (count > most)
+    return idm_fail(p->opt_error, IDM_INPUT,
+                    "the formula '%.200s' has a term of %zu regressors; expected at most %d",
+                    f->text, count, most);
+  for (size_t k = 0; k < count; k++) {
+    size_t rest = k;
+    product *one = add_product(p, m);
+    if (!one) return idm_fail_memory(p->opt_error);
+    for (size_t i = 0; i < f->factors; i++) {
+      if (!(term >> i & 1)) continue;
+      const idm_covariate *c = &m->covariate[i];
+      if (!multiply(p, one, c, rest % c->columns)) return idm_fail_memory(p->opt_error);
+      rest /= c->columns;
+    }
+  }
+  return IDM_OK;
+}
+
+static idm_status make_model(planner *p, model *m, const char *text)
+{
+  idm_status status = idm_formula_parse(text, &m->formula, p->opt_error);
+  if (status == IDM_OK) status = check_blocks(p, m->formula);
+  for (size_t i = 0; status == IDM_OK && i < m->formula->factors; i++)
+    status = idm_covariate_create(p->data, &p->who, &m->formula->factor[i], m->formula->text,
+                                  &m->covariate[i], p->opt_notes, p->opt_error);
+  if (status == IDM_OK) status = check_margins(p, m);
+  for (size_t t = 0; status == IDM_OK && t < m->formula->terms; t++)
+    status = add_products(p, m, m->formula->term[t]);
+  return status;
+}
+
+/* --- effects -------------------------------------------------------------------------------- */
+
+/* The formula that describes a block, or NULL. */
+static const model *model_of(const planner *p, const parameter *item)
+{
+  const char *name = block_of(p, item)->info->name;
+  for (size_t i = 0; i < p->models; i++)
+    for (size_t b = 0; b < p->model[i].formula->block.count; b++)
+      if (strcmp(p->model[i].formula->block.name[b], name) == 0) return &p->model[i];
+  return NULL;
+}
+
+/* Whether a product is the first of its effect: nothing varies between people in it, and it is not
+ * the intercept's. */
+static bool begins_effect(const product *one)
+{
+  return one->within[0] && strcmp(one->name, one->within) == 0;
+}
+
+static size_t effects_of(const model *opt_model)
+{
+  size_t count = 1;
+  for (size_t i = 0; opt_model && i < opt_model->products; i++)
+    count += begins_effect(&opt_model->product[i]);
+  return count;
+}
+
+/* Name of effect `index` of a coordinate: what varies within people in it. */
+static const char *within_of(const model *opt_model, size_t index)
+{
+  for (size_t i = 0; opt_model && index && i < opt_model->products; i++)
+    if (begins_effect(&opt_model->product[i]) && !--index) return opt_model->product[i].within;
+  return "";
+}
+
+static size_t coefficients_of(const model *opt_model, const char *within)
+{
+  size_t count = !within[0];
+  for (size_t i = 0; opt_model && i < opt_model->products; i++)
+    count += strcmp(opt_model->product[i].within, within) == 0;
+  return count;
+}
+
+/* --- people and cells ----------------------------------------------------------------------- */
+
+/* Whether nothing that a formula names differs between two trajectories of a person. */
+static bool same_cell(const planner *p, size_t a, size_t b)
+{
+  for (size_t i = 0; i < p->models; i++)
+    for (size_t k = 0; k < p->model[i].formula->factors; k++) {
+      const idm_covariate *c = &p->model[i].covariate[k];
+      if (c->within && c->level[a] != c->level[b]) return false;
+    }
+  return true;
+}
+
+/* Trajectories by person, in their order: next[] chains them from first[]. */
+static void chain_trajectories(const planner *p, uint32_t *first, uint32_t *next)
+{
+  const uint32_t none = (uint32_t)p->data->trajectories;
+  for (size_t i = 0; i < p->who.people; i++) first[i] = none;
+  for (size_t t = p->data->trajectories; t-- > 0;) {
+    next[t] = first[p->who.of_trajectory[t]];
+    first[p->who.of_trajectory[t]] = (uint32_t)t;
+  }
+}
+
+/* example[cell]: a trajectory of it. */
+static void divide_into_cells(const planner *p, const uint32_t *first, const uint32_t *next,
+                              uint32_t *example)
+{
+  idm_design *d = p->design;
+  for (size_t person = 0; person < d->people; person++) {
+    const size_t begin = d->cells;
+    for (uint32_t t = first[person]; t < p->data->trajectories; t = next[t]) {
+      size_t cell = begin;
+      while (cell < d->cells && !same_cell(p, example[cell], t)) cell++;
+      if (cell == d->cells) {
+        example[cell] = t;
+        d->cell_person[cell] = (uint32_t)person;
+        d->cells++;
+      }
+      d->cell_of[t] = (uint32_t)cell;
+    }
+  }
+}
+
+static idm_status make_cells(const planner *p, uint32_t **ret_example)
+{
+  idm_design *d = p->design;
+  const size_t trajectories = p->data->trajectories;
+  uint32_t *first = idm_new(p->who.people, sizeof *first);
+  uint32_t *next = idm_new(trajectories, sizeof *next);
+  *ret_example = idm_new(trajectories, sizeof **ret_example);
+  d->people = p->who.people;
+  d->cell_person = idm_new(trajectories, sizeof *d->cell_person);
+  d->cell_of = idm_new(trajectories, sizeof *d->cell_of);
+  idm_status status = first && next && *ret_example && d->cell_person && d->cell_of
+                          ? idm_labels_copy(&p->who.name, &d->person, p->opt_error)
+                          : idm_fail_memory(p->opt_error);
+  if (status == IDM_OK) {
+    chain_trajectories(p, first, next);
+    divide_into_cells(p, first, next, *ret_example);
+  }
+  free(first);
+  free(next);
+  return status;
+}
+
+/* --- filling -------------------------------------------------------------------------------- */
+
+static double prior_sd(const planner *p, const parameter *item)
+{
+  return block_of(p, item)->prior.argument[1];
+}
+
+/* sd of the prior of a coefficient of a regressor that is 0 or 1, or counted in sds. */
+static double coefficient_scale(const planner *p, const parameter *item)
+{
+  const double given = block_of(p, item)->population.coefficient;
+  return given > 0 ? given : prior_sd(p, item) / 2;
+}
+
+static double spread_scale(const planner *p, const parameter *item)
+{
+  const double given = block_of(p, item)->population.sd;
+  return given > 0 ? given : prior_sd(p, item) / 2;
+}
+
+/* A coefficient with its prior and, of every person, its regressor. */
+static idm_status put_coefficient(const planner *p, size_t effect, size_t at, const char *name,
+                                  double mean, double sd, const double *opt_between,
+                                  const uint32_t *example)
+{
+  idm_design *d = p->design;
+  const size_t count = d->coefficients[effect];
+  d->coefficient_mean[effect][at] = mean;
+  d->coefficient_sd[effect][at] = sd;
+  for (size_t c = 0; c < d->cells; c++)
+    d->regressor[effect][d->cell_person[c] * count + at] =
+        opt_between ? opt_between[example[c]] : 1;
+  return idm_labels_set(&d->coefficient[effect], at, name, strlen(name), p->opt_error);
+}
+
+static idm_status fill_coefficients(const planner *p, const parameter *item, const model *opt_model,
+                                    const char *within, size_t effect, const uint32_t *example)
+{
+  const double scale = coefficient_scale(p, item);
+  idm_status status = IDM_OK;
+  size_t at = 0;
+  if (!within[0])
+    status = put_coefficient(p, effect, at++, "Intercept", block_of(p, item)->prior.argument[0],
+                             prior_sd(p, item), NULL, example);
+  for (size_t i = 0; opt_model && i < opt_model->products && status == IDM_OK; i++) {
+    const product *one = &opt_model->product[i];
+    if (strcmp(one->within, within) == 0)
+      status = put_coefficient(p, effect, at++, one->name, 0,
+                               scale / (one->inside_sd * one->between_sd), one->between, example);
+  }
+  return status;
+}
+
+/* What one unit of an effect adds in every cell. */
+static void fill_share(const planner *p, const model *opt_model, const char *within, size_t effect,
+                       const uint32_t *example, double *ret_sd)
+{
+  idm_design *d = p->design;
+  const double *inside = NULL;
+  *ret_sd = 1;
+  for (size_t i = 0; opt_model && within[0] && i < opt_model->products; i++)
+    if (strcmp(opt_model->product[i].within, within) == 0) {
+      inside = opt_model->product[i].inside;
+      *ret_sd = opt_model->product[i].inside_sd;
+    }
+  for (size_t c = 0; c < d->cells; c++)
+    d->share[c * d->effects + effect] = inside ? inside[example[c]] : 1;
+}
+
+static bool make_room(idm_design *d, size_t effect, size_t coefficients)
+{
+  d->coefficients[effect] = coefficients;
+  d->regressor[effect] = idm_new(idm_times(d->people, coefficients), sizeof **d->regressor);
+  d->coefficient_mean[effect] = idm_new(coefficients, sizeof **d->coefficient_mean);
+  d->coefficient_sd[effect] = idm_new(coefficients, sizeof **d->coefficient_sd);
+  return d->regressor[effect] && d->coefficient_mean[effect] && d->coefficient_sd[effect];
+}
+
+static idm_status fill_effect(const planner *p, const parameter *item, const model *opt_model,
+                              size_t index, size_t effect, const uint32_t *example)
+{
+  idm_design *d = p->design;
+  const char *within = within_of(opt_model, index);
+  const size_t coefficients = coefficients_of(opt_model, within);
+  char called[IDM_ENTRY + 200];
+  char name[2 * IDM_ENTRY];
+  double inside_sd;
+  if (coefficients >= d->people)
+    return idm_fail(p->opt_error, IDM_INPUT,
+                    "the formula '%.200s' has %zu coefficients for %zu people; expected fewer "
+                    "coefficients than people",
+                    opt_model ? opt_model->formula->text : "~ 1", coefficients, d->people);
+  idm_parameter_called(p->parameters, item, called, sizeof called);
+  snprintf(name, sizeof name, "%.4000s%s%.4000s", called, within[0] ? ":" : "", within);
+  d->effect_coordinate[effect] = (uint32_t)item->first;
+  fill_share(p, opt_model, within, effect, example, &inside_sd);
+  d->sd_scale[effect] = spread_scale(p, item) / inside_sd;
+  idm_status status = make_room(d, effect, coefficients) ? IDM_OK : idm_fail_memory(p->opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_set(&d->effect, effect, name, strlen(name), p->opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_create(&d->coefficient[effect], coefficients, p->opt_error);
+  return status == IDM_OK ? fill_coefficients(p, item, opt_model, within, effect, example) : status;
+}
+
+static idm_status make_effects(const planner *p, const uint32_t *example)
+{
+  idm_design *d = p->design;
+  const idm_parameters *all = p->parameters;
+  d->coordinates = all->dimension;
+  for (size_t i = 0; i < all->items; i++) d->effects += effects_of(model_of(p, &all->item[i]));
+  d->effect_coordinate = idm_new(d->effects, sizeof *d->effect_coordinate);
+  d->share = idm_new(idm_times(d->cells, d->effects), sizeof *d->share);
+  d->coefficients = idm_new(d->effects, sizeof *d->coefficients);
+  d->coefficient = idm_new(d->effects, sizeof *d->coefficient);
+  d->regressor = idm_new(d->effects, sizeof *d->regressor);
+  d->coefficient_mean = idm_new(d->effects, sizeof *d->coefficient_mean);
+  d->coefficient_sd = idm_new(d->effects, sizeof *d->coefficient_sd);
+  d->sd_scale = idm_new(d->effects, sizeof *d->sd_scale);
+  if (!d->effect_coordinate || !d->share || !d->coefficients || !d->coefficient || !d->regressor ||
+      !d->coefficient_mean || !d->coefficient_sd || !d->sd_scale)
+    return idm_fail_memory(p->opt_error);
+  idm_status status = idm_labels_create(&d->effect, d->effects, p->opt_error);
+  for (size_t i = 0, effect = 0; i < all->items && status == IDM_OK; i++) {
+    const model *m = model_of(p, &all->item[i]);
+    for (size_t k = 0; k < effects_of(m) && status == IDM_OK; k++)
+      status = fill_effect(p, &all->item[i], m, k, effect++, example);
+  }
+  return status;
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+/* Add a name unless it is there. */
+static idm_status add_name(idm_labels *names, const char *name, idm_error *opt_error)
+{
+  for (size_t i = 0; i < names->count; i++)
+    if (strcmp(names->name[i], name) == 0) return IDM_OK;
+  char **grown = realloc(names->name, (names->count + 1) * sizeof *grown);
+  if (!grown) return idm_fail_memory(opt_error);
+  names->name = grown;
+  grown[names->count] = idm_text_copy(name, strlen(name));
+  if (!grown[names->count]) return idm_fail_memory(opt_error);
+  names->count++;
+  return IDM_OK;
+}
+
+idm_status idm_design_columns(const idm_problem *problem, const idm_design_request *request,
+                              idm_labels *ret_columns, idm_error *opt_error)
+{
+  idm_require(problem, request, ret_columns);
+  *ret_columns = (idm_labels){0};
+  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
+  idm_status status = IDM_OK;
+  if (idm_who_by(problem, request->by) == IDM_WHO_COVARIATE)
+    status = add_name(ret_columns, request->by, opt_error);
+  for (size_t i = 0; i < request->models && status == IDM_OK; i++) {
+    idm_formula *formula = NULL;
+    status = idm_formula_parse(request->model[i], &formula, opt_error);
+    for (size_t k = 0; status == IDM_OK && k < formula->factors; k++)
+      status = add_name(ret_columns, formula->factor[k].column, opt_error);
+    idm_formula_destroy(formula);
+  }
+  if (status != IDM_OK) idm_labels_destroy(ret_columns);
+  return status;
+}
+
+/* Every free number is one that people can vary in. */
+static idm_status check_items(const planner *p)
+{
+  for (size_t i = 0; i < p->parameters->items; i++)
+    if (!idm_population_is_normal(p->parameters, &p->parameters->item[i]))
+      return idm_population_refuse(block_of(p, &p->parameters->item[i]), "has another prior",
+                                   p->opt_error);
+  return IDM_OK;
+}
+
+static idm_status make_design(planner *p, const idm_design_request *request)
+{
+  uint32_t *example = NULL;
+  idm_status status = idm_parameters_create(p->problem, &p->parameters, p->opt_error);
+  if (status == IDM_OK) status = check_items(p);
+  if (status == IDM_OK)
+    status = idm_who_create(p->problem, p->data, request->by, &p->who, p->opt_error);
+  if (status == IDM_OK && p->who.people < 2)
+    status =
+        idm_fail(p->opt_error, IDM_INPUT,
+                 "by '%.60s' there is one person; expected several: a population of one cannot "
+                 "be told from the person",
+                 request->by);
+  for (size_t i = 0; i < p->models && status == IDM_OK; i++)
+    status = make_model(p, &p->model[i], request->model[i]);
+  if (status == IDM_OK) status = check_once(p);
+  if (status == IDM_OK) status = make_cells(p, &example);
+  if (status == IDM_OK) status = make_effects(p, example);
+  for (size_t i = 0; status == IDM_OK && i < p->parameters->items; i++) {
+    const model *m = model_of(p, &p->parameters->item[i]);
+    if (m)
+      status = idm_design_check_rank(p->design, p->parameters->item[i].first, m->formula->text,
+                                     p->opt_error);
+  }
+  p->design->correlation = p->problem->correlation > 0 ? p->problem->correlation : 2;
+  free(example);
+  return status;
+}
+
+idm_status idm_design_create(const idm_problem *problem, const idm_data *data,
+                             const idm_design_request *request, idm_design **ret_design,
+                             idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(problem, data, request, ret_design);
+  *ret_design = NULL;
+  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
+  planner p = {.problem = problem,
+               .data = data,
+               .models = request->models,
+               .model = idm_new(request->models, sizeof *p.model),
+               .design = idm_new(1, sizeof *p.design),
+               .opt_notes = opt_notes,
+               .opt_error = opt_error};
+  const idm_status status =
+      p.model && p.design ? make_design(&p, request) : idm_fail_memory(opt_error);
+  for (size_t i = 0; p.model && i < p.models; i++) clear_model(&p.model[i]);
+  free(p.model);
+  idm_who_clear(&p.who);
+  idm_parameters_destroy(p.parameters);
+  if (status == IDM_OK)
+    *ret_design = p.design;
+  else
+    idm_design_destroy(p.design);
+  return status;
+}
