@@ -12,6 +12,20 @@ extern "C" {
 /* A point, draws of a posterior, or a set: all parameters that explain the data. */
 typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR, IDM_SET } idm_answer;
 
+/* An axis that quantities lie along, such as people, by its labels. */
+typedef struct idm_series_axis {
+  char *name;
+  idm_labels label;
+} idm_series_axis;
+
+/* Quantities that lie along an axis, one after the other: quantity first + i is called
+ * "name[label i]". */
+typedef struct idm_series {
+  char *name;
+  size_t first;
+  size_t axis;
+} idm_series;
+
 /* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
 typedef struct idm_posterior {
   idm_answer answer;
@@ -35,11 +49,19 @@ typedef struct idm_posterior {
   idm_labels unit;            /* what log_likelihood is by: trajectories, or decisions */
   bool by_decision;
   double *log_likelihood; /* [chain][draw][unit]; NULL where it is not kept */
-  size_t prior_draws;     /* 0 where a prior is improper */
-  double *prior;          /* [number][prior draw] */
+  size_t axes;            /* that quantities lie along; 0 where each stands by itself */
+  idm_series_axis *axis;
+  size_t series_count;
+  idm_series *series;
+  size_t prior_draws; /* 0 where a prior is improper */
+  double *prior;      /* [number][prior draw] */
 } idm_posterior;
 
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
+/* Which series a quantity is of, or their number where it stands by itself. */
+IDM_API size_t idm_posterior_series(const idm_posterior *posterior, size_t quantity);
+/* The axis of that name, or the number of axes. */
+IDM_API size_t idm_posterior_axis(const idm_posterior *posterior, const char *name);
 /* Numbers over all quantities, and over all coordinates. */
 IDM_API size_t idm_posterior_numbers(const idm_posterior *posterior);
 IDM_API size_t idm_posterior_dimension(const idm_posterior *posterior);

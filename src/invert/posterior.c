@@ -1,6 +1,10 @@
 /* Posteriors: what an inverse planner found. */
 #include "invert/posterior.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/door.h"
 #include "base/memory.h"
 
@@ -18,7 +22,76 @@ void idm_posterior_destroy(idm_posterior *posterior)
   idm_labels_destroy(&posterior->unit);
   free(posterior->log_likelihood);
   free(posterior->prior);
+  for (size_t i = 0; posterior->axis && i < posterior->axes; i++) {
+    free(posterior->axis[i].name);
+    idm_labels_destroy(&posterior->axis[i].label);
+  }
+  for (size_t i = 0; posterior->series && i < posterior->series_count; i++)
+    free(posterior->series[i].name);
+  free(posterior->axis);
+  free(posterior->series);
   free(posterior);
+}
+
+size_t idm_posterior_series(const idm_posterior *posterior, size_t quantity)
+{
+  if (!posterior) return 0;
+  size_t i = 0;
+  while (i < posterior->series_count &&
+         (quantity < posterior->series[i].first ||
+          quantity >=
+              posterior->series[i].first + posterior->axis[posterior->series[i].axis].label.count))
+    i++;
+  return i;
+}
+
+size_t idm_posterior_axis(const idm_posterior *posterior, const char *name)
+{
+  if (!posterior || !name) return 0;
+  size_t i = 0;
+  while (i < posterior->axes && strcmp(posterior->axis[i].name, name) != 0) i++;
+  return i;
+}
+
+idm_status idm_series_name(const idm_posterior *posterior, size_t series, size_t i,
+                           idm_labels *quantity, idm_error *opt_error)
+{
+  const idm_series *s = &posterior->series[series];
+  const char *label = posterior->axis[s->axis].label.name[i];
+  const size_t size = strlen(s->name) + strlen(label) + 3;
+  char *name = idm_new(size, 1);
+  if (!name) return idm_fail_memory(opt_error);
+  snprintf(name, size, "%s[%s]", s->name, label);
+  const idm_status status = idm_labels_set(quantity, s->first + i, name, strlen(name), opt_error);
+  free(name);
+  return status;
+}
+
+idm_status idm_posterior_add_axis(idm_posterior *p, const char *name, const idm_labels *label,
+                                  idm_error *opt_error)
+{
+  idm_series_axis *grown = realloc(p->axis, (p->axes + 1) * sizeof *grown);
+  if (!grown) return idm_fail_memory(opt_error);
+  p->axis = grown;
+  grown[p->axes] = (idm_series_axis){.name = idm_text_copy(name, strlen(name))};
+  if (!grown[p->axes++].name) return idm_fail_memory(opt_error);
+  return idm_labels_copy(label, &grown[p->axes - 1].label, opt_error);
+}
+
+idm_status idm_posterior_add_series(idm_posterior *p, const char *name, size_t axis, size_t first,
+                                    idm_error *opt_error)
+{
+  idm_series *grown = realloc(p->series, (p->series_count + 1) * sizeof *grown);
+  if (!grown) return idm_fail_memory(opt_error);
+  p->series = grown;
+  grown[p->series_count] = (idm_series){idm_text_copy(name, strlen(name)), first, axis};
+  if (!grown[p->series_count++].name) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < p->axis[axis].label.count && status == IDM_OK; i++) {
+    p->summarised[first + i] = true;
+    status = idm_series_name(p, p->series_count - 1, i, &p->quantity, opt_error);
+  }
+  return status;
 }
 
 static size_t sum_of(const idm_labels *names, const size_t *opt_size)
@@ -46,6 +119,10 @@ idm_status idm_posterior_check(const idm_posterior *posterior, const idm_paramet
   if (idm_labels_same(&posterior->coordinate, idm_parameters_coordinates(parameters)) &&
       idm_labels_same(&posterior->quantity, idm_parameters_quantities(parameters)))
     return IDM_OK;
+  if (posterior->series_count)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the draws are of people, each with numbers of their own (--by or --each), and "
+                    "numbers for all are needed here; see `idm summary RUN`, or fit without --by");
   return idm_fail(opt_error, IDM_INPUT,
                   "the draws are of other parameters than those that the problem frees");
 }

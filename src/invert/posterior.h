@@ -9,4 +9,14 @@
 idm_status idm_posterior_check(const idm_posterior *posterior, const idm_parameters *parameters,
                                idm_error *opt_error);
 
+/* Name quantity i of a series as its axis says. */
+idm_status idm_series_name(const idm_posterior *posterior, size_t series, size_t i,
+                           idm_labels *quantity, idm_error *opt_error);
+/* Add an axis, whose labels are copied, and a series along it, whose quantities are named and
+ * summarised; room for them is there. */
+idm_status idm_posterior_add_axis(idm_posterior *posterior, const char *name,
+                                  const idm_labels *label, idm_error *opt_error);
+idm_status idm_posterior_add_series(idm_posterior *posterior, const char *name, size_t axis,
+                                    size_t first, idm_error *opt_error);
+
 #endif

@@ -130,3 +130,21 @@ idm_status idm_arrays_create(const idm_labels *names, const size_t *opt_size, co
   }
   return status;
 }
+
+idm_status idm_arrays_series(const idm_posterior *posterior, idm_array **ret_arrays,
+                             size_t *ret_count, idm_error *opt_error)
+{
+  const size_t quantities = posterior->quantity.count;
+  *ret_count = 0;
+  idm_array *arrays = *ret_arrays = idm_new(quantities, sizeof *arrays);
+  if (!arrays) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < quantities; i += arrays[*ret_count - 1].count) {
+    const size_t at = idm_posterior_series(posterior, i);
+    const idm_series *series = at < posterior->series_count ? &posterior->series[at] : NULL;
+    arrays[(*ret_count)++] =
+        (idm_array){.first = i,
+                    .count = series ? posterior->axis[series->axis].label.count : 1,
+                    .opt_series = series};
+  }
+  return IDM_OK;
+}

@@ -3,6 +3,7 @@
  *   seal        a file that is whole and ours
  *   pieces      groups, dimensions, variables and attributes, each checked before it is read
  *   draws       posterior, unconstrained_posterior
+ *   axes        what quantities lie along
  *   statistics  sample_stats
  *   file        all of it */
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
+#include "invert/posterior.h"
 #include "io/run/netcdf.h"
 #include "io/run/statistics.h"
 
@@ -191,6 +193,7 @@ typedef struct draws {
   size_t **size;  /* [name]: numbers of each */
   double **value; /* [number][chain][draw] */
   bool **opt_summarised;
+  idm_posterior *opt_posterior; /* for axes, where quantities may lie along some */
 } draws;
 
 /* A variable of draws, and the quantities that it holds: one, or those of an array. */
@@ -199,6 +202,7 @@ typedef struct drawn {
   char own[NC_MAX_NAME + 1];
   size_t size;    /* its numbers */
   size_t entries; /* names in the attribute `entries`; 0: none, and it is one quantity */
+  int along;      /* dimension of the axis that its quantities lie along; -1: none */
 } drawn;
 
 /* Add a name, which must be new. */
@@ -235,12 +239,92 @@ static idm_status read_entries(const reader *r, const drawn *d, idm_labels *name
   return status;
 }
 
+/* --- axes ----------------------------------------------------------------------------------- */
+
+/* The labels of a dimension, which its coordinate holds. */
+static idm_status read_labels(const reader *r, int dimension, const char *name, idm_labels *label)
+{
+  int variable;
+  size_t count = 0;
+  nc_type type = NC_NAT;
+  int rank = 0;
+  int of = -1;
+  int code = nc_inq_dimlen(r->group, dimension, &count);
+  if (code == NC_NOERR) code = nc_inq_varid(r->group, name, &variable);
+  if (code == NC_NOERR) code = nc_inq_vartype(r->group, variable, &type);
+  if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
+  if (code == NC_NOERR && rank == 1) code = nc_inq_vardimid(r->group, variable, &of);
+  if (code != NC_NOERR) return refuse(r, code, name);
+  if (type != NC_STRING || of != dimension || !count || count > NUMBER_LIMIT)
+    return FAIL(r, "'%s' in group '%s' holds no labels", name, r->group_name);
+  char **word = idm_new(count, sizeof *word);
+  if (!word) return idm_fail_memory(r->opt_error);
+  code = nc_get_var_string(r->group, variable, word);
+  idm_status status =
+      code == NC_NOERR ? idm_labels_create(label, count, r->opt_error) : refuse(r, code, name);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = word[i] ? idm_labels_set(label, i, word[i], strlen(word[i]), r->opt_error)
+                     : FAIL(r, "a label of '%s' in group '%s' is void", name, r->group_name);
+  if (code == NC_NOERR) nc_free_string(count, word);
+  free(word);
+  return status;
+}
+
+/* The axis of a dimension, new or old. */
+static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, size_t *ret_axis)
+{
+  char name[NC_MAX_NAME + 1];
+  idm_labels label = {0};
+  const int code = nc_inq_dimname(r->group, dimension, name);
+  if (code != NC_NOERR) return refuse(r, code, "a dimension");
+  *ret_axis = idm_posterior_axis(p, name);
+  if (*ret_axis < p->axes) return IDM_OK;
+  idm_status status = read_labels(r, dimension, name, &label);
+  if (status == IDM_OK) status = idm_posterior_add_axis(p, name, &label, r->opt_error);
+  idm_labels_destroy(&label);
+  return status;
+}
+
+/* Quantities along an axis are called by its labels; whether they are summarised is read later. */
+static idm_status read_series(const reader *r, const drawn *d, draws *into, size_t index)
+{
+  char *word;
+  size_t axis = 0;
+  idm_status status = read_word(r, d->variable, "long_name", &word);
+  if (status == IDM_OK) status = add_axis(r, d->along, into->opt_posterior, &axis);
+  if (status == IDM_OK)
+    status = idm_posterior_add_series(into->opt_posterior, word ? word : d->own, axis, index,
+                                      r->opt_error);
+  if (word) nc_free_string(1, &word);
+  return status;
+}
+
+/* Whether the quantities of a variable lie along its last dimension. */
+static idm_status look_along(const reader *r, drawn *d)
+{
+  long long series = 0;
+  int rank = 0;
+  int dimension[most_rank];
+  d->along = -1;
+  const idm_status status = read_integer(r, d->variable, "series", NC_INT64, true, &series);
+  if (status != IDM_OK || !series) return status;
+  int code = nc_inq_varndims(r->group, d->variable, &rank);
+  if (code == NC_NOERR && rank == 3) code = nc_inq_vardimid(r->group, d->variable, dimension);
+  if (code != NC_NOERR) return refuse(r, code, d->own);
+  if (rank != 3)
+    return FAIL(r, "'%s' in group '%s' has %d dimensions; expected 3", d->own, r->group_name, rank);
+  d->along = dimension[2];
+  d->entries = d->size;
+  return IDM_OK;
+}
+
 /* What a variable holds. */
 static idm_status look_at(const reader *r, drawn *d)
 {
   nc_type type;
   idm_status status = check_variable(r, d->variable, d->own, NC_DOUBLE, &d->size);
-  if (status != IDM_OK) return status;
+  if (status == IDM_OK) status = look_along(r, d);
+  if (status != IDM_OK || d->along >= 0) return status;
   const int code = nc_inq_att(r->group, d->variable, "entries", &type, &d->entries);
   if (code == NC_ENOTATT) {
     d->entries = 0;
@@ -257,8 +341,15 @@ static idm_status look_at(const reader *r, drawn *d)
 static idm_status read_quantities(const reader *r, const drawn *d, draws *into, size_t index)
 {
   long long summarised = 1;
-  idm_status status =
-      d->entries ? read_entries(r, d, into->name, index) : read_name(r, d, into->name, index);
+  idm_status status = IDM_OK;
+  if (d->along >= 0 && !into->opt_posterior)
+    return FAIL(r, "'%s' in group '%s' lies along an axis", d->own, r->group_name);
+  if (d->along >= 0)
+    status = read_series(r, d, into, index);
+  else if (d->entries)
+    status = read_entries(r, d, into->name, index);
+  else
+    status = read_name(r, d, into->name, index);
   if (status == IDM_OK && into->opt_summarised)
     status = read_integer(r, d->variable, "summarised", NC_INT64, true, &summarised);
   if (status != IDM_OK) return status;
@@ -481,13 +572,14 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
 
 static idm_status read_groups(reader *r, int file, idm_posterior *p)
 {
-  const draws posterior = {&p->quantity, &p->quantity_size, &p->value, &p->summarised};
-  const draws unconstrained = {&p->coordinate, &p->coordinate_size, &p->unconstrained, NULL};
+  const draws posterior = {&p->quantity, &p->quantity_size, &p->value, &p->summarised, p};
+  const draws unconstrained = {&p->coordinate, &p->coordinate_size, &p->unconstrained, NULL, NULL};
   idm_status status = read_attributes(r, file, p);
   if (status == IDM_OK) status = read_draws(r, file, "posterior", posterior);
   if (status == IDM_OK && !p->quantity.count)
     status = FAIL(r, "the group 'posterior' holds no quantity");
-  if (status == IDM_OK) status = read_draws(r, file, "unconstrained_posterior", unconstrained);
+  if (status == IDM_OK && !p->series_count)
+    status = read_draws(r, file, "unconstrained_posterior", unconstrained);
   if (status == IDM_OK) status = read_statistics(r, file, p);
   p->chains = r->chains;
   p->draws = r->draws;

@@ -201,6 +201,7 @@ typedef struct drawn {
   size_t chains;
   size_t draws;
   const double *value; /* [number][chain][draw] */
+  bool series;         /* along the axes of the posterior, where it has some */
 } drawn;
 
 static size_t size_of(const drawn *d, size_t i)
@@ -263,9 +264,34 @@ static void put_entries(writer *w, int variable, const drawn *d, const idm_array
   free(name);
 }
 
+/* The dimension of an axis of the posterior, with its coordinate; shared by all that lie along it.
+ */
+static int define_series_axis(writer *w, const idm_series *series)
+{
+  const idm_series_axis *along = &w->posterior->axis[series->axis];
+  int dimension = -1;
+  if (w->code != NC_NOERR || nc_inq_dimid(w->group, along->name, &dimension) == NC_NOERR)
+    return dimension;
+  const axis new = define_axis(w, along->name, along->label.count, 0, &along->label);
+  put_axis(w, &new);
+  return new.dimension;
+}
+
+/* A variable along an axis of the posterior. */
+static int define_series(writer *w, const drawn *d, const idm_array *a, const axis *of_draws)
+{
+  const int dimension[] = {of_draws[0].dimension, of_draws[1].dimension,
+                           define_series_axis(w, a->opt_series)};
+  const int variable = define_named(w, a->opt_series->name, d->word, a->first, 3, dimension);
+  put_integer(w, variable, "series", 1);
+  if (d->opt_summarised) put_integer(w, variable, "summarised", d->opt_summarised[a->first]);
+  return variable;
+}
+
 /* A variable over (chain, draw) and what its numbers are indexed by. */
 static int define_drawn(writer *w, const drawn *d, const idm_array *a, const axis *of_draws)
 {
+  if (a->opt_series) return define_series(w, d, a, of_draws);
   const char *name = d->names->name[a->first];
   const size_t size = size_of(d, a->first);
   int dimension[2 + IDM_ARRAY_RANK] = {of_draws[0].dimension, of_draws[1].dimension};
@@ -286,9 +312,10 @@ static void write_draws(writer *w, const drawn *d)
                            define_axis(w, "draw", d->draws, 0, NULL)};
   idm_array *arrays;
   size_t count;
-  if (idm_arrays_create(d->names, d->opt_size, d->opt_summarised, w->problem, &arrays, &count,
-                        NULL) != IDM_OK)
-    note(w, NC_ENOMEM, d->word);
+  const idm_status status = d->series ? idm_arrays_series(w->posterior, &arrays, &count, NULL)
+                                      : idm_arrays_create(d->names, d->opt_size, d->opt_summarised,
+                                                          w->problem, &arrays, &count, NULL);
+  if (status != IDM_OK) note(w, NC_ENOMEM, d->word);
   int *variable = idm_new(count, sizeof *variable);
   if (!variable) note(w, NC_ENOMEM, d->word);
   for (size_t i = 0; i < count && variable && w->code == NC_NOERR; i++)
@@ -309,15 +336,17 @@ static void write_posterior(writer *w)
 {
   const idm_posterior *p = w->posterior;
   const drawn posterior = {"quantity", &p->quantity, p->quantity_size, p->summarised,
-                           p->chains,  p->draws,     p->value};
+                           p->chains,  p->draws,     p->value,         p->series_count > 0};
   const drawn unconstrained = {"coordinate", &p->coordinate, p->coordinate_size, NULL,
-                               p->chains,    p->draws,       p->unconstrained};
+                               p->chains,    p->draws,       p->unconstrained,   false};
   const drawn prior = {"quantity", &p->quantity,   p->quantity_size, p->summarised,
-                       1,          p->prior_draws, p->prior};
+                       1,          p->prior_draws, p->prior,         p->series_count > 0};
   begin_group(w, "posterior");
   write_draws(w, &posterior);
-  begin_group(w, "unconstrained_posterior");
-  write_draws(w, &unconstrained);
+  if (!p->series_count) {
+    begin_group(w, "unconstrained_posterior");
+    write_draws(w, &unconstrained);
+  }
   if (!p->prior_draws) return;
   begin_group(w, "prior");
   write_draws(w, &prior);
@@ -386,14 +415,20 @@ static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
     }
 }
 
+/* What log-likelihoods are by. */
+static const char *unit_of(const idm_posterior *p)
+{
+  return p->by_decision ? "decision" : p->series_count ? "person" : "trajectory";
+}
+
 static void write_log_likelihood(writer *w)
 {
   const idm_posterior *p = w->posterior;
   if (!p->log_likelihood || !p->unit.count) return;
   begin_group(w, "log_likelihood");
-  const axis a[] = {
-      define_axis(w, "chain", p->chains, 0, NULL), define_axis(w, "draw", p->draws, 0, NULL),
-      define_axis(w, p->by_decision ? "decision" : "trajectory", p->unit.count, 0, &p->unit)};
+  const axis a[] = {define_axis(w, "chain", p->chains, 0, NULL),
+                    define_axis(w, "draw", p->draws, 0, NULL),
+                    define_axis(w, unit_of(p), p->unit.count, 0, &p->unit)};
   const int dimension[] = {a[0].dimension, a[1].dimension, a[2].dimension};
   const int variable = define_variable(w, "choice", NC_DOUBLE, 3, dimension);
   size_t chunk[3] = {1, 1, p->unit.count < chunk_numbers ? p->unit.count : chunk_numbers};
