@@ -92,6 +92,23 @@ typedef struct idm_look {
   double *spread_error; /* [number]: its logarithm */
 } idm_look;
 
+/* One of several people, each with numbers of their own. */
+typedef struct idm_person {
+  size_t trajectories;
+  uint64_t decisions;
+  double log_loss;         /* mean -log pi(u|z) a decision, nats */
+  double uniform_log_loss; /* of whoever takes every open action alike: chance */
+  /* [series along people]: how much of what is said of the person is the person's own. Fitted
+   * alone: the contraction, 1 - posterior variance / prior variance. Of a population: 1 -
+   * shrinkage, which is Var(x - m) / E sd^2, x - m being the person's distance from the
+   * population's mean (Gelman and Pardoe 2006: the pooling factor). */
+  double *own;
+  bool absent;      /* could not be fitted, and is not along the axis */
+  bool failed;      /* absent, or the draws are not to be trusted */
+  char verdict[24]; /* identified, population-driven, prior-driven, chance, misfit, failed */
+  char reason[400]; /* of what is not identified; may be empty */
+} idm_person;
+
 typedef struct idm_assessment {
   idm_answer answer;
   size_t quantities;
@@ -119,6 +136,11 @@ typedef struct idm_assessment {
 
   idm_look look;
   idm_model_check model;
+
+  size_t people; /* 0 where the answer is not of people */
+  bool apart;    /* they were fitted, and looked at, one by one */
+  idm_labels person_name;
+  idm_person *person;
 
   bool trusted;       /* neither half fails */
   idm_notes failures; /* why the draws are not, and what to do */

@@ -22,6 +22,7 @@
 #include "idm/distribution.h"
 #include "idm/dynamics.h"
 #include "idm/explain.h"
+#include "idm/each.h"
 #include "idm/file.h"
 #include "idm/intake.h"
 #include "idm/inverse.h"

@@ -1,7 +1,9 @@
 /* idm fit: from a log to a posterior. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/texts.h"
 #include "cli/cli.h"
 
 static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
@@ -35,6 +37,18 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
   return status == IDM_INPUT && free_blocks ? IDM_USAGE : status;
 }
 
+/* The formulas of --model, one a line. */
+static idm_status take_models(cli_call *call, idm_request *r)
+{
+  const char *const *given;
+  const size_t count = cli_list(call, "model", &given);
+  idm_status status = IDM_OK;
+  r->model[0] = '\0';
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = idm_texts_add(r->model, sizeof r->model, given[i], &call->error);
+  return status;
+}
+
 /* A fresh request: the problem (or another run's config.yaml), options over it, the log. */
 static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_request *r)
 {
@@ -51,6 +65,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && cli_given(call, "where"))
     status = cli_where(call, r->where, sizeof r->where);
+  if (status == IDM_OK && cli_given(call, "model")) status = take_models(call, r);
   if (status == IDM_OK && !paths[0] && !r->data[0])
     status = idm_fail(&call->error, IDM_USAGE, "%s", usage);
   if (status == IDM_OK) status = idm_request_locate(r, path, paths[0] ? paths : NULL, &call->error);
@@ -93,11 +108,29 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
 
 /* --- the command ---------------------------------------------------------------------------- */
 
+/* People: the population, some of them, and the verdict. */
+static void print_people(const char *folder, const idm_run *found, double seconds)
+{
+  enum { shown = 20 };
+  const size_t people = found->assessment->people;
+  cli_print_people(stdout, found->posterior, found->assessment, shown);
+  if (people > shown) printf("... and %zu more: `idm summary %s`\n", people - shown, folder);
+  printf("\nlog-loss %.4f a decision (chance %.4f; pseudo-R2 %.3f) over %llu decisions\n\n",
+         found->projection.log_loss, found->projection.uniform_log_loss,
+         found->projection.pseudo_r2, (unsigned long long)found->projection.decisions);
+  cli_print_verdict(stdout, found->assessment);
+  printf("\n%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder, seconds);
+}
+
 static idm_status print(cli_call *call, const char *folder, const idm_run *found, double seconds)
 {
   const idm_projection *projection = &found->projection;
   if (cli_given(call, "json"))
     return idm_summary_write(found->posterior, found->assessment, projection, "-", &call->error);
+  if (found->posterior->series_count) {
+    print_people(folder, found, seconds);
+    return IDM_OK;
+  }
   cli_print_posterior(stdout, found->posterior, found->assessment);
   printf("\nthe behaviour at the posterior's centre: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
@@ -113,13 +146,36 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
   return IDM_OK;
 }
 
+/* Columns that a fit of people keeps of the log. */
+static idm_status list_columns(cli_call *call, const idm_problem *problem, const idm_request *r,
+                               idm_labels *keep)
+{
+  if (!r->by[0] && !r->each[0]) return IDM_OK;
+  size_t models = 0;
+  char **model = idm_texts_split(r->model, &models);
+  const idm_design_request asked = {r->by[0] ? r->by : r->each, (const char *const *)model, models};
+  const idm_status status = model ? idm_design_columns(problem, &asked, keep, &call->error)
+                                  : idm_fail_memory(&call->error);
+  free(model);
+  return status;
+}
+
 static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm_problem *problem,
                       const idm_request *request, cli_progress *progress)
 {
   idm_data *data = NULL;
   idm_run found = {0};
-  idm_status status = cli_read_log(call, request->data, request->where, problem,
-                                   idm_inverse_find(request->inverse)->columns, &data);
+  idm_labels keep = {0};
+  idm_status status = list_columns(call, problem, request, &keep);
+  if (status == IDM_OK)
+    status =
+        cli_read_log_with(call, request->data, request->where, problem,
+                          (idm_csv_options){.columns = idm_inverse_find(request->inverse)->columns,
+                                            .keep = (const char *const *)keep.name,
+                                            .keep_count = keep.count},
+                          &data);
+  if (status == IDM_OK && request->by[0])
+    status = idm_population_settle(problem, &call->notes, &call->error);
   if (status == IDM_OK) {
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,
@@ -131,6 +187,7 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
     if (status == IDM_OK) status = printed;
   }
   idm_run_clear(&found);
+  idm_labels_destroy(&keep);
   idm_data_destroy(data);
   return status;
 }
@@ -176,6 +233,15 @@ static const cli_option options[] = {
      .help = "folder for the run"},
     CLI_FREE_OPTION("what to infer instead of the file's `free`: beta,eta or {beta: {prior: "
                     "{normal: [0, 1]}}}"),
+    CLI_KEY_OPTION("by"),
+    {.name = "model",
+     .kind = CLI_LIST,
+     .value = "FORMULA",
+     .problem = true,
+     .help =
+         "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group + "
+         "age'; may be given several times"},
+    CLI_KEY_OPTION("each"),
     CLI_KEY_OPTION("inverse"),
     CLI_KEY_OPTION("sampler"),
     CLI_KEY_OPTION("chains"),
@@ -206,7 +272,10 @@ const cli_command cli_fit = {
         "and what only the prior does. Leaves a folder with run.nc (ArviZ), summary.json and "
         "config.yaml.\n"
         "Ctrl-C saves the draws made so far; --resume -o RUN goes on, bit for bit as if never "
-        "stopped.",
+        "stopped.\n"
+        "--by COLUMN gives everybody numbers of their own, drawn from a population that --model "
+        "describes;\n"
+        "--each COLUMN fits people one by one.",
     .options = options,
     .run = run,
     .keys = idm_request_keys,

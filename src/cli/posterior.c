@@ -74,6 +74,20 @@ static const char *contraction_of(const idm_assessment *a, size_t quantity, char
   return buffer;
 }
 
+void cli_print_quantity_heading(FILE *out, int width, const char *last)
+{
+  fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s %6s\n", width, "", "mean", "sd",
+          "mcse", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", last);
+}
+
+void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *d,
+                        const char *last)
+{
+  fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", width,
+          name, d->mean, d->sd, d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail,
+          d->rhat, last);
+}
+
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment)
 {
@@ -84,6 +98,10 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
     const int length = (int)strlen(posterior->quantity.name[i]);
     if (posterior->summarised[i] && length > width) width = length < 60 ? length : 60;
   }
+  if (posterior->series_count) {
+    cli_print_people(out, posterior, assessment, SIZE_MAX);
+    return;
+  }
   if (posterior->answer == IDM_POINT) {
     fprintf(out, "%-*s %12s\n", width, "", "value");
     for (size_t i = 0; i < posterior->quantity.count; i++)
@@ -93,15 +111,13 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                 posterior->value[i * posterior->chains * posterior->draws]);
     return;
   }
-  fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s %6s\n", width, "", "mean", "sd",
-          "mcse", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", "contr.");
+  cli_print_quantity_heading(out, width, "contr.");
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const idm_diagnosis *d = &assessment->diagnosis[i];
     if (!posterior->summarised[i]) continue;
-    fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", width,
-            idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d->mean, d->sd,
-            d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat,
-            contraction_of(assessment, i, narrower, sizeof narrower));
+    cli_print_quantity(out, width,
+                       idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d,
+                       contraction_of(assessment, i, narrower, sizeof narrower));
   }
 }
 
@@ -136,8 +152,9 @@ static const char *verdict_of(const idm_assessment *a)
                    "above";
   if (!a->trusted) return "not to be trusted yet; see what FAILS above";
   if (point) return "a point: nothing here says how sure it is";
-  return a->model.looked ? "the draws can be trusted, and nothing speaks against the model"
-                         : "the draws can be trusted; the model is unchecked";
+  return a->model.looked || a->apart
+             ? "the draws can be trusted, and nothing speaks against the model"
+             : "the draws can be trusted; the model is unchecked";
 }
 
 void cli_print_verdict(FILE *out, const idm_assessment *assessment)

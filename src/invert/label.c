@@ -52,7 +52,7 @@ static uint64_t add_labels(uint64_t label, const idm_labels *labels)
 
 uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *fields)
 {
-  char text[2048];
+  char text[4096];
   for (; keys->name; keys++) {
     if (keys->place || (keys->later && idm_key_number(keys, fields) == 0)) continue;
     label = add_text(label, keys->name);

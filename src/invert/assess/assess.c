@@ -4,6 +4,7 @@
 #include "invert/assess/lattice.h"
 #include "invert/assess/look.h"
 #include "invert/assess/model.h"
+#include "invert/assess/people.h"
 #include "invert/assess/ridge.h"
 #include "invert/assess/sensitivity.h"
 
@@ -36,6 +37,9 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->sensitivity);
   free(a->model.between);
   idm_look_clear(&a->look);
+  for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
+  free(a->person);
+  idm_labels_destroy(&a->person_name);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -172,11 +176,13 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
     status = idm_diagnose(posterior->value + i * count, posterior->chains, posterior->draws,
                           posterior->draws, 1, &a->diagnosis[i], opt_error);
-    if (status != IDM_OK || posterior->answer != IDM_POSTERIOR || !posterior->summarised[i])
+    if (status != IDM_OK || posterior->answer != IDM_POSTERIOR || !posterior->summarised[i] ||
+        idm_is_of_person(posterior, i))
       continue;
     judge_quantity(posterior, i, a);
     status = judge_heaviness(posterior, i, a, opt_error);
   }
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) idm_judge_people(posterior, a);
   if (status == IDM_OK) judge_finiteness(posterior, a);
   if (status == IDM_OK) status = idm_judge_approximation(posterior, a, opt_error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) {

@@ -44,6 +44,16 @@ static const idm_key keys[] = {
     {TEXTS_KEY(where, "where", "COLUMN=VALUE",
                "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "
                "alternatives, else all must hold")},
+    {TEXT_KEY(by, "by", "COLUMN",
+              "numbers of their own for everybody by COLUMN (agent, trajectory or a column of the "
+              "log), drawn from one population")},
+    {TEXTS_KEY(
+        model, "model", "FORMULA",
+        "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group "
+        "+ age'; may be given several times")},
+    {TEXT_KEY(each, "each", "COLUMN",
+              "one fit for everybody by COLUMN (agent, trajectory or a column of the log), which "
+              "know nothing of each other")},
     {0}};
 
 const idm_key *idm_request_keys(void)
@@ -59,10 +69,23 @@ void idm_request_default(idm_request *request)
   idm_fit_settings_default(&request->settings);
 }
 
+/* Keys that came after runs were first written: where they are not set a label is what it was. */
+static bool is_later(const idm_key *key)
+{
+  return key->offset == offsetof(idm_request, by) || key->offset == offsetof(idm_request, model) ||
+         key->offset == offsetof(idm_request, each);
+}
+
 uint64_t idm_request_label(const idm_problem *problem, const idm_request *request)
 {
   if (!problem || !request) return 0;
-  return idm_label_fields(idm_label_problem(IDM_CHECKSUM_START, problem), keys, request);
+  uint64_t label = idm_label_problem(IDM_CHECKSUM_START, problem);
+  for (const idm_key *key = keys; key->name; key++) {
+    const idm_key one[] = {*key, {0}};
+    const bool set = *((const char *)request + key->offset) != '\0';
+    if (!is_later(key) || set) label = idm_label_fields(label, one, request);
+  }
+  return label;
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
@@ -137,6 +160,27 @@ idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error 
   return keep_path(r->data, sizeof r->data, path, opt_error);
 }
 
+/* People are asked for in one way, and draws of a population are made in one way. */
+static idm_status check_people(const idm_request *r, idm_error *opt_error)
+{
+  if (r->by[0] && r->each[0])
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--by and --each exclude each other: people of one population, or people who "
+                    "know nothing of each other");
+  if (r->model[0] && !r->by[0])
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--model says what a population depends on; name its people with --by, as in "
+                    "--by agent");
+  if (r->by[0] && (strcmp(r->inverse, idm_inverse_at(0)->name) != 0 || r->settings.sampler[0]))
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "--by draws people and population by blocks: leave --inverse and --sampler out");
+  if (r->stan && (r->by[0] || r->each[0]))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--stan writes one vector a draw, and people have one each; read run.nc");
+  return IDM_OK;
+}
+
 idm_status idm_request_check(const idm_problem *problem, const idm_request *r, idm_error *opt_error)
 {
   idm_require(problem, r);
@@ -148,6 +192,8 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
   if (sampler[0] && !idm_sampler_find(sampler))
     return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", sampler,
                     idm_sampler_names(names, sizeof names));
+  const idm_status legal = check_people(r, opt_error);
+  if (legal != IDM_OK) return legal;
   idm_parameters *parameters = NULL;
   const idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   idm_parameters_destroy(parameters);

@@ -14,6 +14,10 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/utf8.h"
+#include "idm/design.h"
+#include "idm/each.h"
+#include "invert/finer.h"
+#include "invert/people/report.h"
 #include "io/run/folder.h"
 
 /* Seconds between checkpoints. */
@@ -133,6 +137,69 @@ static idm_status write_config(const fitting *f, idm_error *opt_error)
   return idm_request_write(f->problem, &kept, path, opt_error);
 }
 
+/* Whether the request is of people, each with numbers of their own. */
+static bool is_of_people(const idm_request *request)
+{
+  return request->by[0] || request->each[0];
+}
+
+/* Somebody who looks on and keeps no checkpoint. */
+static bool look_on(void *context, const idm_work *work)
+{
+  fitting *f = context;
+  f->asked = f->asked || (f->progress && f->progress(f->context, work));
+  return f->asked;
+}
+
+/* People of a population. */
+static idm_status draw_population(fitting *f, const idm_fit_watch *watcher, idm_run *run,
+                                  idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_fit_settings *settings = &f->request->settings;
+  size_t models = 0;
+  char **model = idm_texts_split(f->request->model, &models);
+  const idm_design_request asked = {f->request->by, (const char *const *)model, models};
+  idm_design *design = NULL;
+  idm_people *people = NULL;
+  idm_status status =
+      model ? idm_design_create(f->problem, f->data, &asked, &design, opt_notes, opt_error)
+            : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_people_fit(f->problem, f->data, design, settings, watcher, &people, opt_notes,
+                            opt_error);
+  if (status == IDM_OK)
+    status = idm_people_posterior(f->problem, design, people, settings, &run->posterior, opt_error);
+  if (status == IDM_OK)
+    status = idm_people_assess(f->data, design, people, run->posterior, &run->assessment,
+                               &run->projection, opt_error);
+  idm_people_destroy(people);
+  idm_design_destroy(design);
+  free(model);
+  return status;
+}
+
+/* People's draws come with their verdict, which needs what is not kept. */
+static idm_status draw_people(fitting *f, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_fit_watch watcher = {.progress = look_on, .context = f, .label = f->label};
+  const idm_request *r = f->request;
+  const idm_status status =
+      r->by[0]
+          ? draw_population(f, &watcher, run, opt_notes, opt_error)
+          : idm_each_fit(f->problem, f->data, r->each, idm_inverse_find(r->inverse), &r->settings,
+                         &watcher, &run->posterior, &run->assessment, &run->projection, opt_error);
+  run->stopped = f->asked;
+  if (status != IDM_OK) return status;
+  run->posterior->request = f->label;
+  run->posterior->resolution = idm_lattice_resolution(f->problem);
+  if (!run->stopped) return IDM_OK;
+  run->assessment->trusted = false;
+  idm_notes_add(&run->assessment->failures,
+                "the fit was interrupted; begin it anew with --overwrite: a fit of people keeps no "
+                "checkpoint");
+  return IDM_OK;
+}
+
 /* The draws, and whether they were stopped. */
 static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *opt_notes,
                        idm_error *opt_error)
@@ -219,6 +286,11 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 static idm_status say_stopped(const fitting *f, idm_error *opt_error)
 {
   const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
+  if (is_of_people(f->request))
+    return idm_fail(opt_error, IDM_UNTRUSTED,
+                    "interrupted; a fit of people keeps no checkpoint: %s",
+                    beside ? "the run that it was to replace is left as it was"
+                           : "what was drawn so far is saved, --overwrite begins anew");
   return idm_fail(
       opt_error, IDM_UNTRUSTED,
       "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
@@ -243,10 +315,14 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
-  if (status == IDM_OK) status = draw(f, mode, run, opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = is_of_people(f->request) ? draw_people(f, run, opt_notes, opt_error)
+                                      : draw(f, mode, run, opt_notes, opt_error);
   if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
-  *ret_kept = status == IDM_OK;
-  if (status == IDM_OK) status = assess(f, run, opt_error);
+  /* Draws of people cannot be gone on with: they do not wait beside another run. */
+  *ret_kept = status == IDM_OK && !(run->stopped && is_of_people(f->request) &&
+                                    strcmp(f->folder.work, f->folder.path) != 0);
+  if (status == IDM_OK && !run->assessment) status = assess(f, run, opt_error);
   if (status == IDM_OK) {
     run->assessment->refinement = f->refinement;
     if (f->refinement.steps) idm_refinement_remark(&f->refinement, &run->assessment->remarks);
@@ -277,6 +353,11 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   bool kept = false;
   *run = (idm_run){0};
   idm_status status = idm_request_check(problem, request, opt_error);
+  if (status == IDM_OK && mode == IDM_RUN_RESUME && is_of_people(request))
+    status = idm_fail(opt_error, IDM_USAGE,
+                      "a fit of people keeps no checkpoint, and '%s' cannot be gone on with; begin "
+                      "it anew with --overwrite",
+                      folder);
   /* What is missing is said before anything that is there is touched. */
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);

@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "idm/request.h"
 #include "io/json.h"
+#include "io/run/people.h"
 
 static const size_t most_bytes = (size_t)1 << 28;
 
@@ -15,22 +16,6 @@ static const size_t most_bytes = (size_t)1 << 28;
 static void set(json_t **object, const char *key, double value)
 {
   idm_json_set(object, key, idm_json_number(value));
-}
-
-static json_t *diagnosis(const idm_diagnosis *d)
-{
-  json_t *object = json_object();
-  set(&object, "mean", d->mean);
-  set(&object, "sd", d->sd);
-  set(&object, "mcse_mean", d->mcse_mean);
-  set(&object, "mcse_sd", d->mcse_sd);
-  set(&object, "q5", d->q05);
-  set(&object, "q50", d->q50);
-  set(&object, "q95", d->q95);
-  set(&object, "ess_bulk", d->ess_bulk);
-  set(&object, "ess_tail", d->ess_tail);
-  set(&object, "r_hat", d->rhat);
-  return object;
 }
 
 static json_t *identification(const idm_posterior *p, const idm_assessment *a)
@@ -186,6 +171,15 @@ static json_t *projection_object(const idm_projection *projection)
   return object;
 }
 
+static void put_quantities(json_t **object, const idm_posterior *p, const idm_assessment *a)
+{
+  json_t *quantities = json_object();
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (p->summarised[i])
+      idm_json_set(&quantities, p->quantity.name[i], idm_json_diagnosis(&a->diagnosis[i]));
+  idm_json_set(object, "posterior", quantities);
+}
+
 static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
                               const idm_projection *opt_projection)
 {
@@ -199,11 +193,10 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   idm_json_set(&object, "draws", json_integer((json_int_t)p->draws));
   idm_json_set(&object, "warmup", json_integer(p->warmup));
   idm_json_set(&object, "seed", json_integer((json_int_t)p->seed));
-  json_t *quantities = json_object();
-  for (size_t i = 0; i < p->quantity.count; i++)
-    if (p->summarised[i])
-      idm_json_set(&quantities, p->quantity.name[i], diagnosis(&a->diagnosis[i]));
-  idm_json_set(&object, "posterior", quantities);
+  if (p->series_count)
+    idm_people_put(&object, p, a);
+  else
+    put_quantities(&object, p, a);
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
@@ -324,6 +317,7 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
     assessment->trusted = assessment->trusted && json_is_true(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);
+    if (status == IDM_OK) status = idm_people_take(object, posterior, assessment, opt_error);
   }
   json_decref(object);
   return status;

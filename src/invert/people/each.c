@@ -1,0 +1,464 @@
+/* Fits of people one by one, that know nothing of each other.
+ *
+ * Contents: one person · all of them · what was found · verdicts */
+#include "idm/each.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/part.h"
+#include "idm/prior.h"
+#include "invert/parameters.h"
+#include "invert/people/tally.h"
+#include "invert/people/who.h"
+#include "invert/posterior.h"
+
+typedef struct each {
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_inverse *inverse;
+  idm_fit_settings settings; /* of one person */
+  const idm_fit_watch *opt_watch;
+  idm_parameters *parameters;
+  idm_who who;
+  idm_person *person; /* [person] */
+  double **draws;     /* [person]: [number][chain][draw]; NULL where there are none */
+  size_t *made;       /* [person]: draws a chain */
+  atomic_bool named;
+  char sampler[32]; /* of whoever came first: it is everybody's */
+  atomic_size_t done;
+  atomic_bool stop;
+  atomic_bool memory; /* ran out */
+} each;
+
+/* --- one person ----------------------------------------------------------------------------- */
+
+/* Asked from a person's thread: whether to stop. */
+static bool ask(void *context, const idm_work *work)
+{
+  (void)work;
+  each *e = context;
+  return atomic_load(&e->stop);
+}
+
+static idm_status take_part(const each *e, size_t person, idm_data **ret_part, idm_error *error)
+{
+  uint32_t *trajectory = idm_new(e->data->trajectories, sizeof *trajectory);
+  size_t count = 0;
+  if (!trajectory) return idm_fail_memory(error);
+  for (size_t t = 0; t < e->data->trajectories; t++)
+    if (e->who.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
+  const idm_status status = idm_data_part(e->data, trajectory, count, ret_part, error);
+  free(trajectory);
+  return status;
+}
+
+/* Numbers of a person that are told: the free ones in their coordinates, weights as they are. */
+static size_t numbers_of(const idm_parameters *parameters)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < parameters->items; i++)
+    count += idm_parameter_is_scalar(&parameters->item[i]) ? 1 : parameters->item[i].size;
+  return count;
+}
+
+/* draws[number][chain][draw] of a posterior. */
+static bool keep_draws(each *e, size_t person, const idm_posterior *p)
+{
+  const size_t all = p->chains * p->draws;
+  const size_t dimension = e->parameters->dimension;
+  double *to = e->draws[person] = idm_new(idm_times(numbers_of(e->parameters), all), sizeof *to);
+  double *y = idm_new(dimension, sizeof *y);
+  e->made[person] = p->draws;
+  for (size_t i = 0; to && y && i < e->parameters->items; i++) {
+    const parameter *item = &e->parameters->item[i];
+    const size_t size = idm_parameter_is_scalar(item) ? 1 : item->size;
+    for (size_t k = 0; k < all; k++) {
+      y[item->first] = p->unconstrained[item->first * all + k];
+      if (idm_parameter_is_scalar(item)) to[k] = idm_parameter_coordinate(item, y, NULL);
+    }
+    if (!idm_parameter_is_scalar(item))
+      memcpy(to, p->value + item->quantity * all, size * all * sizeof *to);
+    to += size * all;
+  }
+  free(y);
+  return e->draws[person] && y;
+}
+
+static double variance_of(const double *x, size_t count)
+{
+  double mean = 0;
+  double square = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double step = x[i] - mean;
+    mean += step / (double)(i + 1);
+    square += step * (x[i] - mean);
+  }
+  return count > 1 ? square / (double)(count - 1) : NAN;
+}
+
+/* 1 - posterior variance / prior variance of every number; NaN where the prior has none. */
+static void measure_own(const each *e, size_t person, size_t chains)
+{
+  const size_t all = chains * e->made[person];
+  size_t at = 0;
+  for (size_t i = 0; i < e->parameters->items; i++) {
+    const parameter *item = &e->parameters->item[i];
+    const bool scalar = idm_parameter_is_scalar(item);
+    const double sd = scalar ? idm_prior_sd(item->prior) : NAN;
+    for (size_t k = 0; k < (scalar ? 1 : item->size); k++, at++)
+      e->person[person].own[at] =
+          1 - variance_of(e->draws[person] + at * all, all) / (isfinite(sd) ? sd * sd : NAN);
+  }
+}
+
+static void say(idm_person *one, const char *verdict, const char *reason)
+{
+  snprintf(one->verdict, sizeof one->verdict, "%s", verdict);
+  snprintf(one->reason, sizeof one->reason, "%s", reason);
+}
+
+/* The first reason that applies, in order of weight. */
+static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
+{
+  double most = -INFINITY;
+  for (size_t i = 0; i < numbers_of(e->parameters); i++)
+    most = fmax(most, isnan(one->own[i]) ? 1 : one->own[i]);
+  one->failed = a->failures.count > 0;
+  if (one->failed)
+    say(one, "failed", a->failures.text[0]);
+  else if (one->decisions && !(one->log_loss < one->uniform_log_loss))
+    say(one, "chance", "predicted no better than by chance");
+  else if (a->misfits.count)
+    say(one, "misfit", a->misfits.text[0]);
+  else if (most < 0.5)
+    say(one, "prior-driven", "the prior says more of this person than the decisions do");
+  else
+    say(one, a->answer == IDM_POINT ? "point" : "identified", "");
+}
+
+static idm_status fit_person(each *e, size_t person, idm_error *error)
+{
+  idm_data *part = NULL;
+  idm_posterior *posterior = NULL;
+  idm_assessment *assessment = NULL;
+  idm_projection projection = {0};
+  idm_person *one = &e->person[person];
+  const idm_fit_watch watch = {.progress = ask, .context = e};
+  one->own = idm_new(numbers_of(e->parameters), sizeof *one->own);
+  idm_status status = one->own ? take_part(e, person, &part, error) : idm_fail_memory(error);
+  if (status == IDM_OK && !one->decisions)
+    status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
+  if (status == IDM_OK)
+    status = idm_project(e->problem, part, e->inverse, &e->settings, &watch, &posterior,
+                         &projection, NULL, error);
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR &&
+      posterior->draws < (size_t)e->settings.draws)
+    status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
+  if (status == IDM_OK)
+    status = idm_assess_watched(e->problem, part, posterior, 1, &watch, &assessment, error);
+  if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
+  if (status == IDM_OK && !atomic_exchange(&e->named, true))
+    memcpy(e->sampler, posterior->sampler, sizeof e->sampler);
+  if (status == IDM_OK) {
+    one->log_loss = projection.log_loss;
+    measure_own(e, person, posterior->chains);
+    judge_person(e, one, assessment);
+  }
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  idm_data_destroy(part);
+  return status;
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static void do_person(void *context, size_t person)
+{
+  each *e = context;
+  idm_person *one = &e->person[person];
+  idm_error error = {0};
+  char text[sizeof one->reason];
+  idm_status status = atomic_load(&e->stop)
+                          ? idm_fail(&error, IDM_UNTRUSTED, "interrupted before it began")
+                          : fit_person(e, person, &error);
+  if (status != IDM_OK) {
+    if (status == IDM_MEMORY) atomic_store(&e->memory, true);
+    one->absent = one->failed = true;
+    one->log_loss = NAN;
+    say(one, "failed", idm_error_text(&error, text, sizeof text));
+  }
+  atomic_fetch_add(&e->done, 1);
+}
+
+/* How far it is. */
+typedef struct progress {
+  size_t done;
+  size_t people;
+} progress;
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const progress *p = content;
+  snprintf(buffer, size, "%zu of %zu people", p->done, p->people);
+}
+
+static void watch(void *context)
+{
+  each *e = context;
+  if (!e->opt_watch || !e->opt_watch->progress) return;
+  const progress now = {atomic_load(&e->done), e->who.people};
+  const idm_work work = {
+      .done = (double)now.done / (double)now.people, .content = &now, .describe = describe};
+  if (e->opt_watch->progress(e->opt_watch->context, &work)) atomic_store(&e->stop, true);
+}
+
+/* --- what was found ------------------------------------------------------------------------- */
+
+static idm_status name_people(const each *e, idm_labels *ret_names, idm_error *opt_error)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < e->who.people; i++) count += !e->person[i].absent;
+  idm_status status = idm_labels_create(ret_names, count, opt_error);
+  for (size_t i = 0, at = 0; i < e->who.people && status == IDM_OK; i++)
+    if (!e->person[i].absent)
+      status = idm_labels_set(ret_names, at++, e->who.name.name[i], strlen(e->who.name.name[i]),
+                              opt_error);
+  return status;
+}
+
+/* "log_alpha", or the name of a weight. */
+static void name_number(const each *e, size_t number, char *name, size_t size)
+{
+  size_t at = 0;
+  for (size_t i = 0; i < e->parameters->items; i++) {
+    const parameter *item = &e->parameters->item[i];
+    const size_t count = idm_parameter_is_scalar(item) ? 1 : item->size;
+    if (number < at + count) {
+      if (idm_parameter_is_scalar(item))
+        idm_parameter_called(e->parameters, item, name, size);
+      else
+        snprintf(name, size, "%s", e->parameters->quantity.name[item->quantity + number - at]);
+      return;
+    }
+    at += count;
+  }
+}
+
+/* The draws of all people side by side. */
+static idm_status put_draws(const each *e, idm_posterior *p, idm_error *opt_error)
+{
+  const size_t numbers = numbers_of(e->parameters);
+  const size_t people = p->axis[0].label.count;
+  const size_t all = p->chains * p->draws;
+  idm_status status = IDM_OK;
+  for (size_t n = 0; n < numbers && status == IDM_OK; n++) {
+    char name[2 * IDM_ENTRY];
+    double *to = p->value + n * people * all;
+    name_number(e, n, name, sizeof name);
+    status = idm_posterior_add_series(p, name, 0, n * people, opt_error);
+    for (size_t i = 0; i < e->who.people; i++) {
+      if (e->person[i].absent) continue;
+      memcpy(to, e->draws[i] + n * all, all * sizeof *to);
+      to += all;
+    }
+  }
+  return status;
+}
+
+static idm_status make_posterior(const each *e, idm_posterior *p, idm_error *opt_error)
+{
+  const size_t numbers = numbers_of(e->parameters);
+  idm_labels names = {0};
+  const bool point = e->inverse->answer == IDM_POINT;
+  idm_status status = name_people(e, &names, opt_error);
+  const size_t quantities = idm_times(numbers, names.count);
+  p->answer = e->inverse->answer;
+  snprintf(p->inverse, sizeof p->inverse, "%s", e->inverse->name);
+  snprintf(p->sampler, sizeof p->sampler, "%s", e->sampler);
+  p->seed = e->settings.seed;
+  p->warmup = e->settings.warmup;
+  p->chains = point ? 1 : e->settings.chains;
+  p->draws = point ? 1 : (size_t)e->settings.draws;
+  p->summarised = idm_new(quantities, sizeof *p->summarised);
+  p->value = idm_new(idm_times(quantities, p->chains * p->draws), sizeof *p->value);
+  p->statistics = idm_new(p->chains * p->draws, sizeof *p->statistics);
+  for (size_t i = 0; p->statistics && i < p->chains * p->draws; i++)
+    p->statistics[i] = (idm_statistics){NAN, NAN, NAN, NAN, -1, -1, false};
+  if (status == IDM_OK && (!p->summarised || !p->value || !p->statistics))
+    status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&p->quantity, quantities, opt_error);
+  if (status == IDM_OK) status = idm_posterior_add_axis(p, "person", &names, opt_error);
+  if (status == IDM_OK) status = put_draws(e, p, opt_error);
+  idm_labels_destroy(&names);
+  return status;
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+/* P(X >= count) of a binomial. */
+static double binomial_tail(size_t n, double p, size_t count)
+{
+  double below = 0;
+  double term = pow(1 - p, (double)n);
+  for (size_t k = 0; k < count; k++) {
+    below += term;
+    term *= (double)(n - k) / (double)(k + 1) * p / (1 - p);
+  }
+  return fmax(0, 1 - below);
+}
+
+static size_t count_verdict(const idm_assessment *a, const char *verdict)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < a->people; i++) count += strcmp(a->person[i].verdict, verdict) == 0;
+  return count;
+}
+
+/* A right model is called a misfit in one fit of a hundred. */
+static void judge_misfits(idm_assessment *a)
+{
+  static const double rate = 0.01;
+  const size_t misfits = count_verdict(a, "misfit");
+  const size_t fitted = a->people - count_verdict(a, "failed");
+  if (!misfits) return;
+  idm_notes_add(binomial_tail(fitted, rate, misfits) < rate ? &a->misfits : &a->remarks,
+                "the model does not fit %zu of %zu people, of whom 1 in 100 would be called so "
+                "where it is right; see their reasons",
+                misfits, fitted);
+}
+
+/* What is wrong with a person's draws is said of that person. */
+static void judge_all(idm_assessment *a)
+{
+  const size_t chance = count_verdict(a, "chance");
+  const size_t driven = count_verdict(a, "prior-driven");
+  idm_notes_clear(&a->failures);
+  for (size_t i = 0; i < a->people; i++)
+    if (a->person[i].failed)
+      idm_notes_add(&a->failures, "'%s' %s: %s", a->person_name.name[i],
+                    a->person[i].absent ? "could not be fitted" : "is not to be trusted",
+                    a->person[i].reason);
+  judge_misfits(a);
+  if (chance)
+    idm_notes_add(&a->remarks, "%zu of %zu people are predicted no better than by chance", chance,
+                  a->people);
+  if (driven)
+    idm_notes_add(&a->remarks,
+                  "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "
+                  "lets people lend each other what is known of them",
+                  driven, a->people);
+  a->trusted = !a->failures.count && !a->misfits.count;
+}
+
+/* Over the people who were fitted. */
+static void measure(const each *e, idm_projection *projection)
+{
+  *projection = (idm_projection){
+      .brier = NAN, .divergence = NAN, .rates_log_loss = NAN, .pseudo_r2_rates = NAN};
+  for (size_t i = 0; i < e->who.people; i++) {
+    const idm_person *one = &e->person[i];
+    if (one->absent || !one->decisions) continue;
+    projection->decisions += one->decisions;
+    projection->log_loss += one->log_loss * (double)one->decisions;
+    projection->uniform_log_loss += one->uniform_log_loss * (double)one->decisions;
+  }
+  const double decisions = projection->decisions ? (double)projection->decisions : NAN;
+  projection->log_loss /= decisions;
+  projection->uniform_log_loss /= decisions;
+  projection->pseudo_r2 = 1 - projection->log_loss / projection->uniform_log_loss;
+}
+
+static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_assessment,
+                         idm_error *opt_error)
+{
+  idm_status status = idm_assess_draws(p, ret_assessment, opt_error);
+  if (status != IDM_OK) return status;
+  idm_assessment *a = *ret_assessment;
+  a->apart = true;
+  a->people = e->who.people;
+  a->person = e->person;
+  e->person = NULL;
+  status = idm_labels_copy(&e->who.name, &a->person_name, opt_error);
+  if (status == IDM_OK) judge_all(a);
+  return status;
+}
+
+static idm_status open_each(each *e, const char *by, idm_error *opt_error)
+{
+  idm_status status = idm_parameters_create(e->problem, &e->parameters, opt_error);
+  if (status == IDM_OK) status = idm_who_create(e->problem, e->data, by, &e->who, opt_error);
+  if (status != IDM_OK) return status;
+  e->person = idm_new(e->who.people, sizeof *e->person);
+  e->draws = idm_new(e->who.people, sizeof *e->draws);
+  e->made = idm_new(e->who.people, sizeof *e->made);
+  if (!e->person || !e->draws || !e->made) return idm_fail_memory(opt_error);
+  idm_tally_people(e->data, e->who.of_trajectory, e->who.people, e->person);
+  return IDM_OK;
+}
+
+static void close_each(each *e)
+{
+  for (size_t i = 0; e->draws && i < e->who.people; i++) free(e->draws[i]);
+  for (size_t i = 0; e->person && i < e->who.people; i++) free(e->person[i].own);
+  free(e->draws);
+  free(e->made);
+  free(e->person);
+  idm_who_clear(&e->who);
+  idm_parameters_destroy(e->parameters);
+}
+
+/* IDM_OK where somebody was fitted. */
+static idm_status check_anybody(const each *e, idm_error *opt_error)
+{
+  if (atomic_load(&e->memory)) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < e->who.people; i++)
+    if (!e->person[i].absent) return IDM_OK;
+  return idm_fail(opt_error, atomic_load(&e->stop) ? IDM_UNTRUSTED : IDM_INPUT,
+                  "none of %zu people could be fitted; the first, '%s': %s", e->who.people,
+                  e->who.name.name[0], e->person[0].reason);
+}
+
+idm_status idm_each_fit(const idm_problem *problem, const idm_data *data, const char *by,
+                        const idm_inverse *inverse, const idm_fit_settings *settings,
+                        const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                        idm_assessment **ret_assessment, idm_projection *projection,
+                        idm_error *opt_error)
+{
+  idm_require(problem, data, by, inverse, settings, ret_posterior, ret_assessment, projection);
+  *ret_posterior = NULL;
+  *ret_assessment = NULL;
+  each e = {.problem = problem,
+            .data = data,
+            .inverse = inverse,
+            .settings = *settings,
+            .opt_watch = opt_watch};
+  e.settings.threads = 1;
+  e.settings.keep = IDM_KEEP_NOTHING;
+  e.settings.prior_draws = 0;
+  idm_posterior *posterior = idm_new(1, sizeof *posterior);
+  idm_status status = posterior ? open_each(&e, by, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(e.who.people, settings->threads, do_person, watch, &e, opt_error);
+  if (status == IDM_OK) status = check_anybody(&e, opt_error);
+  if (status == IDM_OK) status = make_posterior(&e, posterior, opt_error);
+  if (status == IDM_OK) {
+    measure(&e, projection);
+    status = assess(&e, posterior, ret_assessment, opt_error);
+  }
+  close_each(&e);
+  if (status == IDM_OK) {
+    *ret_posterior = posterior;
+    return IDM_OK;
+  }
+  idm_assessment_destroy(*ret_assessment);
+  *ret_assessment = NULL;
+  idm_posterior_destroy(posterior);
+  return status;
+}

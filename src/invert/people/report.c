@@ -1,0 +1,442 @@
+/* What was found of people: their draws as a posterior, and the verdict on it.
+ *
+ * Contents: layout · draws · verdicts */
+#include "invert/people/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "invert/assess/people.h"
+#include "invert/chance.h"
+#include "invert/parameters.h"
+#include "invert/people/tally.h"
+#include "invert/posterior.h"
+
+/* A posterior being made: numbers are put one after the other. */
+typedef struct report {
+  const idm_design *design;
+  const idm_people *people;
+  const idm_parameters *parameters;
+  idm_posterior *posterior;
+  size_t at; /* the next quantity */
+  idm_error *opt_error;
+} report;
+
+/* --- layout --------------------------------------------------------------------------------- */
+
+/* The first effect of a coordinate, or past its last. */
+static size_t first_effect(const idm_design *d, size_t coordinate)
+{
+  size_t e = 0;
+  while (e < d->effects && d->effect_coordinate[e] < coordinate) e++;
+  return e;
+}
+
+/* Names of all coefficients of a coordinate, those of what varies within people after the others.
+ */
+static idm_status name_coefficients(const idm_design *d, size_t coordinate, idm_labels *ret_names,
+                                    idm_error *opt_error)
+{
+  size_t count = 0;
+  for (size_t e = first_effect(d, coordinate); e < first_effect(d, coordinate + 1); e++)
+    count += d->coefficients[e];
+  idm_status status = idm_labels_create(ret_names, count, opt_error);
+  size_t at = 0;
+  for (size_t e = first_effect(d, coordinate); e < first_effect(d, coordinate + 1); e++)
+    for (size_t k = 0; k < d->coefficients[e] && status == IDM_OK; k++, at++) {
+      const char *name = d->coefficient[e].name[k];
+      status = idm_labels_set(ret_names, at, name, strlen(name), opt_error);
+    }
+  return status;
+}
+
+static size_t pairs_of(const idm_design *d)
+{
+  return d->effects * (d->effects - 1) / 2;
+}
+
+/* Whether an effect has something to explain it. */
+static bool is_regressed(const idm_design *d, size_t effect)
+{
+  return d->coefficients[effect] > 1;
+}
+
+static size_t count_quantities(const idm_design *d)
+{
+  size_t count = d->effects * (d->people + 1) + pairs_of(d);
+  for (size_t e = 0; e < d->effects; e++) count += d->coefficients[e] + is_regressed(d, e);
+  return count;
+}
+
+/* The axis of a coordinate's coefficients: one for all where all are alike, else one a block. */
+static idm_status coefficient_axis(report *r, size_t coordinate, bool alike, size_t *ret_axis)
+{
+  idm_posterior *p = r->posterior;
+  char name[200] = "coefficient";
+  for (size_t i = 0; !alike && i < r->parameters->items; i++)
+    if (r->parameters->item[i].first == coordinate)
+      snprintf(name, sizeof name, "coefficient_%.150s",
+               r->parameters->theta->block[r->parameters->item[i].block].info->name);
+  *ret_axis = idm_posterior_axis(p, name);
+  if (*ret_axis < p->axes) return IDM_OK;
+  idm_labels names = {0};
+  idm_status status = name_coefficients(r->design, coordinate, &names, r->opt_error);
+  if (status == IDM_OK) status = idm_posterior_add_axis(p, name, &names, r->opt_error);
+  idm_labels_destroy(&names);
+  return status;
+}
+
+/* Whether all coordinates have the same coefficients. */
+static idm_status compare_coefficients(const idm_design *d, bool *ret_alike, idm_error *opt_error)
+{
+  idm_labels first = {0};
+  idm_status status = name_coefficients(d, 0, &first, opt_error);
+  *ret_alike = true;
+  for (size_t c = 1; c < d->coordinates && status == IDM_OK; c++) {
+    idm_labels names = {0};
+    status = name_coefficients(d, c, &names, opt_error);
+    *ret_alike = *ret_alike && idm_labels_same(&first, &names);
+    idm_labels_destroy(&names);
+  }
+  idm_labels_destroy(&first);
+  return status;
+}
+
+static idm_status add_pair_axis(report *r)
+{
+  const idm_design *d = r->design;
+  idm_labels pair = {0};
+  idm_status status = idm_labels_create(&pair, pairs_of(d), r->opt_error);
+  for (size_t j = 1; j < d->effects; j++)
+    for (size_t k = 0; k < j && status == IDM_OK; k++) {
+      const size_t size = strlen(d->effect.name[j]) + strlen(d->effect.name[k]) + 2;
+      char *name = idm_new(size, 1);
+      if (name) snprintf(name, size, "%s,%s", d->effect.name[k], d->effect.name[j]);
+      status = name ? idm_labels_set(&pair, j * (j - 1) / 2 + k, name, size - 1, r->opt_error)
+                    : idm_fail_memory(r->opt_error);
+      free(name);
+    }
+  if (status == IDM_OK) status = idm_posterior_add_axis(r->posterior, "pair", &pair, r->opt_error);
+  idm_labels_destroy(&pair);
+  return status;
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+static double *numbers_at(const report *r)
+{
+  return r->posterior->value + r->at * r->people->chains * r->people->draws;
+}
+
+/* A series of numbers that lie side by side in the draws. */
+static idm_status put_series(report *r, const char *name, size_t axis, const double *value,
+                             size_t count)
+{
+  const idm_status status = idm_posterior_add_series(r->posterior, name, axis, r->at, r->opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(numbers_at(r), value, count * r->people->chains * r->people->draws * sizeof *value);
+  r->at += count;
+  return IDM_OK;
+}
+
+/* A number by itself: "log_alpha_sd"; returns where its draws go. */
+static double *put_number(report *r, const char *effect, const char *what, idm_status *status)
+{
+  char name[2 * IDM_ENTRY + 20];
+  double *value = numbers_at(r);
+  const int length = snprintf(name, sizeof name, "%.8000s_%s", effect, what);
+  r->posterior->summarised[r->at] = true;
+  *status = idm_labels_set(&r->posterior->quantity, r->at++, name, (size_t)length, r->opt_error);
+  return value;
+}
+
+/* w_i . b at one draw. */
+static double mean_of(const report *r, size_t effect, size_t person, size_t draw)
+{
+  const idm_design *d = r->design;
+  const size_t count = d->coefficients[effect];
+  const size_t all = r->people->chains * r->people->draws;
+  const double *b = r->people->coefficient + r->people->coefficient_first[effect] * all + draw;
+  const double *w = d->regressor[effect] + person * count;
+  double sum = 0;
+  for (size_t k = 0; k < count; k++) sum += w[k] * b[k * all];
+  return sum;
+}
+
+/* R2 of a draw: var_i(w_i . b) / (var_i(w_i . b) + sd^2), var with n - 1. */
+static double explained(const report *r, size_t effect, size_t draw)
+{
+  const size_t n = r->design->people;
+  const double sd = r->people->sd[effect * r->people->chains * r->people->draws + draw];
+  double mean = 0;
+  double square = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double x = mean_of(r, effect, i, draw);
+    const double step = x - mean;
+    mean += step / (double)(i + 1);
+    square += step * (x - mean);
+  }
+  const double variance = square / (double)(n - 1);
+  return variance / (variance + sd * sd);
+}
+
+/* Coefficients of a coordinate, then sds and R2 of its effects. */
+static idm_status put_population(report *r, size_t coordinate, bool alike)
+{
+  const idm_design *d = r->design;
+  const idm_people *people = r->people;
+  const size_t all = people->chains * people->draws;
+  const size_t first = first_effect(d, coordinate);
+  const size_t past = first_effect(d, coordinate + 1);
+  char name[2 * IDM_ENTRY];
+  size_t axis = 0;
+  snprintf(name, sizeof name, "%.8000s_coefficient", d->effect.name[first]);
+  idm_status status = coefficient_axis(r, coordinate, alike, &axis);
+  if (status == IDM_OK)
+    status = put_series(r, name, axis, people->coefficient + people->coefficient_first[first] * all,
+                        people->coefficient_first[past] - people->coefficient_first[first]);
+  for (size_t e = first; e < past && status == IDM_OK; e++) {
+    double *sd = put_number(r, d->effect.name[e], "sd", &status);
+    memcpy(sd, people->sd + e * all, all * sizeof *sd);
+    if (status != IDM_OK || !is_regressed(d, e)) continue;
+    double *r2 = put_number(r, d->effect.name[e], "r2", &status);
+    for (size_t i = 0; i < all; i++) r2[i] = explained(r, e, i);
+  }
+  return status;
+}
+
+static idm_status put_draws(report *r)
+{
+  const idm_design *d = r->design;
+  const idm_people *people = r->people;
+  const size_t all = people->chains * people->draws;
+  bool alike = false;
+  idm_status status = compare_coefficients(d, &alike, r->opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_add_axis(r->posterior, "person", &d->person, r->opt_error);
+  for (size_t c = 0; c < d->coordinates && status == IDM_OK; c++)
+    status = put_population(r, c, alike);
+  if (status == IDM_OK && pairs_of(d)) {
+    status = add_pair_axis(r);
+    if (status == IDM_OK)
+      status =
+          put_series(r, "correlation", r->posterior->axes - 1, people->correlation, pairs_of(d));
+  }
+  for (size_t e = 0; e < d->effects && status == IDM_OK; e++)
+    status = put_series(r, d->effect.name[e], 0, people->effect + e * d->people * all, d->people);
+  return status;
+}
+
+/* Log-likelihoods by person, where they are to be kept, and the density of every draw. */
+static idm_status put_rest(report *r, const idm_fit_settings *settings)
+{
+  idm_posterior *p = r->posterior;
+  const idm_people *people = r->people;
+  const size_t all = people->chains * people->draws;
+  for (size_t i = 0; i < all; i++)
+    p->statistics[i] = (idm_statistics){.log_density = people->log_posterior[i],
+                                        .acceptance = NAN,
+                                        .step_size = NAN,
+                                        .energy = NAN,
+                                        .tree_depth = -1,
+                                        .evaluations = -1};
+  if (settings->keep == IDM_KEEP_NOTHING) return IDM_OK;
+  p->log_likelihood = idm_new(idm_times(all, people->people), sizeof *p->log_likelihood);
+  if (!p->log_likelihood) return idm_fail_memory(r->opt_error);
+  for (size_t i = 0; i < people->people; i++)
+    for (size_t k = 0; k < all; k++)
+      p->log_likelihood[k * people->people + i] = people->log_likelihood[i * all + k];
+  return idm_labels_copy(&r->design->person, &p->unit, r->opt_error);
+}
+
+static idm_status make_posterior(report *r, const idm_fit_settings *settings)
+{
+  idm_posterior *p = r->posterior;
+  const size_t quantities = count_quantities(r->design);
+  const size_t all = r->people->chains * r->people->draws;
+  p->answer = IDM_POSTERIOR;
+  snprintf(p->inverse, sizeof p->inverse, "people");
+  snprintf(p->sampler, sizeof p->sampler, "blocks");
+  p->seed = settings->seed;
+  p->warmup = settings->warmup;
+  p->chains = r->people->chains;
+  p->draws = r->people->draws;
+  p->summarised = idm_new(quantities, sizeof *p->summarised);
+  p->value = idm_new(idm_times(quantities, all), sizeof *p->value);
+  p->statistics = idm_new(all, sizeof *p->statistics);
+  idm_status status = p->summarised && p->value && p->statistics
+                          ? idm_labels_create(&p->quantity, quantities, r->opt_error)
+                          : idm_fail_memory(r->opt_error);
+  if (status == IDM_OK) status = put_draws(r);
+  return status == IDM_OK ? put_rest(r, settings) : status;
+}
+
+idm_status idm_people_posterior(const idm_problem *problem, const idm_design *design,
+                                const idm_people *people, const idm_fit_settings *settings,
+                                idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  *ret_posterior = NULL;
+  idm_parameters *parameters = NULL;
+  idm_posterior *posterior = idm_new(1, sizeof *posterior);
+  idm_status status = posterior ? idm_parameters_create(problem, &parameters, opt_error)
+                                : idm_fail_memory(opt_error);
+  report r = {design, people, parameters, posterior, 0, opt_error};
+  if (status == IDM_OK) status = make_posterior(&r, settings);
+  idm_parameters_destroy(parameters);
+  if (status == IDM_OK)
+    *ret_posterior = posterior;
+  else
+    idm_posterior_destroy(posterior);
+  return status;
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+/* 1 - Var(x - m) / E sd^2 of one person's effect, at least 0. */
+static double own_share(const report *r, size_t effect, size_t person)
+{
+  const idm_people *people = r->people;
+  const size_t all = people->chains * people->draws;
+  const double *x = people->effect + (effect * people->people + person) * all;
+  const double *sd = people->sd + effect * all;
+  double mean = 0;
+  double square = 0;
+  double scale = 0;
+  for (size_t i = 0; i < all; i++) {
+    const double distance = x[i] - mean_of(r, effect, person, i);
+    const double step = distance - mean;
+    mean += step / (double)(i + 1);
+    square += step * (distance - mean);
+    scale += sd[i] * sd[i];
+  }
+  return scale > 0 ? fmax(0, 1 - square / scale) : 0;
+}
+
+static double mean_log_likelihood(const idm_people *people, size_t person)
+{
+  const size_t all = people->chains * people->draws;
+  double sum = 0;
+  for (size_t i = 0; i < all; i++) sum += people->log_likelihood[person * all + i];
+  return sum / (double)all;
+}
+
+/* The first reason that applies, in order of weight. */
+static void judge_person(const idm_posterior *p, const idm_assessment *a, size_t effects,
+                         size_t index, idm_person *one)
+{
+  double most = 0;
+  for (size_t i = 0; i < p->series_count; i++)
+    if (idm_is_of_person(p, p->series[i].first))
+      one->failed =
+          one->failed || !idm_person_is_drawn(&a->diagnosis[p->series[i].first + index], p->chains);
+  for (size_t e = 0; e < effects; e++) most = fmax(most, one->own[e]);
+  const bool chance = one->decisions && !(one->log_loss < one->uniform_log_loss);
+  snprintf(one->verdict, sizeof one->verdict, "%s",
+           one->failed  ? "failed"
+           : chance     ? "chance"
+           : most < 0.5 ? "population-driven"
+                        : "identified");
+  if (one->failed)
+    snprintf(one->reason, sizeof one->reason,
+             "R-hat above 1.05, or fewer than 100 effective draws");
+  else if (chance)
+    snprintf(one->reason, sizeof one->reason, "predicted no better than by chance");
+  else if (most < 0.5)
+    snprintf(one->reason, sizeof one->reason,
+             "the population says more of this person than the person's own %llu decisions",
+             (unsigned long long)one->decisions);
+}
+
+static idm_status judge_people(const report *r, const idm_posterior *p, const idm_data *data,
+                               const uint32_t *of_trajectory, idm_assessment *a)
+{
+  const idm_design *d = r->design;
+  a->person = idm_new(d->people, sizeof *a->person);
+  if (!a->person) return idm_fail_memory(r->opt_error);
+  a->people = d->people;
+  idm_tally_people(data, of_trajectory, d->people, a->person);
+  for (size_t i = 0; i < d->people; i++) {
+    idm_person *one = &a->person[i];
+    one->own = idm_new(d->effects, sizeof *one->own);
+    if (!one->own) return idm_fail_memory(r->opt_error);
+    for (size_t e = 0; e < d->effects; e++) one->own[e] = own_share(r, e, i);
+    one->log_loss =
+        one->decisions ? -mean_log_likelihood(r->people, i) / (double)one->decisions : NAN;
+    judge_person(p, a, d->effects, i, one);
+  }
+  return idm_labels_copy(&d->person, &a->person_name, r->opt_error);
+}
+
+/* Where the behaviours are from the log, all people together. */
+static idm_status measure(const idm_assessment *a, const idm_data *data, idm_projection *projection,
+                          idm_error *opt_error)
+{
+  idm_chance chance;
+  double sum = 0;
+  const idm_status status = idm_chance_measure(data, &chance, opt_error);
+  *projection = (idm_projection){.brier = NAN, .divergence = NAN};
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < a->people; i++)
+    if (a->person[i].decisions) sum += a->person[i].log_loss * (double)a->person[i].decisions;
+  const double decisions = chance.decisions ? (double)chance.decisions : 1;
+  projection->decisions = chance.decisions;
+  projection->log_loss = sum / decisions;
+  projection->uniform_log_loss = -chance.uniform / decisions;
+  projection->rates_log_loss = -chance.rates / decisions;
+  projection->pseudo_r2 = 1 - projection->log_loss / projection->uniform_log_loss;
+  projection->pseudo_r2_rates = 1 - projection->log_loss / projection->rates_log_loss;
+  return IDM_OK;
+}
+
+static void judge_whole(idm_assessment *a, const idm_projection *projection)
+{
+  size_t driven = 0;
+  size_t chance = 0;
+  for (size_t i = 0; i < a->people; i++) {
+    driven += strcmp(a->person[i].verdict, "population-driven") == 0;
+    chance += strcmp(a->person[i].verdict, "chance") == 0;
+  }
+  if (!(projection->log_loss < projection->uniform_log_loss))
+    idm_notes_add(&a->misfits,
+                  "people's behaviour is predicted no better than by chance (log-loss %.4f a "
+                  "decision, chance %.4f)",
+                  projection->log_loss, projection->uniform_log_loss);
+  if (chance)
+    idm_notes_add(&a->remarks, "%zu of %zu people are predicted no better than by chance", chance,
+                  a->people);
+  if (driven)
+    idm_notes_add(&a->remarks,
+                  "%zu of %zu people decided too little to be told from the population: read what "
+                  "is said of them as what is said of people like them",
+                  driven, a->people);
+  idm_notes_add(&a->remarks,
+                "unchecked for people: the lattice, the sensitivity to what was held, an "
+                "independent look at the posterior, and predictive summaries; `idm fit --each` "
+                "looks at them person by person");
+  a->trusted = !a->failures.count && !a->misfits.count;
+}
+
+idm_status idm_people_assess(const idm_data *data, const idm_design *design,
+                             const idm_people *people, const idm_posterior *posterior,
+                             idm_assessment **ret_assessment, idm_projection *projection,
+                             idm_error *opt_error)
+{
+  const report r = {.design = design, .people = people, .opt_error = opt_error};
+  uint32_t *person = idm_new(data->trajectories, sizeof *person);
+  idm_status status =
+      person ? idm_assess_draws(posterior, ret_assessment, opt_error) : idm_fail_memory(opt_error);
+  for (size_t t = 0; person && t < data->trajectories; t++)
+    person[t] = design->cell_person[design->cell_of[t]];
+  if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
+  if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
+  if (status == IDM_OK) judge_whole(*ret_assessment, projection);
+  free(person);
+  if (status != IDM_OK) {
+    idm_assessment_destroy(*ret_assessment);
+    *ret_assessment = NULL;
+  }
+  return status;
+}
