@@ -227,16 +227,25 @@ static idm_status put_reference_first(const maker *m, category *list, size_t cou
   return IDM_OK;
 }
 
-/* Which of a level's people it is that stands alone. */
+/* Levels that one person alone has. */
 static void warn_of_few(const maker *m, const category *list, size_t count)
 {
+  char who[300] = "";
+  size_t used = 0;
+  size_t few = 0;
   for (size_t i = 0; i < count; i++) {
     if (list[i].several) continue;
-    idm_notes_add(m->opt_notes,
-                  "'%s' of '%s' has one person, '%s': what is said of it rests on that person and "
-                  "the prior",
-                  list[i].text, m->factor->column, m->who->name.name[list[i].person - 1]);
+    if (used < 200)
+      used +=
+          (size_t)snprintf(who + used, sizeof who - used, "%s'%.30s' has only '%.30s'",
+                           used ? ", " : "", list[i].text, m->who->name.name[list[i].person - 1]);
+    few++;
   }
+  if (few)
+    idm_notes_add(m->opt_notes,
+                  "%zu of %zu levels of '%s' have one person (%s%s): what is said of such a level "
+                  "rests on that person and the prior",
+                  few, count, m->factor->column, who, used < 200 ? "" : ", ...");
 }
 
 static idm_status make_category(const maker *m)

@@ -1,0 +1,176 @@
+/* People one by one: each as if fitted alone, whoever else is there and however many threads. */
+#include "idm/each.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/part.h"
+#include "support.h"
+
+static idm_problem *problem;
+static idm_data *data;
+static idm_fit_settings settings;
+
+/* Three agents of eight trajectories each, and p4, who had no choice. */
+static idm_data *make_log(void)
+{
+  char csv[20000] = "agent,trajectory,action,observation,available\n";
+  idm_data *simulated = support_simulate(problem, (idm_simulation){.trajectories = 24, .seed = 3});
+  const idm_setting *s = problem->setting;
+  for (size_t t = 0; t < simulated->trajectories; t++)
+    for (size_t r = simulated->first[t]; r < simulated->first[t + 1]; r++)
+      snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "p%zu,t%zu,%s,%s,\n", t / 8 + 1, t,
+               s->actions.name[simulated->action[r]],
+               simulated->observation[r] < 0 ? ""
+                                             : s->observations.name[simulated->observation[r]]);
+  snprintf(csv + strlen(csv), sizeof csv - strlen(csv),
+           "p4,t99,declare_healthy,,declare_healthy\n");
+  idm_data_destroy(simulated);
+  return support_data(problem, csv);
+}
+
+static int set_up(void **state)
+{
+  (void)state;
+  problem = support_diag(1, INFINITY, 0);
+  problem->agent.resolution = 29;
+  data = make_log();
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 150;
+  settings.warmup = 100;
+  settings.threads = 1;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  (void)state;
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return 0;
+}
+
+static void fit(int threads, const idm_fit_watch *opt_watch, idm_posterior **p, idm_assessment **a,
+                idm_projection *projection)
+{
+  settings.threads = threads;
+  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, opt_watch, p, a,
+                     projection, &support_error));
+}
+
+/* Draws of p2 are those of a fit to the log of p2. */
+static void each_is_as_if_alone(void **state)
+{
+  (void)state;
+  idm_posterior *p, *alone;
+  idm_assessment *a;
+  idm_projection projection;
+  fit(2, NULL, &p, &a, &projection);
+  assert_int_equal(p->axis[0].label.count, 3);
+  assert_string_equal(p->quantity.name[1], "log_alpha[p2]");
+  uint32_t trajectory[8];
+  for (size_t i = 0; i < 8; i++) trajectory[i] = (uint32_t)(8 + i);
+  idm_data *part;
+  check(idm_data_part(data, trajectory, 8, &part, &support_error));
+  idm_fit_settings same = settings;
+  same.keep = IDM_KEEP_NOTHING;
+  same.prior_draws = 0;
+  check(idm_inverse_at(0)->fit(problem, part, &same, NULL, &alone, NULL, &support_error));
+  for (size_t i = 0; i < 300; i++) assert_near(p->value[1 * 300 + i], log(alone->value[i]), 1e-12);
+  for (size_t i = 0; i < 300; i++)
+    assert_true(fabs(p->value[i] - p->value[300 + i]) > 0); /* streams of their own */
+  idm_data_destroy(part);
+  idm_posterior_destroy(alone);
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(a);
+}
+
+static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
+{
+  (void)state;
+  idm_posterior *p, *q;
+  idm_assessment *a, *b;
+  idm_projection projection;
+  fit(1, NULL, &p, &a, &projection);
+  fit(3, NULL, &q, &b, &projection);
+  assert_memory_equal(p->value, q->value, 3 * 300 * sizeof *p->value);
+  assert_int_equal(a->people, 4);
+  double sum = 0;
+  uint64_t decisions = 0;
+  for (size_t i = 0; i < 3; i++) {
+    const idm_person *one = &a->person[i];
+    assert_false(one->absent);
+    assert_int_equal(one->trajectories, 8);
+    assert_true(one->log_loss < one->uniform_log_loss);
+    assert_true(one->own[0] > 0.5 && one->own[0] < 1);
+    assert_true(one->verdict[0] != '\0');
+    sum += one->log_loss * (double)one->decisions;
+    decisions += one->decisions;
+  }
+  assert_near(projection.log_loss, sum / (double)decisions, 1e-12);
+  assert_true(a->person[3].absent && a->person[3].failed);
+  assert_string_equal(a->person[3].verdict, "failed");
+  assert_non_null(strstr(a->person[3].reason, "nothing was decided"));
+  assert_false(a->trusted);
+  assert_non_null(strstr(a->failures.text[a->failures.count - 1], "'p4' could not be fitted"));
+  idm_posterior_destroy(p);
+  idm_posterior_destroy(q);
+  idm_assessment_destroy(a);
+  idm_assessment_destroy(b);
+}
+
+static bool stop_at_once(void *context, const idm_work *work)
+{
+  char words[80];
+  *(int *)context += 1;
+  assert_non_null(strstr(idm_work_words(work, words, sizeof words), "of 4 people"));
+  return true;
+}
+
+static void a_wish_to_stop_is_met(void **state)
+{
+  (void)state;
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  idm_error error = {0};
+  int asked = 0;
+  const idm_fit_watch watch = {.progress = stop_at_once, .context = &asked};
+  settings.draws = 100000;
+  const idm_status status = idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings,
+                                         &watch, &p, &a, &projection, &error);
+  settings.draws = 150;
+  assert_true(asked > 0);
+  assert_int_equal(status, IDM_UNTRUSTED);
+  assert_null(p);
+  assert_null(a);
+}
+
+static void points_are_answers_too(void **state)
+{
+  (void)state;
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  check(idm_each_fit(problem, data, "agent", idm_inverse_find("map"), &settings, NULL, &p, &a,
+                     &projection, &support_error));
+  assert_int_equal(p->answer, IDM_POINT);
+  assert_int_equal(p->chains * p->draws, 1);
+  assert_string_equal(a->person[0].verdict, "point");
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_is_as_if_alone),
+      cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
+      cmocka_unit_test(a_wish_to_stop_is_met),
+      cmocka_unit_test(points_are_answers_too),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,188 @@
+/* What is said of people, against plain sums over made-up draws. */
+#include "invert/people/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/people/covariates_support.h"
+
+enum { CHAINS = 2, DRAWS = 200, ALL = CHAINS * DRAWS };
+
+static double *numbers(idm_random *random, size_t count, double low, double high)
+{
+  double *x = malloc(count * sizeof *x);
+  assert_non_null(x);
+  for (size_t i = 0; i < count; i++) x[i] = low + (high - low) * idm_random_uniform(random);
+  return x;
+}
+
+/* Draws of everything, independent and uniform. */
+static idm_people *made_up(const idm_design *d)
+{
+  idm_random random;
+  idm_people *p = calloc(1, sizeof *p);
+  assert_non_null(p);
+  idm_random_init(&random, 5, 0);
+  *p = (idm_people){.chains = CHAINS, .draws = DRAWS, .people = d->people, .effects = d->effects};
+  p->coefficient_first = calloc(d->effects + 1, sizeof *p->coefficient_first);
+  assert_non_null(p->coefficient_first);
+  for (size_t e = 0; e < d->effects; e++)
+    p->coefficient_first[e + 1] = p->coefficient_first[e] + d->coefficients[e];
+  p->effect = numbers(&random, d->effects * d->people * ALL, -0.2, 0.2);
+  p->coefficient = numbers(&random, p->coefficient_first[d->effects] * ALL, -0.1, 0.3);
+  p->sd = numbers(&random, d->effects * ALL, 0.5, 1);
+  p->correlation = numbers(&random, d->effects * (d->effects - 1) / 2 * ALL, -1, 1);
+  p->log_posterior = numbers(&random, ALL, -9, -8);
+  p->log_likelihood = numbers(&random, d->people * ALL, -1.2, -0.8);
+  return p;
+}
+
+typedef struct fixture {
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+  idm_people *people;
+  idm_posterior *posterior;
+} fixture;
+
+static fixture open(const char *model, const char *opt_second)
+{
+  fixture f = {.problem = covariates_problem()};
+  f.data = covariates_data(f.problem, covariates_log, (const char *const[]){NULL});
+  f.design = covariates_design(f.problem, covariates_log, "agent", model, opt_second, NULL);
+  if (!f.design) fail_msg("%s", support_error.message);
+  f.people = made_up(f.design);
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  check(
+      idm_people_posterior(f.problem, f.design, f.people, &settings, &f.posterior, &support_error));
+  return f;
+}
+
+static void close(fixture *f)
+{
+  idm_posterior_destroy(f->posterior);
+  idm_people_destroy(f->people);
+  idm_design_destroy(f->design);
+  idm_data_destroy(f->data);
+  idm_problem_destroy(f->problem);
+}
+
+static size_t quantity(const idm_posterior *p, const char *name)
+{
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (strcmp(p->quantity.name[i], name) == 0) return i;
+  fail_msg("no quantity '%s'", name);
+  return 0;
+}
+
+static void draws_stand_under_their_names(void **state)
+{
+  (void)state;
+  fixture f = open("alpha, beta ~ drug", NULL);
+  const idm_posterior *p = f.posterior;
+  const idm_people *people = f.people;
+  assert_int_equal(idm_posterior_axis(p, "coefficient") < p->axes, true);
+  for (size_t i = 0; i < ALL; i++) {
+    assert_near(p->value[quantity(p, "log_alpha[p3]") * ALL + i], people->effect[2 * ALL + i], 0);
+    assert_near(p->value[quantity(p, "inverse_beta[p1]") * ALL + i], people->effect[6 * ALL + i],
+                0);
+    assert_near(p->value[quantity(p, "log_alpha_coefficient[drug[T.yes]]") * ALL + i],
+                people->coefficient[1 * ALL + i], 0);
+    assert_near(p->value[quantity(p, "inverse_beta_sd") * ALL + i], people->sd[ALL + i], 0);
+    assert_near(p->value[quantity(p, "correlation[log_alpha,inverse_beta]") * ALL + i],
+                people->correlation[i], 0);
+    assert_near(p->log_likelihood[i * 6 + 4], people->log_likelihood[4 * ALL + i], 0);
+    /* R2: half the people have drug, so that the variance is b^2 6/4/5. */
+    const double b = people->coefficient[ALL + i];
+    const double variance = b * b * 0.3;
+    assert_near(p->value[quantity(p, "log_alpha_r2") * ALL + i],
+                variance / (variance + people->sd[i] * people->sd[i]), 1e-13);
+  }
+  close(&f);
+}
+
+static void formulas_that_differ_have_axes_of_their_own(void **state)
+{
+  (void)state;
+  fixture f = open("alpha ~ drug + dose", "beta ~ age");
+  const idm_posterior *p = f.posterior;
+  assert_true(idm_posterior_axis(p, "coefficient") == p->axes);
+  const idm_labels *alpha = &p->axis[idm_posterior_axis(p, "coefficient_alpha")].label;
+  const idm_labels *beta = &p->axis[idm_posterior_axis(p, "coefficient_beta")].label;
+  assert_int_equal(alpha->count, 3);
+  assert_string_equal(alpha->name[2], "dose[T.low]");
+  assert_int_equal(beta->count, 2);
+  const size_t at = quantity(p, "log_alpha_coefficient[dose[T.low]]");
+  assert_near(p->value[at * ALL], f.people->coefficient[2 * ALL], 0);
+  (void)quantity(p, "log_alpha:dose[T.low]_sd");
+  (void)quantity(p, "log_alpha:dose[T.low][p6]");
+  (void)quantity(p, "correlation[log_alpha,log_alpha:dose[T.low]]");
+  close(&f);
+}
+
+static void shrinkage_is_the_pooling_factor(void **state)
+{
+  (void)state;
+  fixture f = open("alpha, beta ~ drug", NULL);
+  idm_assessment *a = NULL;
+  idm_projection projection;
+  check(
+      idm_people_assess(f.data, f.design, f.people, f.posterior, &a, &projection, &support_error));
+  assert_int_equal(a->people, 6);
+  for (size_t i = 0; i < 6; i++) {
+    double mean = 0, square = 0, scale = 0;
+    for (size_t k = 0; k < ALL; k++) {
+      const double *b = f.people->coefficient + k;
+      const double x = f.people->effect[i * ALL + k] - b[0] - (i % 2 ? b[ALL] : 0);
+      mean += x / ALL;
+      square += x * x / ALL;
+      scale += f.people->sd[k] * f.people->sd[k] / ALL;
+    }
+    assert_near(a->person[i].own[0], 1 - (square - mean * mean) / scale, 1e-12);
+    assert_string_equal(a->person[i].verdict,
+                        a->person[i].log_loss < log(3) ? "identified" : "chance");
+  }
+  assert_int_equal(a->person[0].decisions, 3);
+  double sum = 0;
+  for (size_t k = 0; k < 6 * ALL; k++) sum -= f.people->log_likelihood[k] / ALL;
+  assert_near(projection.log_loss, sum / 14, 1e-12);
+  assert_near(projection.uniform_log_loss, log(3), 1e-12);
+  assert_int_equal(projection.decisions, 14);
+  idm_assessment_destroy(a);
+  close(&f);
+}
+
+/* A person whose chains disagree fails, and the run with it. */
+static void people_whose_draws_disagree_are_named(void **state)
+{
+  (void)state;
+  fixture f = open("alpha ~ drug", NULL);
+  idm_assessment *a = NULL;
+  idm_projection projection;
+  double *x = f.posterior->value + quantity(f.posterior, "log_alpha[p5]") * ALL;
+  for (size_t i = 0; i < DRAWS; i++) x[i] += 1;
+  check(
+      idm_people_assess(f.data, f.design, f.people, f.posterior, &a, &projection, &support_error));
+  assert_false(a->trusted);
+  assert_string_equal(a->person[4].verdict, "failed");
+  assert_true(a->person[4].failed && !a->person[4].absent);
+  bool named = false;
+  for (size_t i = 0; i < a->failures.count; i++)
+    named = named || strstr(a->failures.text[i], "1 of 6 people, least for 'p5'");
+  assert_true(named);
+  idm_assessment_destroy(a);
+  close(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(draws_stand_under_their_names),
+      cmocka_unit_test(formulas_that_differ_have_axes_of_their_own),
+      cmocka_unit_test(shrinkage_is_the_pooling_factor),
+      cmocka_unit_test(people_whose_draws_disagree_are_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
