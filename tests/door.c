@@ -32,6 +32,7 @@ typedef struct fixture {
   idm_design *design;
   idm_explain_settings explain;
   idm_explanation *explanation;
+  idm_design_request design_request;
   idm_gradient *gradient;
   idm_request request;
   idm_request own_request;
@@ -108,6 +109,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_explain(f->problem, NULL, f->data, NULL, &f->explanation, NULL, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
   f->design = support_design(f->data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
+  f->design_request = (idm_design_request){.by = "agent"};
   idm_request_default(&f->request);
   f->request.settings.chains = 2;
   f->request.settings.draws = 20;

@@ -39,6 +39,7 @@ SAMPLES = {
     "const idm_columns *": "&f->problem->columns",
     "const idm_trials *": "f->trials",
     "const idm_design *": "f->design",
+    "const idm_design_request *": "&f->design_request",
     "const idm_chains *": "f->chains",
     "idm_chains *": "f->chains",
     "const idm_chains_settings *": "&f->chains->settings",

@@ -149,17 +149,18 @@ idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
 /* Table of the quantities that are summarised. */
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment);
-/* Tables of people: the population, then everybody, at most `most` of them. */
-void cli_print_people(FILE *out, const idm_posterior *posterior, const idm_assessment *assessment,
-                      size_t most);
-/* One row of a table of quantities, `width` characters for the name. */
-void cli_print_quantity_heading(FILE *out, int width, const char *last);
-void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
-                        const char *last);
 /* The verdict in words. */
 void cli_print_verdict(FILE *out, const idm_assessment *assessment);
 
-/* --- people.c: see cli_print_people */
+/* --- table.c: a row of a table of quantities, `width` characters for the name */
+void cli_print_quantity_heading(FILE *out, int width, const char *last);
+void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
+                        const char *last);
+
+/* --- people.c */
+/* Tables of people: the population, then everybody, at most `most` of them. */
+void cli_print_people(FILE *out, const idm_posterior *posterior, const idm_assessment *assessment,
+                      size_t most);
 
 /* --- calibrate.c: what recover and sbc share */
 extern const cli_option cli_calibration_options[];

@@ -85,7 +85,11 @@ static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
 {
   const idm_diagnosis *d = &a->diagnosis[i];
   char name[128];
-  idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
+  /* Those of a population, such as log_alpha_sd, are called as files call them. */
+  if (p->series_count)
+    snprintf(name, sizeof name, "%.120s", p->quantity.name[i]);
+  else
+    idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
   if (!is_finite(d, p->chains))
     idm_notes_add(&a->failures,
                   "the mean, the sd or a diagnostic of %s is not finite: draws may be infinite, or "

@@ -1,7 +1,7 @@
 /* Fits of people one by one, that know nothing of each other.
  *
  * Contents: one person · all of them · what was found · verdicts */
-#include "idm/each.h"
+#include "invert/people/each.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/part.h"
@@ -431,7 +430,6 @@ idm_status idm_each_fit(const idm_problem *problem, const idm_data *data, const 
                         idm_assessment **ret_assessment, idm_projection *projection,
                         idm_error *opt_error)
 {
-  idm_require(problem, data, by, inverse, settings, ret_posterior, ret_assessment, projection);
   *ret_posterior = NULL;
   *ret_assessment = NULL;
   each e = {.problem = problem,

@@ -409,8 +409,8 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
                   a->people);
   if (driven)
     idm_notes_add(&a->remarks,
-                  "%zu of %zu people decided too little to be told from the population: read what "
-                  "is said of them as what is said of people like them",
+                  "of %zu of %zu people little is known beyond what the population says: they are "
+                  "alike, or decided too little; read what is said of them as of people like them",
                   driven, a->people);
   idm_notes_add(&a->remarks,
                 "unchecked for people: the lattice, the sensitivity to what was held, an "

@@ -15,8 +15,8 @@
 #include "base/texts.h"
 #include "base/utf8.h"
 #include "idm/design.h"
-#include "idm/each.h"
 #include "invert/finer.h"
+#include "invert/people/each.h"
 #include "invert/people/report.h"
 #include "io/run/folder.h"
 

@@ -1,5 +1,5 @@
 /* People one by one: each as if fitted alone, whoever else is there and however many threads. */
-#include "idm/each.h"
+#include "invert/people/each.h"
 
 #include <math.h>
 #include <stdio.h>
