@@ -152,7 +152,7 @@ static uint64_t add_coding(uint64_t label, const idm_columns *columns)
     const idm_derived *d = &columns->derived[i];
     label = add_text(add_whole(label, d->kind), d->name);
     label = add_labels(label, &d->source);
-    label = add_numbers(label, d->at, d->cuts);
+    label = idm_label_numbers(label, d->at, d->cuts);
     label = add_whole(label, d->closed_left);
     label = add_labels(add_labels(label, &d->text), &d->label);
     label = add_optional(add_optional(label, d->missing), d->other);
