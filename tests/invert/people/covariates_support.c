@@ -49,7 +49,8 @@ idm_design *covariates_design(const idm_problem *problem, const char *csv, const
   support_error = (idm_error){0};
   idm_status status = idm_design_columns(problem, &request, &columns, &support_error);
   if (status == IDM_OK) {
-    const idm_csv_options options = {(const char *const *)columns.name, columns.count, 0, NULL, 0};
+    const idm_csv_options options = {.keep = (const char *const *)columns.name,
+                                     .keep_count = columns.count};
     status = idm_data_parse_csv(csv, strlen(csv), "log.csv", problem, &options, &data, NULL,
                                 &support_error);
   }
