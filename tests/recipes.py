@@ -173,7 +173,7 @@ def check_column(program):
           refused.returncode == 3 and "unsure.csv:7:" in refused.stderr and "'-1' for the confidence" in refused.stderr)
     carry = house / "carry"
     link = [*(COMPILER or ["cc"]), SOURCE / "tests/recipes/carry.c", "-I", house / "include", "-o", carry,
-            house / "build/src/libidm.a", "-lyaml", "-ljansson", "-lnetcdf", "-lmd", "-lpthread", "-lm"]
+            house / "build/src/libidm.a", "-lyaml", "-ljansson", "-lnetcdf", "-lmd", "-lz", "-lpthread", "-lm"]
     subprocess.run(link, check=True)
     subprocess.run([carry, "sure.yaml", "sure.csv", "again.csv"], cwd=house, check=True)
     with (house / "again.csv").open() as again:
