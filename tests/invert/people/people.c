@@ -1,0 +1,314 @@
+/* Draws of people and population: against an exact reference, at any thread count, where there is
+ * little to see, where the watch stops them, and designs that are refused.
+ *
+ * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "invert/people/people_support.h"
+#include "invert/people/reference_support.h"
+
+/* DIAG with alpha free, and beta too. */
+static idm_problem *diag(bool both)
+{
+  idm_problem *problem = support_diag(0.5, 2, 0);
+  problem->theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
+  problem->theta->block[IDM_BETA].role = both ? IDM_DESCRIPTIVE : IDM_NORMATIVE;
+  problem->theta->block[IDM_BETA].scale = IDM_SCALE_INVERSE;
+  problem->agent.resolution = 40;
+  return problem;
+}
+
+static const double centre[] = {-0.5, 0.3};
+static const double width[] = {1, 0.5};
+
+/* People around (0, .3) with the given sds. */
+static idm_data *draw_people(const idm_problem *problem, size_t people, double sd, size_t decisions,
+                             bool both)
+{
+  const size_t n = both ? 2 : 1;
+  double *x = idm_new(people * n, sizeof *x);
+  idm_random random;
+  idm_random_init(&random, 5, 1);
+  for (size_t i = 0; i < people * n; i++)
+    x[i] = (i % n ? 0.3 : 0) + sd * (i % n ? 0.5 : 1) * idm_random_normal(&random);
+  idm_data *data = support_people(problem, people, x, decisions, 9);
+  free(x);
+  return data;
+}
+
+static idm_fit_settings brief(long warmup, long draws)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.warmup = warmup;
+  settings.draws = draws;
+  settings.threads = 1;
+  return settings;
+}
+
+static idm_people *fit(const idm_problem *problem, const idm_data *data, const idm_design *design,
+                       const idm_fit_settings *settings)
+{
+  idm_people *people;
+  check(idm_people_fit(problem, data, design, settings, NULL, &people, NULL, &support_error));
+  return people;
+}
+
+static idm_diagnosis diagnose(const idm_people *p, const double *series)
+{
+  idm_diagnosis d;
+  check(idm_diagnose(series, p->chains, p->draws, p->draws, 1, &d, &support_error));
+  return d;
+}
+
+/* --- the reference -------------------------------------------------------------------------- */
+
+static void agrees(const char *what, const idm_people *p, const double *series,
+                   const reference_law *law)
+{
+  const idm_diagnosis d = diagnose(p, series);
+  const double mean = reference_mean(law), sd = reference_sd(law);
+  print_message("  %s: %.4f (%.4f), exactly %.4f (%.4f); ESS %.0f\n", what, d.mean, d.sd, mean, sd,
+                d.ess_bulk);
+  assert_true(fabs(d.mean - mean) < 4.5 * d.mcse_mean);
+  assert_true(fabs(d.sd - sd) < 4.5 * d.mcse_sd);
+  const double quantile[] = {d.q05, d.q50, d.q95};
+  const double level[] = {0.05, 0.5, 0.95};
+  for (int k = 0; k < 3; k++) {
+    const double below = reference_below(law, quantile[k]);
+    const double error = sqrt(level[k] * (1 - level[k]) / d.ess_tail);
+    assert_true(fabs(below - level[k]) < 4.5 * error);
+  }
+}
+
+static void compare(size_t people, double sd, size_t decisions)
+{
+  idm_problem *problem = diag(false);
+  idm_data *data = draw_people(problem, people, sd, decisions, false);
+  idm_design *design = support_design(data, 1, 0, centre, width);
+  reference exact;
+  reference_make(problem, data, design, &exact);
+  const idm_fit_settings settings = brief(250, 700);
+  idm_people *p = fit(problem, data, design, &settings);
+  agrees("mean", p, p->coefficient, &exact.mean);
+  agrees("sd", p, p->sd, &exact.sd);
+  agrees("a person", p, p->effect, &exact.person);
+  assert_true(diagnose(p, p->sd).ess_bulk > 400);
+  idm_people_destroy(p);
+  reference_free(&exact);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void one_number_agrees_with_quadrature(void **state)
+{
+  (void)state;
+  compare(8, 0.7, 30);
+}
+
+/* A funnel: nobody differs, and twenty decisions say little. */
+static void equal_people_agree_with_quadrature(void **state)
+{
+  (void)state;
+  compare(10, 0, 20);
+}
+
+/* --- two numbers ---------------------------------------------------------------------------- */
+
+static void population_mixes(double sd, size_t decisions)
+{
+  idm_problem *problem = diag(true);
+  idm_data *data = draw_people(problem, 10, sd, decisions, true);
+  idm_design *design = support_design(data, 2, 0, centre, width);
+  const idm_fit_settings settings = brief(200, 250);
+  idm_people *p = fit(problem, data, design, &settings);
+  const size_t series = p->chains * p->draws;
+  const double *const all[] = {p->coefficient, p->coefficient + series, p->sd, p->sd + series,
+                               p->correlation};
+  for (size_t k = 0; k < 5; k++) {
+    const idm_diagnosis d = diagnose(p, all[k]);
+    print_message("  %.3f (%.3f), R-hat %.3f, ESS %.0f\n", d.mean, d.sd, d.rhat, d.ess_bulk);
+    assert_true(d.rhat < 1.03 && d.ess_bulk > 200);
+  }
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void little_data_mix(void **state)
+{
+  (void)state;
+  population_mixes(0.5, 20);
+}
+
+static void people_who_are_equal_mix(void **state)
+{
+  (void)state;
+  population_mixes(0, 50);
+}
+
+static void many_data_mix(void **state)
+{
+  (void)state;
+  population_mixes(0.5, 500);
+}
+
+/* Two conditions a person: the second effect of alpha is there in the second only. */
+static void conditions_within_people_are_found(void **state)
+{
+  (void)state;
+  enum { people = 10 };
+  idm_problem *problem = diag(false);
+  double x[2 * people];
+  idm_random random;
+  idm_random_init(&random, 8, 1);
+  for (size_t i = 0; i < people; i++) {
+    x[2 * i] = -0.3 + 0.3 * idm_random_normal(&random);
+    x[2 * i + 1] = x[2 * i] + 1;
+  }
+  idm_data *data = support_people(problem, 2 * people, x, 100, 4);
+  /* A coordinate of two effects; agents 2i and 2i + 1 are the cells of person i. */
+  idm_design *design = support_design(data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
+  design->people = design->person.count = people;
+  design->coordinates = 1;
+  design->effect_coordinate[1] = 0;
+  for (size_t c = 0; c < design->cells; c++) {
+    design->cell_person[c] = (uint32_t)(c / 2);
+    design->share[c * 2 + 1] = (double)(c % 2);
+  }
+  const idm_fit_settings settings = brief(200, 150);
+  idm_people *p = fit(problem, data, design, &settings);
+  const size_t series = p->chains * p->draws;
+  const idm_diagnosis first = diagnose(p, p->coefficient);
+  const idm_diagnosis second = diagnose(p, p->coefficient + series);
+  print_message("  %.3f (%.3f), %.3f (%.3f)\n", first.mean, first.sd, second.mean, second.sd);
+  assert_true(fabs(first.mean + 0.3) < 4 * first.sd && first.sd < 0.3 && first.rhat < 1.05);
+  assert_true(fabs(second.mean - 1) < 4 * second.sd && second.sd < 0.3 && second.rhat < 1.05);
+  for (size_t i = people; i < 2 * people; i++) free(design->person.name[i]);
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- the same draws ------------------------------------------------------------------------- */
+
+typedef struct small {
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+} small;
+
+static small make_small(void)
+{
+  small s = {.problem = diag(true)};
+  s.data = draw_people(s.problem, 11, 0.4, 20, true);
+  s.design = support_design(s.data, 2, 0, centre, width);
+  return s;
+}
+
+static void free_small(small *s)
+{
+  idm_design_destroy(s->design);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+static void same_draws(const idm_people *a, const idm_people *b, bool same)
+{
+  const size_t n = a->chains * a->draws;
+  assert_int_equal(a->draws, b->draws);
+  const size_t effects = n * a->effects * a->people;
+  assert_int_equal(!memcmp(a->effect, b->effect, effects * sizeof *a->effect), same);
+  assert_int_equal(!memcmp(a->sd, b->sd, n * a->effects * sizeof *a->sd), same);
+  assert_int_equal(!memcmp(a->log_posterior, b->log_posterior, n * sizeof *a->sd), same);
+}
+
+static void threads_change_no_draw(void **state)
+{
+  (void)state;
+  small s = make_small();
+  idm_fit_settings settings = brief(40, 30);
+  settings.threads = 1;
+  idm_people *one = fit(s.problem, s.data, s.design, &settings);
+  settings.threads = 3;
+  idm_people *three = fit(s.problem, s.data, s.design, &settings);
+  settings.seed++;
+  idm_people *other = fit(s.problem, s.data, s.design, &settings);
+  settings.seed--;
+  s.design->sd_scale[0] *= 1 + 1e-15;
+  idm_people *another = fit(s.problem, s.data, s.design, &settings);
+  same_draws(one, three, true);
+  same_draws(one, other, false);
+  same_draws(one, another, false);
+  idm_people_destroy(one);
+  idm_people_destroy(three);
+  idm_people_destroy(other);
+  idm_people_destroy(another);
+  free_small(&s);
+}
+
+/* --- the watch ------------------------------------------------------------------------------ */
+
+/* Says stop once enough is done; counts how often it was asked. */
+typedef struct impatient {
+  double enough;
+  int asked;
+  double last;
+} impatient;
+
+static bool watch(void *context, const idm_work *work)
+{
+  impatient *w = context;
+  char words[80];
+  w->asked++;
+  assert_true(work->done >= w->last && work->done <= 1);
+  assert_non_null(idm_work_words(work, words, sizeof words));
+  w->last = work->done;
+  return work->done >= w->enough;
+}
+
+static void stopped_fits_give_what_is_there(void **state)
+{
+  (void)state;
+  small s = make_small();
+  const double enough[] = {0, 0.3, 2};
+  for (size_t k = 0; k < 3; k++) {
+    impatient w = {.enough = enough[k]};
+    const idm_fit_watch watched = {.progress = watch, .context = &w};
+    const idm_fit_settings settings = brief(100, k == 2 ? 20 : 100000);
+    idm_people *p;
+    idm_notes notes = {0};
+    check(idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &p, &notes,
+                         &support_error));
+    const size_t n = p->chains * p->draws;
+    assert_true(p->draws >= 1 && p->draws <= (size_t)settings.draws);
+    assert_int_equal(notes.count, k < 2);
+    assert_true(w.asked > 0);
+    for (size_t i = 0; i < n; i++) assert_true(isfinite(p->log_posterior[i]) && p->sd[i] > 0);
+    for (size_t i = 0; i < n * p->people; i++) assert_true(p->log_likelihood[i] <= 0);
+    idm_notes_clear(&notes);
+    idm_people_destroy(p);
+  }
+  free_small(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_number_agrees_with_quadrature),
+      cmocka_unit_test(equal_people_agree_with_quadrature),
+      cmocka_unit_test(little_data_mix),
+      cmocka_unit_test(people_who_are_equal_mix),
+      cmocka_unit_test(many_data_mix),
+      cmocka_unit_test(conditions_within_people_are_found),
+      cmocka_unit_test(threads_change_no_draw),
+      cmocka_unit_test(stopped_fits_give_what_is_there),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+#include "invert/people/reference_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Log-likelihoods stand this close, so that straight lines between them do. */
+enum { points = 6001, nodes = 81, means = 121, sds = 160, cells = 400 };
+
+typedef struct tabulated {
+  double low;
+  double step;
+  double *value; /* [person][point] */
+} tabulated;
+
+static void tabulate(const idm_problem *problem, const idm_data *data, tabulated *t)
+{
+  const size_t people = data->agent_name.count;
+  idm_parameters *parameters;
+  idm_theta *theta;
+  idm_workspace *workspace;
+  double *agents = idm_new(people, sizeof *agents);
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  check(idm_theta_copy(problem->theta, &theta, &support_error));
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  support_scored scored = {0};
+  check(idm_evidence_tree(problem, data, &scored.tree, &support_error));
+  check(idm_scorer_create(data, scored.tree, &scored.scorer, &support_error));
+  t->value = idm_new(people * points, sizeof *t->value);
+  for (size_t k = 0; k < points; k++) {
+    const double y = t->low + (double)k * t->step;
+    idm_parameters_set(parameters, &y, theta);
+    check(idm_plan(theta, NULL, workspace, NULL, &support_error));
+    check(idm_scorer_run(scored.scorer, idm_workspace_behavior(workspace), &scored.score,
+                         &support_error));
+    idm_scorer_agents(scored.scorer, agents);
+    for (size_t i = 0; i < people; i++) t->value[i * points + k] = agents[i];
+  }
+  support_close_score(&scored);
+  idm_workspace_destroy(workspace);
+  idm_theta_destroy(theta);
+  idm_parameters_destroy(parameters);
+  free(agents);
+}
+
+static double at(const tabulated *t, size_t person, double x)
+{
+  const double place = fmin(fmax((x - t->low) / t->step, 0), points - 1.000001);
+  const size_t k = (size_t)place;
+  const double *value = t->value + person * points + k;
+  return value[0] + (place - (double)k) * (value[1] - value[0]);
+}
+
+/* Node j of a person's number in units of the population's sd, and its weight: trapezia, which are
+ * exact to rounding for what falls off like a normal law. */
+static double node(size_t j)
+{
+  return -8 + 16 * (double)j / (nodes - 1);
+}
+
+/* log of the integral of a person's likelihood over the population. */
+static double log_marginal(const tabulated *t, size_t person, double mean, double sd)
+{
+  double term[nodes];
+  double most = -INFINITY;
+  for (size_t j = 0; j < nodes; j++) {
+    term[j] = at(t, person, mean + sd * node(j)) - 0.5 * node(j) * node(j);
+    most = fmax(most, term[j]);
+  }
+  double sum = 0;
+  for (size_t j = 0; j < nodes; j++) sum += exp(term[j] - most);
+  return most + log(sum);
+}
+
+static reference_law law_of(double low, double high, size_t count)
+{
+  return (reference_law){.low = low,
+                         .step = (high - low) / (double)(count - 1),
+                         .count = count,
+                         .mass = idm_new(count, sizeof(double))};
+}
+
+static double place_of(const reference_law *law, size_t i)
+{
+  return law->low + (double)i * law->step;
+}
+
+static void normalise(reference_law *law)
+{
+  double sum = 0;
+  for (size_t i = 0; i < law->count; i++) sum += law->mass[i];
+  for (size_t i = 0; i < law->count; i++) law->mass[i] /= sum;
+}
+
+/* The first person's number given mean and sd, spread over its grid. */
+static void add_person(const tabulated *t, double mean, double sd, double weight,
+                       reference_law *person)
+{
+  double term[nodes];
+  double sum = 0;
+  const double most = log_marginal(t, 0, mean, sd);
+  for (size_t j = 0; j < nodes; j++)
+    sum += term[j] = exp(at(t, 0, mean + sd * node(j)) - 0.5 * node(j) * node(j) - most);
+  for (size_t j = 0; j < nodes; j++) {
+    const double place = (mean + sd * node(j) - person->low) / person->step;
+    const double inside = fmin(fmax(place, 0), (double)person->count - 1.000001);
+    const size_t k = (size_t)inside;
+    person->mass[k] += weight * term[j] / sum * (1 - (inside - (double)k));
+    person->mass[k + 1] += weight * term[j] / sum * (inside - (double)k);
+  }
+}
+
+void reference_make(const idm_problem *problem, const idm_data *data, const idm_design *design,
+                    reference *r)
+{
+  const double m0 = design->coefficient_mean[0][0], s0 = design->coefficient_sd[0][0];
+  const double scale = design->sd_scale[0];
+  tabulated t = {.low = m0 - 6 * s0, .step = 12 * s0 / (points - 1)};
+  tabulate(problem, data, &t);
+  r->mean = law_of(m0 - 2.5 * s0, m0 + 2.5 * s0, means);
+  const double half = scale * 4 / sds / 2; /* midpoints: the density does not vanish at 0 */
+  r->sd = law_of(half, scale * 4 - half, sds);
+  r->person = law_of(m0 - 4 * s0, m0 + 4 * s0, cells);
+  double *joint = idm_new(means * sds, sizeof *joint);
+  double most = -INFINITY;
+  for (size_t a = 0; a < means; a++)
+    for (size_t b = 0; b < sds; b++) {
+      const double mean = place_of(&r->mean, a), sd = place_of(&r->sd, b);
+      double sum = -0.5 * pow((mean - m0) / s0, 2) - 0.5 * pow(sd / scale, 2);
+      for (size_t i = 0; i < design->people; i++) sum += log_marginal(&t, i, mean, sd);
+      joint[a * sds + b] = sum;
+      most = fmax(most, sum);
+    }
+  for (size_t a = 0; a < means; a++)
+    for (size_t b = 0; b < sds; b++) {
+      const double weight = exp(joint[a * sds + b] - most);
+      r->mean.mass[a] += weight;
+      r->sd.mass[b] += weight;
+      if (weight > 1e-12)
+        add_person(&t, place_of(&r->mean, a), place_of(&r->sd, b), weight, &r->person);
+    }
+  normalise(&r->mean);
+  normalise(&r->sd);
+  normalise(&r->person);
+  free(joint);
+  free(t.value);
+}
+
+void reference_free(reference *r)
+{
+  free(r->mean.mass);
+  free(r->sd.mass);
+  free(r->person.mass);
+}
+
+double reference_mean(const reference_law *law)
+{
+  double sum = 0;
+  for (size_t i = 0; i < law->count; i++) sum += law->mass[i] * place_of(law, i);
+  return sum;
+}
+
+double reference_sd(const reference_law *law)
+{
+  const double mean = reference_mean(law);
+  double sum = 0;
+  for (size_t i = 0; i < law->count; i++) sum += law->mass[i] * pow(place_of(law, i) - mean, 2);
+  return sqrt(sum);
+}
+
+/* The mass of a point reaches half a step to either side. */
+double reference_below(const reference_law *law, double x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < law->count; i++) {
+    const double share = (x - place_of(law, i)) / law->step + 0.5;
+    sum += law->mass[i] * fmin(fmax(share, 0), 1);
+  }
+  return sum;
+}

@@ -1,0 +1,31 @@
+/* Exact posterior of people with one free number, one cell and one intercept: likelihoods from a
+ * table, people integrated out, mean and sd by quadrature. Plain, and of its own. */
+#ifndef IDM_TESTS_INVERT_PEOPLE_REFERENCE_SUPPORT_H
+#define IDM_TESTS_INVERT_PEOPLE_REFERENCE_SUPPORT_H
+
+#include "support.h"
+
+/* A quantity by its distribution function on an even grid. */
+typedef struct reference_law {
+  double low;
+  double step;
+  size_t count;
+  double *mass; /* [count]: at low + i step */
+} reference_law;
+
+typedef struct reference {
+  reference_law mean;   /* of the population */
+  reference_law sd;     /* of the population */
+  reference_law person; /* the first one's number */
+} reference;
+
+/* Data of agents, the free number being normal a priori with the design's numbers. */
+void reference_make(const idm_problem *problem, const idm_data *data, const idm_design *design,
+                    reference *r);
+void reference_free(reference *r);
+double reference_mean(const reference_law *law);
+double reference_sd(const reference_law *law);
+/* Probability of being below x. */
+double reference_below(const reference_law *law, double x);
+
+#endif
