@@ -66,6 +66,27 @@ print(f"| ADNI-size, 1,600 patients, beta and eta free, 4 chains of 200 + 500 dr
 PYTHON
 }
 
+# People with partial pooling on two threads, 4 chains of 1,000 + 1,000 draws: wall clock, and processor time beside it.
+people() {
+  local size limit seconds work rhat ess
+  for size in "79 100 90" "1000 50 900"; do
+    read -r count decisions limit <<<"$size"
+    for free in alpha,beta beta,eta; do
+      [ "$count $free" != "1000 beta,eta" ] || continue
+      read -r seconds work rhat ess < <("$build/idm_people" speed "$count" "$decisions" $free)
+      python3 - "$count" "$decisions" "$free" "$seconds" "$work" "$rhat" "$ess" "$limit" <<'PYTHON'
+import sys
+people, decisions, free = sys.argv[1:4]
+seconds, work, rhat, ess, limit = map(float, sys.argv[4:])
+good = seconds <= limit and rhat <= 1.01 and ess >= 400
+print(f"| people, DIAG, {free.replace(',', ' and ')} free, {people} x {decisions} decisions, population: R-hat {rhat:.3f}, "
+      f"ESS {ess:.0f} | {seconds:.0f} s ({work:.0f} s of processors) | | | <= {limit:.0f} s, R-hat <= 1.01, ESS >= 400"
+      f"{'' if good else ', missed'} |")
+PYTHON
+    done
+  done
+}
+
 # Sections 5.1 and 5.2 of the paper, as `make paper` does them.
 paper() {
   local begun=$EPOCHREALTIME
@@ -109,6 +130,7 @@ PYTHON
   done
   sampling
   adni
+  people
   paper
 }
 

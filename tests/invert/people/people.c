@@ -255,7 +255,8 @@ static void threads_change_no_draw(void **state)
 
 /* --- the watch ------------------------------------------------------------------------------ */
 
-/* Says stop once enough is done; counts how often it was asked. */
+/* Says stop once enough is done, at once, in the warm-up, or after some draws; counts how often it
+ * was asked. */
 typedef struct impatient {
   double enough;
   int asked;
@@ -277,18 +278,18 @@ static void stopped_fits_give_what_is_there(void **state)
 {
   (void)state;
   small s = make_small();
-  const double enough[] = {0, 0.3, 2};
-  for (size_t k = 0; k < 3; k++) {
+  const double enough[] = {0, 0.0005, 0.002, 2};
+  for (size_t k = 0; k < 4; k++) {
     impatient w = {.enough = enough[k]};
     const idm_fit_watch watched = {.progress = watch, .context = &w};
-    const idm_fit_settings settings = brief(100, k == 2 ? 20 : 100000);
+    const idm_fit_settings settings = brief(100, k == 3 ? 20 : 100000);
     idm_people *p;
     idm_notes notes = {0};
     check(idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &p, &notes,
                          &support_error));
     const size_t n = p->chains * p->draws;
     assert_true(p->draws >= 1 && p->draws <= (size_t)settings.draws);
-    assert_int_equal(notes.count, k < 2);
+    assert_int_equal(notes.count, k < 3);
     assert_true(w.asked > 0);
     for (size_t i = 0; i < n; i++) assert_true(isfinite(p->log_posterior[i]) && p->sd[i] > 0);
     for (size_t i = 0; i < n * p->people; i++) assert_true(p->log_likelihood[i] <= 0);

@@ -1,0 +1,263 @@
+/* Studies of people and their population, one replication a call, as lines of numbers:
+ *
+ *   idm_people sbc SEED          ranks of the truth among 99 draws, and the worst R-hat
+ *   idm_people regression SEED   whether 90 % intervals hold the two slopes
+ *   idm_people density SEED      a log and some draws with their densities, as JSON
+ *   idm_people speed PEOPLE DECISIONS FREE [SD [WARMUP DRAWS]]
+ *                                seconds, worst R-hat, least ESS of the population
+ *
+ * DIAG with two numbers free; validation/people.py and people_density.py say what must hold. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "invert/people/people_support.h"
+
+enum { numbers = 2 };
+/* Intercepts ~ normal(mean, width), slopes and sds at half the width (AUDIT.md). */
+static const double mean[numbers] = {-0.3, 0.3};
+static const double width[numbers] = {0.6, 0.4};
+
+/* Whether a word is one of a list joined by commas. */
+static bool lists(const char *list, const char *name)
+{
+  const size_t length = strlen(name);
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    if (strncmp(at, name, length) == 0 && (!at[length] || at[length] == ',')) return true;
+  return false;
+}
+
+static idm_problem *diag(const char *freed, int resolution)
+{
+  idm_problem *problem = support_diag(0.5, 2, 0);
+  const struct {
+    const char *name;
+    size_t block;
+    idm_scale scale;
+  } known[] = {{"alpha", IDM_ALPHA, IDM_SCALE_LOG},
+               {"beta", IDM_BETA, IDM_SCALE_INVERSE},
+               {"eta", IDM_ETA, IDM_SCALE_IDENTITY}};
+  for (size_t i = 0; i < 3; i++) {
+    idm_block *block = &problem->theta->block[known[i].block];
+    block->role = lists(freed, known[i].name) ? IDM_DESCRIPTIVE : IDM_NORMATIVE;
+    block->scale = known[i].scale;
+  }
+  problem->agent.resolution = resolution;
+  return problem;
+}
+
+static idm_people *fit(const idm_problem *problem, const idm_data *data, const idm_design *design,
+                       long warmup, long draws, int threads, size_t chains)
+{
+  idm_fit_settings settings;
+  idm_people *people;
+  idm_fit_settings_default(&settings);
+  settings.chains = chains;
+  settings.warmup = warmup;
+  settings.draws = draws;
+  settings.threads = threads;
+  check(idm_people_fit(problem, data, design, &settings, NULL, &people, NULL, &support_error));
+  return people;
+}
+
+static double worst_rhat(const idm_people *p, double *least_ess)
+{
+  const size_t n = p->chains * p->draws;
+  const struct {
+    const double *series;
+    size_t count;
+  } all[] = {{p->coefficient, p->coefficient_first[p->effects]},
+             {p->sd, p->effects},
+             {p->correlation, p->effects * (p->effects - 1) / 2}};
+  double worst = 0;
+  *least_ess = INFINITY;
+  for (size_t k = 0; k < 3; k++)
+    for (size_t i = 0; i < all[k].count; i++) {
+      idm_diagnosis d;
+      check(idm_diagnose(all[k].series + i * n, p->chains, p->draws, p->draws, 1, &d,
+                         &support_error));
+      worst = fmax(worst, d.rhat);
+      *least_ess = fmin(*least_ess, fmin(d.ess_bulk, d.ess_tail));
+    }
+  return worst;
+}
+
+/* --- calibration ---------------------------------------------------------------------------- */
+
+/* A correlation under LKJ(2) of two: (1 + c) / 2 ~ beta(2, 2). */
+static double draw_correlation(idm_random *random)
+{
+  const double a = idm_random_gamma(random, 2), b = idm_random_gamma(random, 2);
+  return 2 * a / (a + b) - 1;
+}
+
+/* Draws below the truth among 99, spread evenly over all chains. */
+static size_t rank_of(const double *series, size_t count, double truth)
+{
+  size_t rank = 0;
+  for (size_t k = 0; k < 99; k++) rank += series[(k * 2 + 1) * count / 198] < truth;
+  return rank;
+}
+
+static void calibrate(uint64_t seed)
+{
+  enum { people = 20, decisions = 30 };
+  idm_problem *problem = diag("alpha,beta", 30);
+  idm_random random;
+  idm_random_init(&random, seed, 0);
+  double b[numbers], sd[numbers], x[people * numbers];
+  for (size_t j = 0; j < numbers; j++) {
+    b[j] = mean[j] + width[j] * idm_random_normal(&random);
+    sd[j] = fabs(width[j] / 2 * idm_random_normal(&random));
+  }
+  const double c = draw_correlation(&random);
+  for (size_t i = 0; i < people; i++) {
+    const double z0 = idm_random_normal(&random), z1 = idm_random_normal(&random);
+    x[2 * i] = b[0] + sd[0] * z0;
+    x[2 * i + 1] = b[1] + sd[1] * (c * z0 + sqrt(1 - c * c) * z1);
+  }
+  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_design *design = support_design(data, numbers, 0, mean, width);
+  idm_people *p = fit(problem, data, design, 250, 400, 1, 3);
+  const size_t n = p->chains * p->draws;
+  double ess;
+  const double rhat = worst_rhat(p, &ess);
+  printf("%zu %zu %zu %zu %zu %zu %zu %.4f %.0f\n", rank_of(p->coefficient, n, b[0]),
+         rank_of(p->coefficient + n, n, b[1]), rank_of(p->sd, n, sd[0]),
+         rank_of(p->sd + n, n, sd[1]), rank_of(p->correlation, n, c), rank_of(p->effect, n, x[0]),
+         rank_of(p->effect + people * n, n, x[1]), rhat, ess);
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- regression ----------------------------------------------------------------------------- */
+
+/* People around a line: half of them of one group, and the known difference between groups. */
+static void regress(uint64_t seed)
+{
+  enum { people = 40, decisions = 50 };
+  static const double slope[numbers] = {0.5, -0.25};
+  idm_problem *problem = diag("alpha,beta", 30);
+  idm_random random;
+  idm_random_init(&random, seed, 1);
+  double x[people * numbers];
+  for (size_t i = 0; i < people * numbers; i++) {
+    const size_t j = i % numbers;
+    const double group = i / numbers % 2 ? 0.5 : -0.5;
+    x[i] = mean[j] + slope[j] * group + width[j] / 2 * idm_random_normal(&random);
+  }
+  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_design *design = support_design(data, numbers, 1, mean, width);
+  for (size_t j = 0; j < numbers; j++)
+    for (size_t i = 0; i < people; i++) design->regressor[j][2 * i + 1] = i % 2 ? 0.5 : -0.5;
+  idm_people *p = fit(problem, data, design, 250, 350, 1, 3);
+  const size_t n = p->chains * p->draws;
+  double ess;
+  const double rhat = worst_rhat(p, &ess);
+  for (size_t j = 0; j < numbers; j++) {
+    idm_diagnosis d;
+    check(idm_diagnose(p->coefficient + (2 * j + 1) * n, p->chains, p->draws, p->draws, 1, &d,
+                       &support_error));
+    printf("%d %.3f %.3f ", d.q05 < slope[j] && slope[j] < d.q95, d.mean, d.sd);
+  }
+  printf("%.4f %.0f\n", rhat, ess);
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- density -------------------------------------------------------------------------------- */
+
+static void print_series(const char *name, const double *x, size_t rows, size_t n)
+{
+  printf(", \"%s\": [", name);
+  for (size_t i = 0; i < rows * n; i++) printf("%s%.17g", i ? ", " : "", x[i]);
+  printf("]");
+}
+
+static void print_density(uint64_t seed)
+{
+  enum { people = 4, decisions = 10, resolution = 20 };
+  idm_problem *problem = diag("alpha,beta", resolution);
+  const double x[people * numbers] = {0, 0.3, -0.6, 0.5, 0.4, -0.2, -0.3, 0};
+  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_design *design = support_design(data, numbers, 1, mean, width);
+  for (size_t j = 0; j < numbers; j++)
+    for (size_t i = 0; i < people; i++) design->regressor[j][2 * i + 1] = (double)i - 1.5;
+  idm_people *p = fit(problem, data, design, 100, 3, 1, 1);
+  printf("{\"resolution\": %d, \"people\": %d, \"draws\": %zu, \"rows\": [", resolution, people,
+         p->draws);
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++)
+      printf("%s[%lu, %zu, %d, %d]", row ? ", " : "", (unsigned long)data->agent[t], t,
+             data->action[row], data->observation[row]);
+  printf("]");
+  print_series("mean", mean, numbers, 1);
+  print_series("width", width, numbers, 1);
+  print_series("effect", p->effect, numbers * people, p->draws);
+  print_series("coefficient", p->coefficient, 2 * numbers, p->draws);
+  print_series("sd", p->sd, numbers, p->draws);
+  print_series("correlation", p->correlation, 1, p->draws);
+  print_series("log_likelihood", p->log_likelihood, people, p->draws);
+  print_series("log_posterior", p->log_posterior, 1, p->draws);
+  printf("}\n");
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- speed ---------------------------------------------------------------------------------- */
+
+static void time_fit(size_t people, size_t decisions, const char *freed, double spread, long warmup,
+                     long draws)
+{
+  idm_problem *problem = diag(freed, 99);
+  const bool alpha = lists(freed, "alpha");
+  const double centre[] = {alpha ? 0 : 0.3, alpha ? 0.3 : 2};
+  const double prior_mean[] = {0, 0}, prior_sd[] = {alpha ? 2 : 1, alpha ? 1 : 5};
+  double *x = idm_new(people * numbers, sizeof *x);
+  idm_random random;
+  idm_random_init(&random, 1, 77);
+  for (size_t i = 0; x && i < people * numbers; i++)
+    x[i] = centre[i % 2] + spread * prior_sd[i % 2] * idm_random_normal(&random);
+  idm_data *data = support_people(problem, people, x, decisions, 11);
+  idm_design *design = support_design(data, numbers, 0, prior_mean, prior_sd);
+  const double begun = idm_seconds();
+  const clock_t worked = clock();
+  idm_people *p = fit(problem, data, design, warmup, draws, 2, 4);
+  const double seconds = idm_seconds() - begun;
+  double ess;
+  const double rhat = worst_rhat(p, &ess);
+  printf("%.1f %.1f %.4f %.0f\n", seconds, (double)(clock() - worked) / CLOCKS_PER_SEC, rhat, ess);
+  free(x);
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(int count, char **word)
+{
+  const uint64_t seed = count > 2 ? strtoull(word[2], NULL, 10) : 1;
+  if (count == 3 && strcmp(word[1], "sbc") == 0)
+    calibrate(seed);
+  else if (count == 3 && strcmp(word[1], "regression") == 0)
+    regress(seed);
+  else if (count == 3 && strcmp(word[1], "density") == 0)
+    print_density(seed);
+  else if (count >= 5 && strcmp(word[1], "speed") == 0)
+    time_fit((size_t)seed, strtoull(word[3], NULL, 10), word[4],
+             count > 5 ? strtod(word[5], NULL) : 0.3, count > 6 ? strtol(word[6], NULL, 10) : 1000,
+             count > 7 ? strtol(word[7], NULL, 10) : 1000);
+  else
+    return fprintf(stderr, "usage: idm_people sbc|regression|density SEED, or speed ...\n"), 2;
+  return 0;
+}
