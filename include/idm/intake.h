@@ -36,14 +36,15 @@ typedef struct idm_intake {
   idm_count read;
   idm_count kept;
   size_t reasons;
-  idm_dropped *dropped; /* [reasons], in the order in which they apply */
-  size_t parted;        /* trajectories that are kept in part */
-  size_t unsorted;      /* trajectories whose rows did not stand in the order of time */
-  size_t compressed;    /* files that gzip has compressed */
-  size_t marked;        /* files that begin with a byte order mark */
-  size_t mixed;         /* files whose lines end in several ways */
-  bool timed;           /* the log has a time; else rows are in the order of the file */
-  bool coded;           /* the log held the derived columns already: nothing was derived */
+  idm_dropped *dropped;   /* [reasons], in the order in which they apply */
+  size_t parted;          /* trajectories that are kept in part */
+  size_t parted_by_where; /* of them: those that a condition of --where took a row of */
+  size_t unsorted;        /* trajectories whose rows did not stand in the order of time */
+  size_t compressed;      /* files that gzip has compressed */
+  size_t marked;          /* files that begin with a byte order mark */
+  size_t mixed;           /* files whose lines end in several ways */
+  bool timed;             /* the log has a time; else rows are in the order of the file */
+  bool coded;             /* the log held the derived columns already: nothing was derived */
   size_t cuts;
   idm_cut *cut; /* [cuts] */
 } idm_intake;

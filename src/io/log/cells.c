@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "io/log/cells.h"
+#include "io/yaml/names.h"
 
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
 {
@@ -61,6 +62,25 @@ bool idm_cell_looks_missing(const char *text, size_t length)
   return false;
 }
 
+/* A misspelt label, or one that the problem does not know yet. */
+static void suggest(const idm_csv_field *cell, const char *noun, const idm_labels *labels,
+                    char *cure, size_t size)
+{
+  char text[61];
+  idm_print(text, sizeof text, "%.*s", IDM_CELL_SHOWN(*cell));
+  const char *near = idm_names_suggest(text, (const char *const *)labels->name, labels->count);
+  if (near)
+    snprintf(cure, size,
+             "; did you mean '%.60s'? correct the cell, or map its text by data: "
+             "{codes: {%s: {...}}}",
+             near, noun);
+  else
+    snprintf(cure, size,
+             "; correct the cell, map its text by data: {codes: {%s: {...}}}, or add "
+             "the label to the problem",
+             noun);
+}
+
 /* What may stand in a cell in place of a text that is no label. */
 static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size_t id,
                              const idm_labels *labels, idm_error *opt_error)
@@ -81,6 +101,8 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
              "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
              "{%.*s: NAME, ...}}}, or codes: index for places in this list, counted from 0",
              noun, IDM_CELL_SHOWN(*cell));
+  else
+    suggest(cell, noun, labels, cure, sizeof cure);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' is no %s; expected one of: %s%s", IDM_CELL_SHOWN(*cell), noun, list,
                      cure);

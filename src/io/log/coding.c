@@ -313,7 +313,7 @@ idm_status idm_coding_take(idm_log *log, const idm_csv_field *field, idm_error *
     missing = empty;
   }
   if (reason < log->ledger.reasons) {
-    idm_ledger_settle(&log->ledger, trajectory, reason, missing);
+    idm_ledger_settle(log, trajectory, reason, missing);
     return IDM_OK;
   }
   /* A row that is left out need not make sense: that may be why it is. */
@@ -341,7 +341,7 @@ idm_status idm_coding_finish(idm_log *log, idm_coding_sink *sink, idm_error *opt
   idm_status status = idm_derive_cuts(log, opt_error);
   if (status == IDM_OK) status = idm_rules_take_trajectories(log, opt_error);
   for (size_t row = 0; row < coding->rows && status == IDM_OK; row++)
-    idm_ledger_settle(&log->ledger, coding->trajectory[row], coding->reason[row], false);
+    idm_ledger_settle(log, coding->trajectory[row], coding->reason[row], false);
   if (status == IDM_OK) status = idm_derive_late(log, opt_error);
   memset(coding->field, 0, coding->fields * sizeof *coding->field);
   for (size_t i = 0; i < coding->fields; i++) coding->field[i].text = "";

@@ -20,8 +20,8 @@ void idm_ledger_clear(idm_ledger *ledger)
 {
   idm_intern_clear(&ledger->ids);
   idm_intern_clear(&ledger->agents);
-  void *const arrays[] = {ledger->rows, ledger->missing, ledger->agent, ledger->stage,
-                          ledger->lost};
+  void *const arrays[] = {ledger->rows,  ledger->missing, ledger->agent,
+                          ledger->stage, ledger->lost,    ledger->asked};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   *ledger = (idm_ledger){0};
 }
@@ -37,7 +37,9 @@ static bool make_room(idm_ledger *ledger)
   if (stage) ledger->stage = stage;
   bool *lost = realloc(ledger->lost, capacity * sizeof *lost);
   if (lost) ledger->lost = lost;
-  if (!agent || !stage || !lost) return false;
+  bool *asked = realloc(ledger->asked, capacity * sizeof *asked);
+  if (asked) ledger->asked = asked;
+  if (!agent || !stage || !lost || !asked) return false;
   ledger->capacity = capacity;
   return true;
 }
@@ -78,17 +80,19 @@ idm_status idm_ledger_enter(idm_log *log, const idm_csv_field *field, uint32_t *
   if (ledger->ids.count > before) {
     ledger->agent[before] = agent;
     ledger->stage[before] = 0;
-    ledger->lost[before] = false;
+    ledger->lost[before] = ledger->asked[before] = false;
   }
   ledger->read++;
   return IDM_OK;
 }
 
-void idm_ledger_settle(idm_ledger *ledger, uint32_t trajectory, size_t reason, bool missing)
+void idm_ledger_settle(idm_log *log, uint32_t trajectory, size_t reason, bool missing)
 {
+  idm_ledger *ledger = &log->ledger;
   if (reason > ledger->stage[trajectory]) ledger->stage[trajectory] = (uint32_t)reason;
   if (reason == ledger->reasons) return;
   ledger->lost[trajectory] = true;
+  if (reason < log->where.count) ledger->asked[trajectory] = true;
   ledger->rows[reason]++;
   ledger->missing[reason] += missing;
 }
@@ -100,6 +104,7 @@ static void count_lost(const idm_ledger *ledger, idm_intake *intake, const uint3
     idm_count *count = stage < ledger->reasons ? &intake->dropped[stage].lost : &intake->kept;
     count->trajectories++;
     intake->parted += stage == ledger->reasons && ledger->lost[i];
+    intake->parted_by_where += stage == ledger->reasons && ledger->asked[i];
   }
   for (size_t a = 0; a < ledger->agents.count; a++)
     ++*(agent_stage[a] < ledger->reasons ? &intake->dropped[agent_stage[a]].lost.agents

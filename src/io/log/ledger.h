@@ -21,6 +21,7 @@ typedef struct idm_ledger {
   uint32_t *stage; /* [trajectory]: the furthest reason that one of its rows came to; `reasons`: it
                       is kept */
   bool *lost;      /* [trajectory]: a row was dropped */
+  bool *asked;     /* [trajectory]: one was dropped by a condition of --where */
 } idm_ledger;
 
 idm_status idm_ledger_open(idm_ledger *ledger, size_t reasons, idm_error *opt_error);
@@ -28,7 +29,7 @@ idm_status idm_ledger_open(idm_ledger *ledger, size_t reasons, idm_error *opt_er
 idm_status idm_ledger_enter(struct idm_log *log, const struct idm_csv_field *field,
                             uint32_t *ret_trajectory, idm_error *opt_error);
 /* What became of a row: the reason that took it, or `reasons`. */
-void idm_ledger_settle(idm_ledger *ledger, uint32_t trajectory, size_t reason, bool missing);
+void idm_ledger_settle(struct idm_log *log, uint32_t trajectory, size_t reason, bool missing);
 /* Sum up what the log held, in the order of its reasons: conditions of --where, then rules; with
  * room for cut points. */
 idm_status idm_ledger_close(const struct idm_log *log, size_t cuts, idm_intake **ret_intake,

@@ -337,11 +337,11 @@ static void note_intake(const idm_log *log, const idm_intake *intake)
                     dropped->reason, dropped->lost.rows, dropped->lost.rows == 1 ? "" : "s",
                     dropped->lost.trajectories, dropped->lost.trajectories == 1 ? "y" : "ies");
   }
-  if (intake->parted && log->where.count)
+  if (intake->parted_by_where)
     idm_notes_add(log->opt_notes,
                   "--where leaves %zu trajector%s in part: what was done and seen on the rows left "
                   "out is no part of the agent's history",
-                  intake->parted, intake->parted == 1 ? "y" : "ies");
+                  intake->parted_by_where, intake->parted_by_where == 1 ? "y" : "ies");
   if (intake->coded)
     idm_notes_add(log->opt_notes,
                   "%s holds the columns that data.derive makes, and none that they are made from: "
@@ -402,7 +402,7 @@ static idm_status take_record(idm_log *log, const idm_csv_field *field, idm_erro
                                       &missing, opt_error);
   if (status == IDM_OK) status = idm_ledger_enter(log, field, &trajectory, opt_error);
   if (status == IDM_OK && condition == log->where.count) status = read_row(log, field, opt_error);
-  if (status == IDM_OK) idm_ledger_settle(&log->ledger, trajectory, condition, missing);
+  if (status == IDM_OK) idm_ledger_settle(log, trajectory, condition, missing);
   return status;
 }
 

@@ -1,0 +1,74 @@
+"""adni.py IDM EXAMPLE: what `idm lint` finds in synthetic cohorts equals the record of their making.
+
+Every number of the record's part `lint` must stand in the answer under the same keys, in every variant and, of two
+seeds, in a table that gzip has compressed as well. What the record cannot hold is checked here: counts that add up.
+"""
+
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def differences(expected, found, path="lint"):
+    """Where the answer differs from the record."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            yield from differences(value, found.get(key) if isinstance(found, dict) else None, f"{path}.{key}")
+    elif isinstance(expected, list):
+        if not isinstance(found, list) or len(found) != len(expected):
+            yield f"{path}: {expected} in the record, {found} found"
+            return
+        for number, value in enumerate(expected):
+            yield from differences(value, found[number], f"{path}[{number}]")
+    elif isinstance(expected, float):
+        if not isinstance(found, (int, float)) or abs(found - expected) > 1e-9 * max(1, abs(expected)):
+            yield f"{path}: {expected} in the record, {found} found"
+    elif found != expected:
+        yield f"{path}: {expected} in the record, {found} found"
+
+
+def missing_sum(answer):
+    """Counts that do not add up."""
+    for what in "rows", "trajectories", "agents":
+        total = answer["kept"][what] + sum(reason[what] for reason in answer["dropped"])
+        if total != answer["read"][what]:
+            yield f"{what}: {total} are accounted for, {answer['read'][what]} were read"
+    for what in "actions", "observations":
+        if sum(answer[what].values()) + answer["missing"][what[:-1]] != answer["kept"]["rows"]:
+            yield f"{what} are not as many as rows that are kept"
+
+
+def lint(program, problem, table):
+    done = subprocess.run([program, "lint", problem, table, "--json"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"lint {table} failed: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def main():
+    program, example = sys.argv[1], Path(sys.argv[2])
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for variant, seed in ("optimism", 1), ("none", 2), ("dynamics", 3):
+            subprocess.run([sys.executable, example / "cohort.py", folder, "--variant", variant, "--seed", str(seed),
+                            "--idm", program], check=True)
+            table = Path(folder, "cohort.csv")
+            record = json.loads(Path(folder, "record.json").read_text(encoding="utf-8"))
+            packed = Path(folder, "cohort.csv.gz")
+            packed.write_bytes(gzip.compress(table.read_bytes()))
+            for path in table, packed:
+                answer = lint(program, example / "adni.yaml", path)
+                for fault in [*differences(record["lint"], answer), *missing_sum(answer)]:
+                    print(f"FAILED: {variant} {path.name}: {fault}")
+                    failures += 1
+            if not 0.3 <= record["lint"]["actions"]["mri"] / record["lint"]["kept"]["rows"] <= 0.7:
+                print(f"FAILED: {variant}: an MRI at {record['lint']['actions']['mri']} visits")
+                failures += 1
+    print("adni:", failures, "failures")
+    return failures > 0
+
+
+sys.exit(main())

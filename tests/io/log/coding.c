@@ -1,0 +1,325 @@
+/* Derived columns and rules: cells, cut points, what each rule takes, and what is refused. */
+#include "io/log/coding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+/* A problem with two tests, whose data section is given. */
+static idm_problem *problem_with(const char *data)
+{
+  static char text[4000];
+  snprintf(
+      text, sizeof text,
+      "states: [a, b]\nactions: [test, wait]\nobservations: {cdr: [low, high], scan: [no, yes, "
+      "none]}\ndiscount: 0.9\ntransition: {'*': identity}\nobservation: {'*': uniform}\n"
+      "utility: {test: -1, wait: 0}\ndata: %s\n",
+      data);
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &support_error));
+  return problem;
+}
+
+static const char coding[] =
+    "{trajectory: id, time: month, action: act, observation: [cdr, scan], missing: [NA], derive: "
+    "{\n"
+    " act: {recode: volume, missing: wait, else: test},\n"
+    " cdr: {cut: rating, at: [2.5], labels: [low, high]},\n"
+    " scan: {cut: volume, sd: [0], labels: [no, yes], missing: none}},\n"
+    " rules: [{require: rating}, {keep: 'age>=50'}, {drop: site=x}, {truncate: {column: month, "
+    "every: 6}}, {ends: {column: dx, in: [sick, well]}}, {least: 2}]}";
+
+static idm_data *read_log(const idm_problem *problem, const char *log)
+{
+  idm_data *data;
+  check(idm_data_parse_csv(log, strlen(log), "t.csv", problem, NULL, &data, NULL, &support_error));
+  return data;
+}
+
+static void expect_fault(const char *section, const char *log, const char *opt_where, long line,
+                         const char *words)
+{
+  idm_problem *problem = problem_with(section);
+  const idm_csv_options options = {.where = &opt_where, .where_count = opt_where != NULL};
+  idm_data *data;
+  idm_error error = {0};
+  assert_int_equal(
+      idm_data_parse_csv(log, strlen(log), "t.csv", problem, &options, &data, NULL, &error),
+      IDM_INPUT);
+  if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
+  assert_int_equal(error.line, line);
+  assert_null(data);
+  idm_problem_destroy(problem);
+}
+
+static void expect_count(idm_count count, size_t rows, size_t trajectories)
+{
+  assert_int_equal(count.rows, rows);
+  assert_int_equal(count.trajectories, trajectories);
+}
+
+/* Every reason takes something here; volumes of rows that rules on rows leave are 10, 30, 20, 40
+ * and 50, so that 30 is the cut. */
+static const char table[] = "id,month,age,site,rating,volume,dx\n"
+                            "1,6,60,u,3,30,well\n"  /* kept */
+                            "1,0,60,u,1,10,sick\n"  /* kept, first */
+                            "1,18,60,u,1,20,sick\n" /* a visit was skipped */
+                            "2,0,60,u,,99,sick\n"   /* no rating */
+                            "2,6,60,u,NA,99,sick\n" /* no rating */
+                            "3,0,40,u,1,99,sick\n"  /* too young */
+                            "3,6,,u,1,99,sick\n"    /* of no known age */
+                            "4,0,60,x,1,99,sick\n"  /* of site x */
+                            "4,6,60,,1,,sick\n"     /* its site is missing, which meets nothing */
+                            "5,0,60,u,1,40,sick\n"  /* ends otherwise */
+                            "5,6,60,u,1,50,other\n"
+                            "6,0,60,u,1,,well\n"; /* one row */
+
+static void test_rules_are_counted(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with(coding);
+  idm_data *data = read_log(problem, table);
+  const idm_intake *intake = data->intake;
+  assert_int_equal(intake->reasons, 6);
+  expect_count(intake->read, 12, 6);
+  expect_count(intake->dropped[0].lost, 2, 1);
+  expect_count(intake->dropped[1].lost, 2, 1);
+  expect_count(intake->dropped[2].lost, 1, 0);
+  expect_count(intake->dropped[3].lost, 1, 0);
+  expect_count(intake->dropped[4].lost, 2, 1);
+  expect_count(intake->dropped[5].lost, 2, 2);
+  expect_count(intake->kept, 2, 1);
+  assert_int_equal(intake->dropped[0].missing, 2);
+  assert_int_equal(intake->dropped[1].missing, 1);
+  assert_int_equal(intake->dropped[2].missing, 0);
+  assert_string_equal(intake->dropped[1].reason, "keep age>=50");
+  assert_int_equal(intake->parted, 1);
+  assert_int_equal(intake->parted_by_where, 0);
+  assert_int_equal(intake->unsorted, 1);
+  assert_true(intake->timed);
+  assert_false(intake->coded);
+  size_t agents = intake->kept.agents;
+  for (size_t i = 0; i < intake->reasons; i++) agents += intake->dropped[i].lost.agents;
+  assert_int_equal(agents, intake->read.agents);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_cuts_in_deviations(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with(coding);
+  idm_data *data = read_log(problem, table);
+  assert_int_equal(data->intake->cuts, 1);
+  const idm_cut *cut = &data->intake->cut[0];
+  assert_int_equal(cut->rows, 5);
+  assert_near(cut->mean, 30, 1e-12);
+  assert_near(cut->sd, sqrt(250), 1e-12);
+  assert_near(cut->at[0], 30, 1e-12);
+  /* Volumes 10 and 30 are not above the cut; ratings 1 and 3 are below and above theirs. */
+  assert_string_equal(problem->setting->observations.name[data->observation[0]], "low/no");
+  assert_string_equal(problem->setting->observations.name[data->observation[1]], "high/no");
+  assert_int_equal(data->action[0], 0);
+  assert_int_equal(data->line[0], 3);
+  assert_int_equal(data->line[1], 2);
+  /* Frozen: another log is cut at the same place, and a problem that is written holds it. */
+  check(idm_problem_freeze(problem, data->intake, &support_error));
+  assert_near(problem->columns.derived[2].at[0], 30, 1e-12);
+  idm_data *other = read_log(problem, "id,month,age,site,rating,volume,dx\n1,0,60,u,1,31,well\n"
+                                      "1,6,60,u,1,1000,well\n");
+  assert_int_equal(other->intake->cuts, 0);
+  assert_string_equal(problem->setting->observations.name[other->observation[0]], "low/yes");
+  idm_data_destroy(other);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A part of a log is coded as the whole. */
+static void test_where_leaves_cuts_alone(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with(coding);
+  const char *where = "id=1";
+  const idm_csv_options options = {.where = &where, .where_count = 1};
+  idm_data *data;
+  check(idm_data_parse_csv(table, strlen(table), "t.csv", problem, &options, &data, NULL,
+                           &support_error));
+  assert_near(data->intake->cut[0].mean, 30, 1e-12);
+  expect_count(data->intake->dropped[0].lost, 9, 5);
+  expect_count(data->intake->kept, 2, 1);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void expect_labels(const char *section, const char *log, const char *const *labels)
+{
+  idm_problem *problem = problem_with(section);
+  idm_data *data = read_log(problem, log);
+  for (size_t row = 0; row < data->rows; row++) {
+    const int32_t seen = data->observation[row];
+    assert_string_equal(seen < 0 ? "" : problem->setting->observations.name[seen], labels[row]);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_derivations(void **state)
+{
+  (void)state;
+  /* Points belong to the interval below them, or above. */
+  static const char *const right[] = {"low/no", "low/yes", "high/none", "low/no"};
+  expect_labels("{trajectory: id, action: u, observation: both, derive: {\n"
+                " cdr: {cut: x, at: [2], labels: [low, high]},\n"
+                " scan: {recode: s, labels: {1: 'no', two: 'yes'}, missing: none},\n"
+                " both: {product: [cdr, scan]}}}",
+                "id,u,x,s\n1,test,1,1\n1,test,2,two\n1,wait,2.5,\n1,wait,-1e3,1.0\n", right);
+  static const char *const left[] = {"low/no", "high/no"};
+  expect_labels("{trajectory: id, action: u, observation: [cdr, scan], derive: {\n"
+                " cdr: {cut: x, at: [2], closed: left, labels: [low, high]}}}",
+                "id,u,x,scan\n1,test,1,no\n1,test,2,no\n", left);
+  /* The next visit is the next row that is kept, in the order of time; the last has none. */
+  static const char *const next[] = {"high/no", "low/yes", ""};
+  expect_labels(
+      "{trajectory: id, time: t, action: u, observation: after, derive: {after: {next: o}},"
+      " rules: [{require: u}]}",
+      "id,t,u,o\n1,3,test,low/yes\n1,1,test,low/none\n1,2,,high/none\n1,1.5,wait,high/no\n", next);
+  static const char *const filled[] = {"low/yes", "low/none"};
+  expect_labels(
+      "{trajectory: id, action: u, observation: after, derive: {after: {next: o, missing: "
+      "low/none}}}",
+      "id,u,o\n1,test,low/no\n1,test,low/yes\n", filled);
+}
+
+static void test_duplicates(void **state)
+{
+  (void)state;
+  static const char log[] = "id,t,u,o\n1,0,test,low/no\n1,6,test,low/no\n1,0,wait,high/no\n"
+                            "1,6,wait,high/yes\n1,0,wait,high/yes\n";
+  static const char *const sections[] = {
+      "{trajectory: id, time: t, action: u, observation: o, rules: [{duplicates: first}]}",
+      "{trajectory: id, time: t, action: u, observation: o, rules: [{duplicates: last}]}"};
+  static const char *const labels[] = {"low/no", "high/yes"};
+  for (size_t i = 0; i < 2; i++) {
+    idm_problem *problem = problem_with(sections[i]);
+    idm_data *data = read_log(problem, log);
+    assert_int_equal(data->rows, 2);
+    assert_int_equal(data->intake->dropped[0].lost.rows, 3);
+    for (size_t row = 0; row < 2; row++)
+      assert_string_equal(problem->setting->observations.name[data->observation[row]], labels[i]);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  /* Without the rule they are an error, with rules or not, and a rule does not hide them. */
+  expect_fault("{trajectory: id, time: t, action: u, observation: o}", log, NULL, 4,
+               "lines 2 and 4 of one trajectory have the same time; remove one");
+  expect_fault(
+      "{trajectory: id, time: t, action: u, observation: o, rules: [{truncate: {column: t, "
+      "every: 6}}]}",
+      log, NULL, 4, "lines 2 and 4 of one trajectory have the same time; remove one");
+  expect_fault("{trajectory: id, action: u, observation: o, rules: [{duplicates: first}]}",
+               "id,u,o\n1,test,low/no\n", NULL, 0, "needs a time");
+}
+
+static void test_faults(void **state)
+{
+  (void)state;
+  static const char header[] = "id,month,age,site,rating,volume,dx\n";
+  char log[300];
+  snprintf(log, sizeof log, "%s1,0,60,u,\"1,5\",2,well\n", header);
+  expect_fault(coding, log, NULL, 2,
+               "'1,5' in column 'rating'; expected a finite number (with a "
+               "decimal point)");
+  snprintf(log, sizeof log, "%s1,0,old,u,1,2,well\n", header);
+  expect_fault(coding, log, NULL, 2,
+               "'old' is no number, and the rule keep age>=50 compares numbers");
+  snprintf(log, sizeof log, "%s1,0,60,u,1,2,well\n1,6,60,u,1,2,well\n", header);
+  expect_fault(coding, log, NULL, 0, "cuts 'volume' in standard deviations");
+  snprintf(log, sizeof log, "%s1,0,60,u,1,2,ill\n1,6,60,u,1,3,ill\n", header);
+  expect_fault(coding, log, NULL, 0, "none of the 2 rows is left by ends dx in sick, well (2)");
+  expect_fault(coding, table, "scan=no", 0, "known only when all rows are read");
+  expect_fault(coding, "id,month,age,site,rating,dx\n1,0,60,u,1,well\n", NULL, 1,
+               "no column 'volume' (data.derive.act)");
+  expect_fault("{trajectory: id, action: u, observation: o, rules: [{require: dx}]}",
+               "id,u,o\n1,test,low/no\n", NULL, 1, "no column 'dx' (rule: require dx)");
+  expect_fault("{trajectory: id, action: u, observation: o, derive: {u: {recode: x, labels: {1: "
+               "test}}}}",
+               "id,x,o\n1,1,low/no\n1,2,low/no\n", NULL, 3,
+               "'2' in column 'x' is none of the texts of data.derive.u (1); add it to its labels");
+  expect_fault("{trajectory: id, action: u, observation: o, derive: {o: {product: [c, s]}}}",
+               "id,u,c,s\n1,test,low,\n", NULL, 2, "'s' is missing here");
+  expect_fault("{trajectory: id, action: u, observation: o, derive: {u: {recode: x, else: test}}}",
+               "id,x,u,o\n1,1,test,low/no\n", NULL, 1, "a column 'u', which data.derive makes");
+}
+
+/* A row that a rule leaves out need not make sense. */
+static void test_dropped_rows_are_not_coded(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with(
+      "{trajectory: id, action: u, observation: o, derive: {u: {recode: x, labels: {1: "
+      "test}}}, rules: [{drop: x=unknown}]}");
+  idm_data *data = read_log(problem, "id,x,o\n1,1,low/no\n1,unknown,nonsense\n");
+  assert_int_equal(data->rows, 1);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* What `simulate` writes holds the derived columns, and is read as it stands. */
+static void test_coded_logs(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with(coding);
+  idm_notes notes = {0};
+  idm_data *data;
+  static const char log[] = "id,month,act,cdr,scan\n1,0,test,low,no\n1,1,wait,high,none\n";
+  check(
+      idm_data_parse_csv(log, strlen(log), "t.csv", problem, NULL, &data, &notes, &support_error));
+  assert_true(data->intake->coded);
+  expect_count(data->intake->read, 2, 1);
+  expect_count(data->intake->kept, 2, 1);
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "read as they stand"));
+  idm_notes_clear(&notes);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Rows that cannot be read are all found, and the first is the error. */
+static void test_all_faults(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_with("{trajectory: id, action: u, observation: o}");
+  idm_error shown[2];
+  idm_faults faults = {.room = 2, .shown = shown};
+  const idm_csv_options options = {.opt_faults = &faults};
+  idm_error error = {0};
+  idm_data *data;
+  static const char log[] = "id,u,o\n1,test,low/no\n1,tset,low/no\n1,test,lo/no\n,test,low/no\n";
+  assert_int_equal(
+      idm_data_parse_csv(log, strlen(log), "t.csv", problem, &options, &data, NULL, &error),
+      IDM_INPUT);
+  assert_int_equal(faults.count, 3);
+  assert_int_equal(shown[0].line, 3);
+  assert_int_equal(shown[1].line, 4);
+  assert_int_equal(error.line, 3);
+  assert_non_null(strstr(error.message, "'tset' is no action; expected one of: test, wait"));
+  assert_non_null(strstr(error.message, "did you mean 'test'?"));
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rules_are_counted),
+      cmocka_unit_test(test_cuts_in_deviations),
+      cmocka_unit_test(test_where_leaves_cuts_alone),
+      cmocka_unit_test(test_derivations),
+      cmocka_unit_test(test_duplicates),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_dropped_rows_are_not_coded),
+      cmocka_unit_test(test_coded_logs),
+      cmocka_unit_test(test_all_faults),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
