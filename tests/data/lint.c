@@ -1,0 +1,190 @@
+/* A look at a log: counts, frequencies by column and by expectation, impossible observations. */
+#include "idm/lint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+static const char problem_text[] =
+    "states: [a, b]\nactions: [look, stop]\nobservations: [x, y, z]\nstart: [0.6, 0.4]\n"
+    "discount: 0.9\nterminal: [stop]\ntransition: {look: [[0.9, 0.1], [0.3, 0.7]], stop: "
+    "identity}\n"
+    "observation: {'*': [[0.8, 0.2, 0], [0.3, 0.7, 0]]}\nutility: {look: -1, stop: 0}\n"
+    "data: {trajectory: id, time: t}\n";
+
+static idm_problem *parse(const char *text)
+{
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &support_error));
+  return problem;
+}
+
+static idm_data *read_log(const idm_problem *problem, const char *log, const char *opt_keep)
+{
+  const idm_csv_options options = {.keep = &opt_keep, .keep_count = opt_keep != NULL};
+  idm_data *data;
+  check(idm_data_parse_csv(log, strlen(log), "t.csv", problem, &options, &data, NULL,
+                           &support_error));
+  return data;
+}
+
+static void test_counts(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(problem_text);
+  idm_data *data = read_log(problem,
+                            "id,t,action,observation\n1,1,look,x\n1,2,look,y\n1,3,stop,\n"
+                            "2,1,look,\n3,1,,x\n3,2,look,y\n",
+                            NULL);
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  assert_int_equal(lint->action[0], 4);
+  assert_int_equal(lint->action[1], 1);
+  assert_int_equal(lint->action_missing, 1);
+  assert_int_equal(lint->observation[0], 2);
+  assert_int_equal(lint->observation[1], 2);
+  assert_int_equal(lint->observation_missing, 2);
+  assert_int_equal(lint->shortest, 1);
+  assert_int_equal(lint->longest, 3);
+  assert_near(lint->median, 2, 0);
+  assert_near(lint->mean, 2, 1e-15);
+  assert_int_equal(lint->single, 1);
+  assert_int_equal(lint->unfiltered, 2);
+  assert_int_equal(lint->impossibles, 0);
+  assert_int_equal(lint->states, IDM_LINT_POSTERIOR);
+  idm_lint_destroy(lint);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Expected counts against the sum over all paths of hidden states. */
+static void test_expectation(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(problem_text);
+  const idm_setting *setting = problem->setting;
+  idm_data *data =
+      read_log(problem, "id,t,action,observation\n1,1,look,x\n1,2,look,\n1,3,look,y\n", NULL);
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  double total = 0;
+  double start[2] = {0};
+  double transition[4] = {0};
+  double emission[6] = {0};
+  for (unsigned path = 0; path < 16; path++) {
+    size_t s[4];
+    for (size_t t = 0; t < 4; t++) s[t] = path >> t & 1;
+    double p = setting->start[s[0]];
+    for (size_t t = 0; t < 3; t++) {
+      p *= setting->transition[s[t] * 2 + s[t + 1]];
+      const int32_t x = data->observation[t];
+      if (x >= 0) p *= setting->emission[s[t + 1] * 3 + (size_t)x];
+    }
+    total += p;
+    start[s[0]] += p;
+    for (size_t t = 0; t < 3; t++) {
+      transition[s[t] * 2 + s[t + 1]] += p;
+      const int32_t x = data->observation[t];
+      if (x >= 0) emission[s[t + 1] * 3 + (size_t)x] += p;
+    }
+  }
+  for (size_t i = 0; i < 2; i++) assert_near(lint->start[i], start[i] / total, 1e-14);
+  for (size_t i = 0; i < 4; i++) assert_near(lint->transition[i], transition[i] / total, 1e-14);
+  for (size_t i = 0; i < 6; i++) assert_near(lint->emission[i], emission[i] / total, 1e-14);
+  /* What the first row was expected to show: p(x) = sum_s' p(s') omega(x|s'). */
+  const double after = 0.6 * 0.9 + 0.4 * 0.3;
+  const double z = after * 0.8 / (after * 0.8 + (1 - after) * 0.3);
+  const double second = z * 0.9 + (1 - z) * 0.3;
+  const double third = second * 0.9 + (1 - second) * 0.3;
+  assert_near(lint->expected[0], after * 0.8 + (1 - after) * 0.3 + third * 0.8 + (1 - third) * 0.3,
+              1e-14);
+  assert_near(lint->seen[0], 1, 0);
+  assert_near(lint->seen[1], 1, 0);
+  idm_lint_destroy(lint);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_column_of_states(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse(problem_text);
+  idm_data *data = read_log(problem,
+                            "id,t,action,observation,true\n1,1,look,x,a\n1,2,look,y,b\n"
+                            "1,3,look,x,b\n1,4,look,x,odd\n2,1,look,x,\n",
+                            "true");
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, "true", &lint, &support_error));
+  assert_int_equal(lint->states, IDM_LINT_COLUMN);
+  assert_int_equal(lint->stateless, 2);
+  assert_near(lint->start[0], 1, 0);
+  assert_near(lint->transition[0 * 2 + 1], 1, 0); /* a to b */
+  assert_near(lint->transition[1 * 2 + 1], 1, 0); /* b to b */
+  assert_near(lint->emission[1 * 3 + 0], 1, 0);   /* b shows x */
+  assert_near(lint->emission[1 * 3 + 1], 1, 0);   /* b shows y */
+  idm_lint_destroy(lint);
+  idm_error error = {0};
+  assert_int_equal(idm_lint_create(problem, data, "nowhere", &lint, &error), IDM_USAGE);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_impossible(void **state)
+{
+  (void)state;
+  char text[1000];
+  snprintf(text, sizeof text, "%s%s", problem_text,
+           "models: [{weight: 1}, {weight: 1, observation: {look: [[0.5, 0.2, 0.3], [0.3, 0.7, "
+           "0]]}}]\n");
+  idm_problem *problem = parse(text);
+  idm_data *data = read_log(problem,
+                            "id,t,action,observation\n1,1,look,x\n1,2,look,z\n1,3,look,x\n"
+                            "2,1,look,x\n3,1,look,z\n",
+                            NULL);
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  assert_int_equal(lint->impossibles, 2);
+  assert_int_equal(data->line[lint->impossible[0]], 3);
+  assert_int_equal(data->line[lint->impossible[1]], 6);
+  assert_int_equal(lint->allowed[0], 1);
+  assert_int_equal(lint->unfiltered, 3);
+  assert_near(lint->seen[0], 2, 0);
+  double transitions = 0;
+  for (size_t i = 0; i < 4; i++) transitions += lint->transition[i];
+  assert_near(transitions, 2, 1e-14);
+  idm_lint_destroy(lint);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A simulated log shows the frequencies of its own dynamics: 20,000 rows, 5 standard errors. */
+static void test_simulated(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 5000, .steps = 4, .seed = 5});
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  for (size_t u = 0; u < lint->sizes.actions; u++) {
+    const double *seen = lint->seen + u * 2;
+    const double *expected = lint->expected + u * 2;
+    assert_near(seen[0] + seen[1], expected[0] + expected[1], 1e-9);
+    assert_true(fabs(seen[0] - expected[0]) <= 5 * sqrt(0.25 * (seen[0] + seen[1])));
+  }
+  idm_lint_destroy(lint);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_counts),           cmocka_unit_test(test_expectation),
+      cmocka_unit_test(test_column_of_states), cmocka_unit_test(test_impossible),
+      cmocka_unit_test(test_simulated),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
