@@ -8,6 +8,7 @@
 #include "idm/data.h"
 #include "idm/log_file.h"
 #include "idm/prefix.h"
+#include "idm/problem_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -18,10 +19,34 @@ static void name(idm_labels *labels, const char *const *names, size_t count)
     if (idm_labels_set(labels, i, names[i], strlen(names[i]), NULL) != IDM_OK) abort();
 }
 
-/* Three shapes of problem: all by default, several columns a role, and terminal actions. */
+/* Columns that are derived, and every rule. */
+static idm_problem *create_coded(void)
+{
+  static const char text[] =
+      "states: [high, low]\nactions: [draw, bet]\nobservations: {x: [lo, hi], y: ['no', 'yes', "
+      "none]}\ndiscount: 0.9\ntransition: {'*': identity}\nobservation: {'*': uniform}\n"
+      "utility: {draw: -1, bet: 0}\n"
+      "data:\n  trajectory: run\n  time: day\n  action: u\n  observation: both\n  missing: [NA]\n"
+      "  derive:\n    u: {recode: v, missing: draw, else: bet}\n"
+      "    x: {cut: r, at: [0, 2], labels: [lo, hi, top]}\n"
+      "    y: {cut: v, sd: [-0.5], labels: ['no', 'yes'], missing: none}\n"
+      "    z: {recode: x, labels: {lo: lo, hi: hi}, else: hi}\n"
+      "    both: {product: [z, y]}\n    after: {next: both, missing: lo/none}\n"
+      "  rules: [{require: r}, {keep: 'r>=-5'}, {drop: v=7}, {duplicates: last}, {truncate: "
+      "{column: "
+      "day, every: 1}}, {ends: {column: dx, in: [a, b]}}, {least: 2}]\n";
+  idm_problem *problem;
+  if (idm_problem_parse_yaml(text, sizeof text - 1, "fuzz", &problem, NULL, NULL) != IDM_OK)
+    abort();
+  return problem;
+}
+
+/* Four shapes of problem: all by default, several columns a role, terminal actions, and columns
+ * that are derived. */
 static idm_problem *create_problem(int shape)
 {
   idm_problem *problem;
+  if (shape == 3) return create_coded();
   if (idm_problem_create((idm_sizes){2, 3, 2}, 1, false, false, &problem, NULL) != IDM_OK) abort();
   name(&problem->setting->states, (const char *const[]){"high", "low"}, 2);
   name(&problem->setting->actions, (const char *const[]){"draw", "bet_high", "bet|low"}, 3);
@@ -71,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
   const char *const keep[] = {"kept"};
   const idm_csv_options options = {.keep = keep, .keep_count = 1};
-  for (int shape = 0; shape < 3; shape++) {
+  for (int shape = 0; shape < 4; shape++) {
     idm_problem *problem = create_problem(shape);
     idm_data *data;
     idm_error error = {0};
@@ -85,6 +110,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
       expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK,
              error.message);
       idm_prefix_tree_destroy(tree);
+      idm_count sum = data->intake->kept;
+      for (size_t i = 0; i < data->intake->reasons; i++) {
+        sum.rows += data->intake->dropped[i].lost.rows;
+        sum.trajectories += data->intake->dropped[i].lost.trajectories;
+        sum.agents += data->intake->dropped[i].lost.agents;
+      }
+      expect(memcmp(&sum, &data->intake->read, sizeof sum) == 0, "counts do not add up");
+      expect(data->intake->kept.rows == data->rows, "rows disappear uncounted");
+      expect(data->intake->kept.trajectories == data->trajectories, "trajectories disappear");
       if (shape == 0) write_and_read(data, problem);
     } else {
       expect(data == NULL, "data beside an error");

@@ -3,7 +3,7 @@
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
 # problems, fits, calibration, lives (of runs); none: all of them.
 #
-#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, fits,
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, fits,
 #   signals, nothing is lost, recover and sbc, lists and help, hostile input
 set -eu
 
@@ -569,6 +569,71 @@ test_tables() {
   # shellcheck disable=SC2086 # several options
   run fit example:diag even.csv odd.csv --free alpha $small -o again --overwrite
   holds "other rows are another request" differ joined/summary.json again/summary.json
+}
+
+# --- lint -----------------------------------------------------------------------------------------
+
+shows() { grep -qF -e "$1" out; }
+
+# Every kind of bad data, with what tells a researcher what to do.
+test_lint() {
+  succeeds lint example:diag one.csv
+  holds "lint shows what was kept" shows kept
+  succeeds lint example:diag one.csv --json
+  holds "lint answers in JSON" python3 -c '
+import json
+answer = json.load(open("out"))
+assert answer["read"] == answer["kept"] and answer["dropped"] == [], answer
+assert sum(answer["actions"].values()) == answer["kept"]["rows"]
+assert answer["states"] == "posterior"'
+  gzip -c one.csv >one.csv.gz
+  succeeds score example:diag one.csv.gz
+  holds "a compressed table is the same log" cmp -s out expected.txt
+  head -c 100 one.csv.gz >cut.csv.gz
+  fails 3 'ends too early' lint example:diag cut.csv.gz
+
+  echo 'agent,trajectory,time,action,observation' >head.csv
+  table() { cat head.csv - >table.csv; }
+  printf '1,1,1,monitr,positive\n1,1,2,monitor,positve\n' | table
+  run lint example:diag table.csv
+  holds "lint of rows that cannot be read ends with 3" [ "$code" -eq 3 ]
+  holds "lint names the first" shows "table.csv:2:7: 'monitr' is no action"
+  holds "lint names the nearest label" shows "did you mean 'monitor'?"
+  holds "lint names the second" shows "table.csv:3:15: 'positve' is no observation"
+  holds "lint counts them" says '2 rows cannot be read'
+  printf '1,1,1,monitor,positive\n1,1,2,biopsy,positive\n' | table
+  run lint example:diag table.csv --json
+  holds "an unseen category is a fault" shows 'or add the label to the problem'
+  printf '1,1,1,monitor,positive\n1,1,1,monitor,negative\n' | table
+  fails 3 'lines 2 and 3 of one trajectory have the same time; remove one' lint example:diag table.csv
+  printf '1,1,2,monitor,positive\n1,1,1,monitor,negative\n2,2,1,monitor,negative\n' | table
+  succeeds lint example:diag table.csv
+  holds "rows that are not sorted are counted" says '1 trajectory did not stand in the order of time'
+  holds "a subject with one row is counted" says '1 trajectory is of one row'
+  printf '1,1,"1,5",monitor,positive\n' | table
+  run lint example:diag table.csv
+  holds "a decimal comma in quotes is a fault" shows "'1,5' in column 'time'; expected a finite number (with a decimal point)"
+  printf '1,1,1,5,monitor,positive\n' | table
+  fails 3 'numbers have a decimal point' lint example:diag table.csv
+  printf '1,1,1,"monitor,positive\n' | table
+  fails 3 'a quote opens here and is never closed' lint example:diag table.csv
+  printf '\357\273\277agent,trajectory,time,action,observation\r\n1,1,1,"monitor",positive\r\n1,1,2,monitor,positive\n' >table.csv
+  succeeds lint example:diag table.csv
+  holds "a byte order mark is said" says 'byte order mark'
+  holds "mixed line ends are said" says 'lines end in several ways'
+  fails 3 "no column 'age' (--where)" lint example:diag table.csv --where 'age>75'
+  fails 3 "no column 'hidden' (a covariate)" lint example:diag table.csv --state hidden
+  sed 's/0.7, 0.3/1, 0/; s/0.3, 0.7/1, 0/' "$examples/diag.yaml" >never.yaml
+  run lint never.yaml table.csv
+  holds "lint of an impossible observation ends with 1" [ "$code" -eq 1 ]
+  holds "lint says where it stands" shows "table.csv:2: 'positive' after 'monitor'"
+
+  # Simulated logs are read by the problem that codes raw ones, and states of a column are counted.
+  succeeds simulate "$examples/adni/adni.yaml" -n 50 --steps 3 --states -o coded.csv
+  succeeds lint "$examples/adni/adni.yaml" coded.csv --state state --json
+  holds "states come from the column" shows '"states": "column"'
+  holds "a coded log is said to be one" says 'read as they stand'
+  succeeds solve "$examples/adni/authors.yaml" --json
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
@@ -1385,6 +1450,7 @@ test_problems() {
   test_convert
   test_init
   test_tables
+  test_lint
   test_help
   test_hostile
 }

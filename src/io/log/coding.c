@@ -175,10 +175,11 @@ static idm_status ask(const idm_log *log, size_t column, const char *who, idm_er
       status = ask(log, coding->source[d][s], who, opt_error);
     return status;
   }
-  return idm_fail(opt_error, IDM_INPUT,
-                  "%s asks for '%s' row by row, which is known only when all rows are read; name "
-                  "the column that it is made from",
-                  who, log->header.name.name[column]);
+  return idm_log_header_fail(
+      &log->header, column, opt_error,
+      "%s asks for '%s' row by row, which is known only when all rows are read; name "
+      "the column that it is made from",
+      who, log->header.name.name[column]);
 }
 
 static idm_status map_rules(idm_log *log, idm_error *opt_error)
@@ -196,9 +197,9 @@ static idm_status map_rules(idm_log *log, idm_error *opt_error)
       status = ask(log, coding->rule_column[r], what, opt_error);
     if (status == IDM_OK && coding->rule_column[r] >= coding->raw &&
         coding->columns->derived[coding->rule_column[r] - coding->raw].kind == IDM_DERIVE_NEXT)
-      status = idm_fail(opt_error, IDM_INPUT,
-                        "%s asks for '%s', which is known only when rules have been applied", what,
-                        name);
+      status = idm_log_header_fail(
+          &log->header, coding->rule_column[r], opt_error,
+          "%s asks for '%s', which is known only when rules have been applied", what, name);
   }
   for (size_t i = 0; i < log->where.count && status == IDM_OK; i++)
     status = ask(log, log->where.condition[i].column, "--where", opt_error);

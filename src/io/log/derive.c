@@ -148,12 +148,13 @@ idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
     idm_found_cut *found = &coding->found[d];
     if (!found->wanted) continue;
     if (found->rows < 2 || !(found->squares > 0))
-      return idm_fail(opt_error, IDM_INPUT,
-                      "data.derive.%s cuts '%s' in standard deviations, and the rows that rules "
-                      "leave give it none (%zu number%s%s); give the points themselves, as at: "
-                      "[...]",
-                      derived->name, log->header.name.name[coding->source[d][0]], found->rows,
-                      found->rows == 1 ? "" : "s", found->rows < 2 ? "" : ", all the same");
+      return idm_log_header_fail(
+          &log->header, coding->source[d][0], opt_error,
+          "data.derive.%s cuts '%s' in standard deviations, and the rows that rules "
+          "leave give it none (%zu number%s%s); give the points themselves, as at: "
+          "[...]",
+          derived->name, log->header.name.name[coding->source[d][0]], found->rows,
+          found->rows == 1 ? "" : "s", found->rows < 2 ? "" : ", all the same");
     found->sd = sqrt(found->squares / (double)(found->rows - 1));
     found->at = idm_new(derived->cuts, sizeof *found->at);
     if (!found->at) return idm_fail_memory(opt_error);

@@ -51,6 +51,10 @@ idm_status idm_log_header_append(idm_log_header *header, const char *name, size_
 /* Index of the column of that name, which must exist; `what` says in messages what it is for. */
 idm_status idm_log_header_find(const idm_log_header *header, const char *name, const char *what,
                                size_t *ret_column, idm_error *opt_error);
+/* IDM_INPUT at the place of a column's name. */
+#define idm_log_header_fail(header, which, opt_error, ...)                                         \
+  idm_fail_at(opt_error, (header)->file, (long)(header)->place[which].line,                        \
+              (long)(header)->place[which].column, __VA_ARGS__)
 /* Whether there is a column of that name. */
 bool idm_log_header_has(const idm_log_header *header, const char *name);
 /* Give every role its columns: those the problem names, else the defaults of DESIGN, section 6. */

@@ -358,8 +358,8 @@ static idm_status fail_empty(const idm_log *log, const idm_intake *intake, idm_e
     if (intake->dropped[i].lost.rows)
       used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%zu)", used ? ", " : "",
                                intake->dropped[i].reason, intake->dropped[i].lost.rows);
-  return idm_fail(opt_error, IDM_INPUT, "%s: none of the %zu rows is left by %s", log->file,
-                  intake->read.rows, list);
+  return idm_log_header_fail(&log->header, 0, opt_error, "none of the %zu rows is left by %s",
+                             intake->read.rows, list);
 }
 
 /* --- files ---------------------------------------------------------------------------------- */

@@ -77,9 +77,10 @@ static idm_status judge_twins(const idm_log *log, const timed *row, idm_error *o
   size_t r = 0;
   while (r < rules && coding->columns->rule[r].kind != IDM_RULE_DUPLICATES) r++;
   if (!row[0].count && r < rules)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the rule duplicates needs a time, and the log has none: map it, as in data: "
-                    "{time: COLUMN}");
+    return idm_log_header_fail(
+        &log->header, 0, opt_error,
+        "the rule duplicates needs a time, and the log has none: map it, as in data: "
+        "{time: COLUMN}");
   for (size_t i = 1; i < coding->rows && row[0].count; i++) {
     if (row[i].trajectory != row[i - 1].trajectory || compare_times(&row[i - 1], &row[i]) != 0)
       continue;

@@ -218,7 +218,7 @@ static void test_duplicates(void **state)
       "every: 6}}]}",
       log, NULL, 4, "lines 2 and 4 of one trajectory have the same time; remove one");
   expect_fault("{trajectory: id, action: u, observation: o, rules: [{duplicates: first}]}",
-               "id,u,o\n1,test,low/no\n", NULL, 0, "needs a time");
+               "id,u,o\n1,test,low/no\n", NULL, 1, "needs a time");
 }
 
 static void test_faults(void **state)
@@ -234,10 +234,10 @@ static void test_faults(void **state)
   expect_fault(coding, log, NULL, 2,
                "'old' is no number, and the rule keep age>=50 compares numbers");
   snprintf(log, sizeof log, "%s1,0,60,u,1,2,well\n1,6,60,u,1,2,well\n", header);
-  expect_fault(coding, log, NULL, 0, "cuts 'volume' in standard deviations");
+  expect_fault(coding, log, NULL, 1, "cuts 'volume' in standard deviations");
   snprintf(log, sizeof log, "%s1,0,60,u,1,2,ill\n1,6,60,u,1,3,ill\n", header);
-  expect_fault(coding, log, NULL, 0, "none of the 2 rows is left by ends dx in sick, well (2)");
-  expect_fault(coding, table, "scan=no", 0, "known only when all rows are read");
+  expect_fault(coding, log, NULL, 1, "none of the 2 rows is left by ends dx in sick, well (2)");
+  expect_fault(coding, table, "scan=no", 1, "known only when all rows are read");
   expect_fault(coding, "id,month,age,site,rating,dx\n1,0,60,u,1,well\n", NULL, 1,
                "no column 'volume' (data.derive.act)");
   expect_fault("{trajectory: id, action: u, observation: o, rules: [{require: dx}]}",

@@ -1,0 +1,26 @@
+#!/bin/sh
+# run.sh [FOLDER]: lint, learn, audit and explain on a synthetic cohort, or on your own export:
+#   DATA=ADNIMERGE.csv examples/adni/run.sh adni
+# IDM is the program (default: build/idm of this tree, else idm), SEED that of the cohort.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${1:-adni-run}
+program=$here/../../build/idm
+[ -x "$program" ] || program=idm
+IDM=${IDM:-$program}
+mkdir -p "$folder"
+if [ -z "${DATA:-}" ]; then
+  python3 "$here/cohort.py" "$folder" --seed "${SEED:-1}" --idm "$IDM"
+  DATA=$folder/cohort.csv
+fi
+
+echo "== lint"
+"$IDM" lint "$here/adni.yaml" "$DATA" --json >"$folder/lint.json"
+"$IDM" lint "$here/adni.yaml" "$DATA"
+echo "== learn: the dynamics, from those of the file on"
+"$IDM" learn "$here/adni.yaml" "$DATA" -o "$folder/learned.yaml"
+echo "== audit: optimism by risk factor"
+"$IDM" audit "$folder/learned.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
+  -o "$folder/audit"
+echo "== explain: the decisions that surprise most"
+"$IDM" explain "$folder/learned.yaml" "$DATA"
