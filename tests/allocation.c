@@ -1063,6 +1063,94 @@ static void test_calibration(void **state)
   close_fit(&f);
 }
 
+/* --- people --------------------------------------------------------------------------------- */
+
+static const char people_log[] = "agent,trajectory,action,observation,drug,dose\n"
+                                 "ann,1,declare_healthy,,no,low\n"
+                                 "ann,2,declare_diseased,,no,high\n"
+                                 "bob,3,declare_healthy,,yes,low\n"
+                                 "cyd,4,declare_healthy,,yes,low\n"
+                                 "dan,5,declare_healthy,,no,high\n";
+
+static idm_data *people_data(const idm_problem *problem)
+{
+  const char *const keep[] = {"drug", "dose"};
+  const idm_csv_options options = {.keep = keep, .keep_count = 2};
+  idm_data *data = NULL;
+  check(idm_data_parse_csv(people_log, strlen(people_log), "d.csv", problem, &options, &data, NULL,
+                           &support_error));
+  return data;
+}
+
+static idm_status design(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  const char *const model[] = {"eta ~ C(drug, ref=yes) + dose"};
+  const idm_design_request request = {"agent", model, 1};
+  idm_labels columns = {0};
+  idm_design *made = NULL;
+  idm_status status = idm_design_columns(f->problem, &request, &columns, error);
+  if (status == IDM_OK) {
+    made = GARBAGE;
+    status = idm_design_create(f->problem, f->data, &request, &made, NULL, error);
+    assert_result(status, made);
+  }
+  idm_labels_destroy(&columns);
+  idm_design_destroy(made);
+  return status;
+}
+
+/* A run of people by one column or another, read back and removed. */
+static idm_status run_people(const fitted *f, const char *by, const char *each, idm_error *error)
+{
+  char run[128];
+  idm_request request;
+  idm_run found;
+  idm_posterior *posterior = NULL;
+  idm_assessment *assessment = NULL;
+  idm_request_default(&request);
+  request.settings = few("");
+  snprintf(request.by, sizeof request.by, "%s", by);
+  snprintf(request.each, sizeof request.each, "%s", each);
+  snprintf(run, sizeof run, "%s", in_folder("out"));
+  idm_status status =
+      idm_run_fit(run, IDM_RUN_NEW, f->problem, f->data, &request, NULL, NULL, &found, NULL, error);
+  if (status == IDM_OK) status = idm_run_read(run, NULL, NULL, &posterior, NULL, error);
+  if (status == IDM_OK) status = idm_run_assess(run, posterior, &assessment, error);
+  if (idm_run_is(run)) {
+    (void)remove_of(run, "config.yaml");
+    (void)remove_of(run, "run.nc");
+    (void)remove_of(run, "summary.json");
+    assert_int_equal(rmdir(run), 0);
+  }
+  idm_run_clear(&found);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+static idm_status run_population(const void *argument, idm_error *error)
+{
+  return run_people(argument, "agent", "", error);
+}
+
+static idm_status run_each(const void *argument, idm_error *error)
+{
+  return run_people(argument, "", "agent", error);
+}
+
+static void test_people(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  idm_data_destroy(f.data);
+  f.data = people_data(f.problem);
+  every_failure("a design", design, &f, recovers);
+  fail_one_by_one("a population", run_population, &f, true, recovers, 61);
+  fail_one_by_one("people one by one", run_each, &f, true, recovers, 997);
+  close_fit(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -1087,6 +1175,7 @@ int main(void)
       cmocka_unit_test(test_fit),
       cmocka_unit_test(test_files_of_a_run),
       cmocka_unit_test(test_run),
+      cmocka_unit_test(test_people),
       cmocka_unit_test(test_calibration),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

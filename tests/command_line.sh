@@ -1,9 +1,9 @@
 #!/bin/sh
 # The program as its users meet it: exit codes, messages, JSON, files, and what it does with hostile
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
-# problems, fits, calibration, lives (of runs); none: all of them.
+# problems, fits, people, calibration, lives (of runs); none: all of them.
 #
-#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, fits,
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, fits, people,
 #   signals, nothing is lost, recover and sbc, lists and help, hostile input
 set -eu
 
@@ -1056,6 +1056,64 @@ test_fits() {
   test_fit_system
 }
 
+# --- people: fit --by, --model, --each ------------------------------------------------------------
+
+# A log of four people, two of them on a drug; wait.csv is the same with somebody who had no choice.
+make_people() {
+  run simulate example:diag -n 24 --seed 5 --set alpha=1 -o people0.csv
+  awk -F, -v OFS=, 'NR == 1 { print $0, "drug", "age", "same"; next }
+    { p = int(($2 - 1) / 6); $1 = "p" p; print $0, p % 2 ? "yes" : "no", 30 + p * p, "k" }' \
+    people0.csv >people.csv
+  awk -F, -v OFS=, 'NR == 1 { print $0, "available"; next } { print $0, "" }
+    END { print "p9,99,1,declare_healthy,,no,50,k,declare_healthy" }' people.csv >wait.csv
+}
+
+test_people_usage() {
+  fails 2 'exclude each other' fit example:diag people.csv --by agent --each agent -o box/run
+  fails 2 'name its people with --by' fit example:diag people.csv --model 'alpha ~ drug' -o box/run
+  fails 2 'leave --inverse and --sampler out' fit example:diag people.csv --by agent --sampler nuts -o box/run
+  fails 2 'read run.nc' fit example:diag people.csv --each agent --stan -o box/run
+  fails 2 "found '~' at character 8" fit example:diag people.csv --by agent --model 'alpha ~~ drug' -o box/run
+  fails 2 "did you mean 'alpha'?" fit example:diag people.csv --by agent --model 'alfa ~ drug' -o box/run
+  fails 2 "did you mean 'yes'?" fit example:diag people.csv --by agent --model 'alpha ~ C(drug, ref=yess)' -o box/run
+  fails 3 "did you mean 'drug'?" fit example:diag people.csv --by agent --model 'alpha ~ drog' -o box/run
+  fails 3 "did you mean 'agent'?" fit example:diag people.csv --each agnt -o box/run
+  fails 3 "is 'k' everywhere" fit example:diag people.csv --by agent --model 'alpha ~ same' -o box/run
+  fails 3 'changes within the trajectory' fit example:diag people.csv --by agent --model 'alpha ~ step' -o box/run
+  fails 3 'people vary normally' fit example:diag people.csv --by agent --free discount -o box/run
+  holds "a fit of people that is refused leaves nothing behind" box_is_empty
+}
+
+test_people() {
+  make_people
+  test_people_usage
+  # shellcheck disable=SC2086 # several options
+  succeeds fit example:diag people.csv --by agent --model 'alpha ~ drug' $small -o people --json
+  json 'set(j["population"]["log_alpha"]) == {"coefficient", "sd", "r2"} and set(j["people"]) == {"p0", "p1", "p2", "p3"}'
+  json '0 <= j["population"]["log_alpha"]["coefficient"]["drug[T.yes]"]["positive"] <= 1'
+  json '0 <= j["people"]["p1"]["log_alpha"]["shrinkage"] <= 1 and j["people"]["p1"]["decisions"] > 0'
+  json 'open("people/summary.json").read() == text'
+  succeeds fit people/config.yaml -o again --threads 2 --json
+  holds "config.yaml of people makes the same run at any thread count" same people/run.nc again/run.nc
+  succeeds summary people --json
+  json 'set(j["people"]["p0"]) >= {"log_alpha", "verdict", "reason", "log_loss", "uniform_log_loss"}'
+  succeeds summary people
+  holds "a summary of people has a line each" grep -q '^p3 ' out
+  run check people
+  holds "check of people says what is unchecked" grep -q 'unchecked for people' out
+  fails 3 'the draws are of people' score people people.csv
+  fails 3 'the draws are of people' solve people
+  run fit --resume -o people
+  holds "a run of people that is complete is said to be" says 'nothing to resume'
+  # shellcheck disable=SC2086 # several options
+  run fit example:diag wait.csv --each agent $small -o each --json
+  json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
+  json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
+  run check each
+  holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
+  holds "and ends with 1, not $code" [ "$code" -eq 1 ]
+}
+
 # --- signals --------------------------------------------------------------------------------------
 
 # begin ARGUMENTS...: the program in the background, its number in $process.
@@ -1477,7 +1535,7 @@ make_fixtures() {
 }
 
 make_fixtures
-for part in ${*:-problems fits calibration lives}; do "test_$part"; done
+for part in ${*:-problems fits people calibration lives}; do "test_$part"; done
 
 printf '%d checks, %d failed\n' "$(rows checks)" "$(rows failures)"
 [ ! -s failures ]
