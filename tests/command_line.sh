@@ -1101,7 +1101,10 @@ test_people() {
   holds "a summary of people has a line each" grep -q '^p3 ' out
   run check people
   holds "check of people says what is unchecked" grep -q 'unchecked for people' out
-  fails 3 'the draws are of people' score people people.csv
+  succeeds score people people.csv --json
+  json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
+  sed 's/^p2,/q2,/' people.csv >strangers.csv
+  fails 3 "'q2' (by 'agent') is nobody whom the run knows" score people strangers.csv
   fails 3 'the draws are of people' solve people
   run fit --resume -o people
   holds "a run of people that is complete is said to be" says 'nothing to resume'

@@ -99,15 +99,45 @@ static idm_status score_data(cli_call *call, const idm_data *data, const idm_wor
   return status;
 }
 
+/* The column that people of a request go by; empty where it is not of people. */
+static const char *by_of(const idm_request *request)
+{
+  return request->by[0] ? request->by : request->each;
+}
+
 /* The log: every argument but the first. Of a run, its own log must be what it was. */
 static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_problem *problem,
                             idm_data **ret_data)
 {
   char paths[sizeof((idm_request *)0)->data];
+  char where[sizeof((idm_request *)0)->where];
+  idm_labels keep = {0};
   idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);
-  return status == IDM_OK ? cli_read_data(call, paths, problem, 0, ret_data) : status;
+  if (status == IDM_OK && opt_request && by_of(opt_request)[0]) {
+    const idm_design_request who = {.by = by_of(opt_request)};
+    status = idm_design_columns(problem, &who, &keep, &call->error);
+  }
+  if (status == IDM_OK) status = cli_where(call, where, sizeof where);
+  if (status == IDM_OK)
+    status = cli_read_covariates(call, paths, where, problem, 0, &keep, ret_data);
+  idm_labels_destroy(&keep);
+  return status;
+}
+
+/* By the draws of a run: one vector for all, or each person by their own. */
+static idm_status predict(cli_call *call, const idm_problem *problem,
+                          const idm_posterior *posterior, const idm_request *request,
+                          const idm_data *data, double *each, idm_score *score)
+{
+  if (!posterior->series_count)
+    return idm_posterior_predict(problem, posterior, data, each, score, &call->error);
+  if (cli_given(call, "trials"))
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--trials is for a run of one vector for all, and this one is of people");
+  return idm_people_predict(problem, posterior, data, by_of(request), request->settings.threads,
+                            each, score, &call->error);
 }
 
 /* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
@@ -128,9 +158,8 @@ static idm_status score_by_run(cli_call *call)
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);
     agents = calloc(data->agent_name.count, sizeof *agents);
-    status = each && agents
-                 ? idm_posterior_predict(problem, posterior, data, each, &score, &call->error)
-                 : idm_fail_memory(&call->error);
+    status = each && agents ? predict(call, problem, posterior, &request, data, each, &score)
+                            : idm_fail_memory(&call->error);
   }
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
     agents[data->agent[t]] += each[t];
@@ -197,7 +226,9 @@ const cli_command cli_score = {
         "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN "
         "scores by "
         "its\n"
-        "posterior: the log of each trajectory's probability, averaged over the draws. The "
+        "posterior: the log of each trajectory's probability, averaged over the draws; one of "
+        "people\n"
+        "(--by, --each) scores everybody by their own draws. The "
         "surprise of "
         "--trials\n"
         "is -log p(x|z,u) under the agent's own models, weighed as it weighs them; what was not "

@@ -1,0 +1,239 @@
+/* Prediction of people, each by their own draws. */
+#include "idm/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/suggest.h"
+#include "data/part.h"
+#include "idm/transform.h"
+#include "invert/parameters.h"
+#include "invert/people/who.h"
+
+/* --- one person ----------------------------------------------------------------------------- */
+
+/* The series of an item, by its name and in people's order; IDM_INPUT where people have more. */
+static idm_status find_series(const idm_posterior *p, const idm_parameters *parameters,
+                              const parameter *item, const idm_series **ret_series,
+                              idm_error *opt_error)
+{
+  char name[IDM_ENTRY + 200];
+  const size_t axis = idm_posterior_axis(p, "person");
+  size_t along = 0;
+  *ret_series = NULL;
+  idm_parameter_called(parameters, item, name, sizeof name);
+  for (size_t i = 0; i < p->series_count; i++) {
+    along += p->series[i].axis == axis;
+    if (p->series[i].axis == axis && strcmp(p->series[i].name, name) == 0)
+      *ret_series = &p->series[i];
+  }
+  if (*ret_series && idm_parameter_is_scalar(item) && along == parameters->items) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "these people have no one number '%.60s' each: they vary within themselves, or "
+                  "it is a distribution; see `idm summary RUN`",
+                  name);
+}
+
+static idm_status fill_person(const idm_posterior *p, const idm_parameters *parameters,
+                              size_t person, idm_posterior *own, idm_error *opt_error)
+{
+  const size_t all = p->chains * p->draws;
+  const size_t d = parameters->dimension;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < parameters->items && status == IDM_OK; i++) {
+    const parameter *item = &parameters->item[i];
+    const idm_series *series;
+    status = find_series(p, parameters, item, &series, opt_error);
+    for (size_t k = 0; k < all && status == IDM_OK; k++)
+      own->unconstrained[item->first * all + k] =
+          idm_unconstrain(item->lower, item->upper, p->value[(series->first + person) * all + k]);
+  }
+  double *y = idm_new(d, sizeof *y);
+  double *number = idm_new(parameters->numbers, sizeof *number);
+  if (status == IDM_OK && (!y || !number)) status = idm_fail_memory(opt_error);
+  for (size_t k = 0; k < all && status == IDM_OK; k++) {
+    for (size_t i = 0; i < d; i++) y[i] = own->unconstrained[i * all + k];
+    idm_parameters_report(parameters, y, number);
+    for (size_t i = 0; i < parameters->numbers; i++) own->value[i * all + k] = number[i];
+  }
+  free(y);
+  free(number);
+  return status;
+}
+
+static idm_status make_person(const idm_posterior *p, const idm_parameters *parameters,
+                              size_t person, idm_posterior *own, idm_error *opt_error)
+{
+  const size_t all = p->chains * p->draws;
+  own->answer = p->answer;
+  memcpy(own->inverse, p->inverse, sizeof own->inverse);
+  memcpy(own->sampler, p->sampler, sizeof own->sampler);
+  own->seed = p->seed;
+  own->resolution = p->resolution;
+  own->warmup = p->warmup;
+  own->chains = p->chains;
+  own->draws = p->draws;
+  own->value = idm_new(idm_times(parameters->numbers, all), sizeof *own->value);
+  own->unconstrained = idm_new(idm_times(parameters->dimension, all), sizeof *own->unconstrained);
+  own->statistics = idm_duplicate(p->statistics, all, sizeof *own->statistics);
+  own->summarised =
+      idm_duplicate(parameters->summarised, parameters->quantity.count, sizeof *own->summarised);
+  if (!own->value || !own->unconstrained || !own->statistics || !own->summarised)
+    return idm_fail_memory(opt_error);
+  idm_status status = idm_labels_copy(&parameters->quantity, &own->quantity, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&parameters->coordinate, &own->coordinate, opt_error);
+  return status == IDM_OK ? fill_person(p, parameters, person, own, opt_error) : status;
+}
+
+idm_status idm_posterior_person(const idm_problem *problem, const idm_posterior *posterior,
+                                size_t person, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_require(problem, posterior, ret_posterior);
+  *ret_posterior = NULL;
+  const size_t axis = idm_posterior_axis(posterior, "person");
+  if (axis == posterior->axes || person >= posterior->axis[axis].label.count)
+    return idm_fail(opt_error, IDM_USAGE, "the answer has no person %zu", person);
+  idm_parameters *parameters = NULL;
+  idm_posterior *own = idm_new(1, sizeof *own);
+  idm_status status =
+      own ? idm_parameters_create(problem, &parameters, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = make_person(posterior, parameters, person, own, opt_error);
+  idm_parameters_destroy(parameters);
+  if (status == IDM_OK)
+    *ret_posterior = own;
+  else
+    idm_posterior_destroy(own);
+  return status;
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+typedef struct predicting {
+  const idm_problem *problem;
+  const idm_posterior *posterior;
+  const idm_data *data;
+  idm_who who;
+  size_t *place;    /* [person of the log]: along the axis */
+  idm_score *score; /* [person] */
+  idm_status *status;
+  idm_error *error;
+  double *log_likelihood; /* [trajectory] */
+} predicting;
+
+/* The place of an impossible decision outlives the part that it was found in. */
+static void keep_file(const idm_data *data, idm_score *score)
+{
+  const char *file = "";
+  for (size_t i = 0; score->impossible_line && i < data->file_name.count; i++)
+    if (strcmp(data->file_name.name[i], score->impossible_file) == 0)
+      file = data->file_name.name[i];
+  score->impossible_file = file;
+}
+
+static idm_status predict_person(const predicting *p, size_t person, idm_error *error)
+{
+  const size_t trajectories = p->data->trajectories;
+  uint32_t *trajectory = idm_new(trajectories, sizeof *trajectory);
+  double *each = idm_new(trajectories, sizeof *each);
+  idm_data *part = NULL;
+  idm_posterior *own = NULL;
+  size_t count = 0;
+  for (size_t t = 0; trajectory && t < trajectories; t++)
+    if (p->who.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
+  idm_status status = trajectory && each ? idm_data_part(p->data, trajectory, count, &part, error)
+                                         : idm_fail_memory(error);
+  if (status == IDM_OK)
+    status = idm_posterior_person(p->problem, p->posterior, p->place[person], &own, error);
+  if (status == IDM_OK)
+    status = idm_posterior_predict(p->problem, own, part, each, &p->score[person], error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) p->log_likelihood[trajectory[i]] = each[i];
+  if (status == IDM_OK) keep_file(p->data, &p->score[person]);
+  idm_posterior_destroy(own);
+  idm_data_destroy(part);
+  free(trajectory);
+  free(each);
+  return status;
+}
+
+static void do_person(void *context, size_t person)
+{
+  const predicting *p = context;
+  p->status[person] = predict_person(p, person, &p->error[person]);
+}
+
+/* Everybody of the log is somebody of the answer. */
+static idm_status find_people(predicting *p, const char *by, idm_error *opt_error)
+{
+  const size_t axis = idm_posterior_axis(p->posterior, "person");
+  if (axis == p->posterior->axes)
+    return idm_fail(opt_error, IDM_USAGE, "the answer is not of people");
+  const idm_labels *label = &p->posterior->axis[axis].label;
+  for (size_t i = 0; i < p->who.people; i++) {
+    const char *name = p->who.name.name[i];
+    size_t at = 0;
+    while (at < label->count && strcmp(label->name[at], name) != 0) at++;
+    p->place[i] = at;
+    if (at < label->count) continue;
+    const char *nearest = idm_suggest(name, (const char *const *)label->name, label->count);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%.60s' (by '%.60s') is nobody whom the run knows;%s%.60s%s leave such rows "
+                    "out by --where",
+                    name, by, nearest ? " did you mean '" : "", nearest ? nearest : "",
+                    nearest ? "'?" : "");
+  }
+  return IDM_OK;
+}
+
+static idm_status add_up(const predicting *p, idm_score *score, idm_error *opt_error)
+{
+  for (size_t i = 0; i < p->who.people; i++) {
+    const idm_score *one = &p->score[i];
+    if (p->status[i] != IDM_OK) {
+      if (opt_error) *opt_error = p->error[i];
+      return p->status[i];
+    }
+    score->log_likelihood += one->log_likelihood;
+    score->brier += one->brier;
+    score->decisions += one->decisions;
+    score->forced += one->forced;
+    score->unrecorded += one->unrecorded;
+    if (!one->impossible_line || score->impossible_line) continue;
+    score->impossible_line = one->impossible_line;
+    score->impossible_file = one->impossible_file;
+  }
+  return IDM_OK;
+}
+
+idm_status idm_people_predict(const idm_problem *problem, const idm_posterior *posterior,
+                              const idm_data *data, const char *by, int threads,
+                              double *log_likelihood, idm_score *score, idm_error *opt_error)
+{
+  idm_require(problem, posterior, data, by, log_likelihood, score);
+  *score = (idm_score){0};
+  predicting p = {
+      .problem = problem, .posterior = posterior, .data = data, .log_likelihood = log_likelihood};
+  idm_status status = idm_who_create(problem, data, by, &p.who, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t people = p.who.people;
+  p.place = idm_new(people, sizeof *p.place);
+  p.score = idm_new(people, sizeof *p.score);
+  p.status = idm_new(people, sizeof *p.status);
+  p.error = idm_new(people, sizeof *p.error);
+  if (!p.place || !p.score || !p.status || !p.error) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = find_people(&p, by, opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(people, threads > 0 ? threads : 1, do_person, NULL, &p, opt_error);
+  if (status == IDM_OK) status = add_up(&p, score, opt_error);
+  free(p.place);
+  free(p.score);
+  free(p.status);
+  free(p.error);
+  idm_who_clear(&p.who);
+  return status;
+}
