@@ -1020,6 +1020,35 @@ test_trials() {
   fails 2 'is read' score example:diag fit.csv --trials fit.csv
 }
 
+# Single cases: every step as JSON and CSV, lists, one trajectory, a run with its intervals.
+test_explain() {
+  succeeds explain example:diag fit.csv --json -o explained.csv
+  json 'sum(len(t["steps"]) for t in j["trajectories"]) == len(rows("fit.csv")) == len(rows("explained.csv"))'
+  json 'all(s["regret"] >= 0 for t in j["trajectories"] for s in t["steps"])'
+  json 'all(near(math.exp(-s["surprise"]), s["probability"][s["action"]], 1e-9) for t in j["trajectories"] for s in t["steps"])'
+  json 'all(near(sum(float(r[k]) for k in r if k.startswith("rational.")), 1, 1e-9) for r in rows("explained.csv"))'
+  json 'len(j["surprising"]) == 10 and j["surprising"] == sorted(j["surprising"], key=lambda s: -s["surprise"])'
+  json 'all(b["belated"] == b["ended"] - b["due"] > 0 for b in j["belated"])'
+  json 'j["draws"] == 1 and set(j["people"]["1"]) >= {"reaction", "base_rate", "noise"} and j["notes"] == []'
+  succeeds explain run fit.csv --top 2 --json
+  json 'j["draws"] > 1 and len(j["surprising"]) == 2'
+  json 'all(s["probability_q5"][a] <= s["probability_q95"][a] for t in j["trajectories"] for s in t["steps"] for a in s["probability"])'
+  json 'j["people"]["1"]["noise_q5"] < j["people"]["1"]["noise"] < j["people"]["1"]["noise_q95"]'
+  succeeds explain example:diag fit.csv --trajectory 2
+  holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "what a rational agent does" out'
+  succeeds explain example:diag fit.csv --due monitor --top 3
+  holds "lists are shown" eval 'grep -q "^most surprising" out && grep -q "would have done it earlier" out'
+  succeeds simulate example:diag --set planner=deterministic-optimal --set evaluate=lookahead -n 30 --seed 2 -o best.csv
+  succeeds explain example:diag best.csv --json
+  json 'all(s["regret"] <= 1e-9 for t in j["trajectories"] for s in t["steps"]) and j["belated"] == []'
+  succeeds explain example:diag fit.csv -o -
+  holds "CSV on standard output" eval 'head -1 out | grep -q "^agent,trajectory,step,line,action,observation,surprise"'
+  fails 2 "no trajectory 'x'" explain example:diag fit.csv --trajectory x
+  fails 2 "no action of the problem" explain example:diag fit.csv --due cure
+  fails 2 'not standard output' explain example:diag fit.csv --json -o -
+  fails 2 'is read' explain example:diag fit.csv -o fit.csv
+}
+
 test_fit_system() {
   fails 5 "cannot make the folder 'nowhere/run'" fit example:diag fit.csv --free alpha -o nowhere/run
   fails 5 "cannot make the folder 'good.csv'" fit example:diag fit.csv --free alpha -o good.csv
@@ -1053,6 +1082,7 @@ test_fits() {
   test_score_run
   test_round_trips
   test_trials
+  test_explain
   test_fit_system
 }
 

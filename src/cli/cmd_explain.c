@@ -252,15 +252,18 @@ static idm_status print_json(const explained *x)
 
 /* --- for people ----------------------------------------------------------------------------- */
 
-/* A number as a person reads it, with its interval where there are draws; "-" for none. */
-static const char *spoken(const explained *x, idm_interval value, char *buffer, size_t size)
+/* A number as a person reads it; "-" for none. */
+static const char *plain(double value, char *buffer, size_t size)
 {
-  if (isnan(value.mean))
-    snprintf(buffer, size, "-");
-  else if (!x->e->trials->low || isnan(value.low))
-    snprintf(buffer, size, "%.3f", value.mean);
-  else
-    snprintf(buffer, size, "%.3f (%.2f-%.2f)", value.mean, value.low, value.high);
+  snprintf(buffer, size, isnan(value) ? "-" : "%.3f", value);
+  return buffer;
+}
+
+/* The same with its interval, where that is no point. */
+static const char *spoken(idm_interval value, char *buffer, size_t size)
+{
+  if (!(value.high - value.low >= 5e-4)) return plain(value.mean, buffer, size);
+  snprintf(buffer, size, "%.3f (%.2f-%.2f)", value.mean, value.low, value.high);
   return buffer;
 }
 
@@ -296,17 +299,17 @@ static idm_status print_step(const explained *x, size_t t, size_t row, int actio
     printf("%4zu ", row - x->data->first[t] + 1);
     for (size_t s = 0; s < setting->states.count; s++)
       printf(" %*s", cell_width(x, setting->states.name[s]),
-             spoken(x, idm_explained(x->e, row, IDM_EXPLAIN_BELIEF, s), text, sizeof text));
+             spoken(idm_explained(x->e, row, IDM_EXPLAIN_BELIEF, s), text, sizeof text));
     printf(" |");
     for (size_t u = 0; u < setting->actions.count; u++)
       printf(" %*s", cell_width(x, setting->actions.name[u]),
-             spoken(x, idm_explained(x->e, row, IDM_EXPLAIN_PROBABILITY, u), text, sizeof text));
+             spoken(idm_explained(x->e, row, IDM_EXPLAIN_PROBABILITY, u), text, sizeof text));
     printf(" | %-*s %-*s", action_width, action < 0 ? "?" : setting->actions.name[action],
            seen_width, label_at(&setting->observations, x->data->observation[row]));
     printf(" | %-*s %-*s %8s", action_width, best, action_width, at,
-           spoken(&(explained){.e = x->e}, idm_explained_surprise(x->e, x->data, row), text,
-                  sizeof text));
-    printf(" %8s\n", spoken(x, idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0), text, sizeof text));
+           plain(idm_explained_surprise(x->e, x->data, row).mean, text, sizeof text));
+    printf(" %8s\n",
+           plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
   }
   free(best);
   free(at);
@@ -361,7 +364,6 @@ static idm_status print_trajectory(const explained *x)
   idm_status status = IDM_OK;
   for (size_t row = x->data->first[t]; row < x->data->first[t + 1] && status == IDM_OK; row++)
     status = print_step(x, t, row, action_width, seen_width);
-  printf("\n");
   return status;
 }
 
@@ -384,7 +386,7 @@ static idm_status print_surprising(const explained *x)
            trajectory_name(x->data, t, number, sizeof number), row - x->data->first[t] + 1,
            action_width, label_at(&x->setting->actions, x->data->action[row]),
            idm_explained_surprise(x->e, x->data, row).mean, action_width, best,
-           spoken(x, idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0), text, sizeof text));
+           plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
     free(best);
   }
   return status;
@@ -428,9 +430,9 @@ static void print_people(const explained *x)
     shown++;
     printf("%-16s %9zu %9.3f %9.3f %8zu", x->data->agent_name.name[a], person->decisions,
            person->surprise, person->regret, person->updates);
-    printf(" %*s", width, spoken(x, person->reaction, text, sizeof text));
-    printf(" %*s", width, spoken(x, person->base_rate, text, sizeof text));
-    printf(" %*s\n", width, spoken(x, person->noise, text, sizeof text));
+    printf(" %*s", width, spoken(person->reaction, text, sizeof text));
+    printf(" %*s", width, spoken(person->base_rate, text, sizeof text));
+    printf(" %*s\n", width, spoken(person->noise, text, sizeof text));
   }
   if (only == x->e->agents && x->e->agents > shown_agents)
     printf("... and %zu more (--json lists all)\n", x->e->agents - shown_agents);

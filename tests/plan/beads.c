@@ -1,4 +1,5 @@
-/* Real people: the beads task of Kobayashi et al. 2021, through examples/beads.yaml and beads.awk.
+/* Real people: the beads task of Kobayashi et al. 2021, through examples/beads.yaml and
+ * beads/prepare.py.
  */
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void the_whole_log_is_scored(void **state)
   if (!path) return;
   char csv[SUPPORT_PATH], command[2200];
   support_path(csv);
-  snprintf(command, sizeof command, "awk -f ../examples/beads.awk '%s' > '%s'", path, csv);
+  snprintf(command, sizeof command, "python3 ../examples/beads/prepare.py '%s' > '%s'", path, csv);
   assert_int_equal(system(command), 0);
 
   idm_problem *problem;
