@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/suggest.h"
 #include "io/log/cells.h"
 #include "io/yaml/names.h"
 
@@ -68,7 +69,7 @@ static void suggest(const idm_csv_field *cell, const char *noun, const idm_label
 {
   char text[61];
   idm_print(text, sizeof text, "%.*s", IDM_CELL_SHOWN(*cell));
-  const char *near = idm_names_suggest(text, (const char *const *)labels->name, labels->count);
+  const char *near = idm_suggest(text, (const char *const *)labels->name, labels->count);
   if (near)
     snprintf(cure, size,
              "; did you mean '%.60s'? correct the cell, or map its text by data: "
