@@ -121,7 +121,10 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
   }
   if (status == IDM_OK) status = cli_where(call, where, sizeof where);
   if (status == IDM_OK)
-    status = cli_read_covariates(call, paths, where, problem, 0, &keep, ret_data);
+    status = cli_read_log_with(
+        call, paths, where, problem,
+        (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
+        ret_data);
   idm_labels_destroy(&keep);
   return status;
 }
