@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "invert/people/people_support.h"
 #include "support.h"
 
 /* --- wrappers ---------------------------------------------------------------------------------
@@ -917,6 +918,41 @@ static idm_status assess(const void *argument, idm_error *error)
   return status;
 }
 
+/* People and their population. */
+typedef struct peopled {
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+} peopled;
+
+static idm_status fit_people(const void *argument, idm_error *error)
+{
+  const peopled *p = argument;
+  const idm_fit_settings settings = few("");
+  idm_people *people = GARBAGE;
+  const idm_status status =
+      idm_people_fit(p->problem, p->data, p->design, &settings, NULL, &people, NULL, error);
+  assert_result(status, people);
+  idm_people_destroy(people);
+  return status;
+}
+
+static void test_people(void **state)
+{
+  (void)state;
+  peopled p = {.problem = support_diag(0.5, 1.25, 0.001)};
+  support_assign(p.problem, "resolution=9");
+  check(idm_problem_free(p.problem, "alpha", &support_error));
+  p.data = support_data(p.problem, "agent,trajectory,action,observation\n"
+                                   "a,1,monitor,positive\na,1,declare_diseased,\n"
+                                   "b,2,monitor,negative\nb,2,declare_healthy,\n");
+  p.design = support_design(p.data, 1, 0, (const double[]){0}, (const double[]){1});
+  every_failure("people", fit_people, &p, succeeds);
+  idm_design_destroy(p.design);
+  idm_data_destroy(p.data);
+  idm_problem_destroy(p.problem);
+}
+
 static void test_fit(void **state)
 {
   (void)state;
@@ -1173,6 +1209,7 @@ int main(void)
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_free_blocks),
       cmocka_unit_test(test_fit),
+      cmocka_unit_test(test_people),
       cmocka_unit_test(test_files_of_a_run),
       cmocka_unit_test(test_run),
       cmocka_unit_test(test_people),

@@ -22,30 +22,10 @@ enum { numbers = 2 };
 static const double mean[numbers] = {-0.3, 0.3};
 static const double width[numbers] = {0.6, 0.4};
 
-/* Whether a word is one of a list joined by commas. */
-static bool lists(const char *list, const char *name)
-{
-  const size_t length = strlen(name);
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    if (strncmp(at, name, length) == 0 && (!at[length] || at[length] == ',')) return true;
-  return false;
-}
-
 static idm_problem *diag(const char *freed, int resolution)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  const struct {
-    const char *name;
-    size_t block;
-    idm_scale scale;
-  } known[] = {{"alpha", IDM_ALPHA, IDM_SCALE_LOG},
-               {"beta", IDM_BETA, IDM_SCALE_INVERSE},
-               {"eta", IDM_ETA, IDM_SCALE_IDENTITY}};
-  for (size_t i = 0; i < 3; i++) {
-    idm_block *block = &problem->theta->block[known[i].block];
-    block->role = lists(freed, known[i].name) ? IDM_DESCRIPTIVE : IDM_NORMATIVE;
-    block->scale = known[i].scale;
-  }
+  check(idm_problem_free(problem, freed, &support_error));
   problem->agent.resolution = resolution;
   return problem;
 }
@@ -220,7 +200,7 @@ static void time_fit(size_t people, size_t decisions, const char *freed, double 
                      long draws)
 {
   idm_problem *problem = diag(freed, 99);
-  const bool alpha = lists(freed, "alpha");
+  const bool alpha = strncmp(freed, "alpha", 5) == 0;
   const double centre[] = {alpha ? 0 : 0.3, alpha ? 0.3 : 2};
   const double prior_mean[] = {0, 0}, prior_sd[] = {alpha ? 2 : 1, alpha ? 1 : 5};
   double *x = idm_new(people * numbers, sizeof *x);

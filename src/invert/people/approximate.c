@@ -160,12 +160,12 @@ idm_status idm_chain_settle(people_chain *c, idm_judge *judge, size_t from, size
   enum { most_rounds = 6 };
   const idm_design *d = c->model->design;
   const size_t q = d->effects;
-  double u[IDM_MOST_EFFECTS] = {0}, z[IDM_MOST_EFFECTS], e[IDM_MOST_EFFECTS];
+  const double u[IDM_MOST_EFFECTS] = {0};
+  double z[IDM_MOST_EFFECTS], e[IDM_MOST_EFFECTS];
   idm_status status = IDM_OK;
   for (size_t i = from; i < to && status == IDM_OK; i++) {
     double *at = c->now.e + i * q;
     idm_population_mean(d, &c->now.population, i, at);
-    memset(u, 0, sizeof u);
     for (int round = 0; round < most_rounds && status == IDM_OK; round++) {
       status = expand(c, judge, i, at, opt_error);
       place(c, i, u, z, e);
@@ -173,10 +173,22 @@ idm_status idm_chain_settle(people_chain *c, idm_judge *judge, size_t from, size
         at[j] += fmin(fmax(e[j] - at[j], -d->sd_scale[j]), d->sd_scale[j]);
     }
     if (status == IDM_OK) status = expand(c, judge, i, at, opt_error);
-    for (size_t j = 0; j < q; j++) u[j] = idm_random_normal(&c->own[i]);
-    place(c, i, u, c->now.z + i * q, at);
   }
   return status;
+}
+
+idm_status idm_chain_scatter(people_chain *c, idm_judge *judge, size_t from, size_t to,
+                             idm_error *opt_error)
+{
+  (void)judge;
+  (void)opt_error;
+  const size_t q = c->model->design->effects;
+  double u[IDM_MOST_EFFECTS];
+  for (size_t i = from; i < to; i++) {
+    for (size_t j = 0; j < q; j++) u[j] = idm_random_normal(&c->own[i]);
+    place(c, i, u, c->now.z + i * q, c->now.e + i * q);
+  }
+  return IDM_OK;
 }
 
 idm_status idm_chain_approximate(people_chain *c, idm_judge *judge, size_t from, size_t to,

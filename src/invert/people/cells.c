@@ -22,7 +22,8 @@ struct idm_judge {
   idm_workspace *workspace;
   idm_solver solver;
   idm_scorer **scorer; /* [cell]: made when first needed */
-  idm_scorer *whole;   /* of all cells at once; likewise */
+  idm_scorer *whole;   /* of all cells at once */
+  double *all;         /* [cell]: what it said of them */
   double weight[most_anchors];
   idm_status status; /* of the last anchoring */
   idm_error error;
@@ -50,6 +51,7 @@ static void close_judge(idm_judge *j, size_t cells)
 {
   for (size_t c = 0; j->scorer && c < cells; c++) idm_scorer_destroy(j->scorer[c]);
   free(j->scorer);
+  free(j->all);
   idm_scorer_destroy(j->whole);
   idm_workspace_destroy(j->workspace);
   idm_theta_destroy(j->theta);
@@ -116,7 +118,8 @@ static idm_status open_judge(idm_cells *cells, idm_judge *j, idm_error *opt_erro
   idm_solver_default(&j->solver);
   j->solver.slots = IDM_FROM_NOTHING;
   j->scorer = idm_new(cells->design->cells, sizeof *j->scorer);
-  idm_status status = j->scorer ? IDM_OK : idm_fail_memory(opt_error);
+  j->all = idm_new(cells->design->cells, sizeof *j->all);
+  idm_status status = j->scorer && j->all ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_theta_copy(p->theta, &j->theta, opt_error);
   if (status == IDM_OK)
     status = idm_workspace_create(p->setting, p->theta, &p->agent, &j->workspace, opt_error);
@@ -151,7 +154,7 @@ idm_status idm_cells_create(const idm_problem *problem, const idm_data *data,
   cells->half = idm_new(design->coordinates, sizeof *cells->half);
   idm_status status = cells->judge && cells->middle && cells->half
                           ? idm_evidence_tree(problem, data, &cells->tree, opt_error)
-                                   : idm_fail_memory(opt_error);
+                          : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = split(cells, opt_error);
   for (size_t i = 0; i < cells->judges && status == IDM_OK; i++)
     status = open_judge(cells, &cells->judge[i], opt_error);
@@ -308,7 +311,7 @@ idm_status idm_judge_cell(idm_judge *j, size_t cell, const double *x, double *lo
   return status;
 }
 
-idm_status idm_judge_all(idm_judge *j, const double *x, double *log_likelihood,
+idm_status idm_judge_all(idm_judge *j, const double *x, const double **log_likelihood,
                          idm_error *opt_error)
 {
   const idm_design *d = j->cells->design;
@@ -316,8 +319,9 @@ idm_status idm_judge_all(idm_judge *j, const double *x, double *log_likelihood,
   double total;
   idm_status status = plan(j, x, &good, opt_error);
   if (status == IDM_OK && good) status = score(j, j->whole, &good, &total, opt_error);
-  for (size_t c = 0; c < d->cells; c++) log_likelihood[c] = good ? 0 : -INFINITY;
+  for (size_t c = 0; c < d->cells; c++) j->all[c] = good ? 0 : -INFINITY;
   for (size_t t = 0; good && status == IDM_OK && t < j->cells->data->trajectories; t++)
-    log_likelihood[d->cell_of[t]] += idm_scorer_trajectory(j->whole, t);
+    j->all[d->cell_of[t]] += idm_scorer_trajectory(j->whole, t);
+  *log_likelihood = j->all;
   return status;
 }

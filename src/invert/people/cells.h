@@ -29,8 +29,9 @@ void idm_cells_return(idm_cells *cells, idm_judge *judge);
  */
 idm_status idm_judge_cell(idm_judge *judge, size_t cell, const double *x, double *log_likelihood,
                           idm_error *opt_error);
-/* Log-likelihood of every cell at the same numbers, by one plan. */
-idm_status idm_judge_all(idm_judge *judge, const double *x, double *log_likelihood,
+/* [cell]: log-likelihood of every cell at the same numbers, by one plan; the judge's own, until it
+ * is asked again. */
+idm_status idm_judge_all(idm_judge *judge, const double *x, const double **log_likelihood,
                          idm_error *opt_error);
 
 #endif

@@ -52,9 +52,12 @@ idm_status idm_chain_create(const people_model *model, uint64_t seed, uint64_t s
                             people_chain *chain, idm_error *opt_error);
 void idm_chain_destroy(people_chain *chain);
 
-/* A first guess of people [from, to), given the chain's population. */
+/* The normal approximation of people [from, to) at their modes, given the chain's population. */
 idm_status idm_chain_settle(people_chain *chain, idm_judge *judge, size_t from, size_t to,
                             idm_error *opt_error);
+/* Put people [from, to) where the approximation has them, at random. */
+idm_status idm_chain_scatter(people_chain *chain, idm_judge *judge, size_t from, size_t to,
+                             idm_error *opt_error);
 /* The normal approximation of people [from, to), at the means of their effects so far. */
 idm_status idm_chain_approximate(people_chain *chain, idm_judge *judge, size_t from, size_t to,
                                  idm_error *opt_error);

@@ -278,27 +278,30 @@ static idm_status sharpen(fit_people *f, idm_error *opt_error)
   return do_part(f, idm_chain_look, opt_error);
 }
 
-/* Whether iteration t of the warm-up is one after which people are approximated anew. */
-static bool renews(long t, long warmup)
+/* Shares of the warm-up after which people are approximated anew, and those after which the table
+ * closes in on them: twice, as the first table may be too coarse to show where they are. */
+static const double anew[] = {0.03, 0.08, 0.15, 0.25, 0.35, 0.5, 0.7, 0};
+static const double closer[] = {0.35, 0.5, 0};
+
+/* Whether one of the shares is reached in step t. */
+static bool comes(long t, long warmup, const double *share)
 {
-  static const double when[] = {0.03, 0.08, 0.15, 0.25, 0.35, 0.5, 0.7};
-  for (size_t i = 0; i < sizeof when / sizeof when[0]; i++)
-    if (t == lround(when[i] * (double)warmup)) return true;
+  for (; *share > 0; share++)
+    if (t == lround(*share * (double)warmup)) return true;
   return false;
 }
 
 static idm_status warm_up(fit_people *f, long warmup, double share, idm_error *opt_error)
 {
-  const long closer = lround(0.35 * (double)warmup);
   idm_status status = IDM_OK;
   for (long t = 1; t <= warmup && status == IDM_OK && !look_up(f); t++) {
     status = sweep(f, opt_error);
     f->done = share * (double)t / (double)warmup;
-    if (status == IDM_OK && t == closer && f->model.table) {
+    if (status == IDM_OK && f->model.table && comes(t, warmup, closer)) {
       status = tabulate_closer(f, opt_error);
       if (status == IDM_OK) status = do_part(f, idm_chain_look, opt_error);
     }
-    if (status == IDM_OK && renews(t, warmup)) status = approximate(f, opt_error);
+    if (status == IDM_OK && comes(t, warmup, anew)) status = approximate(f, opt_error);
     if (status == IDM_OK && t == lround(0.95 * (double)warmup)) status = sharpen(f, opt_error);
   }
   if (status == IDM_OK && f->chain[0].adapting) status = sharpen(f, opt_error);
@@ -348,7 +351,8 @@ static idm_status open_fit(fit_people *f, const idm_problem *problem, const idm_
   if (status == IDM_OK && !f->chain) status = idm_fail_memory(opt_error);
   for (size_t k = 0; k < settings->chains && status == IDM_OK; k++, f->chains++)
     status = idm_chain_create(&f->model, seed, k * (design->people + 1), &f->chain[k], opt_error);
-  if (status == IDM_OK) status = do_part(f, idm_chain_settle, opt_error);
+  if (status == IDM_OK && !f->stopped) status = do_part(f, idm_chain_settle, opt_error);
+  if (status == IDM_OK) status = do_part(f, idm_chain_scatter, opt_error);
   for (size_t k = 0; k < f->chains && status == IDM_OK; k++) idm_chain_approximated(&f->chain[k]);
   return status == IDM_OK ? do_part(f, idm_chain_look, opt_error) : status;
 }

@@ -8,9 +8,10 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-/* Points an axis, by dimension; points of a stencil, one more than the degree. */
+/* Points an axis, by dimension; points of a stencil, one more than the
+ * degree, and those of them before the interval. */
 static const size_t axis_points[IDM_TABLE_DIMENSIONS + 1] = {0, 96, 36, 16};
-enum { stencil = 6 };
+enum { stencil = 6, before = 2 };
 /* Numbers altogether: 512 MiB. */
 static const size_t most_numbers = (size_t)1 << 27;
 /* Below its best a cell's value is held: nobody goes there, and polynomials need not follow. */
@@ -65,16 +66,12 @@ static void fill_point(void *content, size_t point)
   for (size_t k = t->dimension; k-- > 0; rest /= t->axis)
     x[k] = t->low[k] + (double)(rest % t->axis) * t->step[k];
   idm_error error = {0};
-  double *column = idm_new(t->cells, sizeof *column);
-  idm_status status = column ? IDM_OK : idm_fail_memory(&error);
-  if (status == IDM_OK) {
-    idm_judge *judge = idm_cells_borrow(f->cells);
-    status = idm_judge_all(judge, x, column, &error);
-    idm_cells_return(f->cells, judge);
-  }
+  const double *column;
+  idm_judge *judge = idm_cells_borrow(f->cells);
+  const idm_status status = idm_judge_all(judge, x, &column, &error);
   for (size_t c = 0; status == IDM_OK && c < t->cells; c++)
     t->value[c * t->points + point] = (float)column[c];
-  free(column);
+  idm_cells_return(f->cells, judge);
   if (status != IDM_OK) fail(f, status, &error);
 }
 
@@ -148,15 +145,15 @@ static void weigh(double x, double weight[stencil])
 {
   static const double scale[stencil] = {-1.0 / 120, 1.0 / 24,  -1.0 / 12,
                                         1.0 / 12,   -1.0 / 24, 1.0 / 120};
-  double before = 1;
+  double below = 1;
   for (int k = 0; k < stencil; k++) {
-    weight[k] = before * scale[k];
-    before *= x - k;
+    weight[k] = below * scale[k];
+    below *= x - k;
   }
-  double after = 1;
+  double above = 1;
   for (int k = stencil; k-- > 0;) {
-    weight[k] *= after;
-    after *= x - k;
+    weight[k] *= above;
+    above *= x - k;
   }
 }
 
@@ -167,7 +164,7 @@ double idm_table_at(const idm_table *t, size_t cell, const double *x)
   for (size_t k = 0; k < t->dimension; k++) {
     const double last = (double)(t->axis - 1);
     const double place = fmin(fmax((x[k] - t->low[k]) / t->step[k], 0), last);
-    const double base = fmin(fmax(floor(place) - (stencil / 2 - 1), 0), last - (stencil - 1));
+    const double base = fmin(fmax(floor(place) - before, 0), last - (stencil - 1));
     at[k] = (size_t)base;
     weigh(place - base, weight[k]);
   }

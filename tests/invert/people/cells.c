@@ -23,9 +23,7 @@ static int set_up(void **state)
 {
   static fixture f;
   f = (fixture){.problem = support_diag(0.5, 2, 0)};
-  f.problem->theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
-  f.problem->theta->block[IDM_BETA].role = IDM_DESCRIPTIVE;
-  f.problem->theta->block[IDM_BETA].scale = IDM_SCALE_INVERSE;
+  check(idm_problem_free(f.problem, "alpha,beta", &support_error));
   const double x[2 * people] = {0, 0.3, -1, 0.5, 0.5, -0.2, -0.3, 0};
   check(idm_parameters_create(f.problem, &f.parameters, &support_error));
   f.data = support_people(f.problem, people, x, 30, 3);
@@ -50,7 +48,8 @@ static void cells_are_scored_as_agents(void **state)
 {
   fixture *f = *state;
   const double x[] = {-0.4, 0.7};
-  double one[people], all[people], plain[people];
+  double one[people], plain[people];
+  const double *all;
   idm_parameters_set(f->parameters, x, f->problem->theta);
   idm_workspace *workspace = support_plan(f->problem, NULL);
   support_scored scored = support_open_score(workspace, f->data);
@@ -58,7 +57,7 @@ static void cells_are_scored_as_agents(void **state)
   check(idm_cells_anchor(f->cells, low, high, &support_error));
   idm_judge *judge = idm_cells_borrow(f->cells);
   for (size_t c = 0; c < people; c++) check(idm_judge_cell(judge, c, x, &one[c], &support_error));
-  check(idm_judge_all(judge, x, all, &support_error));
+  check(idm_judge_all(judge, x, &all, &support_error));
   idm_cells_return(f->cells, judge);
   for (size_t c = 0; c < people; c++) {
     assert_near(one[c], plain[c], 1e-6);
@@ -93,9 +92,10 @@ static void what_cannot_be_planned_is_impossible(void **state)
   const double wild[][2] = {{NAN, 0}, {INFINITY, 0}, {-800, 0}};
   idm_judge *judge = idm_cells_borrow(f->cells);
   for (size_t k = 0; k < 3; k++) {
-    double one, all[people];
+    double one;
+    const double *all;
     check(idm_judge_cell(judge, 0, wild[k], &one, &support_error));
-    check(idm_judge_all(judge, wild[k], all, &support_error));
+    check(idm_judge_all(judge, wild[k], &all, &support_error));
     assert_true(one == -INFINITY);
     for (size_t c = 0; c < people; c++) assert_true(all[c] == -INFINITY);
   }
@@ -114,9 +114,10 @@ static void tables_follow_the_likelihood(void **state)
   idm_judge *judge = idm_cells_borrow(f->cells);
   double worst = 0, squares = 0;
   for (int k = 0; k < 100; k++) {
-    double x[2], exact[people];
+    double x[2];
+    const double *exact;
     for (size_t i = 0; i < 2; i++) x[i] = low[i] + (high[i] - low[i]) * idm_random_uniform(&random);
-    check(idm_judge_all(judge, x, exact, &support_error));
+    check(idm_judge_all(judge, x, &exact, &support_error));
     for (size_t c = 0; c < people; c++) {
       const double error = idm_table_at(table, c, x) - exact[c];
       worst = fmax(worst, fabs(error));

@@ -14,9 +14,7 @@ static const double log_two_pi = 1.8378770664093454836;
 static idm_problem *diag(bool both)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  problem->theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
-  problem->theta->block[IDM_BETA].role = both ? IDM_DESCRIPTIVE : IDM_NORMATIVE;
-  problem->theta->block[IDM_BETA].scale = IDM_SCALE_INVERSE;
+  check(idm_problem_free(problem, both ? "alpha,beta" : "alpha", &support_error));
   problem->agent.resolution = 20;
   return problem;
 }
@@ -123,6 +121,7 @@ static void chains_without_a_table_agree_with_quadrature(void **state)
   check(idm_chain_create(&model, 7, 0, &chain, &support_error));
   idm_judge *judge = idm_cells_borrow(cells);
   check(idm_chain_settle(&chain, judge, 0, people, &support_error));
+  check(idm_chain_scatter(&chain, judge, 0, people, &support_error));
   idm_chain_approximated(&chain);
   check(idm_chain_look(&chain, judge, 0, people, &support_error));
   double *kept = idm_new(3 * draws, sizeof *kept);

@@ -14,10 +14,8 @@
 static idm_problem *diag(bool both)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  problem->theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
-  problem->theta->block[IDM_BETA].role = both ? IDM_DESCRIPTIVE : IDM_NORMATIVE;
-  problem->theta->block[IDM_BETA].scale = IDM_SCALE_INVERSE;
-  problem->agent.resolution = 40;
+  check(idm_problem_free(problem, both ? "alpha,beta" : "alpha", &support_error));
+  problem->agent.resolution = 20;
   return problem;
 }
 
@@ -91,7 +89,7 @@ static void compare(size_t people, double sd, size_t decisions)
   idm_design *design = support_design(data, 1, 0, centre, width);
   reference exact;
   reference_make(problem, data, design, &exact);
-  const idm_fit_settings settings = brief(250, 700);
+  const idm_fit_settings settings = brief(200, 600);
   idm_people *p = fit(problem, data, design, &settings);
   agrees("mean", p, p->coefficient, &exact.mean);
   agrees("sd", p, p->sd, &exact.sd);
@@ -124,7 +122,7 @@ static void population_mixes(double sd, size_t decisions)
   idm_problem *problem = diag(true);
   idm_data *data = draw_people(problem, 10, sd, decisions, true);
   idm_design *design = support_design(data, 2, 0, centre, width);
-  const idm_fit_settings settings = brief(200, 250);
+  const idm_fit_settings settings = brief(150, 200);
   idm_people *p = fit(problem, data, design, &settings);
   const size_t series = p->chains * p->draws;
   const double *const all[] = {p->coefficient, p->coefficient + series, p->sd, p->sd + series,
@@ -132,7 +130,7 @@ static void population_mixes(double sd, size_t decisions)
   for (size_t k = 0; k < 5; k++) {
     const idm_diagnosis d = diagnose(p, all[k]);
     print_message("  %.3f (%.3f), R-hat %.3f, ESS %.0f\n", d.mean, d.sd, d.rhat, d.ess_bulk);
-    assert_true(d.rhat < 1.03 && d.ess_bulk > 200);
+    assert_true(d.rhat < 1.03 && d.ess_bulk > 160);
   }
   idm_people_destroy(p);
   idm_design_destroy(design);
@@ -155,7 +153,7 @@ static void people_who_are_equal_mix(void **state)
 static void many_data_mix(void **state)
 {
   (void)state;
-  population_mixes(0.5, 500);
+  population_mixes(0.5, 400);
 }
 
 /* Two conditions a person: the second effect of alpha is there in the second only. */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* Log-likelihoods stand this close, so that straight lines between them do. */
-enum { points = 6001, nodes = 81, means = 121, sds = 160, cells = 400 };
+enum { points = 3001, nodes = 81, means = 121, sds = 160, cells = 400 };
 
 typedef struct tabulated {
   double low;
