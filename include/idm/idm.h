@@ -8,6 +8,8 @@
 #define IDM_IDM_H
 
 #include "idm/assess.h"
+#include "idm/audit.h"
+#include "idm/audit_run.h"
 #include "idm/behavior.h"
 #include "idm/block.h"
 #include "idm/calibrate.h"

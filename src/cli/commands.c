@@ -10,6 +10,7 @@
   X(cli_learn)                                                                                     \
   X(cli_explain)                                                                                   \
   X(cli_fit)                                                                                       \
+  X(cli_audit)                                                                                     \
   X(cli_summary)                                                                                   \
   X(cli_check)                                                                                     \
   X(cli_recover)                                                                                   \

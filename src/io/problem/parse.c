@@ -22,7 +22,7 @@
 static const char *const structure[] = {
     "name",    "states",     "actions",          "observations", "start",  "ends",  "terminal",
     "horizon", "transition", "observation",      "utility",      "models", "agent", "free",
-    "data",    "fit",        "observation_from", "population"};
+    "data",    "fit",        "observation_from", "population",   "audit"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {

@@ -16,6 +16,7 @@
 #include "invert/settings.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
+#include "io/run/request.h"
 #include "io/yaml/key.h"
 
 /* Larger files are no config.yaml. */
@@ -213,17 +214,11 @@ static void put_texts(idm_emitter *out, const char *key, const char *texts)
   free(list);
 }
 
-/* Texts that are not set are left out. */
-static void put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request)
+void idm_put_keys(idm_emitter *out, const idm_key *list, const void *fields)
 {
-  char text[sizeof request->data];
-  char label[20];
-  snprintf(label, sizeof label, "%016" PRIx64, idm_request_label(problem, request));
-  idm_emit_mapping(out, "fit", IDM_EMIT_BLOCK);
-  idm_emit_text(out, "idm", idm_version());
-  idm_emit_text(out, "request", label);
-  for (const idm_key *key = keys; key->name; key++) {
-    idm_key_text(key, request, text, sizeof text);
+  char text[sizeof((idm_request *)0)->data];
+  for (const idm_key *key = list; key->name; key++) {
+    idm_key_text(key, fields, text, sizeof text);
     if (key->kind == IDM_KEY_TEXTS && strchr(text, '\n'))
       put_texts(out, key->name, text);
     else if (key->kind != IDM_KEY_TEXT && key->kind != IDM_KEY_TEXTS)
@@ -231,6 +226,17 @@ static void put_request(idm_emitter *out, const idm_problem *problem, const idm_
     else if (text[0])
       idm_emit_text(out, key->name, text);
   }
+}
+
+void idm_put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request)
+{
+  char label[20];
+  snprintf(label, sizeof label, "%016" PRIx64, idm_request_label(problem, request));
+  idm_problem_put_yaml(out, problem);
+  idm_emit_mapping(out, "fit", IDM_EMIT_BLOCK);
+  idm_emit_text(out, "idm", idm_version());
+  idm_emit_text(out, "request", label);
+  idm_put_keys(out, keys, request);
   idm_emit_mapping_end(out);
 }
 
@@ -240,8 +246,7 @@ idm_status idm_request_write(const idm_problem *problem, const idm_request *requ
   idm_require(problem, request, path);
   idm_emitter out;
   idm_emit_begin(&out, path);
-  idm_problem_put_yaml(&out, problem);
-  put_request(&out, problem, request);
+  idm_put_request(&out, problem, request);
   return idm_emit_end(&out, opt_error);
 }
 
@@ -263,7 +268,7 @@ static idm_status check_names(const idm_yaml_tree *tree, const idm_yaml_node *se
                              idm_sampler_names(names, sizeof names));
 }
 
-static idm_status read_section(void *context, const idm_yaml_tree *tree)
+idm_status idm_request_read_section(const idm_yaml_tree *tree, idm_request *request)
 {
   const idm_yaml_node *section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
   if (!section) return IDM_OK;
@@ -275,14 +280,19 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
     const idm_yaml_node *node = idm_yaml_find(tree, section, key->name);
     char what[40];
     snprintf(what, sizeof what, "fit.%s", key->name);
-    if (node) status = idm_yaml_read_key(tree, node, key, what, context);
+    if (node) status = idm_yaml_read_key(tree, node, key, what, request);
   }
-  return status == IDM_OK ? check_names(tree, section, context) : status;
+  return status == IDM_OK ? check_names(tree, section, request) : status;
 }
 
-bool idm_request_is(const char *path)
+static idm_status read_section(void *context, const idm_yaml_tree *tree)
 {
-  if (!path) return false;
+  return idm_request_read_section(tree, context);
+}
+
+/* Whether a file has a section that is a mapping and, where one is named, a key in it. */
+static bool has_section(const char *path, const char *name, const char *opt_key)
+{
   char *text = NULL;
   size_t length = 0;
   idm_yaml_tree *tree = NULL;
@@ -290,11 +300,22 @@ bool idm_request_is(const char *path)
   if (idm_file_read(path, most_bytes, &text, &length, NULL) == IDM_OK &&
       idm_yaml_load(text, length, path, &tree, NULL) == IDM_OK &&
       idm_yaml_is_mapping(idm_yaml_root(tree)))
-    section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
-  const bool found = section && idm_yaml_is_mapping(section) && idm_yaml_find(tree, section, "idm");
+    section = idm_yaml_find(tree, idm_yaml_root(tree), name);
+  const bool found = section && idm_yaml_is_mapping(section) &&
+                     (!opt_key || idm_yaml_find(tree, section, opt_key));
   if (tree) idm_yaml_destroy(tree);
   free(text);
   return found;
+}
+
+bool idm_yaml_has_section(const char *path, const char *name)
+{
+  return has_section(path, name, NULL);
+}
+
+bool idm_request_is(const char *path)
+{
+  return path && has_section(path, "fit", "idm");
 }
 
 idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_request *request,

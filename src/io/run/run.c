@@ -1,7 +1,6 @@
 /* The life of a run: begun, stopped, gone on with, finished, read.
  *
  * Contents: checkpoints · drawing · looking at the draws · fitting · reading */
-#define _XOPEN_SOURCE 700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
 #include "idm/run.h"
 
 #include <stdio.h>
@@ -14,10 +13,12 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/utf8.h"
+#include "idm/audit_run.h"
 #include "idm/design.h"
 #include "invert/finer.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
+#include "io/run/absolute.h"
 #include "io/run/folder.h"
 
 /* Seconds between checkpoints. */
@@ -99,40 +100,11 @@ static idm_status load_checkpoint(const fitting *f, idm_run_mode mode, char **re
 
 /* --- drawing -------------------------------------------------------------------------------- */
 
-/* A path that is good from every folder; as given where it cannot be had, or could not be named. */
-static void make_absolute(char *path, size_t size)
-{
-  char *absolute = realpath(path, NULL);
-  if (absolute && strlen(absolute) < size && idm_utf8_valid(absolute, strlen(absolute)))
-    snprintf(path, size, "%s", absolute);
-  free(absolute);
-}
-
-/* The same for paths that stand one a line. */
-static void make_paths_absolute(char *paths, size_t size)
-{
-  size_t count = 0;
-  char **list = idm_texts_split(paths, &count);
-  char *made = idm_new(size, 1);
-  char *one = idm_new(size, 1);
-  bool whole = list && made && one;
-  for (size_t i = 0; i < count && whole; i++) {
-    snprintf(one, size, "%s", list[i]);
-    make_absolute(one, size);
-    whole = idm_texts_add(made, size, one, NULL) == IDM_OK;
-  }
-  if (whole) snprintf(paths, size, "%s", made);
-  free(list);
-  free(made);
-  free(one);
-}
-
 static idm_status write_config(const fitting *f, idm_error *opt_error)
 {
   idm_request kept = *f->request;
   char path[IDM_PATH];
-  make_paths_absolute(kept.data, sizeof kept.data);
-  if (kept.problem_hash[0]) make_absolute(kept.problem, sizeof kept.problem);
+  idm_request_make_absolute(&kept);
   idm_folder_path(f->folder.work, IDM_FILE_CONFIG, path);
   return idm_request_write(f->problem, &kept, path, opt_error);
 }
@@ -403,6 +375,11 @@ static idm_status check_label(const char *folder, const idm_problem *problem,
 
 static idm_status check_folder(const char *folder, idm_error *opt_error)
 {
+  if (idm_audit_is(folder))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
+                    "and `idm audit %s/config.yaml -o RUN` makes it again",
+                    folder, folder);
   if (idm_folder_is(folder)) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' is no run; expected the folder that `idm fit -o` made", folder);

@@ -1,0 +1,140 @@
+/* Audits: one posterior a group of people and for all, contrasts between groups, and what each is
+ * worth. Numbers are in the coordinates of the scales (log_alpha, inverse_beta, eta). */
+#ifndef IDM_AUDIT_H
+#define IDM_AUDIT_H
+
+#include "idm/assess.h"
+#include "idm/data.h"
+#include "idm/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- groups --------------------------------------------------------------------------------- */
+
+/* Who is in which group; groups are of whole trajectories. */
+typedef struct idm_groups {
+  bool partition;  /* levels of one column; else predicates, which may overlap */
+  idm_labels name; /* [group] */
+  size_t trajectories;
+  bool *member;    /* [group][trajectory] */
+  size_t *missing; /* [group]: trajectories without a value that would tell, which are in no group
+                      of a partition and meet no predicate */
+} idm_groups;
+
+IDM_API void idm_groups_destroy(idm_groups *groups);
+/* The levels of a column that the data keep as a covariate, in alphabetical order. IDM_INPUT, with
+ * the line, where it varies within a trajectory; and where there is nothing to compare. */
+IDM_API idm_status idm_groups_by(const idm_data *data, const char *column, idm_groups **ret_groups,
+                                 idm_notes *opt_notes, idm_error *opt_error);
+/* Predicates over such columns, as in AGE>75 (see idm_predicate_parse). IDM_INPUT where one is met
+ * by nobody or by everybody, varies within a trajectory, or follows from the others. */
+IDM_API idm_status idm_groups_where(const idm_data *data, const char *const *predicate,
+                                    size_t count, idm_groups **ret_groups, idm_notes *opt_notes,
+                                    idm_error *opt_error);
+
+/* --- the question --------------------------------------------------------------------------- */
+
+/* What groups have to do with each other: a common normal distribution, nothing, or nothing and
+ * Holm's adjustment of the contrasts. */
+typedef enum idm_pool { IDM_POOL_PARTIAL, IDM_POOL_NONE, IDM_POOL_HOLM } idm_pool;
+/* "partial", "none", "holm"; NULL beyond. */
+IDM_API const char *idm_pool_word(idm_pool pool);
+
+/* Whose dynamics (start, transitions, emissions) a group is seen in: the problem's, or those learnt
+ * from its own log, beginning at the problem's. */
+typedef enum idm_audit_dynamics { IDM_AUDIT_POOLED, IDM_AUDIT_BY_GROUP } idm_audit_dynamics;
+/* "pooled", "group"; NULL beyond. */
+IDM_API const char *idm_audit_dynamics_word(idm_audit_dynamics dynamics);
+
+/* What is asked. */
+typedef struct idm_audit_settings {
+  idm_fit_settings fit;
+  idm_pool pool;
+  idm_audit_dynamics dynamics;
+} idm_audit_settings;
+IDM_API void idm_audit_settings_default(idm_audit_settings *settings);
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+typedef enum idm_audit_verdict {
+  IDM_AUDIT_IDENTIFIED,   /* by the group's data */
+  IDM_AUDIT_PRIOR_DRIVEN, /* contraction below .5, or the mean moves by more than .5 sd between half
+                             and double the prior's scale */
+  IDM_AUDIT_FAILED        /* the draws, or agents too different to share one number */
+} idm_audit_verdict;
+/* "identified", "prior-driven", "failed". */
+IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
+
+/* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
+typedef struct idm_audit_number {
+  idm_diagnosis diagnosis;
+  double low; /* ends of the 95 % interval */
+  double high;
+  double contraction; /* 1 - posterior variance / prior variance */
+  double prior_shift; /* mean at double the prior's scale less that at half, in posterior sds */
+  double own;         /* share of the precision of a group's value that its own decisions give */
+  double positive;    /* probability of being above 0 */
+  double adjusted;    /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
+  double shift;       /* mean less that under the problem's own dynamics, where there are others */
+  bool flagged;       /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
+  double *draw;       /* [chain][draw] */
+} idm_audit_number;
+
+typedef struct idm_audit_group {
+  char *name; /* "all" for the last */
+  size_t trajectories;
+  size_t agents;
+  uint64_t decisions;
+  idm_tested alike; /* whether its agents are alike enough to share one number */
+  idm_audit_verdict verdict;
+  idm_notes reasons;        /* for it, where it is not identified */
+  idm_audit_number *number; /* [coordinate] */
+} idm_audit_group;
+
+typedef struct idm_audit_contrast {
+  char *group;
+  char *against;            /* another group, or "rest" */
+  idm_audit_number *number; /* [coordinate]: the group's less the other's; of predicates that are
+                               pooled, the effect of meeting it, the others held */
+  idm_audit_number *pooled; /* [coordinate]: the same under the problem's own dynamics, where groups
+                               have others; else NULL */
+  bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways */
+} idm_audit_contrast;
+
+typedef struct idm_audit {
+  idm_pool pool;
+  idm_audit_dynamics dynamics;
+  size_t chains;
+  size_t draws;
+  long warmup;
+  uint64_t seed;
+  uint64_t request; /* label of what was asked for; 0: none */
+  int resolution;
+  idm_labels coordinate;
+  size_t groups; /* all is the last of them */
+  idm_audit_group *group;
+  size_t contrasts;
+  idm_audit_contrast *contrast;
+  idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
+  idm_audit_number *sd;
+  bool refitted;     /* prior sensitivity by fits, as weights would not do */
+  bool trusted;      /* no group failed */
+  idm_notes remarks; /* what to know */
+} idm_audit;
+
+IDM_API void idm_audit_destroy(idm_audit *audit);
+
+/* Infer the free numbers of every group; with dynamics by group, both ways. The problem is bound to
+ * the data. The same at any thread count. IDM_UNTRUSTED where the watch stops it. IDM_INPUT where a
+ * free number has a prior that is not normal. */
+IDM_API idm_status idm_audit_run(const idm_problem *problem, const idm_data *data,
+                                 const idm_groups *groups, const idm_audit_settings *settings,
+                                 const idm_fit_watch *opt_watch, idm_audit **ret_audit,
+                                 idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,257 @@
+/* idm audit: groups of people, compared. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/texts.h"
+#include "cli/cli.h"
+
+static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN";
+
+/* --- the request ---------------------------------------------------------------------------- */
+
+/* Options that are keys of the audit's own. What is given replaces what a config.yaml said. */
+static idm_status take_groups(cli_call *call, idm_audit_request *r)
+{
+  const char *const *group;
+  const size_t groups = cli_list(call, "group", &group);
+  const char *by = cli_text(call, "by");
+  static const char *const words[] = {"pool", "dynamics"};
+  idm_status status = IDM_OK;
+  if (by || groups) r->by[0] = r->group[0] = '\0';
+  if (by && !by[0])
+    status = idm_fail(&call->error, IDM_USAGE, "--by is empty; expected the name of a column");
+  if (by && status == IDM_OK)
+    status = idm_key_set_text(idm_key_find(idm_audit_keys(), "by"), r, by, &call->error);
+  for (size_t i = 0; i < groups && status == IDM_OK; i++)
+    status = idm_texts_add(r->group, sizeof r->group, group[i], &call->error);
+  for (size_t i = 0; i < 2 && status == IDM_OK; i++) {
+    const char *text = cli_text(call, words[i]);
+    if (text)
+      status = idm_key_set_text(idm_key_find(idm_audit_keys(), words[i]), r, text, &call->error);
+  }
+  return status == IDM_OK ? idm_audit_request_check(r, &call->error) : status;
+}
+
+static idm_status take_options(cli_call *call, idm_problem *problem, idm_audit_request *r)
+{
+  const char *free_blocks = cli_text(call, "free");
+  cli_take_keys(call, &r->request);
+  idm_status status = take_groups(call, r);
+  if (status == IDM_OK && free_blocks)
+    status = idm_problem_free(problem, free_blocks, &call->error);
+  if (status != IDM_OK) return status;
+  status = idm_request_check(problem, &r->request, &call->error);
+  /* The file was sound: what is wrong now came from the command line. */
+  return status == IDM_INPUT && free_blocks ? IDM_USAGE : status;
+}
+
+static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_audit_request *r)
+{
+  for (int i = 0; i < call->arguments; i++)
+    if (strcmp(call->argument[i], "-") == 0)
+      return idm_fail(&call->error, IDM_USAGE,
+                      "a run names its problem and its log; expected files, not standard input");
+  const char *path = call->argument[0];
+  idm_request *request = &r->request;
+  idm_status status = idm_audit_request_read(path, ret_problem, r, &call->notes, &call->error);
+  if (status == IDM_OK) status = cli_override(call, *ret_problem);
+  if (status != IDM_OK) return status;
+  char paths[sizeof request->data];
+  status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status == IDM_OK && cli_given(call, "where"))
+    status = cli_where(call, request->where, sizeof request->where);
+  if (status == IDM_OK && !paths[0] && !request->data[0])
+    status = idm_fail(&call->error, IDM_USAGE, "%s", usage);
+  if (status == IDM_OK)
+    status = idm_request_locate(request, path, paths[0] ? paths : NULL, &call->error);
+  return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static int name_width(const idm_audit *a)
+{
+  int width = 8;
+  for (size_t i = 0; i < a->groups; i++) {
+    const int length = (int)strlen(a->group[i].name);
+    width = length > width ? length : width;
+  }
+  return width < 40 ? width : 40;
+}
+
+static void print_groups(const idm_audit *a, size_t j, int width)
+{
+  char spoken[128];
+  printf("%-*s %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", width,
+         idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken), "cases", "decisions",
+         "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
+  for (size_t i = 0; i < a->groups; i++) {
+    const idm_audit_group *g = &a->group[i];
+    const idm_audit_number *n = &g->number[j];
+    printf("%-*.40s %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n", width,
+           g->name, g->trajectories, (unsigned long long)g->decisions, n->diagnosis.mean,
+           n->diagnosis.sd, n->diagnosis.q05, n->diagnosis.q95, n->diagnosis.ess_bulk,
+           n->diagnosis.rhat, n->contraction, n->prior_shift, idm_audit_verdict_word(g->verdict));
+  }
+}
+
+static void print_contrasts(const idm_audit *a, size_t j, int width)
+{
+  const bool holm = a->pool == IDM_POOL_HOLM;
+  printf("\n%-*s   %-*s %10s %10s %10s %10s %9s%s%s\n", width, "contrast", width, "against", "mean",
+         "sd", "2.5%", "97.5%", "P(>0)", holm ? "   p_holm" : "",
+         a->dynamics == IDM_AUDIT_BY_GROUP ? "     pooled      shift" : "");
+  for (size_t i = 0; i < a->contrasts; i++) {
+    const idm_audit_contrast *c = &a->contrast[i];
+    const idm_audit_number *n = &c->number[j];
+    printf("%-*.40s - %-*.40s %10.4g %10.3g %10.4g %10.4g %9.4f", width, c->group, width,
+           c->against, n->diagnosis.mean, n->diagnosis.sd, n->low, n->high, n->positive);
+    if (holm) printf(" %8.4f", n->adjusted);
+    if (c->pooled)
+      printf(" %10.4g %10.4g%s", c->pooled[j].diagnosis.mean, n->shift,
+             c->depends ? "  depends on dynamics" : "");
+    printf("%s\n", n->flagged ? " *" : "");
+  }
+  printf("\n");
+}
+
+static void print_table(const idm_audit *a)
+{
+  const int width = name_width(a);
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    print_groups(a, j, width);
+    print_contrasts(a, j, width);
+  }
+  for (size_t i = 0; i < a->groups; i++)
+    for (size_t k = 0; k < a->group[i].reasons.count; k++)
+      printf("%s: %s.\n", a->group[i].name, a->group[i].reasons.text[k]);
+  for (size_t i = 0; i < a->remarks.count; i++) printf("- %s.\n", a->remarks.text[i]);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+static idm_status read_log(cli_call *call, const idm_audit_request *r, idm_problem *problem,
+                           idm_data **ret_data)
+{
+  idm_labels columns;
+  const idm_status status = idm_audit_columns(r, &columns, &call->error);
+  if (status != IDM_OK) return status;
+  const idm_csv_options options = {.keep = (const char *const *)columns.name,
+                                   .keep_count = columns.count,
+                                   .columns = idm_inverse_find("bayes")->columns};
+  const idm_status read =
+      cli_read_log_with(call, r->request.data, r->request.where, problem, options, ret_data);
+  idm_labels_destroy(&columns);
+  return read;
+}
+
+static idm_status audit(cli_call *call, const char *folder, idm_problem *problem,
+                        const idm_audit_request *request, cli_progress *progress)
+{
+  idm_data *data = NULL;
+  idm_audit *found = NULL;
+  idm_status status = read_log(call, request, problem, &data);
+  if (status == IDM_OK) {
+    cli_catch_signals();
+    status = idm_run_audit(folder, cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW,
+                           problem, data, request, cli_progress_watch, progress, &found,
+                           &call->notes, &call->error);
+    cli_progress_end(progress);
+  }
+  if (status == IDM_OK && cli_given(call, "json"))
+    status = idm_audit_write(found, "-", &call->error);
+  else if (status == IDM_OK) {
+    print_table(found);
+    printf("%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder,
+           idm_seconds() - progress->started);
+  }
+  idm_audit_destroy(found);
+  idm_data_destroy(data);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  const char *folder = cli_text(call, "output");
+  idm_problem *problem = NULL;
+  cli_progress progress;
+  cli_progress_begin(&progress, "interrupted");
+  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the audit go? %s", usage);
+  idm_audit_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  idm_status status = make_request(call, &problem, request);
+  if (cli_given(call, "threads"))
+    request->request.settings.threads = (int)cli_integer(call, "threads");
+  if (status == IDM_OK) status = audit(call, folder, problem, request, &progress);
+  idm_problem_destroy(problem);
+  free(request);
+  return status;
+}
+
+static void defaults(cli_settings *settings)
+{
+  idm_request_default(&settings->request);
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "RUN",
+     .help = "folder for the run"},
+    {.name = "by",
+     .kind = CLI_TEXT,
+     .value = "COLUMN",
+     .help = "one group a level of this column of the log"},
+    {.name = "group",
+     .kind = CLI_LIST,
+     .value = "PREDICATE",
+     .help = "a group of those who meet it, as in \"AGE>75\", \"APOE4!=0\", \"PTGENDER=Female\"; "
+             "several times for several groups, which may overlap"},
+    {.name = "pool",
+     .kind = CLI_TEXT,
+     .value = "HOW",
+     .help = "partial (default): groups have a common distribution; none: they have nothing to do "
+             "with each other; holm: the same, and contrasts are adjusted"},
+    {.name = "dynamics",
+     .kind = CLI_TEXT,
+     .value = "WHOSE",
+     .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
+             "its own log as well, contrasts both ways"},
+    CLI_FREE_OPTION("what to infer instead of the file's `free`"),
+    CLI_KEY_OPTION("chains"),
+    CLI_KEY_OPTION("draws"),
+    CLI_KEY_OPTION("warmup"),
+    CLI_KEY_OPTION("thin"),
+    CLI_KEY_OPTION("seed"),
+    CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
+    {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
+    CLI_WHERE_OPTION,
+    CLI_SET_OPTION,
+    CLI_JSON_OPTION,
+    CLI_END,
+};
+
+const cli_command cli_audit = {
+    .name = "audit",
+    .arguments = "PROBLEM DATA... --by COLUMN | --group PREDICATE... -o RUN",
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .summary = "Compare how groups decide",
+    .description =
+        "Infers the free parameters of every group of trajectories and of all, with partial "
+        "pooling, "
+        "and\n"
+        "the contrasts between groups: of a column each pair (beyond 10 groups each against the "
+        "rest), of\n"
+        "predicates each against the rest, the other predicates held. A verdict a group says "
+        "whether its\n"
+        "data identify it, the prior decides, or it failed. Leaves a folder with run.nc, "
+        "summary.json and\n"
+        "config.yaml, which the same command reads again.",
+    .options = options,
+    .run = run,
+    .keys = idm_request_keys,
+    .defaults = defaults,
+};

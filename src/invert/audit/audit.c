@@ -1,0 +1,351 @@
+/* Audits: cells opened, drawn and judged.
+ *
+ * Contents: the answer · cells · the whole */
+#include "idm/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/checksum.h"
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "invert/audit/dynamics.h"
+#include "invert/audit/judge.h"
+#include "invert/audit/words.h"
+#include "invert/finer.h"
+#include "invert/label.h"
+
+const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
+
+const char *idm_pool_word(idm_pool pool)
+{
+  return (unsigned)pool <= IDM_POOL_HOLM ? idm_audit_pool_words[pool] : NULL;
+}
+
+const char *idm_audit_verdict_word(idm_audit_verdict verdict)
+{
+  static const char *const words[] = {"identified", "prior-driven", "failed"};
+  return (unsigned)verdict < 3 ? words[verdict] : NULL;
+}
+
+const char *const idm_audit_dynamics_words[] = {"pooled", "group", NULL};
+
+const char *idm_audit_dynamics_word(idm_audit_dynamics dynamics)
+{
+  return (unsigned)dynamics <= IDM_AUDIT_BY_GROUP ? idm_audit_dynamics_words[dynamics] : NULL;
+}
+
+void idm_audit_settings_default(idm_audit_settings *settings)
+{
+  if (!settings) return;
+  *settings = (idm_audit_settings){0};
+  idm_fit_settings_default(&settings->fit);
+  settings->fit.keep = IDM_KEEP_NOTHING;
+  settings->fit.warmup = 200; /* proposals come from modes: there is little to adapt */
+}
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+static void destroy_numbers(idm_audit_number *number, size_t count)
+{
+  for (size_t i = 0; number && i < count; i++) free(number[i].draw);
+  free(number);
+}
+
+void idm_audit_destroy(idm_audit *a)
+{
+  if (!a) return;
+  const size_t d = a->coordinate.count;
+  for (size_t i = 0; a->group && i < a->groups; i++) {
+    free(a->group[i].name);
+    idm_notes_clear(&a->group[i].reasons);
+    destroy_numbers(a->group[i].number, d);
+  }
+  for (size_t i = 0; a->contrast && i < a->contrasts; i++) {
+    free(a->contrast[i].group);
+    free(a->contrast[i].against);
+    destroy_numbers(a->contrast[i].number, d);
+    destroy_numbers(a->contrast[i].pooled, d);
+  }
+  destroy_numbers(a->mean, d);
+  destroy_numbers(a->sd, d);
+  free(a->group);
+  free(a->contrast);
+  idm_notes_clear(&a->remarks);
+  idm_labels_destroy(&a->coordinate);
+  free(a);
+}
+
+static idm_audit_number *make_numbers(const idm_audit *a)
+{
+  const size_t d = a->coordinate.count;
+  idm_audit_number *number = idm_new(d, sizeof *number);
+  bool made = number;
+  for (size_t j = 0; j < d && made; j++) {
+    number[j] = (idm_audit_number){.contraction = NAN,
+                                   .prior_shift = NAN,
+                                   .own = NAN,
+                                   .positive = NAN,
+                                   .adjusted = NAN,
+                                   .shift = NAN,
+                                   .draw = idm_new(a->chains * a->draws, sizeof(double))};
+    made = number[j].draw;
+  }
+  if (made) return number;
+  destroy_numbers(number, d);
+  return NULL;
+}
+
+static char *copy_text(const char *text)
+{
+  return idm_text_copy(text, strlen(text));
+}
+
+/* Whether a trajectory counts for a group; for the last, which is all, whether it has a group. */
+static bool counts(const idm_groups *g, size_t group, size_t trajectory)
+{
+  if (group < g->name.count) return g->member[group * g->trajectories + trajectory];
+  bool in = !g->partition;
+  for (size_t i = 0; i < g->name.count && !in; i++)
+    in = g->member[i * g->trajectories + trajectory];
+  return in;
+}
+
+static idm_status count_people(const idm_data *data, const idm_groups *g, size_t at,
+                               idm_audit_group *group, idm_error *opt_error)
+{
+  bool *seen = idm_new(data->agent_name.count, sizeof *seen);
+  if (!seen) return idm_fail_memory(opt_error);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (!counts(g, at, t)) continue;
+    group->trajectories++;
+    group->agents += !seen[data->agent[t]];
+    seen[data->agent[t]] = true;
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++)
+      group->decisions +=
+          data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
+  }
+  free(seen);
+  return IDM_OK;
+}
+
+static idm_status name_coordinates(const idm_parameters *p, idm_labels *coordinate,
+                                   idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(coordinate, p->items, opt_error);
+  for (size_t i = 0; i < p->items && status == IDM_OK; i++) {
+    char name[IDM_ENTRY + 200];
+    idm_parameter_called(p, &p->item[i], name, sizeof name);
+    status = idm_labels_set(coordinate, i, name, strlen(name), opt_error);
+  }
+  return status;
+}
+
+/* Names, sizes and room for draws. */
+static idm_status fill_names(const idm_data *data, const idm_groups *g, const audit_plan *plan,
+                             idm_audit *a, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < a->groups && status == IDM_OK; i++) {
+    idm_audit_group *group = &a->group[i];
+    group->name = copy_text(i < g->name.count ? g->name.name[i] : "all");
+    group->number = make_numbers(a);
+    status = group->name && group->number ? count_people(data, g, i, group, opt_error)
+                                          : idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < a->contrasts && status == IDM_OK; i++) {
+    idm_audit_contrast *contrast = &a->contrast[i];
+    const size_t against = plan->pair[i][1];
+    contrast->group = copy_text(g->name.name[plan->pair[i][0]]);
+    contrast->against = copy_text(against < g->name.count ? g->name.name[against] : "rest");
+    contrast->number = make_numbers(a);
+    if (!contrast->group || !contrast->against || !contrast->number)
+      status = idm_fail_memory(opt_error);
+  }
+  return status;
+}
+
+static idm_status create(const idm_data *data, const idm_groups *g, const audit_plan *plan,
+                         const idm_audit_settings *asked, idm_audit **ret_audit,
+                         idm_error *opt_error)
+{
+  const idm_fit_settings *settings = plan->model.settings;
+  idm_audit *a = *ret_audit = idm_new(1, sizeof *a);
+  if (!a) return idm_fail_memory(opt_error);
+  a->pool = asked->pool;
+  a->dynamics = asked->dynamics;
+  a->chains = settings->chains;
+  a->draws = (size_t)settings->draws;
+  a->warmup = settings->warmup;
+  a->seed = settings->seed;
+  a->resolution = idm_lattice_resolution(plan->model.cell[0].problem);
+  const idm_status status =
+      name_coordinates(plan->model.cell[0].f.parameters, &a->coordinate, opt_error);
+  if (status != IDM_OK) return status;
+  a->group = idm_new(plan->groups, sizeof *a->group);
+  a->groups = a->group ? plan->groups : 0;
+  a->contrast = idm_new(plan->contrasts, sizeof *a->contrast);
+  a->contrasts = a->contrast ? plan->contrasts : 0;
+  if (plan->model.pooled) {
+    a->mean = make_numbers(a);
+    a->sd = make_numbers(a);
+    if (!a->mean || !a->sd) return idm_fail_memory(opt_error);
+  }
+  if (!a->group || !a->contrast) return idm_fail_memory(opt_error);
+  return fill_names(data, g, plan, a, opt_error);
+}
+
+/* --- cells ---------------------------------------------------------------------------------- */
+
+static idm_status set_priors(const idm_problem *problem, audit_model *m, idm_error *opt_error)
+{
+  idm_parameters *parameters = NULL;
+  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status != IDM_OK) return status;
+  m->dimension = parameters->dimension;
+  m->mean = idm_new(m->dimension, sizeof *m->mean);
+  m->sd = idm_new(m->dimension, sizeof *m->sd);
+  status = m->mean && m->sd ? idm_audit_priors(parameters, m->mean, m->sd, opt_error)
+                            : idm_fail_memory(opt_error);
+  idm_parameters_destroy(parameters);
+  return status;
+}
+
+/* Cells opened side by side. */
+typedef struct opening {
+  audit_model *model;
+  bool learn;         /* dynamics of its own */
+  idm_status *status; /* [cell] */
+  idm_error *error;
+} opening;
+
+static void open_cell(void *context, size_t cell)
+{
+  const opening *o = context;
+  const audit_model *m = o->model;
+  audit_cell *c = &m->cell[cell];
+  idm_status status = IDM_OK;
+  if (o->learn) {
+    status = idm_audit_learn(c->problem, c->data, &c->learnt, &o->error[cell]);
+    if (status == IDM_OK) c->problem = c->learnt;
+  }
+  if (status == IDM_OK)
+    status = idm_audit_cell_open(c, m->settings, m->mean, m->sd, &o->error[cell]);
+  o->status[cell] = status;
+}
+
+static idm_status open_cells(audit_model *m, bool learn, idm_error *opt_error)
+{
+  opening o = {.model = m, .learn = learn};
+  o.status = idm_new(m->cells, sizeof *o.status);
+  o.error = idm_new(m->cells, sizeof *o.error);
+  idm_status status = o.status && o.error ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(m->cells, m->settings->threads, open_cell, NULL, &o, opt_error);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
+    status = o.status[c];
+    if (status != IDM_OK && opt_error) *opt_error = o.error[c];
+  }
+  free(o.status);
+  free(o.error);
+  return status;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* Streams go by everything that is asked for. */
+static uint64_t key_of(const idm_problem *problem, const idm_data *data, const idm_groups *g,
+                       const idm_audit_settings *settings)
+{
+  uint64_t key = idm_label_request(NULL, problem, data, &settings->fit);
+  const char *const words[] = {idm_pool_word(settings->pool),
+                               idm_audit_dynamics_word(settings->dynamics)};
+  for (size_t i = 0; i < 2; i++) key = idm_checksum(key, words[i], strlen(words[i]) + 1);
+  for (size_t i = 0; i < g->name.count; i++)
+    key = idm_checksum(key, g->name.name[i], strlen(g->name.name[i]) + 1);
+  return idm_checksum(key, (const char *)g->member, g->name.count * g->trajectories);
+}
+
+static idm_status check(const idm_data *data, const idm_groups *g,
+                        const idm_audit_settings *settings, idm_error *opt_error)
+{
+  if (!idm_pool_word(settings->pool) || !idm_audit_dynamics_word(settings->dynamics))
+    return idm_fail(opt_error, IDM_USAGE, "there is no such way of pooling");
+  if (g->trajectories != data->trajectories || !g->name.count)
+    return idm_fail(opt_error, IDM_USAGE, "the groups are of another log");
+  return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
+}
+
+/* One way: with the dynamics that the settings name. */
+static idm_status run_once(const idm_problem *problem, const idm_data *data,
+                           const idm_groups *groups, const idm_audit_settings *settings,
+                           const audit_watch *watch, idm_audit **ret_audit, idm_error *opt_error)
+{
+  audit_plan plan = {0};
+  audit_draws draws = {0};
+  const double last = watch->to - 0.1 * (watch->to - watch->from);
+  const audit_watch sampling = {watch->opt_watch, watch->from, last};
+  const audit_watch judging = {watch->opt_watch, last, watch->to};
+  idm_status status =
+      idm_audit_plan(problem, data, groups, settings->pool, &settings->fit, &plan, opt_error);
+  if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
+  if (status == IDM_OK) {
+    plan.model.key = key_of(problem, data, groups, settings);
+    status = open_cells(&plan.model, settings->dynamics == IDM_AUDIT_BY_GROUP, opt_error);
+  }
+  if (status == IDM_OK) status = idm_audit_sample(&plan.model, 1, 0, &sampling, &draws, opt_error);
+  if (status == IDM_OK) status = create(data, groups, &plan, settings, ret_audit, opt_error);
+  if (status == IDM_OK) status = idm_audit_judge(&plan, &draws, &judging, *ret_audit, opt_error);
+  idm_audit_draws_clear(&draws);
+  idm_audit_plan_clear(&plan);
+  return status;
+}
+
+/* How the choice of dynamics moves the answer: `pooled` gives its contrasts away. */
+static void compare_ways(idm_audit *a, idm_audit *pooled)
+{
+  const size_t d = a->coordinate.count;
+  for (size_t i = 0; i < a->groups * d; i++) {
+    idm_audit_number *n = &a->group[i / d].number[i % d];
+    n->shift = n->diagnosis.mean - pooled->group[i / d].number[i % d].diagnosis.mean;
+  }
+  for (size_t i = 0; i < a->contrasts; i++) {
+    idm_audit_contrast *c = &a->contrast[i];
+    c->pooled = pooled->contrast[i].number;
+    pooled->contrast[i].number = NULL;
+    for (size_t j = 0; j < d; j++) {
+      idm_audit_number *n = &c->number[j];
+      const idm_audit_number *other = &c->pooled[j];
+      n->shift = n->diagnosis.mean - other->diagnosis.mean;
+      c->depends = c->depends || n->diagnosis.mean * other->diagnosis.mean < 0 ||
+                   n->flagged != other->flagged;
+    }
+  }
+}
+
+idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
+                         const idm_audit_settings *settings, const idm_fit_watch *opt_watch,
+                         idm_audit **ret_audit, idm_error *opt_error)
+{
+  idm_require(problem, data, groups, settings, ret_audit);
+  *ret_audit = NULL;
+  idm_audit *pooled = NULL;
+  idm_audit_settings other = *settings;
+  other.dynamics = IDM_AUDIT_POOLED;
+  const bool both = settings->dynamics == IDM_AUDIT_BY_GROUP;
+  const audit_watch first = {opt_watch, 0, 0.5};
+  const audit_watch last = {opt_watch, both ? 0.5 : 0, 1};
+  idm_status status = check(data, groups, settings, opt_error);
+  if (status == IDM_OK && both)
+    status = run_once(problem, data, groups, &other, &first, &pooled, opt_error);
+  if (status == IDM_OK)
+    status = run_once(problem, data, groups, settings, &last, ret_audit, opt_error);
+  if (status == IDM_OK && both) compare_ways(*ret_audit, pooled);
+  idm_audit_destroy(pooled);
+  if (status != IDM_OK) {
+    idm_audit_destroy(*ret_audit);
+    *ret_audit = NULL;
+  }
+  return status;
+}

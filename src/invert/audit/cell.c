@@ -1,0 +1,105 @@
+/* Cells: people who share one vector of free numbers, and what their log says of it, about. */
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "idm/inverse.h"
+#include "invert/audit/dynamics.h"
+#include "invert/audit/model.h"
+#include "invert/matching/start.h"
+
+void idm_audit_cell_close(audit_cell *cell)
+{
+  idm_fit_close(&cell->f);
+  idm_audit_learnt_destroy(cell->learnt);
+  idm_data_destroy(cell->data);
+  free(cell->precision);
+  free(cell->pull);
+  free(cell->start);
+  *cell = (audit_cell){0};
+}
+
+idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, double *sd,
+                            idm_error *opt_error)
+{
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    const char *name = parameters->theta->block[item->block].info->name;
+    const bool open = isinf(item->lower) && isinf(item->upper);
+    if (!idm_parameter_is_scalar(item) || item->prior->kind != IDM_PRIOR_NORMAL || !open)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "an audit compares groups in coordinates that are unbounded and have a "
+                      "normal prior, and the free block '%s' (prior %s) is none; give it one, as "
+                      "in free: {%s: {prior: {normal: [0, 1]}}}, or hold it",
+                      name, idm_prior_name(item->prior->kind), name);
+    mean[item->first] = item->prior->argument[0];
+    sd[item->first] = item->prior->argument[1];
+  }
+  return IDM_OK;
+}
+
+/* log L about the mode m of the posterior: the precision of the posterior less that of the prior
+ * (what rounding leaves below 0 is nothing), and the slope (m - M)/s^2 that balances the prior. */
+static idm_status approximate(audit_cell *cell, const start *s, const double *mean,
+                              const double *sd, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  double *work = idm_new(2 * d * d + d, sizeof *work);
+  if (!work) return idm_fail_memory(opt_error);
+  double *vectors = work + d * d;
+  double *values = vectors + d * d;
+  memcpy(work, s->covariance, d * d * sizeof *work);
+  if (s->definite && idm_cholesky(d, work)) {
+    idm_cholesky_inverse(d, work, vectors);
+    memcpy(work, vectors, d * d * sizeof *work);
+    for (size_t i = 0; i < d; i++) work[i * (d + 1)] -= 1 / (sd[i] * sd[i]);
+    idm_symmetric_eigen(d, work, values, vectors);
+    for (size_t k = 0; k < d; k++)
+      for (size_t i = 0; values[k] > 0 && i < d; i++)
+        for (size_t j = 0; j < d; j++)
+          cell->precision[i * d + j] += values[k] * vectors[k * d + i] * vectors[k * d + j];
+  }
+  for (size_t i = 0; i < d; i++) {
+    cell->pull[i] = (s->mode[i] - mean[i]) / (sd[i] * sd[i]);
+    for (size_t j = 0; j < d; j++) cell->pull[i] += cell->precision[i * d + j] * s->mode[j];
+  }
+  free(work);
+  return IDM_OK;
+}
+
+/* Every chain plans around the one mode, and starts at a place of its own. */
+static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  start *own = NULL;
+  idm_status status = idm_start_create(d, &own, opt_error);
+  for (size_t i = 0; i < cell->f.matchings && status == IDM_OK; i++) {
+    memcpy(own->mode, found->mode, d * sizeof *own->mode);
+    memcpy(own->covariance, found->covariance, d * d * sizeof *own->covariance);
+    own->definite = found->definite;
+    status = idm_start_settle(&cell->f, i, own, opt_error);
+    memcpy(cell->start + i * d, own->x, d * sizeof *own->x);
+  }
+  idm_start_destroy(own);
+  return status;
+}
+
+idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
+                               const double *mean, const double *sd, idm_error *opt_error)
+{
+  start *found = NULL;
+  idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
+                                   settings, settings->chains, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t d = cell->f.parameters->dimension;
+  cell->precision = idm_new(d * d, sizeof *cell->precision);
+  cell->pull = idm_new(d, sizeof *cell->pull);
+  cell->start = idm_new(settings->chains * d, sizeof *cell->start);
+  if (!cell->precision || !cell->pull || !cell->start) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_start_create(d, &found, opt_error);
+  if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
+  if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
+  if (status == IDM_OK) status = settle(cell, found, opt_error);
+  idm_start_destroy(found);
+  return status;
+}

@@ -1,0 +1,76 @@
+/* The model of an audit, whatever the groups are: cells of patients that share one vector of free
+ * numbers, and effects that cells share.
+ *
+ * In the coordinates of the scales cell c has x_c = mu + sum_k Z_ck e_k with e_k ~ normal(0, tau),
+ * mu ~ normal(M, s) and tau ~ halfnormal(s/2), each coordinate by itself, normal(M, s) being the
+ * prior of the block. For a partition Z is the identity, so that x_g ~ normal(mu, tau); for
+ * predicates cells are the patterns of joint membership, and Z says which predicates a cell meets.
+ * Without pooling mu = M and tau = s are held, which makes cells independent where Z is the
+ * identity. */
+#ifndef IDM_INVERT_AUDIT_MODEL_H
+#define IDM_INVERT_AUDIT_MODEL_H
+
+#include "idm/data.h"
+#include "idm/settings.h"
+#include "invert/matching/fit.h"
+
+/* People who share one vector of free numbers. */
+typedef struct audit_cell {
+  const idm_problem *problem; /* borrowed: that of all, or `learnt` */
+  idm_problem *learnt;        /* dynamics of its own; NULL where they are those of all */
+  idm_data *data;
+  fit f;             /* one matching a chain */
+  double *precision; /* [dimension][dimension], and */
+  double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
+  double *start;     /* [chain][dimension] */
+} audit_cell;
+
+typedef struct audit_model {
+  const idm_fit_settings *settings; /* borrowed */
+  bool pooled;
+  bool partition; /* share is the identity */
+  size_t dimension;
+  size_t cells;
+  size_t effects;
+  audit_cell *cell;
+  double *share; /* Z: [cell][effect], 0 or 1 */
+  double *mean;  /* [dimension]: M */
+  double *sd;    /* [dimension]: s */
+  uint64_t key;  /* of its random streams */
+} audit_model;
+
+/* Draws of a model: all but log_likelihood in the order [coordinate][chain][draw]. */
+typedef struct audit_draws {
+  size_t chains;
+  size_t draws;
+  double *mean;           /* mu */
+  double *sd;             /* tau */
+  double *effect;         /* [effect]: e */
+  double *cell;           /* [cell]: x */
+  double *log_likelihood; /* [cell][chain][draw] */
+  double acceptance;      /* of all moves of effects */
+} audit_draws;
+
+/* The free numbers as idm_parameters orders them: IDM_INPUT where one has a prior that is not
+ * normal, or a coordinate that is bounded. mean, sd: [dimension]. */
+idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, double *sd,
+                            idm_error *opt_error);
+/* Open a cell whose problem and data are set: mode, normal approximation and starting points. */
+idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
+                               const double *mean, const double *sd, idm_error *opt_error);
+void idm_audit_cell_close(audit_cell *cell);
+
+/* Watches, as idm_fit_watch does, with the share of the draws made. */
+typedef struct audit_watch {
+  const idm_fit_watch *opt_watch;
+  double from; /* share of the whole that is done when it begins, */
+  double to;   /* and when it ends */
+} audit_watch;
+
+/* Draws, with s and tau's scale multiplied by `scale` and random streams by `stream`; the same at
+ * any thread count. IDM_UNTRUSTED where it was stopped. */
+idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t stream,
+                            const audit_watch *watch, audit_draws *draws, idm_error *opt_error);
+void idm_audit_draws_clear(audit_draws *draws);
+
+#endif

@@ -1,0 +1,224 @@
+/* The life of an audit, and its summary.json.
+ *
+ * Contents: the summary · the folder */
+#include "idm/audit_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "io/json.h"
+#include "io/run/absolute.h"
+#include "io/run/folder.h"
+#include "io/run/people.h"
+#include "io/run/request.h"
+
+/* --- the summary ---------------------------------------------------------------------------- */
+
+static void set(json_t **object, const char *key, double value)
+{
+  idm_json_set(object, key, idm_json_number(value));
+}
+
+/* The usual fields, and those that this number has beside them. */
+static json_t *number_object(const idm_audit_number *n, bool contrast)
+{
+  json_t *object = idm_json_diagnosis(&n->diagnosis);
+  set(&object, "q2_5", n->low);
+  set(&object, "q97_5", n->high);
+  if (!isnan(n->contraction)) set(&object, "contraction", n->contraction);
+  if (!isnan(n->prior_shift)) set(&object, "prior_shift_in_sd", n->prior_shift);
+  if (!isnan(n->own)) set(&object, "own_share", n->own);
+  if (!isnan(n->shift)) set(&object, "shift_from_pooled_dynamics", n->shift);
+  if (!contrast) return object;
+  set(&object, "positive", n->positive);
+  if (!isnan(n->adjusted)) set(&object, "p_holm", n->adjusted);
+  idm_json_set(&object, "flagged", json_boolean(n->flagged));
+  return object;
+}
+
+static void put_numbers(json_t **object, const idm_audit *a, const idm_audit_number *number,
+                        bool contrast)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++)
+    idm_json_set(object, a->coordinate.name[j], number_object(&number[j], contrast));
+}
+
+static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
+{
+  json_t *object = json_object();
+  idm_json_set(&object, "trajectories", json_integer((json_int_t)g->trajectories));
+  idm_json_set(&object, "agents", json_integer((json_int_t)g->agents));
+  idm_json_set(&object, "decisions", json_integer((json_int_t)g->decisions));
+  put_numbers(&object, a, g->number, false);
+  if (g->alike.looked) {
+    json_t *alike = json_object();
+    set(&alike, "statistic", g->alike.statistic);
+    set(&alike, "expected", g->alike.expected);
+    set(&alike, "p", g->alike.p);
+    idm_json_set(&object, "agents_alike", alike);
+  }
+  idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
+  idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
+  return object;
+}
+
+static json_t *population_object(const idm_audit *a)
+{
+  json_t *object = json_object();
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    json_t *one = json_object();
+    idm_json_set(&one, "mean", number_object(&a->mean[j], false));
+    idm_json_set(&one, "sd", number_object(&a->sd[j], false));
+    idm_json_set(&object, a->coordinate.name[j], one);
+  }
+  return object;
+}
+
+static json_t *contrasts_array(const idm_audit *a)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; i < a->contrasts; i++) {
+    json_t *one = json_object();
+    idm_json_set(&one, "group", idm_json_text(a->contrast[i].group));
+    idm_json_set(&one, "against", idm_json_text(a->contrast[i].against));
+    put_numbers(&one, a, a->contrast[i].number, true);
+    if (a->contrast[i].pooled) {
+      json_t *pooled = json_object();
+      put_numbers(&pooled, a, a->contrast[i].pooled, true);
+      idm_json_set(&one, "pooled_dynamics", pooled);
+      idm_json_set(&one, "verdict",
+                   json_string(a->contrast[i].depends ? "depends on dynamics" : "either way"));
+    }
+    idm_json_append(&array, one);
+  }
+  return array;
+}
+
+static json_t *audit_object(const idm_audit *a)
+{
+  json_t *object = json_object();
+  char request[20];
+  snprintf(request, sizeof request, "%016" PRIx64, a->request);
+  if (a->request) idm_json_set(&object, "request", json_string(request));
+  idm_json_set(&object, "pool", json_string(idm_pool_word(a->pool)));
+  idm_json_set(&object, "dynamics", json_string(idm_audit_dynamics_word(a->dynamics)));
+  idm_json_set(&object, "chains", json_integer((json_int_t)a->chains));
+  idm_json_set(&object, "draws", json_integer((json_int_t)a->draws));
+  idm_json_set(&object, "warmup", json_integer(a->warmup));
+  idm_json_set(&object, "seed", json_integer((json_int_t)a->seed));
+  if (a->resolution) idm_json_set(&object, "resolution", json_integer(a->resolution));
+  json_t *groups = json_object();
+  for (size_t i = 0; i < a->groups; i++)
+    idm_json_set(&groups, a->group[i].name, group_object(a, &a->group[i]));
+  idm_json_set(&object, "groups", groups);
+  idm_json_set(&object, "contrasts", contrasts_array(a));
+  if (a->mean) idm_json_set(&object, "population", population_object(a));
+  idm_json_set(&object, "prior_sensitivity", json_string(a->refitted ? "fits" : "weights"));
+  json_t *verdict = json_object();
+  idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));
+  idm_json_set(&object, "verdict", verdict);
+  return object;
+}
+
+idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error)
+{
+  idm_require(audit, path);
+  char *text = idm_json_dump(audit_object(audit), JSON_INDENT(1));
+  if (!text) return idm_fail_memory(opt_error);
+  idm_file *file = NULL;
+  const idm_status status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) idm_file_printf(file, "%s\n", text);
+  free(text);
+  return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
+}
+
+/* --- the folder ----------------------------------------------------------------------------- */
+
+static idm_status write_config(const idm_problem *problem, const idm_audit_request *request,
+                               const char *path, idm_error *opt_error)
+{
+  idm_request kept = request->request;
+  idm_emitter out;
+  idm_request_make_absolute(&kept);
+  idm_emit_begin(&out, path);
+  idm_put_request(&out, problem, &kept);
+  idm_emit_mapping(&out, "audit", IDM_EMIT_BLOCK);
+  idm_put_keys(&out, idm_audit_keys(), request);
+  idm_emit_mapping_end(&out);
+  return idm_emit_end(&out, opt_error);
+}
+
+/* The lattice that everybody together asks for; groups are planned for on the same one. */
+static idm_status refine(const idm_problem *problem, const idm_data *data,
+                         const idm_fit_settings *settings, idm_problem *refined,
+                         idm_refinement *refinement, idm_error *opt_error)
+{
+  const idm_status status = idm_refine(problem, data, settings, refinement, opt_error);
+  *refined = *problem;
+  if (refinement->resolution) refined->agent.resolution = refinement->resolution;
+  return status;
+}
+
+static idm_status write_results(const idm_audit *audit, const char *folder, idm_error *opt_error)
+{
+  char path[IDM_PATH];
+  const idm_status status =
+      idm_audit_write_netcdf(audit, idm_folder_path(folder, IDM_FILE_POSTERIOR, path), opt_error);
+  if (status != IDM_OK) return status;
+  return idm_audit_write(audit, idm_folder_path(folder, IDM_FILE_SUMMARY, path), opt_error);
+}
+
+/* Everything once the folder is there. */
+static idm_status audit(idm_folder *folder, const idm_problem *problem, const idm_data *data,
+                        const idm_groups *groups, const idm_audit_request *request,
+                        const idm_fit_watch *watch, idm_audit **ret_audit, idm_error *opt_error)
+{
+  char path[IDM_PATH];
+  idm_problem refined;
+  idm_refinement refinement = {0};
+  const idm_audit_settings settings = {request->request.settings, request->pool, request->dynamics};
+  idm_status status = write_config(problem, request,
+                                   idm_folder_path(folder->work, IDM_FILE_CONFIG, path), opt_error);
+  if (status == IDM_OK)
+    status = refine(problem, data, &settings.fit, &refined, &refinement, opt_error);
+  if (status == IDM_OK)
+    status = idm_audit_run(&refined, data, groups, &settings, watch, ret_audit, opt_error);
+  if (status != IDM_OK) return status;
+  (*ret_audit)->request = idm_audit_request_label(problem, request);
+  if (refinement.steps) idm_refinement_remark(&refinement, &(*ret_audit)->remarks);
+  status = write_results(*ret_audit, folder->work, opt_error);
+  return status == IDM_OK ? idm_folder_commit(folder, opt_error) : status;
+}
+
+idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_problem *problem,
+                         const idm_data *data, const idm_audit_request *request,
+                         idm_progress opt_progress, void *context, idm_audit **ret_audit,
+                         idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder, problem, data, request, ret_audit);
+  *ret_audit = NULL;
+  idm_folder made;
+  idm_groups *groups = NULL;
+  const idm_fit_watch watch = {.progress = opt_progress, .context = context};
+  if (mode == IDM_RUN_RESUME)
+    return idm_fail(opt_error, IDM_USAGE, "an audit cannot be resumed; begin it anew");
+  idm_status status = idm_request_check(problem, &request->request, opt_error);
+  if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = idm_folder_begin(&made, folder, mode, &request->request, opt_error);
+  if (status == IDM_OK) {
+    status = audit(&made, problem, data, groups, request, &watch, ret_audit, opt_error);
+    idm_folder_end(&made, status == IDM_OK);
+  }
+  idm_groups_destroy(groups);
+  if (status != IDM_OK) {
+    idm_audit_destroy(*ret_audit);
+    *ret_audit = NULL;
+  }
+  return status;
+}

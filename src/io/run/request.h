@@ -1,0 +1,18 @@
+/* config.yaml, from within: what other runs than fits share of it. */
+#ifndef IDM_IO_RUN_REQUEST_H
+#define IDM_IO_RUN_REQUEST_H
+
+#include "idm/request.h"
+#include "io/yaml/emit.h"
+#include "io/yaml/tree.h"
+
+/* The complete problem, then the section `fit`. */
+void idm_put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request);
+/* Fields by their keys; texts that are not set are left out. */
+void idm_put_keys(idm_emitter *out, const idm_key *keys, const void *fields);
+/* The section `fit` of a file into a request, where there is one. */
+idm_status idm_request_read_section(const idm_yaml_tree *tree, idm_request *request);
+/* Whether a file has such a section, which is a mapping. */
+bool idm_yaml_has_section(const char *path, const char *name);
+
+#endif

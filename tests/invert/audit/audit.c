@@ -1,0 +1,110 @@
+/* Audits as a whole: what is refused, what stops, and dynamics of each group. */
+#include <math.h>
+#include <string.h>
+
+#include "invert/audit/audit_support.h"
+
+static void words_are_as_in_files(void **state)
+{
+  (void)state;
+  assert_string_equal(idm_pool_word(IDM_POOL_HOLM), "holm");
+  assert_null(idm_pool_word((idm_pool)7));
+  assert_string_equal(idm_audit_dynamics_word(IDM_AUDIT_BY_GROUP), "group");
+  assert_string_equal(idm_audit_verdict_word(IDM_AUDIT_PRIOR_DRIVEN), "prior-driven");
+}
+
+static bool stop_at_once(void *context, const idm_work *work)
+{
+  double *done = context;
+  assert_true(work->done >= *done && work->done <= 1);
+  *done = work->done;
+  return work->done > 0.1;
+}
+
+static void a_watch_stops_it(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.5, 0.8}, 2, 30);
+  idm_audit_settings settings = audit_settings();
+  idm_groups *groups;
+  idm_audit *audit;
+  double done = 0;
+  const idm_fit_watch watch = {.progress = stop_at_once, .context = &done};
+  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
+  settings.fit.draws = 20000;
+  assert_int_equal(idm_audit_run(problem, data, groups, &settings, &watch, &audit, &support_error),
+                   IDM_UNTRUSTED);
+  assert_null(audit);
+  idm_groups_destroy(groups);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void other_priors_are_refused(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.5, 0.8}, 2, 5);
+  const idm_audit_settings settings = audit_settings();
+  idm_groups *groups;
+  idm_audit *audit;
+  idm_error error = {0};
+  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
+  check(idm_problem_free(problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
+                         &support_error));
+  assert_int_equal(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &error),
+                   IDM_INPUT);
+  assert_non_null(strstr(error.message, "the free block 'alpha' (prior uniform)"));
+  /* A list of models does not follow dynamics that move. */
+  idm_audit_settings both = settings;
+  both.dynamics = IDM_AUDIT_BY_GROUP;
+  both.fit.draws = 20;
+  check(
+      idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}", &support_error));
+  assert_int_equal(idm_audit_run(problem, data, groups, &both, NULL, &audit, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "models"));
+  idm_groups_destroy(groups);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Both ways are reported: the shift is the difference of the two means. */
+static void dynamics_of_each_group_are_compared_with_those_of_all(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  const idm_model_rule rule = {.perturb = {0, 0.1}};
+  check(idm_problem_apply_rule(problem, &rule, &support_error));
+  idm_data *data = audit_data(problem, (const double[]){0.5, 1.5}, 2, 60);
+  idm_audit_settings settings = audit_settings();
+  idm_groups *groups;
+  idm_audit *audit;
+  settings.fit.draws = 100;
+  settings.dynamics = IDM_AUDIT_BY_GROUP;
+  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  const idm_audit_contrast *c = &audit->contrast[0];
+  assert_int_equal(audit->dynamics, IDM_AUDIT_BY_GROUP);
+  assert_non_null(c->pooled);
+  assert_near(c->number[0].shift, c->number[0].diagnosis.mean - c->pooled[0].diagnosis.mean, 1e-12);
+  assert_true(fabs(c->number[0].shift) > 1e-6);
+  const bool turned = c->number[0].diagnosis.mean * c->pooled[0].diagnosis.mean < 0;
+  assert_true(c->depends == (turned || c->number[0].flagged != c->pooled[0].flagged));
+  assert_true(isfinite(audit->group[0].number[0].shift));
+  idm_audit_destroy(audit);
+  idm_groups_destroy(groups);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(words_are_as_in_files),
+      cmocka_unit_test(a_watch_stops_it),
+      cmocka_unit_test(other_priors_are_refused),
+      cmocka_unit_test(dynamics_of_each_group_are_compared_with_those_of_all),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* Verdicts on groups: who is identified, who is the prior's, who failed; and Holm. */
+#include "invert/audit/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/audit/audit_support.h"
+
+/* Against p.adjust(c(.01, .04, .03, .5), "holm") of R. */
+static void holm_is_that_of_r(void **state)
+{
+  (void)state;
+  double p[] = {0.01, 0.04, 0.03, 0.5};
+  static const double adjusted[] = {0.04, 0.09, 0.09, 0.5};
+  check(idm_audit_holm(p, 4, &support_error));
+  for (size_t i = 0; i < 4; i++) assert_near(p[i], adjusted[i], 1e-12);
+}
+
+static idm_audit *audit_of(const idm_problem *problem, const idm_data *data, idm_pool pool)
+{
+  idm_audit_settings settings = audit_settings();
+  idm_groups *groups;
+  idm_audit *audit;
+  settings.pool = pool;
+  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  idm_groups_destroy(groups);
+  return audit;
+}
+
+static bool says(const idm_audit_group *group, const char *words)
+{
+  for (size_t i = 0; i < group->reasons.count; i++)
+    if (strstr(group->reasons.text[i], words)) return true;
+  return false;
+}
+
+/* Three patients say next to nothing under a prior that is narrow. */
+static void little_data_are_the_priors(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(0.2);
+  idm_data *data = audit_data(problem, (const double[]){0.5, 0.5}, 2, 3);
+  idm_audit *audit = audit_of(problem, data, IDM_POOL_NONE);
+  for (size_t g = 0; g < 2; g++) {
+    assert_int_equal(audit->group[g].verdict, IDM_AUDIT_PRIOR_DRIVEN);
+    assert_true(audit->group[g].number[0].contraction < 0.5);
+    assert_true(says(&audit->group[g], "hardly narrower than its prior"));
+  }
+  assert_true(audit->trusted);
+  idm_audit_destroy(audit);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Groups that differ are told apart, with nothing to say against them. */
+static void much_data_identify(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.5, 2}, 2, 150);
+  idm_audit *audit = audit_of(problem, data, IDM_POOL_PARTIAL);
+  assert_int_equal(audit->groups, 3);
+  assert_string_equal(audit->group[2].name, "all");
+  for (size_t g = 0; g < 3; g++) {
+    assert_int_equal(audit->group[g].verdict, IDM_AUDIT_IDENTIFIED);
+    assert_int_equal(audit->group[g].reasons.count, 0);
+    assert_int_equal(audit->group[g].trajectories, g < 2 ? 150 : 300);
+    assert_int_equal(audit->group[g].agents, g < 2 ? 150 : 300);
+  }
+  assert_true(audit->group[0].number[0].own > 0.8);
+  assert_true(audit->contrast[0].number[0].flagged);
+  assert_true(audit->contrast[0].number[0].positive > 0.999);
+  assert_string_equal(audit->contrast[0].group, "b");
+  assert_string_equal(audit->contrast[0].against, "a");
+  assert_null(audit->contrast[0].pooled);
+  idm_audit_destroy(audit);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Two clinicians who are nothing alike, in one group: a column that goes across them. */
+static void agents_that_differ_fail_their_group(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.2, 5}, 2, 100);
+  for (size_t t = 0; t < data->trajectories; t++) data->agent[t] = (uint32_t)(t / 100);
+  idm_audit_settings settings = audit_settings();
+  idm_groups *groups;
+  idm_audit *audit;
+  settings.fit.draws = 200;
+  check(idm_groups_by(data, "sex", &groups, NULL, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  for (size_t g = 0; g < 2; g++) {
+    assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
+    assert_true(says(&audit->group[g], "its 2 agents are not alike enough"));
+  }
+  assert_false(audit->trusted);
+  idm_audit_destroy(audit);
+  idm_groups_destroy(groups);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(holm_is_that_of_r),
+      cmocka_unit_test(little_data_are_the_priors),
+      cmocka_unit_test(much_data_identify),
+      cmocka_unit_test(agents_that_differ_fail_their_group),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

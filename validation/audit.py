@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Audits of groups whose optimism is known.
+
+usage: audit.py PROGRAM FOLDER [SEEDS]
+
+Three groups of a clinic like DIAG at r = 19, 1/beta free, SEEDS logs (20) of each kind:
+
+differ    1/beta differs between groups: 90 % intervals of the four values (the groups and all) cover in at least 64 of
+          80 cases, and the groups stand in their order;
+alike     1/beta is the same: at most 6 of 60 contrasts are flagged at 95 %;
+dynamics  1/beta is the same and one group has a worse test, which its doctors know: with the dynamics of all the audit
+          sees a difference that is none, and says that it depends on them.
+
+What is done is kept in FOLDER, and the same command goes on where it stopped.
+"""
+import concurrent.futures
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+PROBLEM = """
+name: clinic
+states: [healthy, diseased]
+actions: [declare_healthy, declare_diseased, monitor]
+observations: [negative, positive]
+start: [0.5, 0.5]
+discount: 0.95
+ends: [declare_healthy, declare_diseased]
+transition: {monitor: identity, declare_healthy: uniform, declare_diseased: uniform}
+observation: {"*": [[%(right)g, %(wrong)g], [%(wrong)g, %(right)g]]}
+utility: {monitor: -1, declare_healthy: [10, -36], declare_diseased: [-36, 10]}
+models: {perturb: {observation: 0.1}}
+agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0, resolution: 19, evaluate: interpolate}
+free: {beta: {scale: inverse, prior: {normal: [0, 1]}}}
+"""
+GROUPS = "abc"
+PATIENTS = 200
+KINDS = {  # 1/beta, and how often the test is right, of each group
+    "differ": ((0.1, 0.4, 0.7), (0.7, 0.7, 0.7)),
+    "alike": ((0.4, 0.4, 0.4), (0.7, 0.7, 0.7)),
+    "dynamics": ((0.4, 0.4, 0.4), (0.7, 0.7, 0.6)),
+}
+
+
+def run(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("%s: %s" % (" ".join(map(str, arguments)), done.stderr))
+    return done.stdout
+
+
+def problem(folder, right):
+    path = folder / ("clinic-%g.yaml" % right)
+    if not path.exists():
+        path.write_text(PROBLEM % {"right": right, "wrong": 1 - right})
+    return path
+
+
+def make_log(program, folder, kind, seed, path):
+    optimism, right = KINDS[kind]
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        for i, group in enumerate(GROUPS):
+            text = run(program, "simulate", problem(folder, right[i]), "-n", PATIENTS, "--seed", 100 * seed + i,
+                       "--set", "beta=%r" % (1 / optimism[i]))
+            for row, cells in enumerate(csv.reader(io.StringIO(text))):
+                if row:
+                    writer.writerow(["%s%s" % (group, cell) for cell in cells[:2]] + cells[2:] + [group])
+                elif not i:
+                    writer.writerow(cells + ["group"])
+
+
+def audit(program, folder, kind, seed):
+    """The summary of one log's audit, kept."""
+    kept = folder / ("%s-%d.json" % (kind, seed))
+    if not kept.exists():
+        log = folder / ("%s-%d.csv" % (kind, seed))
+        make_log(program, folder, kind, seed, log)
+        text = run(program, "audit", problem(folder, 0.7), log, "--by", "group", "--threads", 1, "--draws", 500, "--seed",
+                   seed, "--dynamics", "group" if kind == "dynamics" else "pooled", "--json", "--overwrite",
+                   "-o", folder / ("%s-%d" % (kind, seed)))
+        kept.write_text(text)
+        log.unlink()
+    return json.loads(kept.read_text())
+
+
+def covers(number, truth):
+    return number["q5"] <= truth <= number["q95"]
+
+
+def main():
+    program, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+    seeds = range(1, 1 + (int(sys.argv[3]) if len(sys.argv) > 3 else 20))
+    folder.mkdir(parents=True, exist_ok=True)
+    for right in (0.6, 0.7):
+        problem(folder, right)
+    jobs = [(kind, seed) for kind in KINDS for seed in seeds]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(jobs, pool.map(lambda job: audit(program, folder, *job), jobs)))
+    failed = []
+
+    def expect(holds, sentence):
+        print("%s  %s" % ("ok  " if holds else "FAIL", sentence))
+        if not holds:
+            failed.append(sentence)
+
+    n = len(seeds)
+    truth = dict(zip(GROUPS, KINDS["differ"][0]))
+    truth["all"] = sum(truth.values()) / len(truth)
+    values = [(found["differ", seed]["groups"], name) for seed in seeds for name in truth]
+    covered = sum(covers(groups[name]["inverse_beta"], truth[name]) for groups, name in values)
+    expect(covered >= 64 * n / 20, "%d of %d intervals of 90 %% cover" % (covered, len(values)))
+    means = [[found["differ", seed]["groups"][g]["inverse_beta"]["mean"] for g in GROUPS] for seed in seeds]
+    ordered = sum(m == sorted(m) for m in means)
+    expect(ordered == n, "the order of the groups is right in %d of %d audits" % (ordered, n))
+    flags = [c["inverse_beta"]["flagged"] for seed in seeds for c in found["alike", seed]["contrasts"]]
+    expect(sum(flags) <= 6 * n / 20, "%d of %d contrasts that are none are flagged" % (sum(flags), len(flags)))
+    contrasts = [c for seed in seeds for c in found["dynamics", seed]["contrasts"] if c["group"] == "c"]
+    fooled = [c for c in contrasts if c["pooled_dynamics"]["inverse_beta"]["flagged"]]
+    told = sum(c["verdict"] == "depends on dynamics" for c in fooled)
+    still = sum(c["inverse_beta"]["flagged"] for c in contrasts)
+    expect(told >= 0.9 * len(fooled), "of %d contrasts of %d that pooled dynamics make up, %d are said to depend on them"
+           % (len(fooled), len(contrasts), told))
+    print("      with each group's own dynamics, as learnt from %d patients, %d of %d are flagged"
+          % (PATIENTS, still, len(contrasts)))
+    verdicts = [g["verdict"] for audit_found in found.values() for g in audit_found["groups"].values()]
+    print("      verdicts: " + ", ".join("%d %s" % (verdicts.count(v), v) for v in sorted(set(verdicts))))
+    if failed:
+        sys.exit("%d of these do not hold" % len(failed))
+
+
+if __name__ == "__main__":
+    main()
