@@ -1175,7 +1175,7 @@ static idm_status run_each(const void *argument, idm_error *error)
   return run_people(argument, "", "agent", error);
 }
 
-static void test_people(void **state)
+static void test_runs_of_people(void **state)
 {
   (void)state;
   fitted f = open_fit();
@@ -1212,7 +1212,7 @@ int main(void)
       cmocka_unit_test(test_people),
       cmocka_unit_test(test_files_of_a_run),
       cmocka_unit_test(test_run),
-      cmocka_unit_test(test_people),
+      cmocka_unit_test(test_runs_of_people),
       cmocka_unit_test(test_calibration),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
