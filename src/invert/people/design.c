@@ -12,8 +12,8 @@
 #include "base/suggest.h"
 #include "invert/parameters.h"
 #include "invert/people/covariate.h"
-#include "invert/people/settle.h"
 #include "invert/people/rank.h"
+#include "invert/people/settle.h"
 
 /* A regressor: a product of columns of covariates, divided into what varies within people and what
  * does not. */

@@ -14,6 +14,6 @@ idm_data *covariates_data(const idm_problem *problem, const char *csv, const cha
 /* The design of a log by `by` with up to two formulas; NULL, and support_error filled, where it is
  * refused. */
 idm_design *covariates_design(const idm_problem *problem, const char *csv, const char *by,
-                          const char *opt_model, const char *opt_second, idm_notes *opt_notes);
+                              const char *opt_model, const char *opt_second, idm_notes *opt_notes);
 
 #endif
