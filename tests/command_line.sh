@@ -1136,8 +1136,7 @@ test_people() {
   sed 's/^p2,/q2,/' people.csv >strangers.csv
   fails 3 "'q2' (by 'agent') is nobody whom the run knows" score people strangers.csv
   fails 3 'the draws are of people' solve people
-  run fit --resume -o people
-  holds "a run of people that is complete is said to be" says 'nothing to resume'
+  fails 2 'a fit of people keeps no checkpoint' fit --resume -o people
   # shellcheck disable=SC2086 # several options
   run fit example:diag wait.csv --each agent $small -o each --json
   json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'

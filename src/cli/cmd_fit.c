@@ -97,6 +97,11 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (status == IDM_OK)
     status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   if (status != IDM_OK) return status;
+  if (r->by[0] || r->each[0])
+    return idm_fail(&call->error, IDM_USAGE,
+                    "a fit of people keeps no checkpoint: there is nothing to go on with in '%s'; "
+                    "--overwrite begins anew",
+                    run);
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
   if (*ret_complete) return IDM_OK;
   cli_take_keys(call, r);
@@ -119,7 +124,8 @@ static void print_people(const char *folder, const idm_run *found, double second
          found->projection.log_loss, found->projection.uniform_log_loss,
          found->projection.pseudo_r2, (unsigned long long)found->projection.decisions);
   cli_print_verdict(stdout, found->assessment);
-  printf("\n%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder, seconds);
+  if (!found->stopped)
+    printf("\n%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder, seconds);
 }
 
 static idm_status print(cli_call *call, const char *folder, const idm_run *found, double seconds)

@@ -255,14 +255,15 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-static idm_status say_stopped(const fitting *f, idm_error *opt_error)
+static idm_status say_stopped(const fitting *f, const idm_run *run, idm_error *opt_error)
 {
   const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
   if (is_of_people(f->request))
     return idm_fail(opt_error, IDM_UNTRUSTED,
                     "interrupted; a fit of people keeps no checkpoint: %s",
-                    beside ? "the run that it was to replace is left as it was"
-                           : "what was drawn so far is saved, --overwrite begins anew");
+                    beside           ? "the run that it was to replace is left as it was"
+                    : run->posterior ? "what was drawn so far is saved, --overwrite begins anew"
+                                     : "nobody was done, and nothing is left behind");
   return idm_fail(
       opt_error, IDM_UNTRUSTED,
       "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
@@ -307,7 +308,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
     status = idm_folder_commit(&f->folder, opt_error);
   }
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
-    status = say_stopped(f, opt_error);
+    status = say_stopped(f, run, opt_error);
   return status;
 }
 
