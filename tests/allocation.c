@@ -308,7 +308,12 @@ static const char every_key[] =
     "agent: {planner: bounded-rational, alpha: -1, beta: inf, eta: 0.5, resolution: 5}\n"
     "free: {alpha: {scale: inverse, prior: {normal: [0, 2]}},\n"
     "  action_prior: {prior: {dirichlet: [1, 1, 1]}}, beta: {}}\n"
-    "data: {agent: who, trajectory: [who, case], time: day, action: did, observation: saw}\n";
+    "data: {agent: who, trajectory: [who, case], time: day, action: did, observation: saw,\n"
+    "  derive: {did: {recode: x, labels: {1: stay}, missing: stop, else: go},\n"
+    "    p: {cut: y, at: [1], labels: [n, y]}, q: {cut: y, sd: [0], labels: ['0', '1']},\n"
+    "    saw: {product: [p, q], missing: n/0}, after: {next: p}},\n"
+    "  rules: [{require: x}, {keep: x>0}, {drop: x=9}, {duplicates: first},\n"
+    "    {truncate: {column: day, every: 1}}, {ends: {column: x, in: [1, 2]}}, {least: 2}]}\n";
 
 static void test_yaml(void **state)
 {
@@ -382,17 +387,37 @@ static const char beads_log[] =
     "s,1,1,2,bet_high,,1,70,10,0\n"
     "s,1,2,1,bet_low,none,2,10,70,0\n";
 
+/* Everything is derived, every rule takes something, and a condition does. */
+static const char coded_log[] = "RID,M,AGE,CDRSB,Hippocampus,DX\n"
+                                "1,0,60,0,5000,NL\n"
+                                "1,6,60,0.5,,NL\n"
+                                "1,18,60,1,7000,NL\n"
+                                "2,0,80,3,8000,MCI\n"
+                                "3,6,60,0,6000,NL\n"
+                                "3,0,60,,6000,NL\n"
+                                "4,0,60,0,,NL to MCI\n";
+
 static idm_status parse_csv(const void *argument, idm_error *error)
 {
   const table *t = argument;
   const char *const keep[] = {"site"};
-  const idm_csv_options options = {.keep = keep, .keep_count = strstr(t->csv, "site") ? 1 : 0};
+  const char *const where[] = {"AGE<75"};
+  const idm_csv_options options = {.keep = keep,
+                                   .keep_count = strstr(t->csv, "site") ? 1 : 0,
+                                   .where = where,
+                                   .where_count = strstr(t->csv, "AGE") ? 1 : 0};
   idm_data *data = GARBAGE;
   idm_prefix_tree *tree = NULL;
   idm_status status =
       idm_data_parse_csv(t->csv, strlen(t->csv), "d.csv", t->problem, &options, &data, NULL, error);
   assert_result(status, data);
   if (status == IDM_OK) status = idm_data_validate(data, t->problem->setting, error);
+  if (status == IDM_OK) {
+    idm_lint *lint = GARBAGE;
+    status = idm_lint_create(t->problem, data, NULL, &lint, error);
+    assert_result(status, lint);
+    idm_lint_destroy(lint);
+  }
   if (status == IDM_OK) {
     assert_int_equal(data->rows, t->rows);
     tree = GARBAGE;
@@ -409,7 +434,10 @@ static void test_csv(void **state)
   (void)state;
   idm_problem *diag = support_diag(0.5, 1.25, 0.001);
   idm_problem *beads;
+  idm_problem *adni;
   check(idm_problem_read("example:beads", &beads, NULL, &support_error));
+  check(idm_problem_read("../examples/adni/adni.yaml", &adni, NULL, &support_error));
+  every_failure("visits", parse_csv, &(table){adni, coded_log, 3}, recovers);
   every_failure("diagnoses", parse_csv, &(table){diag, diag_log, 6}, recovers);
   every_failure("beads", parse_csv, &(table){beads, beads_log, 3}, recovers);
   every_failure(
@@ -418,6 +446,7 @@ static void test_csv(void **state)
       refuses);
   idm_problem_destroy(diag);
   idm_problem_destroy(beads);
+  idm_problem_destroy(adni);
 }
 
 /* --- planning ---------------------------------------------------------------------------------

@@ -49,7 +49,9 @@ static idm_status measure_lengths(idm_lint *lint, const idm_data *data, idm_erro
   qsort(length, n, sizeof *length, compare_sizes);
   lint->shortest = length[0];
   lint->longest = length[n - 1];
-  lint->median = ((double)length[(n - 1) / 2] + (double)length[n / 2]) / 2;
+  const size_t low = (n - 1) / 2;
+  const size_t high = n / 2;
+  lint->median = ((double)length[low] + (double)length[high]) / 2;
   lint->mean = (double)data->rows / (double)n;
   free(length);
   return IDM_OK;
