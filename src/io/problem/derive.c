@@ -266,6 +266,7 @@ static idm_status read_predicate(const idm_yaml_reader *reader, const idm_yaml_n
   idm_status status = idm_yaml_check_label(reader, node, what, false);
   if (status != IDM_OK) return status;
   status = idm_predicate_parse(idm_yaml_text(node), NULL, &rule->predicate, &error);
+  if (status == IDM_MEMORY) return idm_fail_memory(reader->opt_error);
   return status == IDM_OK ? IDM_OK
                           : idm_yaml_fail(reader->tree, node, "%s: %s", what, error.message);
 }
