@@ -119,8 +119,9 @@ static json_t *text_or_null(const char *text)
 
 static json_t *step_object(const explained *x, size_t t, size_t row)
 {
+  const size_t step = row - x->data->first[t] + 1;
   json_t *object = json_object();
-  idm_json_set(&object, "step", json_integer((json_int_t)(row - x->data->first[t] + 1)));
+  idm_json_set(&object, "step", json_integer((json_int_t)step));
   idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
   idm_json_set(&object, "action",
                text_or_null(label_at(&x->setting->actions, x->data->action[row])));
@@ -179,8 +180,9 @@ static json_t *surprising_list(const explained *x)
   for (size_t i = 0; i < x->e->surprising; i++) {
     const size_t row = x->e->surprising_row[i];
     const size_t t = trajectory_of(x->data, row);
+    const size_t step = row - x->data->first[t] + 1;
     json_t *object = case_object(x, t);
-    idm_json_set(&object, "step", json_integer((json_int_t)(row - x->data->first[t] + 1)));
+    idm_json_set(&object, "step", json_integer((json_int_t)step));
     idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
     idm_json_set(&object, "action",
                  json_string(label_at(&x->setting->actions, x->data->action[row])));

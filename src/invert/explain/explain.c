@@ -1,18 +1,16 @@
 /* Single cases: a log step by step, beside a rational agent. See the header.
  *
- * Contents: a row · making one · trajectories · people · rankings */
+ * Contents: trajectories · people · rankings · making one · persons */
 #include "idm/explain.h"
 
 #include <math.h>
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "data/part.h"
 #include "idm/capacity.h"
-#include "idm/diagnostics.h"
-#include "invert/explain/rational.h"
-#include "invert/explain/reaction.h"
-#include "invert/trials.h"
-#include "setting/freedom.h"
+#include "idm/predict.h"
+#include "invert/explain/onlooker.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
@@ -30,34 +28,10 @@ void idm_explanation_destroy(idm_explanation *explanation)
   free(explanation);
 }
 
-/* Numbers of a part. */
-static size_t part_size(idm_sizes n, idm_explain_part part)
-{
-  switch (part) {
-  case IDM_EXPLAIN_BELIEF:
-  case IDM_EXPLAIN_RATIONAL_BELIEF:
-    return n.states;
-  case IDM_EXPLAIN_PROBABILITY:
-  case IDM_EXPLAIN_QUALITY:
-  case IDM_EXPLAIN_RATIONAL:
-  case IDM_EXPLAIN_RATIONAL_AT_BELIEF:
-    return n.actions;
-  default:
-    return 1;
-  }
-}
-
-static size_t place_of(idm_sizes n, idm_explain_part part)
-{
-  size_t place = 0;
-  for (int i = 0; i < (int)part; i++) place += part_size(n, (idm_explain_part)i);
-  return place;
-}
-
 size_t idm_explain_place(const idm_explanation *explanation, idm_explain_part part)
 {
   if (!explanation || (unsigned)part >= IDM_EXPLAIN_PARTS) return 0;
-  return place_of(explanation->trials->sizes, part);
+  return idm_explain_place_of(explanation->trials->sizes, part);
 }
 
 idm_interval idm_explained(const idm_explanation *explanation, size_t row, idm_explain_part part,
@@ -66,8 +40,8 @@ idm_interval idm_explained(const idm_explanation *explanation, size_t row, idm_e
   const idm_interval none = {NAN, NAN, NAN};
   if (!explanation || (unsigned)part >= IDM_EXPLAIN_PARTS) return none;
   const idm_trials *t = explanation->trials;
-  if (row >= t->rows || i >= part_size(t->sizes, part)) return none;
-  const size_t at = t->node[row] * t->width + place_of(t->sizes, part) + i;
+  if (row >= t->rows || i >= idm_explain_part_size(t->sizes, part)) return none;
+  const size_t at = t->node[row] * t->width + idm_explain_place_of(t->sizes, part) + i;
   if (!t->low) return (idm_interval){t->mean[at], t->mean[at], t->mean[at]};
   return (idm_interval){t->mean[at], t->low[at], t->high[at]};
 }
@@ -123,158 +97,6 @@ idm_status idm_explained_actions(const idm_explanation *explanation, const idm_s
   return IDM_OK;
 }
 
-/* --- a row ---------------------------------------------------------------------------------- */
-
-/* The guest of the trials. */
-typedef struct onlooker {
-  const idm_problem *problem;
-  idm_explain_settings settings;
-  rational rational;
-  reaction reaction;
-  idm_workspace *workspace; /* of the agent */
-  size_t draw;
-  size_t draws;
-  double *noise;   /* [draw] */
-  double *quality; /* [action] */
-  double *policy;  /* [action] */
-  double *after;   /* [state] */
-  double *scratch; /* [4 state] */
-} onlooker;
-
-static void close_onlooker(onlooker *o)
-{
-  idm_rational_close(&o->rational);
-  idm_reaction_close(&o->reaction);
-  free(o->noise);
-  free(o->quality);
-}
-
-static idm_status open_onlooker(void *context, const idm_data *data, const idm_prefix_tree *tree,
-                                size_t draws, idm_error *opt_error)
-{
-  onlooker *o = context;
-  const idm_sizes n = data->sizes;
-  o->draws = draws;
-  o->noise = idm_new(draws, sizeof *o->noise);
-  o->quality = idm_new(2 * n.actions + 5 * n.states, sizeof *o->quality);
-  if (!o->noise || !o->quality) return idm_fail_memory(opt_error);
-  o->policy = o->quality + n.actions;
-  o->after = o->policy + n.actions;
-  o->scratch = o->after + n.states;
-  const idm_status status = idm_rational_open(&o->rational, o->problem, data, tree, opt_error);
-  return status == IDM_OK ? idm_reaction_open(&o->reaction, data, tree, draws, opt_error) : status;
-}
-
-/* Noise of decisions, in units of the range of the utilities. */
-static double noise_of(const idm_workspace *workspace, idm_alpha_unit unit)
-{
-  const idm_planner *planner = idm_workspace_planner(workspace);
-  const idm_theta *theta = idm_workspace_theta(workspace);
-  const double range = idm_theta_range(theta);
-  if (idm_planner_reads(planner, IDM_TEMPERATURE))
-    return idm_theta_scalar(theta, IDM_TEMPERATURE) / range;
-  for (const idm_block_id *id = planner->reads; id && *id != IDM_BLOCK_COUNT; id++)
-    if (*id == IDM_ALPHA)
-      return idm_theta_scalar(theta, IDM_ALPHA) / (unit == IDM_ALPHA_RANGE ? 1 : range);
-  return NAN;
-}
-
-static idm_status plan_onlooker(void *context, size_t draw, idm_workspace *workspace,
-                                idm_error *opt_error)
-{
-  onlooker *o = context;
-  o->draw = draw;
-  o->workspace = workspace;
-  o->noise[draw] = noise_of(workspace, o->problem->agent.alpha_unit);
-  return idm_rational_plan(&o->rational, idm_workspace_theta(workspace), opt_error);
-}
-
-/* Whether an action is what the trajectory waits for. */
-static bool is_due(const onlooker *o, size_t u)
-{
-  if (o->settings.due != IDM_MISSING) return u == (size_t)o->settings.due;
-  return o->problem->setting->ends[u];
-}
-
-/* Where the parts of the guest's numbers begin. */
-static double *part_at(const onlooker *o, double *numbers, idm_explain_part part)
-{
-  const idm_sizes n = o->rational.data->sizes;
-  return numbers + place_of(n, part) - place_of(n, IDM_EXPLAIN_RATIONAL_BELIEF);
-}
-
-/* What the rational agent makes of the row, where its belief may be opt_world: by default that of
- * the recorded history. */
-static void add_rational(onlooker *o, size_t node, double weight, const double *opt_world,
-                         double *numbers)
-{
-  const idm_sizes n = o->rational.data->sizes;
-  const double *z = opt_world ? opt_world : idm_rational_belief(&o->rational, node);
-  const double *quality = o->rational.quality + node * n.actions;
-  const int32_t action = o->rational.tree->node[node].action;
-  if (opt_world) {
-    idm_rational_quality(&o->rational, node, opt_world, o->quality);
-    quality = o->quality;
-  }
-  const double best = idm_rational_best(quality, n.actions,
-                                        idm_rational_open_actions(&o->rational, node), o->policy);
-  double due = 1;
-  double *belief = part_at(o, numbers, IDM_EXPLAIN_RATIONAL_BELIEF);
-  double *policy = part_at(o, numbers, IDM_EXPLAIN_RATIONAL);
-  for (size_t s = 0; s < n.states; s++) belief[s] += isnan(best) ? NAN : weight * z[s];
-  for (size_t u = 0; u < n.actions; u++) {
-    policy[u] += weight * o->policy[u];
-    if (!is_due(o, u) && !(o->policy[u] == 0)) due = isnan(best) ? NAN : 0;
-  }
-  *part_at(o, numbers, IDM_EXPLAIN_REGRET) +=
-      action == IDM_MISSING ? NAN : weight * fmax(0, best - quality[action]);
-  if (isnan(best)) *part_at(o, numbers, IDM_EXPLAIN_REGRET) = NAN;
-  *part_at(o, numbers, IDM_EXPLAIN_DUE) += weight * due;
-}
-
-/* What the rational policy would do at a belief of the agent's. */
-static void add_at_belief(onlooker *o, size_t node, const idm_hypothesis *h, double *numbers)
-{
-  const size_t actions = o->rational.data->sizes.actions;
-  double *at = part_at(o, numbers, IDM_EXPLAIN_RATIONAL_AT_BELIEF);
-  idm_rational_quality(&o->rational, node, h->z, o->quality);
-  idm_rational_best(o->quality, actions, idm_rational_open_actions(&o->rational, node), o->policy);
-  for (size_t u = 0; u < actions; u++) at[u] += h->weight * o->policy[u];
-}
-
-/* How a belief took what was seen. */
-static void add_update(onlooker *o, size_t node, const idm_hypothesis *h, reaction_sums *sums)
-{
-  const idm_prefix_node *row = &o->rational.tree->node[node];
-  if (row->action == IDM_MISSING || row->observation == IDM_MISSING) return;
-  if (o->problem->setting->ends[row->action]) return;
-  const size_t u = (size_t)row->action;
-  const size_t x = (size_t)row->observation;
-  if (!(idm_plan_recognise(o->workspace, h->variant, h->steps, h->z, u, x, o->after) > 0)) return;
-  idm_reaction_update(&o->rational.world, h->z, u, x, o->after, h->weight, o->scratch, sums);
-}
-
-static void look(void *context, size_t node, const void *memory, double *numbers)
-{
-  onlooker *o = context;
-  const idm_behavior b = idm_workspace_behavior(o->workspace);
-  const idm_sizes n = o->rational.data->sizes;
-  reaction_sums sums = {0};
-  idm_hypothesis h;
-  size_t count = 0;
-  memset(numbers, 0, (n.states + 2 * n.actions + 2) * sizeof *numbers);
-  for (; b.ops->hypothesis && b.ops->hypothesis(b.content, memory, count, &h); count++) {
-    add_rational(o, node, h.weight, h.opt_world, numbers);
-    add_at_belief(o, node, &h, numbers);
-    add_update(o, node, &h, &sums);
-  }
-  idm_reaction_add(&o->reaction, node, o->draw, &sums);
-  if (count) return;
-  add_rational(o, node, 1, NULL, numbers);
-  double *at = part_at(o, numbers, IDM_EXPLAIN_RATIONAL_AT_BELIEF);
-  for (size_t u = 0; u < n.actions; u++) at[u] = NAN;
-}
-
 /* --- trajectories --------------------------------------------------------------------------- */
 
 static idm_explained_case look_at_case(const onlooker *o, const idm_explanation *e,
@@ -287,7 +109,7 @@ static idm_explained_case look_at_case(const onlooker *o, const idm_explanation 
     one.regret += idm_explained(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
     const int32_t action = data->action[first + i];
     if (!one.due && idm_explained(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5) one.due = i + 1;
-    if (one.never && action != IDM_MISSING && is_due(o, (size_t)action)) {
+    if (one.never && action != IDM_MISSING && idm_onlooker_is_due(o, (size_t)action)) {
       one.never = false;
       one.step = i + 1;
       if (!one.due) break; /* before it was due, whatever came later */
@@ -316,27 +138,6 @@ static void count_rows(const idm_explanation *e, const idm_data *data)
     e->person[a].surprise /= (double)e->person[a].decisions;
     e->person[a].regret /= (double)e->person[a].decisions;
   }
-}
-
-static idm_status look_at_people(const onlooker *o, idm_explanation *e, const idm_data *data,
-                                 idm_error *opt_error)
-{
-  double *sample = idm_new(2 * o->draws, sizeof *sample);
-  if (!sample) return idm_fail_memory(opt_error);
-  double sum = 0;
-  for (size_t i = 0; i < o->draws; i++) sum += sample[i] = o->noise[i];
-  const bool none = isnan(sum);
-  const idm_interval noise = {sum / (double)o->draws,
-                              none ? NAN : idm_quantile(sample, o->draws, 0.05),
-                              none ? NAN : idm_quantile(sample, o->draws, 0.95)};
-  e->reaction_draws = o->reaction.draws;
-  for (size_t a = 0; a < e->agents; a++) {
-    e->person[a].noise = noise;
-    idm_reaction_solve(&o->reaction, a, sample, &e->person[a]);
-  }
-  free(sample);
-  count_rows(e, data);
-  return IDM_OK;
 }
 
 /* --- rankings ------------------------------------------------------------------------------- */
@@ -452,7 +253,9 @@ static void remark(const idm_problem *problem, const idm_data *data,
                   idm_agent_planner(&problem->agent)->name);
   size_t impossible = 0;
   for (size_t row = 0; row < data->rows; row++)
-    if (isnan(idm_explained(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0).mean)) impossible++;
+    if (isnan(idm_explained(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0).mean) &&
+        !isnan(idm_explained(e, row, IDM_EXPLAIN_PROBABILITY, 0).mean))
+      impossible++;
   if (impossible)
     idm_notes_add(
         opt_notes,
@@ -467,14 +270,161 @@ static void remark(const idm_problem *problem, const idm_data *data,
 static idm_status make_lists(onlooker *o, idm_explanation *e, const idm_data *data,
                              idm_error *opt_error)
 {
-  e->trajectories = data->trajectories;
-  e->agents = data->agent_name.count;
-  e->one = idm_new(e->trajectories, sizeof *e->one);
-  e->person = idm_new(e->agents, sizeof *e->person);
-  if (!e->one || !e->person) return idm_fail_memory(opt_error);
   for (size_t t = 0; t < e->trajectories; t++) e->one[t] = look_at_case(o, e, data, t);
-  const idm_status status = look_at_people(o, e, data, opt_error);
-  return status == IDM_OK ? rank_all(&o->settings, e, data, opt_error) : status;
+  count_rows(e, data);
+  return rank_all(&o->settings, e, data, opt_error);
+}
+
+/* Everybody by the same numbers: a parameter, or draws of one. */
+static idm_status look_at_all(onlooker *o, const idm_posterior *opt_posterior, const idm_data *data,
+                              idm_explanation *e, idm_notes *opt_notes, idm_error *opt_error)
+{
+  const trials_guest guest = idm_onlooker_guest(o, data->sizes);
+  idm_status status =
+      opt_posterior ? idm_posterior_trials_with(o->problem, opt_posterior, data, &guest, &e->trials,
+                                                opt_error)
+                    : look_at_point(o->problem, data, &guest, &e->trials, opt_notes, opt_error);
+  for (size_t a = 0; a < e->agents && status == IDM_OK; a++)
+    status = idm_onlooker_measure(o, a, &e->person[a], opt_error);
+  e->reaction_draws = o->reaction.draws;
+  return status;
+}
+
+/* --- persons -------------------------------------------------------------------------------- */
+
+/* The trajectories of an agent as a log of their own, and their rows in the whole. */
+static idm_status take_part(const idm_data *data, size_t agent, idm_data **ret_part, size_t *rows,
+                            idm_error *opt_error)
+{
+  uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
+  if (!trajectory) return idm_fail_memory(opt_error);
+  size_t count = 0;
+  size_t row = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (data->agent[t] != agent) continue;
+    trajectory[count++] = (uint32_t)t;
+    for (size_t i = data->first[t]; i < data->first[t + 1]; i++) rows[row++] = i;
+  }
+  const idm_status status = idm_data_part(data, trajectory, count, ret_part, opt_error);
+  free(trajectory);
+  return status;
+}
+
+/* Make room for `nodes` more nodes of all numbers; false where memory is short. */
+static bool grow(idm_trials *t, size_t used, size_t nodes)
+{
+  double **const arrays[] = {&t->mean, &t->low, &t->high};
+  for (size_t i = 0; i < (t->draws > 1 ? 3 : 1); i++) {
+    double *array = realloc(*arrays[i], idm_times(used + nodes, t->width * sizeof *array));
+    if (!array) return false;
+    *arrays[i] = array;
+  }
+  return true;
+}
+
+/* Append one agent's rows: nodes come after those there are. */
+static bool append(idm_trials *to, size_t *used, const idm_trials *part, const size_t *rows)
+{
+  uint32_t nodes = 0;
+  for (size_t i = 0; i < part->rows; i++)
+    if (part->node[i] >= nodes) nodes = part->node[i] + 1;
+  if (!grow(to, *used, nodes)) return false;
+  const size_t bytes = nodes * to->width * sizeof *to->mean;
+  memcpy(to->mean + *used * to->width, part->mean, bytes);
+  if (to->low) memcpy(to->low + *used * to->width, part->low, bytes);
+  if (to->high) memcpy(to->high + *used * to->width, part->high, bytes);
+  for (size_t i = 0; i < part->rows; i++) to->node[rows[i]] = (uint32_t)*used + part->node[i];
+  *used += nodes;
+  return true;
+}
+
+/* One agent by their own draws, those of a person. */
+static idm_status look_at_one(const onlooker *whole, const idm_posterior *posterior, size_t person,
+                              const idm_data *part, idm_trials **ret_trials,
+                              idm_explained_person *explained, size_t *ret_reaction_draws,
+                              idm_error *opt_error)
+{
+  onlooker o = {.problem = whole->problem, .settings = whole->settings};
+  const trials_guest guest = idm_onlooker_guest(&o, part->sizes);
+  idm_posterior *own = NULL;
+  idm_status status = idm_posterior_person(o.problem, posterior, person, &own, opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_trials_with(o.problem, own, part, &guest, ret_trials, opt_error);
+  if (status == IDM_OK) status = idm_onlooker_measure(&o, 0, explained, opt_error);
+  *ret_reaction_draws = o.reaction.draws;
+  idm_onlooker_close(&o);
+  idm_posterior_destroy(own);
+  return status;
+}
+
+/* An explanation without rows yet: node 0 is that of whoever the run does not know. */
+static idm_status open_trials(const idm_data *data, size_t draws, idm_trials **ret_trials,
+                              idm_error *opt_error)
+{
+  enum { most = 1000 };
+  idm_trials *t = *ret_trials = idm_new(1, sizeof *t);
+  if (!t) return idm_fail_memory(opt_error);
+  t->sizes = data->sizes;
+  t->width = idm_explain_place_of(data->sizes, IDM_EXPLAIN_PARTS);
+  t->draws = draws < most ? draws : most;
+  t->rows = data->rows;
+  t->node = idm_new(data->rows, sizeof *t->node);
+  if (!t->node || !grow(t, 0, 1)) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < t->width; i++) {
+    t->mean[i] = NAN;
+    if (t->low) t->low[i] = t->high[i] = NAN;
+  }
+  return IDM_OK;
+}
+
+/* The place of an agent along the people of an answer, or their number. */
+static size_t find_person(const idm_labels *people, const char *name)
+{
+  size_t i = 0;
+  while (i < people->count && strcmp(people->name[i], name) != 0) i++;
+  return i;
+}
+
+/* Everybody by their own draws; who is none of the people has no numbers. */
+static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, const idm_data *data,
+                                 idm_explanation *e, idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_interval none = {NAN, NAN, NAN};
+  const idm_labels *people = &posterior->axis[idm_posterior_axis(posterior, "person")].label;
+  size_t used = 1;
+  size_t strangers = 0;
+  size_t *rows = idm_new(data->rows, sizeof *rows);
+  idm_status status =
+      rows ? open_trials(data, posterior->chains * posterior->draws, &e->trials, opt_error)
+           : idm_fail_memory(opt_error);
+  for (size_t a = 0; a < e->agents && status == IDM_OK; a++) {
+    const size_t person = find_person(people, data->agent_name.name[a]);
+    idm_data *part = NULL;
+    idm_trials *trials = NULL;
+    if (person == people->count) {
+      e->person[a].base_rate = e->person[a].reaction = e->person[a].noise = none;
+      strangers++;
+      continue;
+    }
+    status = take_part(data, a, &part, rows, opt_error);
+    if (status == IDM_OK)
+      status = look_at_one(o, posterior, person, part, &trials, &e->person[a], &e->reaction_draws,
+                           opt_error);
+    if (status == IDM_OK && !append(e->trials, &used, trials, rows))
+      status = idm_fail_memory(opt_error);
+    idm_trials_destroy(trials);
+    idm_data_destroy(part);
+  }
+  free(rows);
+  if (status == IDM_OK && strangers == e->agents)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "none of the agents of the log is a person of the run; expected one that was "
+                    "fitted --by agent or --each agent");
+  if (status == IDM_OK && strangers)
+    idm_notes_add(opt_notes,
+                  "%zu agents of the log are no people of the run: nothing is said of them",
+                  strangers);
+  return status;
 }
 
 idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
@@ -491,17 +441,19 @@ idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_post
   if (status != IDM_OK) return status;
   idm_explanation *e = idm_new(1, sizeof *e);
   if (!e) return idm_fail_memory(opt_error);
-  const trials_guest guest = {.context = &o,
-                              .width = data->sizes.states + 2 * data->sizes.actions + 2,
-                              .open = open_onlooker,
-                              .plan = plan_onlooker,
-                              .look = look};
-  status = opt_posterior ? idm_posterior_trials_with(problem, opt_posterior, data, &guest,
-                                                     &e->trials, opt_error)
-                         : look_at_point(problem, data, &guest, &e->trials, opt_notes, opt_error);
+  e->trajectories = data->trajectories;
+  e->agents = data->agent_name.count;
+  e->one = idm_new(e->trajectories, sizeof *e->one);
+  e->person = idm_new(e->agents, sizeof *e->person);
+  if (!e->one || !e->person)
+    status = idm_fail_memory(opt_error);
+  else if (opt_posterior && idm_posterior_axis(opt_posterior, "person") < opt_posterior->axes)
+    status = look_at_people(&o, opt_posterior, data, e, opt_notes, opt_error);
+  else
+    status = look_at_all(&o, opt_posterior, data, e, opt_notes, opt_error);
   if (status == IDM_OK) status = make_lists(&o, e, data, opt_error);
   if (status == IDM_OK) remark(problem, data, &o.settings, e, opt_notes);
-  close_onlooker(&o);
+  idm_onlooker_close(&o);
   if (status != IDM_OK) {
     idm_explanation_destroy(e);
     return status;
