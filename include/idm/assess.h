@@ -112,7 +112,10 @@ typedef struct idm_person {
 typedef struct idm_assessment {
   idm_answer answer;
   size_t quantities;
-  idm_diagnosis *diagnosis; /* [quantity] */
+  idm_diagnosis *diagnosis; /* [quantity]; over several draws of dynamics: R-hat is the largest
+                               within one, effective draws are summed */
+  double *between; /* [quantity]: share of the variance between draws of dynamics; NULL: there are
+                      none */
   long divergences;
   double ebfmi; /* the least over chains; NaN where there is no energy */
 

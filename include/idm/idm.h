@@ -17,6 +17,7 @@
 #include "idm/capacity.h"
 #include "idm/chains.h"
 #include "idm/column.h"
+#include "idm/cut.h"
 #include "idm/data.h"
 #include "idm/derive.h"
 #include "idm/design.h"

@@ -37,6 +37,8 @@ typedef struct idm_posterior {
   long warmup;
   size_t chains;
   size_t draws;
+  size_t cuts; /* draws of learnt dynamics that the chains are of, as many each, one after another
+                  (idm_cut_fit); 0: the problem's own dynamics */
   idm_labels quantity;        /* names of what is reported */
   bool *summarised;           /* [quantity]: false where the mean need not exist */
   size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;

@@ -34,8 +34,8 @@ typedef struct idm_refinement {
  * mean by .25, else the default: the verdict then says what it is worth. A function of its
  * arguments. */
 IDM_API idm_status idm_refine(const idm_problem *problem, const idm_data *data,
-                              const idm_fit_settings *settings, idm_refinement *refinement,
-                              idm_error *opt_error);
+                              const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                              idm_refinement *refinement, idm_error *opt_error);
 /* Say what it took. */
 IDM_API void idm_refinement_remark(const idm_refinement *refinement, idm_notes *notes);
 

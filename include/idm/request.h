@@ -24,7 +24,11 @@ typedef struct idm_request {
   char each[200];              /* people one by one by this column; empty: not asked for */
   char problem[1024];          /* path of the problem, or example:NAME */
   char problem_hash[IDM_HASH]; /* empty for a built-in example */
+  char dynamics[1024];          /* folder of a run of `idm learn`, over whose draws is fitted */
+  char dynamics_hash[IDM_HASH]; /* of its run.nc */
+  size_t dynamics_draws;        /* how many of them; 0: IDM_DYNAMICS_DRAWS */
 } idm_request;
+enum { IDM_DYNAMICS_DRAWS = 10 };
 
 IDM_API void idm_request_default(idm_request *request);
 /* Its fields, those of the settings among them. */
@@ -43,6 +47,8 @@ IDM_API idm_status idm_request_check_log(const idm_request *request, const char 
  * are not those that the request began with. */
 IDM_API idm_status idm_request_relocate(idm_request *request, const char *opt_data,
                                         idm_error *opt_error);
+/* Say what is in the run that its dynamics are of, where it names one. */
+IDM_API idm_status idm_request_locate_dynamics(idm_request *request, idm_error *opt_error);
 /* Whether it can be begun with: names that are known (else IDM_USAGE), something free (else
  * IDM_INPUT). */
 IDM_API idm_status idm_request_check(const idm_problem *problem, const idm_request *request,

@@ -5,6 +5,7 @@
 #ifndef IDM_RUN_H
 #define IDM_RUN_H
 
+#include "idm/cut.h"
 #include "idm/request.h"
 
 #ifdef __cplusplus
@@ -67,6 +68,20 @@ IDM_API idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret
 /* Diagnostics of its draws, computed anew, and the verdict of its summary. */
 IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
                                   idm_assessment **ret_assessment, idm_error *opt_error);
+
+/* --- runs of dynamics ----------------------------------------------------------------------- */
+
+/* Keep draws of dynamics (idm_dynamics_posterior) as a run: config.yaml holds the problem with the
+ * dynamics learnt, and is a problem file itself. The assessment is of the draws alone. */
+IDM_API idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode,
+                                          const idm_problem *problem, const idm_data *data,
+                                          const idm_request *request, idm_posterior *posterior,
+                                          idm_assessment **ret_assessment, idm_error *opt_error);
+/* Read them back, with the problem that they were learnt for. idm_dynamics_take gives the dynamics
+ * of a draw, and idm_problem_put_dynamics puts them into a problem. */
+IDM_API idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
+                                         idm_dynamics_draws *draws, idm_notes *opt_notes,
+                                         idm_error *opt_error);
 
 /* --- its files ------------------------------------------------------------------------------ */
 

@@ -25,7 +25,7 @@ typedef struct cli_option {
   bool problem; /* changes the problem */
 } cli_option;
 
-enum { CLI_MOST_OPTIONS = 24, CLI_ANY_NUMBER = INT_MAX };
+enum { CLI_MOST_OPTIONS = 40, CLI_ANY_NUMBER = INT_MAX };
 
 typedef struct cli_call cli_call;
 

@@ -15,6 +15,13 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
   const char *free_blocks = cli_text(call, "free");
   idm_status status = IDM_OK;
   cli_take_keys(call, r);
+  if (r->dynamics[0]) {
+    status = idm_request_locate_dynamics(r, &call->error);
+    if (status != IDM_OK) return status;
+  } else if (cli_given(call, "dynamics-draws")) {
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--dynamics-draws counts draws of a run of dynamics; expected --dynamics RUN");
+  }
   const idm_sampler *sampler = idm_sampler_find(r->settings.sampler);
   const bool plain = sampler && sampler->plain;
   if (plain && cli_given(call, "sampler")) {
@@ -258,6 +265,8 @@ static const cli_option options[] = {
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     CLI_KEY_OPTION("log-likelihood"),
     CLI_KEY_OPTION("stan"),
+    CLI_KEY_OPTION("dynamics"),
+    CLI_KEY_OPTION("dynamics-draws"),
     {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted run"},
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,

@@ -106,6 +106,10 @@ static idm_status take_options(learning *l, const wanted_models *models)
     const long wanted = (long)((models->draws + s->chains - 1) / s->chains * thin);
     s->draws = wanted > least ? wanted : least;
   }
+  if (cli_given(call, "draws") && l->counts)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "a run holds draws of a problem that can be solved, and new states leave "
+                    "utilities to be filled in; use --states first, then --draws on its file");
   if (cli_given(call, "draws") && !cli_given(call, "output"))
     return idm_fail(&call->error, IDM_USAGE,
                     "--draws keeps draws in a folder; where should it be? Expected -o FOLDER");
@@ -415,11 +419,41 @@ static idm_status learn(learning *l)
   return status;
 }
 
-static idm_status write(learning *l)
+/* The draws as a run, beside the problem. */
+static idm_status write_run(learning *l, const char *folder, const char *paths)
+{
+  cli_call *call = l->call;
+  idm_posterior *posterior = NULL;
+  idm_assessment *assessment = NULL;
+  idm_request *request = calloc(1, sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  idm_request_default(request);
+  request->settings.seed = l->settings.seed;
+  const idm_run_mode mode = cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW;
+  idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
+  if (status == IDM_OK) status = cli_where(call, request->where, sizeof request->where);
+  if (status == IDM_OK)
+    status = idm_dynamics_posterior(&l->draws, &l->settings, &posterior, &call->error);
+  if (status == IDM_OK)
+    status = idm_dynamics_write_run(folder, mode, l->problem, l->data, request, posterior,
+                                    &assessment, &call->error);
+  if (status == IDM_OK && assessment->failures.count)
+    idm_notes_add(&call->notes,
+                  "the draws are not to be trusted in %zu respect%s, the first being: %s",
+                  assessment->failures.count, assessment->failures.count == 1 ? "" : "s",
+                  assessment->failures.text[0]);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  free(request);
+  return status;
+}
+
+static idm_status write(learning *l, const char *paths)
 {
   cli_call *call = l->call;
   const char *path = cli_text(call, "output");
   if (!path) return IDM_OK;
+  if (cli_given(call, "draws")) return write_run(l, path, paths);
   return idm_problem_write_yaml(l->problem, path, &call->notes, &call->error);
 }
 
@@ -432,7 +466,7 @@ static idm_status run(cli_call *call)
   idm_status status = parse_states(&l);
   if (status == IDM_OK) status = parse_models(call, &models);
   if (status == IDM_OK) status = take_options(&l, &models);
-  if (status == IDM_OK && cli_given(call, "output"))
+  if (status == IDM_OK && cli_given(call, "output") && !cli_given(call, "draws"))
     status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &l.problem);
   if (status == IDM_OK) status = cli_data_paths(call, 1, paths, sizeof paths);
@@ -443,7 +477,7 @@ static idm_status run(cli_call *call)
     cli_progress_end(&l.progress);
   }
   if (status == IDM_OK) status = put_models(&l, &models);
-  if (status == IDM_OK) status = write(&l);
+  if (status == IDM_OK) status = write(&l, paths);
   if (status == IDM_OK) status = print(&l);
   idm_dynamics_draws_clear(&l.draws);
   idm_learnt_clear(&l.learnt);
@@ -486,6 +520,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("warmup"),
     CLI_KEY_OPTION("seed"),
+    {.name = "overwrite", .kind = CLI_FLAG, .help = "with --draws: replace a run"},
     CLI_THREADS_OPTION("threads (default: the processors); never changes a number"),
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,

@@ -5,6 +5,8 @@
 
 #include "idm/parameters.h"
 
+struct idm_halt;
+
 typedef struct parameter {
   size_t block;  /* of theta */
   bool simplex;  /* a whole distribution: size numbers, size - 1 coordinates */
@@ -37,6 +39,7 @@ struct idm_parameters {
   bool *summarised;      /* [quantity] */
   double range;          /* of the utility */
   double alpha_range;    /* the same, or 1 where alpha is in units of it */
+  struct idm_halt *halt; /* borrowed: who may stop what is evaluated by them; NULL: nobody */
 };
 
 /* log of the integral of exp(idm_parameters_log_prior): 0 but where a block's own support cuts a

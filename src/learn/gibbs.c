@@ -3,7 +3,9 @@
  * Trajectories that share a history are exchangeable there: given how many of them are in each
  * state after it, the states before it are independent draws with the weights f(s) tau(s'|s,u)
  * (with omega(x|u,s) where what is seen depends on the state before). So paths are drawn from the
- * ends of the tree to its roots, as counts of trajectories by history and state. */
+ * ends of the tree to its roots, as counts of trajectories by history and state. Moves
+ * after the last thing seen of a trajectory are summed over, not drawn: they say nothing, and would
+ * tie a draw of their rows to the draw before. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +144,7 @@ static void draw_paths(pass *p, const idm_dynamics *d, idm_random *random)
     const history *h = &l->history[i];
     double *here = p->back + i * k;
     if (l->passes[i] == 0) continue;
-    scatter(random, l->ends[i], p->filter + i * k, k, here);
+    scatter(random, l->rests[i], p->filter + i * k, k, here);
     if (h->parent != i)
       draw_before(p, d, h, here, random);
     else

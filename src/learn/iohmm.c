@@ -94,7 +94,8 @@ static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
   l->last = idm_new(tree->trajectories, sizeof *l->last);
   l->ends = idm_new(tree->nodes, sizeof *l->ends);
   l->passes = idm_new(tree->nodes, sizeof *l->passes);
-  if (!evidence || !at || !l->history || !l->last || !l->ends || !l->passes)
+  l->rests = idm_new(tree->nodes, sizeof *l->rests);
+  if (!evidence || !at || !l->history || !l->last || !l->ends || !l->passes || !l->rests)
     status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = keep_histories(l, tree, evidence, at, opt_error);
   free(evidence);
@@ -286,6 +287,7 @@ void idm_iohmm_destroy(idm_iohmm *learner)
   free(learner->last);
   free(learner->ends);
   free(learner->passes);
+  free(learner->rests);
   free(learner);
 }
 
@@ -350,9 +352,16 @@ idm_status idm_iohmm_keep(idm_iohmm *learner, const bool *opt_kept, idm_error *o
   for (size_t t = 0; t < learner->data->trajectories; t++)
     if (!opt_kept || opt_kept[t]) learner->ends[learner->last[t]]++;
   memcpy(learner->passes, learner->ends, learner->histories * sizeof *learner->ends);
+  memcpy(learner->rests, learner->ends, learner->histories * sizeof *learner->ends);
   learner->rows = 0;
   for (size_t i = learner->histories; i-- > 0;) {
     const history *h = &learner->history[i];
+    /* With all that follow it silent too, what rests here may as well rest before it. */
+    if (h->parent != i && h->observation == IDM_MISSING &&
+        learner->rests[i] == learner->passes[i]) {
+      learner->rests[h->parent] += learner->rests[i];
+      learner->rests[i] = 0;
+    }
     if (h->parent != i) learner->passes[h->parent] += learner->passes[i];
     if (h->observation != IDM_MISSING) learner->rows += learner->passes[i];
   }

@@ -22,6 +22,7 @@ struct idm_iohmm {
   uint32_t *last; /* [trajectory]: the last of its histories */
   double *ends;   /* [history]: trajectories that count and end there */
   double *passes; /* [history]: and that come by */
+  double *rests;  /* [history]: and after which nothing was seen of them */
   double rows;    /* with evidence, over the trajectories that count */
 };
 

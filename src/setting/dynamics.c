@@ -270,7 +270,7 @@ idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dy
     return idm_fail(opt_error, IDM_INPUT,
                     "the models of the problem are a list of their own, and would stay behind when "
                     "the dynamics move; expected `models: {perturb: ...}`, `{uniform: ...}` or "
-                    "none");
+                    "none, as in the file that `idm learn --models perturb` writes");
   memcpy(setting->start, dynamics->start, n.states * sizeof *setting->start);
   memcpy(setting->transition, dynamics->transition, transition_size(n) * sizeof(double));
   memcpy(setting->emission, dynamics->emission, emission_size(n) * sizeof(double));

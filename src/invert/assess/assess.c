@@ -14,10 +14,12 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/assess.h"
+#include "idm/cut.h"
 #include "idm/diagnostics.h"
 #include "idm/pareto.h"
 #include "idm/settings.h"
 #include "idm/transform.h"
+#include "invert/matching/halt.h"
 #include "invert/posterior.h"
 #include "setting/freedom.h"
 
@@ -30,6 +32,7 @@ void idm_assessment_destroy(idm_assessment *a)
 {
   if (!a) return;
   free(a->diagnosis);
+  free(a->between);
   free(a->parameter);
   free(a->ridge_sentence);
   free(a->finer_shift);
@@ -159,6 +162,31 @@ static void judge_energy(const idm_posterior *p, idm_assessment *a, double *ener
                   a->ebfmi);
 }
 
+/* Over several draws of dynamics chains agree within each, not between; their means are as many
+ * draws of what the dynamics leave open. */
+static idm_status diagnose(const idm_posterior *p, size_t i, idm_assessment *a,
+                           idm_error *opt_error)
+{
+  const double *x = p->value + i * p->chains * p->draws;
+  idm_diagnosis *d = &a->diagnosis[i];
+  idm_status status = idm_diagnose(x, p->chains, p->draws, p->draws, 1, d, opt_error);
+  if (status != IDM_OK || p->cuts < 2) return status;
+  const size_t chains = p->chains / p->cuts;
+  d->rhat = d->ess_bulk = d->ess_tail = 0;
+  for (size_t k = 0; k < p->cuts && status == IDM_OK; k++) {
+    idm_diagnosis one;
+    status =
+        idm_diagnose(x + k * chains * p->draws, chains, p->draws, p->draws, 1, &one, opt_error);
+    d->rhat = fmax(d->rhat, one.rhat);
+    d->ess_bulk += one.ess_bulk;
+    d->ess_tail += one.ess_tail;
+  }
+  a->between[i] = idm_posterior_between(p, i);
+  d->mcse_mean = d->sd * sqrt(fmax(a->between[i], 0) / (double)p->cuts +
+                              (1 - fmax(a->between[i], 0)) / fmax(d->ess_bulk, 1));
+  return status;
+}
+
 idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
                             idm_error *opt_error)
 {
@@ -173,13 +201,12 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     a->ebfmi = NAN;
     a->ridge = 1;
     a->diagnosis = idm_new(a->quantities, sizeof *a->diagnosis);
-    if (!a->diagnosis) status = idm_fail_memory(opt_error);
+    if (posterior->cuts > 1) a->between = idm_new(a->quantities, sizeof *a->between);
+    if (!a->diagnosis || (posterior->cuts > 1 && !a->between)) status = idm_fail_memory(opt_error);
   }
-  const size_t count = posterior->chains * posterior->draws;
   for (size_t i = 0; status == IDM_OK && i < a->quantities; i++) {
     if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
-    status = idm_diagnose(posterior->value + i * count, posterior->chains, posterior->draws,
-                          posterior->draws, 1, &a->diagnosis[i], opt_error);
+    status = diagnose(posterior, i, a, opt_error);
     if (status != IDM_OK || posterior->answer != IDM_POSTERIOR || !posterior->summarised[i] ||
         idm_is_of_person(posterior, i))
       continue;
@@ -290,8 +317,11 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   settings.threads = threads;
   settings.seed = posterior->seed;
   fit f = {0};
+  idm_halt halt;
+  idm_halt_begin(&halt, opt_watch, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status == IDM_OK) status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
+  if (status == IDM_OK) f.parameters->halt = &halt;
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
     status = assess_parts(&(inquiry){&f, posterior, *ret_assessment}, opt_watch, opt_error);

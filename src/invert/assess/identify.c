@@ -2,12 +2,12 @@
  *
  * Contents: the maximum · limits · intervals · all of it · the verdict */
 #include "invert/assess/identify.h"
+#include "invert/matching/halt.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "idm/assess.h"
 #include "idm/laplace.h"
 #include "idm/matching.h"
@@ -430,7 +430,8 @@ static idm_status identify_items(identifying *w, bool *higher, idm_error *opt_er
     w->status[k] = IDM_OK;
   }
   if (status == IDM_OK)
-    status = idm_parallel(w->jobs, w->q->f->settings->threads, run_job, NULL, w, opt_error);
+    status = idm_halt_parallel(w->q->f->parameters->halt, w->jobs, w->q->f->settings->threads,
+                               run_job, w, opt_error);
   *higher = false;
   for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {
     status = w->status[k];
@@ -484,8 +485,12 @@ static void plan_work(identifying *w)
   const double work = (double)points + 0.1 * (double)q->f->tree->nodes;
   const size_t scalars = count_scalars(q->f->parameters);
   w->dear = work > 2000 || w->dimension > 6;
-  w->evaluations = (long)(fmin(fmax(1.2e7 / work, 1500), 40000) / (double)(scalars ? scalars : 1));
-  if (w->evaluations < 200) w->evaluations = 200;
+  /* A log of hundreds of thousands of histories: an evaluation takes a second, and the peak is
+   * round enough that some tens find where the profile ends. */
+  const double floor = fmin(1500, fmax(2.5e7 / work, 150));
+  w->evaluations = (long)(fmin(fmax(1.2e7 / work, floor), 40000) / (double)(scalars ? scalars : 1));
+  const long least = floor < 1500 ? 40 : 200;
+  if (w->evaluations < least) w->evaluations = least;
   w->guides = w->dear ? 12 : most_guides;
   w->jobs = scalars < most_jobs ? scalars : most_jobs;
   if (points > 20000) w->jobs = 1; /* memory */

@@ -1,10 +1,10 @@
 /* Does the lattice matter? A sample of draws is weighed again on a finer one. */
 #include "invert/assess/lattice.h"
+#include "invert/matching/halt.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "invert/finer.h"
@@ -103,7 +103,8 @@ static idm_status compare(comparison *c, idm_error *opt_error)
   c->error = idm_new(c->workers, sizeof *c->error);
   idm_status status = c->status && c->error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(c->workers, threads, compare_part, NULL, c, opt_error);
+    status = idm_halt_parallel(c->q->f->parameters->halt, c->workers, threads, compare_part, c,
+                               opt_error);
   for (size_t i = 0; i < c->workers && status == IDM_OK; i++) {
     status = c->status[i];
     if (status != IDM_OK && opt_error) *opt_error = c->error[i];

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "idm/inverse.h"
 #include "idm/matching.h"
 #include "invert/finer.h"
 #include "invert/matching/assemble.h"
+#include "invert/matching/halt.h"
 
 /* More than this is not kept unless asked for; more than half of the memory not even then. */
 static const double kept_bytes = 1e9;
@@ -226,7 +226,8 @@ static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error 
   work.error = idm_new(p->chains, sizeof *work.error);
   idm_status status = work.status && work.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(p->chains, f->settings->threads, fill_chain, NULL, &work, opt_error);
+    status = idm_halt_parallel(f->parameters->halt, p->chains, f->settings->threads, fill_chain,
+                               &work, opt_error);
   for (size_t i = 0; i < p->chains && status == IDM_OK; i++) {
     status = work.status[i];
     if (status != IDM_OK && opt_error) *opt_error = work.error[i];

@@ -6,13 +6,13 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/parallel.h"
 #include "idm/chains.h"
 #include "idm/diagnostics.h"
 #include "idm/matching.h"
 #include "idm/samplers.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/explore.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 
@@ -70,8 +70,8 @@ static void end_beginning(beginning *b)
 static idm_status each(beginning *b, void (*task)(void *context, size_t chain),
                        idm_error *opt_error)
 {
-  idm_status status =
-      idm_parallel(b->f->matchings, b->f->settings->threads, task, NULL, b, opt_error);
+  idm_status status = idm_halt_parallel(b->f->parameters->halt, b->f->matchings,
+                                        b->f->settings->threads, task, b, opt_error);
   for (size_t i = 0; i < b->f->matchings && status == IDM_OK; i++) {
     status = b->status[i];
     if (status != IDM_OK && opt_error) *opt_error = b->error[i];
@@ -269,7 +269,13 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   for (size_t i = 0; i < n && status == IDM_OK; i++)
     target[i] = idm_matching_target(f->matching[i]);
   *ret_chains = NULL;
+  /* Chains have a monitor of their own; until they run, and no longer, evaluations can be stopped.
+   */
+  idm_halt halt;
+  idm_halt_begin(&halt, watch, "looking for where to start");
+  f->parameters->halt = &halt;
   if (status == IDM_OK) status = begin(f, sampler->plain, &b, opt_error);
+  f->parameters->halt = NULL;
   settings.kernel.mixture = b.mixture;
   if (status == IDM_OK)
     status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);

@@ -4,12 +4,12 @@
  *
  * Contents: making · points · modes · what they show · rounds · starts */
 #include "invert/matching/explore.h"
+#include "invert/matching/halt.h"
 
 #include <math.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "invert/matching/matching.h"
 #include "setting/freedom.h"
 
@@ -183,8 +183,9 @@ static idm_status draw(idm_exploration *e, const idm_mixture *mixture, size_t dr
   idm_status status = work.status && work.error ? IDM_OK : idm_fail_memory(opt_error);
   /* A matching belongs to one thread. */
   if (status == IDM_OK)
-    status = idm_parallel(e->lanes, e->f->matchings < e->lanes ? 1 : e->f->settings->threads,
-                          draw_lane, NULL, &work, opt_error);
+    status = idm_halt_parallel(e->f->parameters->halt, e->lanes,
+                               e->f->matchings < e->lanes ? 1 : e->f->settings->threads, draw_lane,
+                               &work, opt_error);
   for (size_t i = 0; i < e->lanes && status == IDM_OK; i++) {
     status = work.status[i];
     if (status != IDM_OK && opt_error) *opt_error = work.error[i];

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "idm/laplace.h"
 #include "invert/matching/assemble.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 
@@ -107,7 +108,6 @@ static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
                               idm_posterior **ret_posterior, idm_notes *opt_notes,
                               idm_error *opt_error)
 {
-  (void)opt_watch; /* it takes no time worth watching */
   *ret_posterior = NULL;
   fit f;
   start *peak = NULL;
@@ -116,6 +116,9 @@ static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
     status = idm_fit_open(&f, &idm_inverse_laplace, problem, data, settings, settings->chains,
                           opt_error);
   if (status != IDM_OK) return status;
+  idm_halt halt;
+  idm_halt_begin(&halt, opt_watch, "looking for the mode");
+  f.parameters->halt = &halt;
   status = idm_start_create(f.parameters->dimension, &peak, opt_error);
   if (status == IDM_OK) status = find_peak(&f, peak, opt_error);
   if (status == IDM_OK)

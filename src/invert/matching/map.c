@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "invert/matching/assemble.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/start.h"
 
 extern const idm_inverse idm_inverse_map; /* registered below */
@@ -10,11 +11,13 @@ static idm_status fit_map(const idm_problem *problem, const idm_data *data,
                           const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                           idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
-  (void)opt_watch; /* it takes no time worth watching */
   *ret_posterior = NULL;
   fit f;
   idm_status status = idm_fit_open(&f, &idm_inverse_map, problem, data, settings, 1, opt_error);
   if (status != IDM_OK) return status;
+  idm_halt halt;
+  idm_halt_begin(&halt, opt_watch, "looking for the mode");
+  f.parameters->halt = &halt;
   start *best = NULL;
   idm_statistics statistics = {
       .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1, .evaluations = -1};

@@ -4,6 +4,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/matching.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/surface.h"
 
@@ -154,6 +155,8 @@ idm_status idm_matching_log_likelihood(idm_matching *m, const double *y, double 
                                        double *opt_gradient, idm_error *opt_error)
 {
   idm_require(m, y, log_likelihood);
+  const idm_status asked = idm_halt_check(m->parameters->halt, opt_error);
+  if (asked != IDM_OK) return asked;
   if (!opt_gradient) return score(m, y, log_likelihood, opt_error);
   for (size_t i = 0; i < m->parameters->dimension; i++) opt_gradient[i] = 0;
   if (m->gradient) return differentiate(m, y, log_likelihood, opt_gradient, opt_error);

@@ -11,10 +11,10 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/parallel.h"
 #include "belief/lattice.h"
 #include "invert/finer.h"
 #include "invert/matching/fit.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 
@@ -194,7 +194,8 @@ static idm_status evaluate(const fit *f, const population *p, double *log_densit
   e.error = idm_new(f->matchings, sizeof *e.error);
   idm_status status = e.status && e.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(f->matchings, f->settings->threads, evaluate_part, NULL, &e, opt_error);
+    status = idm_halt_parallel(f->parameters->halt, f->matchings, f->settings->threads,
+                               evaluate_part, &e, opt_error);
   for (size_t i = 0; i < f->matchings && status == IDM_OK; i++) {
     status = e.status[i];
     if (status != IDM_OK && opt_error) *opt_error = e.error[i];
@@ -220,14 +221,6 @@ static idm_status gather(const fit *f, population *p, double *weight, double *re
   return status;
 }
 
-static idm_status open_at(fit *f, const idm_problem *problem, const idm_data *data,
-                          const idm_fit_settings *settings, idm_error *opt_error)
-{
-  const int threads = settings->threads;
-  const size_t workers = threads < 1 ? 1 : threads > most_workers ? most_workers : (size_t)threads;
-  return idm_fit_open(f, NULL, problem, data, settings, workers, opt_error);
-}
-
 /* --- the choice ----------------------------------------------------------------------------- */
 
 typedef struct choice {
@@ -238,7 +231,18 @@ typedef struct choice {
   population p;
   double *weight[2]; /* [size]: on the lattice and on the finer one */
   idm_refinement *found;
+  idm_halt halt;
 } choice;
+
+static idm_status open_at(choice *c, idm_error *opt_error)
+{
+  const int threads = c->settings->threads;
+  const size_t workers = threads < 1 ? 1 : threads > most_workers ? most_workers : (size_t)threads;
+  const idm_status status =
+      idm_fit_open(&c->f, NULL, &c->problem, c->data, c->settings, workers, opt_error);
+  if (status == IDM_OK) c->f.parameters->halt = &c->halt;
+  return status;
+}
 
 /* Points around the mode on the default lattice. */
 static idm_status begin(choice *c, idm_error *opt_error)
@@ -299,7 +303,7 @@ static idm_status compare(choice *c, bool *ret_on, idm_error *opt_error)
   if (status != IDM_OK || !finer || r->steps == IDM_REFINEMENTS) return status;
   idm_fit_close(&c->f);
   c->problem.agent.resolution = finer;
-  status = open_at(&c->f, &c->problem, c->data, c->settings, opt_error);
+  status = open_at(c, opt_error);
   if (status == IDM_OK) status = evaluate(&c->f, &c->p, c->p.log_finer, opt_error);
   if (status != IDM_OK) return status;
   share[1] = weigh(&c->p, c->p.log_finer, c->weight[1]);
@@ -328,7 +332,7 @@ static void choose(idm_refinement *r)
 
 static idm_status refine(choice *c, idm_error *opt_error)
 {
-  idm_status status = open_at(&c->f, &c->problem, c->data, c->settings, opt_error);
+  idm_status status = open_at(c, opt_error);
   if (status != IDM_OK || !c->f.matching) return status;
   const idm_workspace *workspace = idm_matching_workspace(c->f.matching[0]);
   if (!idm_lattice_matters(&c->problem, workspace)) {
@@ -350,13 +354,14 @@ static idm_status refine(choice *c, idm_error *opt_error)
 }
 
 idm_status idm_refine(const idm_problem *problem, const idm_data *data,
-                      const idm_fit_settings *settings, idm_refinement *refinement,
-                      idm_error *opt_error)
+                      const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                      idm_refinement *refinement, idm_error *opt_error)
 {
   idm_require(problem, data, settings, refinement);
   *refinement = (idm_refinement){0};
   if (problem->agent.resolution) return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
+  idm_halt_begin(&c.halt, opt_watch, "choosing the lattice");
   return refine(&c, opt_error);
 }
 

@@ -138,18 +138,26 @@ static void guess_covariance(const fit *f, start *s)
   for (size_t i = 0; i < d; i++) s->covariance[i * (d + 1)] = f->unit[i] * f->unit[i];
 }
 
-idm_status idm_start_climb(const fit *f, size_t chain, start *s, idm_error *opt_error)
+/* From its mode up to the top. */
+static idm_status climb(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[chain]);
   /* On the way up each plan starts from the last one: the way is the same every time. */
   idm_matching_wander(f->matching[chain]);
-  idm_status status = maximise(f, &target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
+  const idm_status status =
+      maximise(f, &target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
   if (status == IDM_NUMERICAL)
     return idm_fail(opt_error, IDM_NUMERICAL,
                     "the log posterior has no slope where the search for its mode starts: the "
                     "utilities (they span %.3g) or the priors are too large",
                     idm_theta_range(f->problem->theta));
-  if (status == IDM_OK) status = idm_matching_anchor(f->matching[chain], s->mode, opt_error);
+  return status == IDM_OK ? idm_matching_anchor(f->matching[chain], s->mode, opt_error) : status;
+}
+
+idm_status idm_start_climb(const fit *f, size_t chain, start *s, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[chain]);
+  idm_status status = climb(f, chain, s, opt_error);
   if (status != IDM_OK || !idm_start_is_dense(target.dimension)) return status;
   status = idm_laplace(&target, s->mode, s->covariance, NULL, &s->definite, opt_error);
   if (status == IDM_OK && !s->definite) guess_covariance(f, s);
@@ -197,19 +205,29 @@ idm_status idm_start_settle(const fit *f, size_t chain, start *s, idm_error *opt
   return scatter(f, chain, &random, s, opt_error);
 }
 
-idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
+/* The best of a few points of a chain's stream. */
+static idm_status look_from(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
   idm_random random;
   idm_random_init(&random, f->key, first_stream + chain);
   s->placed = false;
   idm_matching_wander(f->matching[chain]);
-  const idm_status status = look_around(f, chain, &random, s, opt_error);
+  return look_around(f, chain, &random, s, opt_error);
+}
+
+idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
+{
+  const idm_status status = look_from(f, chain, s, opt_error);
   return status == IDM_OK ? idm_start_climb(f, chain, s, opt_error) : status;
 }
 
-idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
+/* --- the highest of all --------------------------------------------------------------------- */
+
+enum { all_the_way = 1000 };
+
+/* The highest mode of as many climbs as there are chains, `to_the_end` each to its very top. */
+static idm_status search(const fit *f, bool to_the_end, start *best, idm_error *opt_error)
 {
-  enum { all_the_way = 1000 };
   const idm_target target = idm_matching_target(f->matching[0]);
   const size_t d = target.dimension;
   start *s = NULL;
@@ -218,17 +236,126 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
   for (size_t i = 0; i < f->settings->chains && status == IDM_OK; i++) {
     fit one = *f;
     one.key += i;
-    status = idm_start_find(&one, 0, s, opt_error);
+    status = look_from(&one, 0, s, opt_error);
+    if (status == IDM_OK) status = climb(&one, 0, s, opt_error);
     double reached = s->log_density;
-    if (status == IDM_OK)
+    if (status == IDM_OK && to_the_end)
       status = maximise(f, &target, 0, all_the_way, s->mode, &reached, opt_error);
     if (status != IDM_OK || !(reached > best->log_density)) continue;
     best->log_density = reached;
     memcpy(best->mode, s->mode, d * sizeof *s->mode);
   }
+  idm_start_destroy(s);
+  return status;
+}
+
+/* A target in coordinates in which a part of the data has a round peak: x = origin + factor v. */
+typedef struct whitened {
+  const idm_target *target;
+  const double *origin; /* [dimension] */
+  const double *factor; /* [dimension][dimension], lower triangular */
+  double *x;            /* [dimension] */
+} whitened;
+
+static void unwhiten(const whitened *w, const double *v, double *x)
+{
+  const size_t d = w->target->dimension;
+  memcpy(x, v, d * sizeof *v);
+  idm_lower_multiply(d, w->factor, x);
+  for (size_t i = 0; i < d; i++) x[i] += w->origin[i];
+}
+
+static idm_status evaluate_whitened(void *context, const double *v, double *log_density,
+                                    double *opt_gradient, idm_error *opt_error)
+{
+  const whitened *w = context;
+  const size_t d = w->target->dimension;
+  unwhiten(w, v, w->x);
+  const idm_status status =
+      w->target->evaluate(w->target->context, w->x, log_density, opt_gradient, opt_error);
+  for (size_t j = 0; opt_gradient && j < d; j++) {
+    double sum = 0;
+    for (size_t i = j; i < d; i++) sum += w->factor[i * d + j] * opt_gradient[i];
+    opt_gradient[j] = sum; /* the entries that follow need only those behind it */
+  }
+  return status;
+}
+
+/* Climb from a mode that was found with its covariance: steps are then as if the top were round,
+ * and few. An evaluation is dear here, and gains below this are nothing beside an error of its own.
+ */
+static idm_status climb_whitened(const idm_target *target, start *s, idm_error *opt_error)
+{
+  static const double least_gain = 1e-6;
+  const size_t d = target->dimension;
+  double *origin = idm_new(d * (d + 3), sizeof *origin);
+  if (!origin) return idm_fail_memory(opt_error);
+  double *v = origin + d;
+  whitened w = {target, origin, origin + 3 * d, origin + 2 * d};
+  memcpy(origin, s->mode, d * sizeof *origin);
+  memcpy(origin + 3 * d, s->covariance, d * d * sizeof *origin);
+  const idm_target own = {d, target->gradient, &w, evaluate_whitened};
+  idm_status status = IDM_OK;
+  if (idm_cholesky(d, origin + 3 * d)) {
+    status = idm_maximise(&own, least_gain, all_the_way, v, &s->log_density, opt_error);
+    unwhiten(&w, v, s->mode);
+  }
+  free(origin);
+  return status;
+}
+
+/* Histories that are many enough to tell modes apart, and few enough to be climbed over often. */
+enum { enough_histories = 5000, many_times = 4 };
+
+/* The same over the first trajectories of a log that has many more histories than that: where a few
+ * thousand trajectories have their modes, all of them have theirs nearby, and one climb over the
+ * whole log ends there. With it comes the covariance around the mode, as all of them would have it.
+ * Nothing where a part cannot be explained, or has no peak: then all are looked at. */
+static idm_status search_part(const fit *f, start *best, bool *found, idm_error *opt_error)
+{
+  idm_data part = *f->data;
+  fit small;
+  *found = false;
+  if (f->tree->nodes < (size_t)many_times * enough_histories ||
+      f->tree->scope != IDM_SCOPE_TRAJECTORY || !idm_start_is_dense(f->parameters->dimension))
+    return IDM_OK;
+  part.trajectories =
+      (size_t)((double)enough_histories / (double)f->tree->nodes * (double)f->data->trajectories);
+  if (part.trajectories < 1) part.trajectories = 1;
+  part.rows = part.first[part.trajectories];
+  if (part.trajectory_name.count) part.trajectory_name.count = part.trajectories;
+  idm_status status = idm_fit_open(&small, NULL, f->problem, &part, f->settings, 1, opt_error);
+  if (status != IDM_OK) return status;
+  small.key = f->key;
+  small.parameters->halt = f->parameters->halt;
+  status = search(&small, false, best, opt_error);
+  if (status == IDM_OK) {
+    const idm_target target = idm_matching_target(small.matching[0]);
+    status = idm_matching_anchor(small.matching[0], best->mode, opt_error);
+    if (status == IDM_OK)
+      status = idm_laplace(&target, best->mode, best->covariance, NULL, found, opt_error);
+  }
+  const double share = (double)part.trajectories / (double)f->data->trajectories;
+  for (size_t i = 0; *found && i < f->parameters->dimension * f->parameters->dimension; i++)
+    best->covariance[i] *= share;
+  idm_fit_close(&small);
+  return status == IDM_NUMERICAL ? IDM_OK : status;
+}
+
+idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[0]);
+  bool found;
+  idm_status status = search_part(f, best, &found, opt_error);
+  if (status == IDM_OK && found) {
+    idm_matching_wander(f->matching[0]);
+    status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
+    found = isfinite(best->log_density);
+    if (status == IDM_OK && found) status = climb_whitened(&target, best, opt_error);
+  }
+  if (status == IDM_OK && !found) status = search(f, true, best, opt_error);
   if (status == IDM_OK) status = idm_matching_anchor(f->matching[0], best->mode, opt_error);
   if (status == IDM_OK)
     status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
-  idm_start_destroy(s);
   return status;
 }

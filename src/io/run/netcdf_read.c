@@ -546,6 +546,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   unsigned long long seed = 0;
   long long warmup = 0;
   long long resolution = 0;
+  long long cuts = 0;
   r->group = file;
   r->group_name = "/";
   idm_status status = read_field(r, "answer", answer, sizeof answer);
@@ -556,7 +557,11 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
   if (status == IDM_OK)
     status = read_integer(r, NC_GLOBAL, "resolution", NC_INT64, true, &resolution);
+  if (status == IDM_OK)
+    status = read_integer(r, NC_GLOBAL, "dynamics_draws", NC_INT64, true, &cuts);
   if (status != IDM_OK) return status;
+  if (cuts < 0 || cuts > INT_MAX)
+    return FAIL(r, "the attribute 'dynamics_draws' is %lld; expected 0 or more", cuts);
   if (resolution < 0 || resolution > INT_MAX)
     return FAIL(r, "the attribute 'resolution' is %lld; expected 0 or more", resolution);
   if (strcmp(answer, "point") != 0 && strcmp(answer, "posterior") != 0)
@@ -567,6 +572,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   p->seed = seed;
   p->warmup = (long)warmup;
   p->resolution = (int)resolution;
+  p->cuts = (size_t)cuts;
   return IDM_OK;
 }
 

@@ -140,6 +140,7 @@ static void put_attributes(writer *w)
   put_word(w, NC_GLOBAL, "request", request);
   put_integer(w, NC_GLOBAL, "warmup", p->warmup);
   put_integer(w, NC_GLOBAL, "resolution", p->resolution);
+  if (p->cuts) put_integer(w, NC_GLOBAL, "dynamics_draws", (long long)p->cuts);
   if (w->code == NC_NOERR)
     note(w, nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed), "seed");
 }

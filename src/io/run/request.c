@@ -55,6 +55,19 @@ static const idm_key keys[] = {
     {TEXT_KEY(each, "each", "COLUMN",
               "one fit for everybody by COLUMN (agent, trajectory or a column of the log), which "
               "know nothing of each other")},
+    {TEXT_KEY(
+         dynamics, "dynamics", "RUN",
+         "a run of `idm learn --draws`: fit given each of some draws of its dynamics, and pool"),
+     .place = true},
+    {TEXT_KEY(dynamics_hash, "dynamics_sha256", "SHA-256", "of the dynamics")},
+    {.name = "dynamics_draws",
+     .kind = IDM_KEY_SIZE,
+     .offset = offsetof(idm_request, dynamics_draws),
+     .least = 2,
+     .most = 10000,
+     .zero = "none",
+     .value = "N",
+     .help = "with --dynamics: how many of its draws (default 10)"},
     {0}};
 
 const idm_key *idm_request_keys(void)

@@ -172,6 +172,31 @@ static idm_status draw_people(fitting *f, idm_run *run, idm_notes *opt_notes, id
   return IDM_OK;
 }
 
+/* The draws given each of some draws of learnt dynamics. */
+static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *inverse,
+                                     const idm_fit_watch *watcher, idm_run *run,
+                                     idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_problem *learnt = NULL;
+  idm_dynamics_draws draws;
+  idm_status status = idm_dynamics_read_run(f->request->dynamics, &learnt, &draws, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  if (!idm_labels_same(&learnt->setting->states, &f->problem->setting->states) ||
+      !idm_labels_same(&learnt->setting->actions, &f->problem->setting->actions) ||
+      !idm_labels_same(&learnt->setting->observations, &f->problem->setting->observations))
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "the dynamics in '%s' are of other states, actions or observations than the "
+                      "problem's; expected those of the same problem",
+                      f->request->dynamics);
+  if (status == IDM_OK)
+    status =
+        idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, learnt, &draws,
+                    f->request->dynamics_draws, watcher, &run->posterior, opt_notes, opt_error);
+  idm_dynamics_draws_clear(&draws);
+  idm_problem_destroy(learnt);
+  return status;
+}
+
 /* The draws, and whether they were stopped. */
 static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *opt_notes,
                        idm_error *opt_error)
@@ -188,7 +213,9 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
                                  .checkpoint_file = f->checkpoint,
                                  .label = f->label};
   f->saved = idm_seconds();
-  if (status == IDM_OK)
+  if (status == IDM_OK && f->request->dynamics[0])
+    status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
+  else if (status == IDM_OK)
     status = inverse->fit(f->problem, f->data, settings, &watcher, &run->posterior, opt_notes,
                           opt_error);
   free(bytes);
@@ -231,6 +258,23 @@ static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_err
   return IDM_OK;
 }
 
+/* Over draws of the dynamics: the draws are judged, the model is not. */
+static idm_status assess_cut(idm_run *run, idm_error *opt_error)
+{
+  const idm_posterior *p = run->posterior;
+  const idm_status status = idm_assess_draws(p, &run->assessment, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (p->summarised[i])
+      idm_notes_add(&run->assessment->remarks,
+                    "%.0f %% of the variance of %s lies between the %zu draws of the dynamics",
+                    100 * run->assessment->between[i], p->quantity.name[i], p->cuts);
+  idm_notes_add(&run->assessment->remarks,
+                "unchecked: what the data bound, the lattice and whether the model fits are looked "
+                "at given one problem; see a fit without --dynamics");
+  return IDM_OK;
+}
+
 static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 {
   const idm_fit_watch watcher = {.progress = f->progress, .context = f->context};
@@ -240,6 +284,7 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
       "data bound";
   idm_status status =
       idm_projection_centre(f->problem, run->posterior, f->data, &run->projection, &error);
+  if (status == IDM_OK && run->posterior->cuts) return assess_cut(run, opt_error);
   if (status == IDM_OK && !run->stopped)
     status = idm_assess_watched(f->problem, f->data, run->posterior, f->request->settings.threads,
                                 &watcher, &run->assessment, &error);
@@ -255,7 +300,7 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-static idm_status say_stopped(const fitting *f, const idm_run *run, idm_error *opt_error)
+static idm_status say_stopped(const fitting *f, const idm_run *run, bool kept, idm_error *opt_error)
 {
   const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
   if (is_of_people(f->request))
@@ -264,6 +309,10 @@ static idm_status say_stopped(const fitting *f, const idm_run *run, idm_error *o
                     beside           ? "the run that it was to replace is left as it was"
                     : run->posterior ? "what was drawn so far is saved, --overwrite begins anew"
                                      : "nobody was done, and nothing is left behind");
+  if (!kept && !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT))
+    return idm_fail(opt_error, IDM_UNTRUSTED,
+                    "interrupted before there was anything to keep: nothing is written%s",
+                    beside ? ", and the run that was to be replaced is left as it was" : "");
   return idm_fail(
       opt_error, IDM_UNTRUSTED,
       "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
@@ -273,8 +322,9 @@ static idm_status say_stopped(const fitting *f, const idm_run *run, idm_error *o
 /* From here on the problem is the one on the lattice chosen. */
 static idm_status refine(fitting *f, idm_error *opt_error)
 {
+  const idm_fit_watch watcher = {.progress = watch, .context = f};
   const idm_status status =
-      idm_refine(f->problem, f->data, &f->request->settings, &f->refinement, opt_error);
+      idm_refine(f->problem, f->data, &f->request->settings, &watcher, &f->refinement, opt_error);
   f->refined = *f->problem;
   if (f->refinement.resolution) f->refined.agent.resolution = f->refinement.resolution;
   f->problem = &f->refined;
@@ -307,8 +357,9 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
     remove(f->checkpoint);
     status = idm_folder_commit(&f->folder, opt_error);
   }
+  if (status == IDM_UNTRUSTED) run->stopped = true; /* while the lattice was chosen */
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
-    status = say_stopped(f, run, opt_error);
+    status = say_stopped(f, run, *ret_kept || mode == IDM_RUN_RESUME, opt_error);
   return status;
 }
 

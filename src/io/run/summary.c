@@ -18,6 +18,18 @@ static void set(json_t **object, const char *key, double value)
   idm_json_set(object, key, idm_json_number(value));
 }
 
+/* How much of each variance lies between draws of the dynamics. */
+static json_t *dynamics_object(const idm_posterior *p, const idm_assessment *a)
+{
+  json_t *object = json_object();
+  json_t *between = json_object();
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (p->summarised[i]) set(&between, p->quantity.name[i], a->between[i]);
+  idm_json_set(&object, "draws", json_integer((json_int_t)p->cuts));
+  idm_json_set(&object, "variance_between", between);
+  return object;
+}
+
 static json_t *identification(const idm_posterior *p, const idm_assessment *a)
 {
   json_t *object = json_object();
@@ -197,6 +209,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
     idm_people_put(&object, p, a);
   else
     put_quantities(&object, p, a);
+  if (a->between) idm_json_set(&object, "dynamics", dynamics_object(p, a));
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));

@@ -21,7 +21,7 @@ static idm_refinement refine(const idm_problem *problem, const idm_data *data, i
   idm_refinement found;
   idm_fit_settings_default(&settings);
   settings.threads = threads;
-  check(idm_refine(problem, data, &settings, &found, &support_error));
+  check(idm_refine(problem, data, &settings, NULL, &found, &support_error));
   return found;
 }
 

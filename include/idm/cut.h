@@ -1,0 +1,40 @@
+/* Fits that carry the uncertainty of learnt dynamics: a cut posterior, in which the dynamics are
+ * drawn from what they were learnt of, and the agent is fitted given each draw. */
+#ifndef IDM_CUT_H
+#define IDM_CUT_H
+
+#include "idm/inverse.h"
+#include "idm/learn.h"
+#include "idm/posterior.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Draws of dynamics as a posterior, to be diagnosed, written and read as any other; and back, as
+ * draws of the problem that they were learnt for. */
+IDM_API idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
+                                          const idm_learn_settings *settings,
+                                          idm_posterior **ret_posterior, idm_error *opt_error);
+IDM_API idm_status idm_posterior_dynamics(const idm_posterior *posterior,
+                                          const idm_problem *problem, idm_dynamics_draws *draws,
+                                          idm_error *opt_error);
+
+/* Fit given each of `count` draws of the dynamics, spread evenly over all of `draws`, and pool: the
+ * same number of chains and draws for each, those of one draw of the dynamics side by side
+ * (idm_posterior.cuts). `learnt` is the problem that the draws are of. The models of `problem` must
+ * follow from its environment. Stopped, it is IDM_UNTRUSTED. */
+IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
+                               const idm_inverse *inverse, const idm_fit_settings *settings,
+                               const idm_problem *learnt, const idm_dynamics_draws *draws,
+                               size_t count, const idm_fit_watch *opt_watch,
+                               idm_posterior **ret_posterior, idm_notes *opt_notes,
+                               idm_error *opt_error);
+/* The share of a quantity's variance that lies between draws of the dynamics; NaN where there is
+ * one. */
+IDM_API double idm_posterior_between(const idm_posterior *posterior, size_t quantity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

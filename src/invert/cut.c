@@ -1,0 +1,298 @@
+/* Fits that carry the uncertainty of learnt dynamics.
+ *
+ * Contents: draws as posteriors · one problem a draw · pooling · fitting */
+#include "idm/cut.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+
+/* --- draws as posteriors -------------------------------------------------------------------- */
+
+static idm_status fill_posterior(const idm_dynamics_draws *draws, idm_posterior *p,
+                                 idm_error *opt_error)
+{
+  const size_t count = draws->chains * draws->draws;
+  const size_t all = idm_times(draws->numbers, count);
+  p->summarised = idm_new(draws->numbers, sizeof *p->summarised);
+  p->value = idm_duplicate(draws->value, all, sizeof *p->value);
+  p->unconstrained = idm_duplicate(draws->value, all, sizeof *p->unconstrained);
+  p->statistics = idm_new(count, sizeof *p->statistics);
+  if (!p->summarised || !p->value || !p->unconstrained || !p->statistics)
+    return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < draws->numbers; i++) p->summarised[i] = true;
+  for (size_t i = 0; i < count; i++)
+    p->statistics[i] = (idm_statistics){.log_density = draws->log_likelihood[i],
+                                        .acceptance = 1,
+                                        .step_size = NAN,
+                                        .energy = NAN,
+                                        .tree_depth = -1,
+                                        .evaluations = 1};
+  const idm_status status = idm_labels_copy(&draws->name, &p->quantity, opt_error);
+  return status == IDM_OK ? idm_labels_copy(&draws->name, &p->coordinate, opt_error) : status;
+}
+
+idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
+                                  const idm_learn_settings *settings, idm_posterior **ret_posterior,
+                                  idm_error *opt_error)
+{
+  idm_require(draws, settings, ret_posterior);
+  *ret_posterior = NULL;
+  if (!draws->numbers || !draws->draws)
+    return idm_fail(opt_error, IDM_USAGE, "there are no draws of the dynamics");
+  idm_posterior *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  p->answer = IDM_POSTERIOR;
+  snprintf(p->inverse, sizeof p->inverse, "learn");
+  snprintf(p->sampler, sizeof p->sampler, "gibbs");
+  p->seed = settings->seed;
+  p->warmup = settings->warmup;
+  p->chains = draws->chains;
+  p->draws = draws->draws;
+  const idm_status status = fill_posterior(draws, p, opt_error);
+  if (status != IDM_OK)
+    idm_posterior_destroy(p);
+  else
+    *ret_posterior = p;
+  return status;
+}
+
+/* Places of the posterior's quantities among all that could be learnt. */
+static idm_status find_places(const idm_posterior *p, const idm_problem *problem,
+                              idm_dynamics_draws *draws, idm_error *opt_error)
+{
+  idm_labels names;
+  size_t *places;
+  idm_status status = idm_dynamics_names(problem, &names, &places, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < draws->numbers && status == IDM_OK; i++) {
+    size_t k = 0;
+    while (k < names.count && strcmp(names.name[k], p->quantity.name[i]) != 0) k++;
+    if (k == names.count)
+      status = idm_fail(opt_error, IDM_INPUT,
+                        "the run's '%.80s' is no probability of its problem; expected a run of "
+                        "`idm learn --draws`",
+                        p->quantity.name[i]);
+    else
+      draws->place[i] = places[k];
+  }
+  idm_labels_destroy(&names);
+  free(places);
+  return status;
+}
+
+idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_problem *problem,
+                                  idm_dynamics_draws *draws, idm_error *opt_error)
+{
+  idm_require(posterior, problem, draws);
+  *draws = (idm_dynamics_draws){
+      .chains = posterior->chains, .draws = posterior->draws, .numbers = posterior->quantity.count};
+  const size_t count = posterior->chains * posterior->draws;
+  if (strcmp(posterior->inverse, "learn") != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the run holds no draws of dynamics; expected one of `idm learn --draws`");
+  draws->place = idm_new(draws->numbers, sizeof *draws->place);
+  draws->value = idm_duplicate(posterior->value, idm_times(draws->numbers, count), sizeof(double));
+  draws->log_likelihood = idm_new(count, sizeof *draws->log_likelihood);
+  idm_status status =
+      draws->place && draws->value && draws->log_likelihood ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    draws->log_likelihood[i] = posterior->statistics[i].log_density;
+  if (status == IDM_OK) status = idm_labels_copy(&posterior->quantity, &draws->name, opt_error);
+  if (status == IDM_OK) status = find_places(posterior, problem, draws, opt_error);
+  if (status != IDM_OK) idm_dynamics_draws_clear(draws);
+  return status;
+}
+
+/* --- one problem a draw --------------------------------------------------------------------- */
+
+/* A problem with dynamics of its own; all else is borrowed. */
+typedef struct moved {
+  idm_problem problem;
+  idm_setting setting;
+} moved;
+
+static void let_go(moved *m)
+{
+  free(m->setting.start);
+  free(m->setting.transition);
+  free(m->setting.emission);
+  idm_theta_destroy(m->problem.theta);
+}
+
+static idm_status take_hold(const idm_problem *problem, moved *m, idm_error *opt_error)
+{
+  const idm_setting *from = problem->setting;
+  const idm_sizes n = idm_setting_sizes(from);
+  *m = (moved){.problem = *problem, .setting = *from};
+  m->problem.setting = &m->setting;
+  m->problem.theta = NULL;
+  m->setting.start = idm_duplicate(from->start, n.states, sizeof(double));
+  m->setting.transition =
+      idm_duplicate(from->transition, n.actions * n.states * n.states, sizeof(double));
+  m->setting.emission =
+      idm_duplicate(from->emission, n.actions * n.states * n.observations, sizeof(double));
+  if (!m->setting.start || (from->transition && !m->setting.transition) ||
+      (from->emission && !m->setting.emission))
+    return idm_fail_memory(opt_error);
+  return idm_theta_copy(problem->theta, &m->problem.theta, opt_error);
+}
+
+/* --- pooling -------------------------------------------------------------------------------- */
+
+/* An answer like one of them, with room for all and no draws yet. */
+static idm_status make_pool(const idm_posterior *like, size_t count, idm_posterior **ret_pool,
+                            idm_error *opt_error)
+{
+  const size_t one = like->chains * like->draws;
+  const size_t quantities = like->quantity.count;
+  idm_posterior *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  *ret_pool = p;
+  p->answer = like->answer;
+  memcpy(p->inverse, like->inverse, sizeof p->inverse);
+  memcpy(p->sampler, like->sampler, sizeof p->sampler);
+  p->seed = like->seed;
+  p->resolution = like->resolution;
+  p->warmup = like->warmup;
+  p->draws = like->draws;
+  p->chains = like->chains * count;
+  p->cuts = count;
+  p->prior_draws = like->prior_draws;
+  p->summarised = idm_duplicate(like->summarised, quantities, sizeof *p->summarised);
+  p->quantity_size = idm_duplicate(like->quantity_size, quantities, sizeof *p->quantity_size);
+  p->coordinate_size =
+      idm_duplicate(like->coordinate_size, like->coordinate.count, sizeof *p->coordinate_size);
+  p->prior =
+      idm_duplicate(like->prior, idm_posterior_numbers(like) * like->prior_draws, sizeof *p->prior);
+  p->value = idm_new(idm_times(idm_posterior_numbers(like), one * count), sizeof *p->value);
+  p->unconstrained =
+      idm_new(idm_times(idm_posterior_dimension(like), one * count), sizeof *p->unconstrained);
+  p->statistics = idm_new(one * count, sizeof *p->statistics);
+  if (!p->summarised || !p->value || !p->unconstrained || !p->statistics ||
+      (like->quantity_size && !p->quantity_size) ||
+      (like->coordinate_size && !p->coordinate_size) || (like->prior && !p->prior))
+    return idm_fail_memory(opt_error);
+  const idm_status status = idm_labels_copy(&like->quantity, &p->quantity, opt_error);
+  return status == IDM_OK ? idm_labels_copy(&like->coordinate, &p->coordinate, opt_error) : status;
+}
+
+/* The draws of one fit into their place of the pool. */
+static void pour(const idm_posterior *from, size_t k, idm_posterior *pool)
+{
+  const size_t one = from->chains * from->draws;
+  const size_t all = pool->chains * pool->draws;
+  for (size_t i = 0; i < idm_posterior_numbers(from); i++)
+    memcpy(pool->value + i * all + k * one, from->value + i * one, one * sizeof(double));
+  for (size_t i = 0; i < idm_posterior_dimension(from); i++)
+    memcpy(pool->unconstrained + i * all + k * one, from->unconstrained + i * one,
+           one * sizeof(double));
+  memcpy(pool->statistics + k * one, from->statistics, one * sizeof *from->statistics);
+}
+
+double idm_posterior_between(const idm_posterior *posterior, size_t quantity)
+{
+  if (!posterior || quantity >= posterior->quantity.count || posterior->cuts < 2) return NAN;
+  const size_t one = posterior->chains / posterior->cuts * posterior->draws;
+  const double count = (double)one;
+  const double cuts = (double)posterior->cuts;
+  const double *x = posterior->value + quantity * one * posterior->cuts;
+  double within = 0, grand = 0, square = 0;
+  for (size_t k = 0; k < posterior->cuts; k++) {
+    double mean = 0, spread = 0;
+    for (size_t i = 0; i < one; i++) mean += x[k * one + i] / count;
+    for (size_t i = 0; i < one; i++) spread += (x[k * one + i] - mean) * (x[k * one + i] - mean);
+    within += spread / count / cuts;
+    grand += mean / cuts;
+    square += mean * mean / cuts;
+  }
+  const double between = fmax(square - grand * grand, 0);
+  return between + within > 0 ? between / (between + within) : NAN;
+}
+
+/* --- fitting -------------------------------------------------------------------------------- */
+
+/* Work of one fit among several. */
+typedef struct share {
+  const idm_fit_watch *watch;
+  size_t fit;
+  size_t fits;
+  const idm_work *inner;
+} share;
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const share *s = content;
+  char words[96];
+  snprintf(buffer, size, "draw %zu of %zu of the dynamics: %s", s->fit + 1, s->fits,
+           idm_work_words(s->inner, words, sizeof words));
+}
+
+static bool watch(void *context, const idm_work *work)
+{
+  share *s = context;
+  s->inner = work;
+  const idm_work all = {
+      .done = ((double)s->fit + work->done) / (double)s->fits, .content = s, .describe = describe};
+  return s->watch->progress(s->watch->context, &all);
+}
+
+static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem,
+                          const idm_data *data, const idm_fit_settings *settings, share *s,
+                          idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_fit_watch own = {.progress = watch, .context = s};
+  const bool watched = s->watch && s->watch->progress;
+  const idm_status status = inverse->fit(problem, data, settings, watched ? &own : NULL,
+                                         ret_posterior, s->fit ? NULL : opt_notes, opt_error);
+  if (status != IDM_OK || inverse->answer == IDM_POINT ||
+      (*ret_posterior)->draws == (size_t)settings->draws)
+    return status;
+  return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+}
+
+idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
+                       const idm_fit_settings *settings, const idm_problem *learnt,
+                       const idm_dynamics_draws *draws, size_t count,
+                       const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                       idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(problem, data, inverse, settings, learnt, draws, ret_posterior);
+  *ret_posterior = NULL;
+  const size_t all = draws->chains * draws->draws;
+  if (!count || count > all)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%zu draws of the dynamics are asked for; the run has %zu", count, all);
+  idm_fit_settings own = *settings;
+  own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
+  idm_dynamics *dynamics = NULL;
+  moved m = {0};
+  share s = {.watch = opt_watch, .fits = count};
+  idm_status status = take_hold(problem, &m, opt_error);
+  if (status == IDM_OK)
+    status = idm_dynamics_create(idm_setting_sizes(learnt->setting), &dynamics, opt_error);
+  for (size_t k = 0; k < count && status == IDM_OK; k++) {
+    const size_t at = (2 * k + 1) * all / (2 * count);
+    idm_posterior *one = NULL;
+    s.fit = k;
+    status =
+        idm_dynamics_take(learnt, draws, at / draws->draws, at % draws->draws, dynamics, opt_error);
+    if (status == IDM_OK) status = idm_problem_put_dynamics(&m.problem, dynamics, opt_error);
+    if (status == IDM_OK)
+      status = fit_one(inverse, &m.problem, data, &own, &s, &one, opt_notes, opt_error);
+    if (status == IDM_OK && k == 0) status = make_pool(one, count, ret_posterior, opt_error);
+    if (status == IDM_OK) pour(one, k, *ret_posterior);
+    idm_posterior_destroy(one);
+  }
+  let_go(&m);
+  idm_dynamics_destroy(dynamics);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  return status;
+}

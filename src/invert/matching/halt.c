@@ -1,0 +1,67 @@
+/* A wish to stop that reaches every evaluation of a fit, on whatever thread. */
+#include "invert/matching/halt.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+
+/* Seconds between two questions. */
+static const double patience = 0.1;
+
+void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *words)
+{
+  *halt = (idm_halt){.watch = opt_watch && opt_watch->progress ? opt_watch : NULL,
+                     .words = words,
+                     .owner = pthread_self(),
+                     .asked = idm_seconds()};
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  snprintf(buffer, size, "%s", ((const idm_halt *)content)->words);
+}
+
+static void ask(idm_halt *halt)
+{
+  const double now = idm_seconds();
+  if (!halt->watch || halt->stop || now - halt->asked < patience) return;
+  const idm_work work = {.content = halt, .describe = describe};
+  halt->asked = now;
+  if (halt->watch->progress(halt->watch->context, &work)) halt->stop = true;
+}
+
+idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error)
+{
+  if (!opt_halt) return IDM_OK;
+  if (pthread_equal(pthread_self(), opt_halt->owner)) ask(opt_halt);
+  return opt_halt->stop ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted") : IDM_OK;
+}
+
+typedef struct watched {
+  idm_halt *halt;
+  void (*task)(void *context, size_t index);
+  void *context;
+} watched;
+
+static void run_task(void *context, size_t index)
+{
+  const watched *w = context;
+  w->task(w->context, index);
+}
+
+static void watch(void *context)
+{
+  ask(((const watched *)context)->halt);
+}
+
+idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
+                             void (*task)(void *context, size_t index), void *context,
+                             idm_error *opt_error)
+{
+  /* Alone, the owner asks by itself, from within. */
+  if (!opt_halt || !opt_halt->watch || threads < 2)
+    return idm_parallel(count, threads, task, NULL, context, opt_error);
+  watched w = {opt_halt, task, context};
+  return idm_parallel(count, threads, run_task, watch, &w, opt_error);
+}

@@ -1,0 +1,28 @@
+/* A wish to stop that reaches every evaluation of a fit, on whatever thread. */
+#ifndef IDM_INVERT_MATCHING_HALT_H
+#define IDM_INVERT_MATCHING_HALT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "idm/settings.h"
+
+typedef struct idm_halt {
+  const idm_fit_watch *watch; /* NULL: nobody watches */
+  const char *words;          /* what is being done */
+  pthread_t owner;            /* the thread that may be asked from */
+  double asked;               /* when it was asked last; of the owner */
+  atomic_bool stop;
+} idm_halt;
+
+/* Whoever calls this is the owner. */
+void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *words);
+/* IDM_UNTRUSTED once somebody has asked to stop. The owner asks the watcher, a few times a second;
+ * NULL: nobody can ask. */
+idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error);
+/* idm_parallel under the eyes of the watcher. */
+idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
+                             void (*task)(void *context, size_t index), void *context,
+                             idm_error *opt_error);
+
+#endif

@@ -1,0 +1,66 @@
+/* Runs of `idm learn`: draws of dynamics in the folder that any run has. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "io/run/folder.h"
+
+idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const idm_problem *problem,
+                                  const idm_data *data, const idm_request *request,
+                                  idm_posterior *posterior, idm_assessment **ret_assessment,
+                                  idm_error *opt_error)
+{
+  idm_require(folder, problem, data, request, posterior, ret_assessment);
+  *ret_assessment = NULL;
+  idm_folder made;
+  char path[IDM_PATH];
+  posterior->request = idm_request_label(problem, request);
+  idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_folder_begin(&made, folder, mode, request, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_request_write(problem, request, idm_folder_path(made.work, IDM_FILE_CONFIG, path),
+                             opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_write_netcdf(
+        posterior, problem, data, idm_folder_path(made.work, IDM_FILE_POSTERIOR, path), opt_error);
+  if (status == IDM_OK)
+    status = idm_summary_write(posterior, *ret_assessment, NULL,
+                               idm_folder_path(made.work, IDM_FILE_SUMMARY, path), opt_error);
+  if (status == IDM_OK) status = idm_folder_commit(&made, opt_error);
+  idm_folder_end(&made, status == IDM_OK);
+  return status;
+}
+
+idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
+                                 idm_dynamics_draws *draws, idm_notes *opt_notes,
+                                 idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, draws);
+  idm_posterior *posterior = NULL;
+  *draws = (idm_dynamics_draws){0};
+  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_posterior_dynamics(posterior, *ret_problem, draws, opt_error);
+  if (status == IDM_INPUT && opt_error && posterior && !opt_error->file[0])
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", folder);
+  idm_posterior_destroy(posterior);
+  if (status == IDM_OK) return IDM_OK;
+  idm_problem_destroy(*ret_problem);
+  *ret_problem = NULL;
+  return status;
+}
+
+idm_status idm_request_locate_dynamics(idm_request *request, idm_error *opt_error)
+{
+  idm_require(request);
+  char path[IDM_PATH];
+  request->dynamics_hash[0] = '\0';
+  if (!request->dynamics[0]) return IDM_OK;
+  if (!idm_folder_is(request->dynamics))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' is no run; expected the folder that `idm learn --draws -o` made",
+                    request->dynamics);
+  if (!request->dynamics_draws) request->dynamics_draws = IDM_DYNAMICS_DRAWS;
+  return idm_file_hash(idm_folder_find(request->dynamics, IDM_FILE_POSTERIOR, path),
+                       request->dynamics_hash, opt_error);
+}

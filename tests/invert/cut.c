@@ -1,0 +1,128 @@
+/* Fits over draws of learnt dynamics: each is the fit given that draw, pooled with equal numbers.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_data *data;
+  idm_iohmm *learner;
+  idm_learnt learnt;
+  idm_learn_settings settings;
+  idm_dynamics_draws draws;
+} scene;
+
+static scene open_scene(void)
+{
+  scene s = {.problem = support_diag(2, INFINITY, 0)};
+  support_assign(s.problem, "resolution=20");
+  const idm_model_rule rule = {.perturb = {0, 0.1}};
+  check(idm_problem_apply_rule(s.problem, &rule, &support_error));
+  check(idm_problem_free(s.problem, "alpha", &support_error));
+  s.data = support_simulate(s.problem, (idm_simulation){.trajectories = 60, .seed = 3, .steps = 8});
+  idm_learn_settings_default(&s.settings);
+  s.settings.draws = 20;
+  s.settings.warmup = 20;
+  s.settings.chains = 2;
+  check(idm_iohmm_create(s.problem, s.data, 0, s.settings.hold, &s.learner, &support_error));
+  check(idm_learn(s.learner, s.problem, &s.settings, NULL, NULL, &s.learnt, &support_error));
+  check(idm_learn_draw(s.learner, s.problem, s.learnt.dynamics, &s.settings, NULL, NULL, &s.draws,
+                       &support_error));
+  check(idm_problem_put_dynamics(s.problem, s.learnt.dynamics, &support_error));
+  return s;
+}
+
+static void close_scene(scene *s)
+{
+  idm_dynamics_draws_clear(&s->draws);
+  idm_learnt_clear(&s->learnt);
+  idm_iohmm_destroy(s->learner);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+/* Draws become a posterior and come back as they were. */
+static void test_posterior(void **state)
+{
+  (void)state;
+  scene s = open_scene();
+  idm_posterior *posterior;
+  idm_dynamics_draws back;
+  check(idm_dynamics_posterior(&s.draws, &s.settings, &posterior, &support_error));
+  check(idm_posterior_dynamics(posterior, s.problem, &back, &support_error));
+  assert_int_equal(back.numbers, s.draws.numbers);
+  for (size_t i = 0; i < back.numbers; i++) assert_int_equal(back.place[i], s.draws.place[i]);
+  assert_memory_equal(back.value, s.draws.value,
+                      back.numbers * back.chains * back.draws * sizeof(double));
+  idm_error error = {0};
+  idm_dynamics_draws_clear(&back);
+  strcpy(posterior->inverse, "bayes");
+  assert_int_equal(idm_posterior_dynamics(posterior, s.problem, &back, &error), IDM_INPUT);
+  idm_posterior_destroy(posterior);
+  close_scene(&s);
+}
+
+/* Dynamics of a draw sum to 1, keep zeros and ties, and the models move with them. */
+static void test_take(void **state)
+{
+  (void)state;
+  scene s = open_scene();
+  idm_dynamics *d;
+  check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
+  check(idm_dynamics_take(s.problem, &s.draws, 1, 7, d, &support_error));
+  assert_memory_equal(d->emission, d->emission + 4, 4 * sizeof(double)); /* under "*" */
+  for (size_t r = 0; r < 6; r++) {
+    assert_near(d->transition[2 * r] + d->transition[2 * r + 1], 1, 1e-12);
+    assert_near(d->emission[2 * r] + d->emission[2 * r + 1], 1, 1e-12);
+  }
+  check(idm_problem_put_dynamics(s.problem, d, &support_error));
+  check(idm_problem_validate(s.problem, &support_error));
+  const double *models = s.problem->theta->block[IDM_EMISSION].value;
+  assert_near(models[0], fmin(d->emission[0] - 0.1, 0.999), 1e-12);
+  assert_near(models[12], d->emission[0], 0);
+  idm_dynamics_destroy(d);
+  close_scene(&s);
+}
+
+static void test_fit(void **state)
+{
+  (void)state;
+  scene s = open_scene();
+  idm_fit_settings settings;
+  idm_posterior *pooled, *alone;
+  idm_dynamics *d;
+  idm_assessment *a;
+  const idm_inverse *laplace = idm_inverse_find("laplace");
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 250;
+  settings.threads = 1;
+  check(idm_cut_fit(s.problem, s.data, laplace, &settings, s.problem, &s.draws, 3, NULL, &pooled,
+                    NULL, &support_error));
+  assert_int_equal(pooled->chains, 6);
+  assert_int_equal(pooled->cuts, 3);
+  /* The second of three is the fit given draw 20 of 40. */
+  check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
+  check(idm_dynamics_take(s.problem, &s.draws, 1, 0, d, &support_error));
+  check(idm_problem_put_dynamics(s.problem, d, &support_error));
+  settings.keep = IDM_KEEP_NOTHING;
+  check(laplace->fit(s.problem, s.data, &settings, NULL, &alone, NULL, &support_error));
+  assert_memory_equal(pooled->value + 2 * 250, alone->value, 2 * 250 * sizeof(double));
+  check(idm_assess_draws(pooled, &a, &support_error));
+  assert_true(a->between[0] >= 0 && a->between[0] <= 1);
+  assert_true(a->diagnosis[0].rhat < 1.05); /* within each, however far apart they are */
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(alone);
+  idm_posterior_destroy(pooled);
+  idm_dynamics_destroy(d);
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_posterior), cmocka_unit_test(test_take),
+                                     cmocka_unit_test(test_fit)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
