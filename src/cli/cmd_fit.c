@@ -221,6 +221,8 @@ static idm_status run(cli_call *call)
   idm_status status = resume ? resume_request(call, folder, &problem, &request, &complete)
                              : make_request(call, &problem, &request);
   if (cli_given(call, "threads")) request.settings.threads = (int)cli_integer(call, "threads");
+  if (status == IDM_OK && idm_inverse_find(request.inverse)->answer == IDM_POINT)
+    progress.farewell = "interrupted; stopping";
   if (status == IDM_OK && complete)
     idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
   else if (status == IDM_OK)

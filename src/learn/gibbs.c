@@ -275,6 +275,7 @@ idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
   idm_status status = idm_keys_check(idm_learn_keys(), settings, opt_error);
   if (status == IDM_OK && !idm_sizes_same(learner->structure->sizes, around->sizes))
     status = idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
+  if (status == IDM_OK) status = iohmm_check_problem(learner, problem, opt_error);
   if (status == IDM_OK && settings->draws < 1)
     status = idm_fail(opt_error, IDM_USAGE, "no draws are asked for; expected at least 1");
   if (status != IDM_OK) return status;
@@ -312,8 +313,12 @@ idm_status idm_dynamics_take(const idm_problem *problem, const idm_dynamics_draw
   if (status == IDM_OK) {
     const size_t at = chain * draws->draws + draw;
     idm_dynamics_assign(dynamics, own);
-    for (size_t i = 0; i < draws->numbers; i++)
-      dynamics->start[draws->place[i]] = draws->value[i * draws->chains * draws->draws + at];
+    for (size_t i = 0; i < draws->numbers && status == IDM_OK; i++) {
+      if (draws->place[i] >= dynamics->numbers)
+        status = idm_fail(opt_error, IDM_USAGE, "the draws are of another problem");
+      else
+        dynamics->start[draws->place[i]] = draws->value[i * draws->chains * draws->draws + at];
+    }
     structure_spread(s, dynamics->start);
   }
   structure_destroy(s);

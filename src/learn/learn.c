@@ -119,6 +119,16 @@ idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *setting
   return status;
 }
 
+idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *problem,
+                               idm_error *opt_error)
+{
+  const idm_sizes n = learner->structure->sizes;
+  if (problem->setting->actions.count == n.actions &&
+      problem->setting->observations.count == n.observations)
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE, "what is learnt is of another problem");
+}
+
 void iohmm_even(const idm_iohmm *learner, idm_dynamics *dynamics)
 {
   const structure *s = learner->structure;
@@ -267,6 +277,7 @@ idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
   idm_require(learner, problem, settings, learnt);
   *learnt = (idm_learnt){0};
   idm_status status = idm_keys_check(keys, settings, opt_error);
+  if (status == IDM_OK) status = iohmm_check_problem(learner, problem, opt_error);
   if (status != IDM_OK) return status;
   search s = {.learner = learner, .settings = settings, .opt_stop = opt_stop, .context = context};
   s.climb = idm_new(settings->starts, sizeof *s.climb);

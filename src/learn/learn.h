@@ -20,6 +20,9 @@ void climb_clear(climb *c);
 /* Climb from its dynamics. *stop is looked at before every step. */
 idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *settings,
                      const atomic_bool *stop, climb *c, idm_error *opt_error);
+/* IDM_USAGE where a problem has not the actions and observations of what is learnt. */
+idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *problem,
+                               idm_error *opt_error);
 /* Dynamics for new states, where the problem has none: even over what is possible. */
 void iohmm_even(const idm_iohmm *learner, idm_dynamics *dynamics);
 /* Which seeds belong to what: the stream of start i, beside those of other uses. */

@@ -26,11 +26,16 @@ static idm_status allocate(idm_sizes sizes, structure **ret_structure, idm_error
 {
   structure *s = idm_new(1, sizeof *s);
   if (!s) return idm_fail_memory(opt_error);
+  const size_t pairs = idm_times(sizes.actions, sizes.states);
+  const size_t numbers = idm_times(pairs, sizes.states + sizes.observations);
+  if (numbers > (size_t)1 << 40 || sizes.states > (size_t)1 << 30) {
+    free(s);
+    return idm_fail_memory(opt_error);
+  }
   s->sizes = sizes;
-  s->rows = 1 + 2 * sizes.actions * sizes.states;
+  s->rows = 1 + 2 * pairs;
   s->row = idm_new(s->rows, sizeof *s->row);
-  s->possible = idm_new(sizes.states * (1 + sizes.actions * (sizes.states + sizes.observations)),
-                        sizeof(bool));
+  s->possible = idm_new(sizes.states + numbers, sizeof *s->possible);
   s->learnt = idm_new(sizes.actions, sizeof *s->learnt);
   s->group = idm_new(sizes.states, sizeof *s->group);
   s->factor = idm_new(sizes.observations, sizeof *s->factor);

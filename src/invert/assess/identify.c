@@ -485,11 +485,13 @@ static void plan_work(identifying *w)
   const double work = (double)points + 0.1 * (double)q->f->tree->nodes;
   const size_t scalars = count_scalars(q->f->parameters);
   w->dear = work > 2000 || w->dimension > 6;
-  /* A log of hundreds of thousands of histories: an evaluation takes a second, and the peak is
-   * round enough that some tens find where the profile ends. */
-  const double floor = fmin(1500, fmax(2.5e7 / work, 150));
-  w->evaluations = (long)(fmin(fmax(1.2e7 / work, floor), 40000) / (double)(scalars ? scalars : 1));
-  const long least = floor < 1500 ? 40 : 200;
+  /* Over hundreds of thousands of histories an evaluation takes a second, and the peak is so round
+   * that some tens of them find where the profile ends; what is cut short says so. */
+  static const double large = 8000, usual = 1500;
+  const double total =
+      work > large ? usual * pow(large / work, 2) : fmin(fmax(1.2e7 / work, usual), 40000);
+  const long least = work > large ? 40 : 200;
+  w->evaluations = (long)(total / (double)(scalars ? scalars : 1));
   if (w->evaluations < least) w->evaluations = least;
   w->guides = w->dear ? 12 : most_guides;
   w->jobs = scalars < most_jobs ? scalars : most_jobs;

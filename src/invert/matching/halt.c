@@ -6,15 +6,16 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 
-/* Seconds between two questions. */
-static const double patience = 0.1;
+/* Seconds between two questions, and before the first: what is over by then is not worth stopping,
+ * as what follows it may have something to save. */
+static const double patience = 0.1, first_patience = 2;
 
 void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *words)
 {
   *halt = (idm_halt){.watch = opt_watch && opt_watch->progress ? opt_watch : NULL,
                      .words = words,
                      .owner = pthread_self(),
-                     .asked = idm_seconds()};
+                     .asked = idm_seconds() + first_patience - patience};
 }
 
 static void describe(const void *content, char *buffer, size_t size)

@@ -225,7 +225,18 @@ idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_e
 
 enum { all_the_way = 1000 };
 
-/* The highest mode of as many climbs as there are chains, `to_the_end` each to its very top. */
+/* The problem's own values, whatever other points are worth: where most multipliers are as they
+ * should be, the way up is short. */
+static idm_status begin_with_own(const fit *f, start *s, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[0]);
+  idm_matching_wander(f->matching[0]);
+  idm_parameters_get(f->parameters, f->problem->theta, s->mode);
+  return target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
+}
+
+/* The highest mode of a climb from there, and of as many others as there are chains, `to_the_end`
+ * each to its very top. */
 static idm_status search(const fit *f, bool to_the_end, start *best, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[0]);
@@ -233,10 +244,12 @@ static idm_status search(const fit *f, bool to_the_end, start *best, idm_error *
   start *s = NULL;
   idm_status status = idm_start_create(d, &s, opt_error);
   best->log_density = -INFINITY;
-  for (size_t i = 0; i < f->settings->chains && status == IDM_OK; i++) {
+  for (size_t i = 0; i <= f->settings->chains && status == IDM_OK; i++) {
     fit one = *f;
     one.key += i;
-    status = look_from(&one, 0, s, opt_error);
+    status = i < f->settings->chains ? look_from(&one, 0, s, opt_error)
+                                     : begin_with_own(f, s, opt_error);
+    if (status == IDM_OK && !isfinite(s->log_density)) continue;
     if (status == IDM_OK) status = climb(&one, 0, s, opt_error);
     double reached = s->log_density;
     if (status == IDM_OK && to_the_end)

@@ -32,24 +32,6 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
   return status;
 }
 
-idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
-                                 idm_dynamics_draws *draws, idm_notes *opt_notes,
-                                 idm_error *opt_error)
-{
-  idm_require(folder, ret_problem, draws);
-  idm_posterior *posterior = NULL;
-  *draws = (idm_dynamics_draws){0};
-  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, opt_notes, opt_error);
-  if (status == IDM_OK) status = idm_posterior_dynamics(posterior, *ret_problem, draws, opt_error);
-  if (status == IDM_INPUT && opt_error && posterior && !opt_error->file[0])
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", folder);
-  idm_posterior_destroy(posterior);
-  if (status == IDM_OK) return IDM_OK;
-  idm_problem_destroy(*ret_problem);
-  *ret_problem = NULL;
-  return status;
-}
-
 idm_status idm_request_locate_dynamics(idm_request *request, idm_error *opt_error)
 {
   idm_require(request);
