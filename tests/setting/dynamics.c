@@ -1,5 +1,6 @@
 /* Dynamics of a problem, and models that follow from them by a rule. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
