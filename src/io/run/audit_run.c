@@ -155,10 +155,10 @@ static idm_status write_config(const idm_problem *problem, const idm_audit_reque
 
 /* The lattice that everybody together asks for; groups are planned for on the same one. */
 static idm_status refine(const idm_problem *problem, const idm_data *data,
-                         const idm_fit_settings *settings, idm_problem *refined,
-                         idm_refinement *refinement, idm_error *opt_error)
+                         const idm_fit_settings *settings, const idm_fit_watch *watch,
+                         idm_problem *refined, idm_refinement *refinement, idm_error *opt_error)
 {
-  const idm_status status = idm_refine(problem, data, settings, refinement, opt_error);
+  const idm_status status = idm_refine(problem, data, settings, watch, refinement, opt_error);
   *refined = *problem;
   if (refinement->resolution) refined->agent.resolution = refinement->resolution;
   return status;
@@ -185,7 +185,7 @@ static idm_status audit(idm_folder *folder, const idm_problem *problem, const id
   idm_status status = write_config(problem, request,
                                    idm_folder_path(folder->work, IDM_FILE_CONFIG, path), opt_error);
   if (status == IDM_OK)
-    status = refine(problem, data, &settings.fit, &refined, &refinement, opt_error);
+    status = refine(problem, data, &settings.fit, watch, &refined, &refinement, opt_error);
   if (status == IDM_OK)
     status = idm_audit_run(&refined, data, groups, &settings, watch, ret_audit, opt_error);
   if (status != IDM_OK) return status;
