@@ -81,8 +81,9 @@ typedef struct idm_explanation {
 } idm_explanation;
 
 IDM_API void idm_explain_settings_default(idm_explain_settings *settings);
-/* Explain a log by the problem's own parameter, or by the draws of a posterior. The problem is
- * bound to the data. Notes say what stood in for what was not known. */
+/* Explain a log by the problem's own parameter, or by the draws of a posterior; of one of people
+ * (axis `person`) every agent by those of the person of that name. The problem is bound to the
+ * data. Notes say what stood in for what was not known. */
 IDM_API idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
                                const idm_data *data, const idm_explain_settings *opt_settings,
                                idm_explanation **ret_explanation, idm_notes *opt_notes,
