@@ -29,12 +29,6 @@ typedef struct fixture {
   idm_workspace *workspace;
   idm_scorer *scorer;
   idm_trials *trials;
-  idm_dynamics *dynamics;
-  idm_iohmm *iohmm;
-  idm_learn_settings learn;
-  idm_learnt learnt;        /* to be made */
-  idm_dynamics_draws draws; /* to be made */
-  idm_held_out held_out[64];
   idm_design *design;
   idm_explain_settings explain;
   idm_explanation *explanation;
@@ -128,13 +122,6 @@ static void make(fixture *f, const char *yaml)
   check(idm_trials_create(f->workspace, f->data, &f->trials, &support_error));
   check(idm_explain(f->problem, NULL, f->data, NULL, &f->explanation, NULL, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
-  check(idm_problem_dynamics(f->problem, &f->dynamics, &support_error));
-  check(idm_iohmm_create(f->problem, f->data, idm_setting_sizes(f->problem->setting).states,
-                         IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
-  idm_learn_settings_default(&f->learn);
-  f->learn.iterations = 2;
-  f->learn.draws = 2;
-  f->learn.warmup = 1;
   f->design = support_design(f->data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
   f->design_request = (idm_design_request){.by = "agent"};
   idm_request_default(&f->request);
@@ -187,10 +174,6 @@ static void unmake(fixture *f)
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
   idm_trials_destroy(f->trials);
-  idm_learnt_clear(&f->learnt);
-  idm_dynamics_draws_clear(&f->draws);
-  idm_iohmm_destroy(f->iohmm);
-  idm_dynamics_destroy(f->dynamics);
   idm_design_destroy(f->design);
   idm_explanation_destroy(f->explanation);
   idm_matching_destroy(f->matching);
@@ -244,8 +227,6 @@ static void prepare(fixture *f, const char *what)
   idm_labels_destroy(&f->labels);
   f->labels = (idm_labels){0};
   idm_predicate_clear(&f->predicate);
-  idm_learnt_clear(&f->learnt);
-  idm_dynamics_draws_clear(&f->draws);
   f->error = (idm_error){0};
   snprintf(f->buffer, sizeof f->buffer, "alpha");
 }

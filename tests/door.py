@@ -53,19 +53,6 @@ SAMPLES = {
     "idm_derived *": "&(idm_derived){0}",
     "idm_lint *": "NULL",
     "const idm_columns *": "&f->problem->columns",
-    "const idm_dynamics *": "f->dynamics",
-    "idm_dynamics *": "f->dynamics",
-    "const idm_dynamics *const *": "(const idm_dynamics *const[]){f->dynamics}",
-    "const idm_model_rule *": "&f->problem->models",
-    "const idm_iohmm *": "f->iohmm",
-    "idm_iohmm *": "f->iohmm",
-    "const idm_learn_settings *": "&f->learn",
-    "idm_learn_settings *": "&f->learn",
-    "idm_learnt *": "&f->learnt",
-    "idm_held_out *": "f->held_out",
-    "idm_dynamics_draws *": "&f->draws",
-    "const idm_dynamics_draws *": "&f->draws",
-    "const size_t *": "f->count",
     "idm_learn_stop": "NULL",
     "const idm_trials *": "f->trials",
     "const idm_design *": "f->design",
@@ -241,13 +228,13 @@ def declarations(include):
 
 def made_by(kind):
     """The type of what a function makes, or None."""
-    match = re.match(r"(idm_\w+|char|size_t) \*\*$", kind)
+    match = re.match(r"(idm_\w+|char) \*\*$", kind)
     return match and match.group(1)
 
 
 def unmake(kind):
     """How what was made is ended, by a legal call that happened to succeed."""
-    return {"char": "free", "size_t": "free", "idm_file": "idm_file_abandon"}.get(kind, f"{kind}_destroy")
+    return {"char": "free", "idm_file": "idm_file_abandon"}.get(kind, f"{kind}_destroy")
 
 
 def sample(function, kind, name):
