@@ -1068,7 +1068,43 @@ test_fit_system() {
   fi
 }
 
+# --- audit ----------------------------------------------------------------------------------------
+
+test_audit() {
+  awk -F, -v OFS=, 'NR == 1 { print $0, "site", "AGE", "one" } NR > 1 { n = $2 % 3; print $0, \
+    n == 0 ? "a" : n == 1 ? "b" : "", 60 + $2 % 30, "x" }' fit.csv >groups.csv
+  few="--free alpha --chains 2 --draws 60 --warmup 20"
+  # shellcheck disable=SC2086 # several options
+  {
+    succeeds audit example:diag groups.csv --by site $few --json -o box/audit
+    json 'set(j["groups"]) == {"a", "b", "all"} and j["pool"] == "partial"'
+    json 'j["contrasts"][0]["group"] == "b" and 0 <= j["contrasts"][0]["log_alpha"]["positive"] <= 1'
+    json 'j["groups"]["a"]["verdict"] in ("identified", "prior-driven", "failed")'
+    holds "trajectories without a group are counted" says "have no 'site'"
+    cp out before
+    succeeds audit box/audit/config.yaml --json -o box/again
+    holds "config.yaml makes the same audit again" \
+      python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
+    fails 2 'holds a run already' audit example:diag groups.csv --by site $few -o box/audit
+    succeeds audit example:diag groups.csv --group 'AGE>75' --pool holm $few -o box/audit --overwrite
+    holds "contrasts are adjusted" grep -q p_holm out
+    fails 3 'is an audit' summary box/audit
+    rm -r box/audit box/again
+    fails 2 'gives every agent one' audit example:diag groups.csv --by site --people $few -o box/audit
+    fails 2 'which groups?' audit example:diag groups.csv $few -o box/audit
+    fails 2 'exclude each other' audit example:diag groups.csv --by site --group 'AGE>75' $few -o box/audit
+    fails 3 'sitt' audit example:diag groups.csv --by sitt $few -o box/audit
+    fails 3 'nothing to compare' audit example:diag groups.csv --by one $few -o box/audit
+    fails 3 "no trajectory meets 'AGE>200'" audit example:diag groups.csv --group 'AGE>200' $few -o box/audit
+    fails 3 "every trajectory meets 'AGE>2'" audit example:diag groups.csv --group 'AGE>2' $few -o box/audit
+    fails 3 'varies within trajectory' audit example:diag groups.csv --by action $few -o box/audit
+    fails 2 'expected partial, none or holm' audit example:diag groups.csv --by site --pool half $few -o box/audit
+  }
+  holds "audits that fail leave nothing" box_is_empty
+}
+
 test_fits() {
+  test_audit
   test_fit_usage
   test_fit_blocks
   test_fit_results

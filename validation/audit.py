@@ -11,6 +11,9 @@ alike     1/beta is the same: at most 6 of 60 contrasts are flagged at 95 %;
 dynamics  1/beta is the same and one group has a worse test, which its doctors know: with the dynamics of all the audit
           sees a difference that is none, and says that it depends on them.
 
+Then the same of the synthetic ADNI cohort (examples/adni/cohort.py) at r = 19, where predicates overlap: `optimism`,
+`none` and `dynamics`, the last with dynamics learnt from everybody against those of each cell.
+
 What is done is kept in FOLDER, and the same command goes on where it stopped.
 """
 import concurrent.futures
@@ -88,8 +91,68 @@ def audit(program, folder, kind, seed):
     return json.loads(kept.read_text())
 
 
+ADNI = pathlib.Path(__file__).resolve().parent.parent / "examples" / "adni"
+PREDICATES = ("APOE4!=0", "PTGENDER=Female", "AGE>75")
+
+
+def adni(program, folder, kind, seed):
+    """The summary of the audit of one cohort, and the values that went in."""
+    kept = folder / ("adni-%s-%d.json" % (kind, seed))
+    if not kept.exists():
+        cohort = folder / ("adni-%s-%d" % (kind, seed))
+        subprocess.run([sys.executable, str(ADNI / "cohort.py"), str(cohort), "--seed", str(seed), "--variant", kind,
+                        "--idm", program], check=True)
+        data, problem_file = cohort / "cohort.csv", ADNI / "adni.yaml"
+        if kind == "dynamics":
+            run(program, "learn", problem_file, data, "-o", cohort / "learned.yaml")
+            problem_file = cohort / "learned.yaml"
+        groups = [x for p in PREDICATES for x in ("--group", p)]
+        text = run(program, "audit", problem_file, data, *groups, "--threads", 1, "--seed", seed, "--dynamics",
+                   "group" if kind == "dynamics" else "pooled", "--json", "--overwrite", "-o", cohort / "run")
+        kept.write_text(json.dumps({"audit": json.loads(text), "truth": adni_truth(cohort)}))
+    return json.loads(kept.read_text())
+
+
+def adni_truth(cohort):
+    """1/beta of each group and of all: the mean over subjects of reference and effects."""
+    optimism = json.loads((cohort / "record.json").read_text())["optimism"]
+    with open(cohort / "cohort.csv", newline="") as file:
+        subjects = {row["RID"]: row for row in csv.DictReader(file)}
+    met = [{"APOE4!=0": row["APOE4"] not in ("", "0"), "PTGENDER=Female": row["PTGENDER"] == "Female",
+            "AGE>75": float(row["AGE"]) > 75} for row in subjects.values()]
+    value = [optimism["reference"] + sum(optimism["effects"][p] for p in PREDICATES if m[p]) for m in met]
+    truth = {}
+    for name in PREDICATES + ("all",):
+        own = [v for v, m in zip(value, met) if name == "all" or m[name]]
+        truth[name] = sum(own) / len(own)
+    return truth
+
+
 def covers(number, truth):
     return number["q5"] <= truth <= number["q95"]
+
+
+def check_adni(program, folder, seeds, expect):
+    jobs = [(kind, seed) for kind in ("optimism", "none", "dynamics") for seed in seeds]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(jobs, pool.map(lambda job: adni(program, folder, *job), jobs)))
+    n = len(seeds)
+    values = [(found["optimism", seed], name) for seed in seeds for name in PREDICATES + ("all",)]
+    covered = sum(covers(f["audit"]["groups"][name]["inverse_beta"], f["truth"][name]) for f, name in values)
+    expect(covered >= 64 * n / 20, "ADNI: %d of %d intervals of 90 %% cover" % (covered, len(values)))
+
+    def order(number):
+        return sorted(PREDICATES, key=number)
+    ordered = sum(order(lambda p: found["optimism", seed]["audit"]["groups"][p]["inverse_beta"]["mean"])
+                  == order(lambda p: found["optimism", seed]["truth"][p]) for seed in seeds)
+    expect(ordered == n, "ADNI: the order of the groups is right in %d of %d audits" % (ordered, n))
+    flags = [c["inverse_beta"]["flagged"] for seed in seeds for c in found["none", seed]["audit"]["contrasts"]]
+    expect(sum(flags) <= 6 * n / 20, "ADNI: %d of %d contrasts that are none are flagged" % (sum(flags), len(flags)))
+    contrasts = [c for seed in seeds for c in found["dynamics", seed]["audit"]["contrasts"] if c["group"] == "AGE>75"]
+    fooled = [c for c in contrasts if c["pooled_dynamics"]["inverse_beta"]["flagged"]]
+    told = sum(c["verdict"] == "depends on dynamics" for c in fooled)
+    expect(told >= 0.9 * len(fooled), "ADNI: of %d contrasts of %d that pooled dynamics make up, %d are said to depend "
+           "on them" % (len(fooled), len(contrasts), told))
 
 
 def main():
@@ -127,6 +190,8 @@ def main():
            % (len(fooled), len(contrasts), told))
     print("      with each group's own dynamics, as learnt from %d patients, %d of %d are flagged"
           % (PATIENTS, still, len(contrasts)))
+    if (ADNI / "cohort.py").exists():
+        check_adni(program, folder, seeds, expect)
     verdicts = [g["verdict"] for audit_found in found.values() for g in audit_found["groups"].values()]
     print("      verdicts: " + ", ".join("%d %s" % (verdicts.count(v), v) for v in sorted(set(verdicts))))
     if failed:

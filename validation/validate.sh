@@ -45,6 +45,10 @@ echo "== every test under sanitizers, every path of the analyser"
   ctest --test-dir build-asan -j "$(nproc)" --output-on-failure && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null &&
   LINT=deep bash tests/lint.sh)
 
+echo
+echo "== audits of groups whose optimism is known"
+python3 audit.py "$program" "$folder/audit"
+
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.
 for problem in sbc-diag sbc-three; do

@@ -100,7 +100,8 @@ typedef struct idm_audit_contrast {
                                pooled, the effect of meeting it, the others held */
   idm_audit_number *pooled; /* [coordinate]: the same under the problem's own dynamics, where groups
                                have others; else NULL */
-  bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways */
+  bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
+                   neither mean is within the other's interval */
 } idm_audit_contrast;
 
 typedef struct idm_audit {

@@ -178,6 +178,10 @@ static idm_status run(cli_call *call)
   cli_progress progress;
   cli_progress_begin(&progress, "interrupted");
   if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the audit go? %s", usage);
+  if (cli_given(call, "people"))
+    return idm_fail(&call->error, IDM_USAGE,
+                    "a group shares one number here; `idm fit --by agent --model \"beta ~ GROUP\"` "
+                    "gives every agent one, with groups as regressors");
   idm_audit_request *request = malloc(sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
   idm_status status = make_request(call, &problem, request);
@@ -219,6 +223,9 @@ static const cli_option options[] = {
      .value = "WHOSE",
      .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
              "its own log as well, contrasts both ways"},
+    {.name = "people",
+     .kind = CLI_FLAG,
+     .help = "agents within groups: says how `idm fit --by` does it"},
     CLI_FREE_OPTION("what to infer instead of the file's `free`"),
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("draws"),

@@ -302,6 +302,16 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
+/* Whether two answers to one question contradict each other: another sign, one that differs from 0
+ * and one that does not, or neither mean within the other's interval. */
+static bool contradict(const idm_audit_number *a, const idm_audit_number *b)
+{
+  const double x = a->diagnosis.mean;
+  const double y = b->diagnosis.mean;
+  const bool apart = (x < b->low || x > b->high) && (y < a->low || y > a->high);
+  return x * y < 0 || a->flagged != b->flagged || apart;
+}
+
 /* How the choice of dynamics moves the answer: `pooled` gives its contrasts away. */
 static void compare_ways(idm_audit *a, idm_audit *pooled)
 {
@@ -318,10 +328,12 @@ static void compare_ways(idm_audit *a, idm_audit *pooled)
       idm_audit_number *n = &c->number[j];
       const idm_audit_number *other = &c->pooled[j];
       n->shift = n->diagnosis.mean - other->diagnosis.mean;
-      c->depends = c->depends || n->diagnosis.mean * other->diagnosis.mean < 0 ||
-                   n->flagged != other->flagged;
+      c->depends = c->depends || contradict(n, other);
     }
   }
+  idm_notes_add(&a->remarks,
+                "each group is seen in the dynamics learnt from its own log as if they were known: "
+                "intervals leave out how sure those are");
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,

@@ -405,11 +405,12 @@ static idm_status start(walker *w, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Sweeps a draw. */
-static long thin_of(const idm_fit_settings *settings)
+/* Sweeps a draw: of predicates one costs every cell several times over. */
+static long thin_of(const audit_model *model)
 {
   enum { usual = 3 };
-  return settings->thin > 0 ? settings->thin : usual;
+  if (model->settings->thin > 0) return model->settings->thin;
+  return model->partition ? usual : 1;
 }
 
 /* Chains at work. */
@@ -446,7 +447,7 @@ static void keep(const work *k, const walker *w, size_t draw)
 static idm_status walk(work *k, walker *w, idm_error *opt_error)
 {
   const idm_fit_settings *settings = k->model->settings;
-  const long thin = thin_of(settings);
+  const long thin = thin_of(k->model);
   const long sweeps = (settings->warmup + settings->draws) * thin;
   idm_status status = start(w, opt_error);
   for (long i = 0; i < sweeps && status == IDM_OK && !k->stop; i++) {
@@ -486,7 +487,8 @@ static void watch(void *context)
   work *k = context;
   const idm_fit_settings *s = k->model->settings;
   const idm_fit_watch *watcher = k->watch->opt_watch;
-  const double whole = (double)s->chains * (double)(s->warmup + s->draws) * (double)thin_of(s);
+  const double whole =
+      (double)s->chains * (double)(s->warmup + s->draws) * (double)thin_of(k->model);
   const double share = (double)k->done / whole;
   const idm_work shown = {.done = k->watch->from + share * (k->watch->to - k->watch->from),
                           .describe = describe};
