@@ -259,8 +259,8 @@ static uint64_t key_of(const idm_problem *problem, const idm_data *data, const i
                        const idm_audit_settings *settings)
 {
   uint64_t key = idm_label_request(NULL, problem, data, &settings->fit);
-  const char *const words[] = {idm_pool_word(settings->pool),
-                               idm_audit_dynamics_word(settings->dynamics)};
+  const char *const words[] = {idm_audit_pool_words[settings->pool],
+                               idm_audit_dynamics_words[settings->dynamics]};
   for (size_t i = 0; i < 2; i++) key = idm_checksum(key, words[i], strlen(words[i]) + 1);
   for (size_t i = 0; i < g->name.count; i++)
     key = idm_checksum(key, g->name.name[i], strlen(g->name.name[i]) + 1);

@@ -175,7 +175,7 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
   idm_audit_line_weigh(m, draws, line, scale, weight);
   double most = -INFINITY;
   double sum = 0;
-  double shape;
+  double shape = NAN;
   for (size_t i = 0; i < all; i++) most = fmax(most, weight[i]);
   for (size_t i = 0; i < all; i++) sum += weight[i] = exp(weight[i] - most);
   const idm_status status = idm_pareto_shape(weight, all, &shape, opt_error);
