@@ -208,6 +208,10 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
                     idm_sampler_names(names, sizeof names));
   const idm_status legal = check_people(r, opt_error);
   if (legal != IDM_OK) return legal;
+  if (r->dynamics[0] && (r->by[0] || r->each[0]))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--dynamics fits one agent for all given each draw of the dynamics; leave out "
+                    "--by and --each");
   idm_parameters *parameters = NULL;
   const idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   idm_parameters_destroy(parameters);
