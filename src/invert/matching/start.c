@@ -299,7 +299,7 @@ static idm_status evaluate_whitened(void *context, const double *v, double *log_
  */
 static idm_status climb_whitened(const idm_target *target, start *s, idm_error *opt_error)
 {
-  static const double least_gain = 1e-6;
+  static const double least_gain = 1e-4;
   const size_t d = target->dimension;
   double *origin = idm_new(d * (d + 3), sizeof *origin);
   if (!origin) return idm_fail_memory(opt_error);
