@@ -114,6 +114,12 @@ idm_status idm_chain_look(people_chain *c, idm_judge *judge, size_t from, size_t
   return status;
 }
 
+bool idm_chain_trusts(const people_chain *c, idm_random *random)
+{
+  static const double doubt = 0.2;
+  return c->model->table && (!c->exactly || idm_random_uniform(random) >= doubt);
+}
+
 double idm_chain_log_posterior(const people_chain *c)
 {
   const idm_design *d = c->model->design;

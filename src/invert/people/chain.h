@@ -39,7 +39,8 @@ typedef struct people_chain {
   idm_random *own;     /* [person] */
   double *precision;   /* [coefficient][coefficient]: factor, scales steps of the coefficients */
   double *log_step;    /* [block]: coefficients, roots, partials */
-  size_t block;        /* of the move under way, where there is no table */
+  size_t block;        /* of the step under way */
+  bool led;            /* the table leads the move under way */
   double *scratch;     /* of population moves */
   bool exactly;        /* exact likelihoods are in force */
   bool adapting;       /* steps are still tuned */
@@ -74,6 +75,9 @@ void idm_chain_propose(people_chain *chain);
 idm_status idm_chain_judge(people_chain *chain, idm_judge *judge, size_t from, size_t to,
                            idm_error *opt_error);
 void idm_chain_decide(people_chain *chain);
+/* Whether the table leads the next step. Once likelihoods are exact it does not do so one time in
+ * five, so that nobody is held where it is wrong. */
+bool idm_chain_trusts(const people_chain *chain, idm_random *random);
 /* Log density of effects, coefficients, sds and correlations, and the likelihood. */
 double idm_chain_log_posterior(const people_chain *chain);
 

@@ -282,7 +282,8 @@ void idm_chain_propose(people_chain *c)
   draw_coefficients(c);
   draw_covariance(c);
   hold(c);
-  if (c->model->table)
+  c->led = idm_chain_trusts(c, &c->random);
+  if (c->led)
     wander(c);
   else
     step(c, &c->now, &c->trial);
@@ -311,14 +312,13 @@ idm_status idm_chain_judge(people_chain *c, idm_judge *judge, size_t from, size_
 
 void idm_chain_decide(people_chain *c)
 {
-  const bool table = c->model->table != NULL;
   if (c->exactly) {
     double gain = total(c, c->trial.exact) - total(c, c->now.exact);
-    if (table) gain -= total(c, c->trial.rough) - total(c, c->now.rough);
-    if (!table) gain += c->trial.rest - c->now.rest;
+    if (c->led) gain -= total(c, c->trial.rough) - total(c, c->now.rough);
+    if (!c->led) gain += c->trial.rest - c->now.rest;
     const double bar = log(idm_random_uniform(&c->random));
     const bool accepted = bar < gain || (isnan(gain) && total(c, c->trial.exact) > -INFINITY);
-    if (!table) tune(c, accepted);
+    if (!c->led) tune(c, accepted);
     c->proposed++;
     c->kept += accepted;
     if (!accepted) return;

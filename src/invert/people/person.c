@@ -109,7 +109,7 @@ static idm_status walk_table(walker *w, place *at, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Without a table: one step of either kind, each with an exact look. */
+/* Without the table: one step of either kind, each with an exact look. */
 static idm_status walk_exactly(walker *w, place *at, idm_error *opt_error)
 {
   people_chain *c = w->chain;
@@ -124,6 +124,7 @@ static idm_status walk_exactly(walker *w, place *at, idm_error *opt_error)
     if (goes(random, weight(w, anew, at), weight(w, anew, &next))) *at = next;
   }
   c->now.exact[w->person] = at->likelihood;
+  if (c->model->table) c->now.rough[w->person] = idm_model_rough(c->model, w->person, at->e);
   keep(w, at);
   return IDM_OK;
 }
@@ -141,8 +142,8 @@ idm_status idm_chain_people(people_chain *chain, idm_judge *judge, size_t from, 
     memcpy(at.z, chain->now.z + i * q, q * sizeof *at.z);
     memcpy(at.e, chain->now.e + i * q, q * sizeof *at.e);
     idm_normal_close(&w.frame, at.z, at.u);
-    status =
-        chain->model->table ? walk_table(&w, &at, opt_error) : walk_exactly(&w, &at, opt_error);
+    status = idm_chain_trusts(chain, &chain->own[i]) ? walk_table(&w, &at, opt_error)
+                                                     : walk_exactly(&w, &at, opt_error);
   }
   return status;
 }

@@ -157,32 +157,86 @@ static void weigh(double x, double weight[stencil])
   }
 }
 
-double idm_table_at(const idm_table *t, size_t cell, const double *x)
-{
+/* Where x stands: the stencil, and the cell within it. */
+typedef struct place {
+  size_t at[IDM_TABLE_DIMENSIONS];   /* first point of the stencil, by axis */
+  size_t left[IDM_TABLE_DIMENSIONS]; /* of the cell, from there */
   double weight[IDM_TABLE_DIMENSIONS][stencil];
-  size_t at[IDM_TABLE_DIMENSIONS];
+} place;
+
+static place find(const idm_table *t, const double *x)
+{
+  place p = {0};
   for (size_t k = 0; k < t->dimension; k++) {
     const double last = (double)(t->axis - 1);
-    const double place = fmin(fmax((x[k] - t->low[k]) / t->step[k], 0), last);
-    const double base = fmin(fmax(floor(place) - before, 0), last - (stencil - 1));
-    at[k] = (size_t)base;
-    weigh(place - base, weight[k]);
+    const double here = fmin(fmax((x[k] - t->low[k]) / t->step[k], 0), last);
+    const double base = fmin(fmax(floor(here) - before, 0), last - (stencil - 1));
+    const double left = fmin(floor(here - base), stencil - 2);
+    p.at[k] = (size_t)base;
+    p.left[k] = (size_t)left;
+    weigh(here - base, p.weight[k]);
   }
+  return p;
+}
+
+/* How far along an axis is in the array. */
+static size_t stride(const idm_table *t, size_t axis)
+{
+  size_t stride = 1;
+  for (size_t k = axis + 1; k < t->dimension; k++) stride *= t->axis;
+  return stride;
+}
+
+/* Hold a value between those at the corners of its cell, and as much beyond as the gentlest
+ * curvature there bends a parabola: beside a cliff polynomials swing, and would invent places that
+ * are better than any. */
+static double restrain(const idm_table *t, const place *p, const float *value, double found)
+{
+  size_t strides[IDM_TABLE_DIMENSIONS];
+  size_t origin = 0;
+  double low = INFINITY, high = -INFINITY;
+  double bend[IDM_TABLE_DIMENSIONS];
+  for (size_t k = 0; k < t->dimension; k++) {
+    strides[k] = stride(t, k);
+    origin += (p->at[k] + p->left[k]) * strides[k];
+    bend[k] = INFINITY;
+  }
+  for (size_t corner = 0; corner < (size_t)1 << t->dimension; corner++) {
+    size_t index = origin;
+    for (size_t k = 0; k < t->dimension; k++) index += (corner >> k & 1) * strides[k];
+    low = fmin(low, (double)value[index]);
+    high = fmax(high, (double)value[index]);
+    for (size_t k = 0; k < t->dimension; k++) {
+      const size_t along = p->at[k] + p->left[k] + (corner >> k & 1);
+      if (along == 0 || along + 1 == t->axis) continue;
+      const float *v = value + index;
+      const double second = (double)v[strides[k]] - 2 * (double)v[0] + (double)*(v - strides[k]);
+      bend[k] = fmin(bend[k], fabs(second));
+    }
+  }
+  double more = 0;
+  for (size_t k = 0; k < t->dimension; k++) more += bend[k] / 8;
+  return fmin(fmax(found, low - more), high + more);
+}
+
+double idm_table_at(const idm_table *t, size_t cell, const double *x)
+{
+  const place p = find(t, x);
   const float *value = t->value + cell * t->points;
-  double sum = 0;
   const size_t blocks = t->dimension == 3 ? stencil : 1;
   const size_t rows = t->dimension >= 2 ? stencil : 1;
-  const double *columns = weight[t->dimension - 1];
+  const double *columns = p.weight[t->dimension - 1];
+  double sum = 0;
   for (size_t i = 0; i < blocks; i++)
     for (size_t j = 0; j < rows; j++) {
-      size_t row = t->dimension == 3 ? at[0] + i : 0;
-      if (t->dimension >= 2) row = row * t->axis + at[t->dimension - 2] + j;
-      const float *from = value + row * t->axis + at[t->dimension - 1];
+      size_t row = t->dimension == 3 ? p.at[0] + i : 0;
+      if (t->dimension >= 2) row = row * t->axis + p.at[t->dimension - 2] + j;
+      const float *from = value + row * t->axis + p.at[t->dimension - 1];
       double part = 0;
       for (size_t k = 0; k < stencil; k++) part += columns[k] * (double)from[k];
-      if (t->dimension >= 2) part *= weight[t->dimension - 2][j];
-      if (t->dimension == 3) part *= weight[0][i];
+      if (t->dimension >= 2) part *= p.weight[t->dimension - 2][j];
+      if (t->dimension == 3) part *= p.weight[0][i];
       sum += part;
     }
-  return sum;
+  return restrain(t, &p, value, sum);
 }
