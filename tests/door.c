@@ -49,6 +49,16 @@ typedef struct fixture {
   const idm_key *keys;
   idm_prior prior;
   idm_random random;
+  idm_iohmm *iohmm;
+  idm_dynamics *dynamics;
+  idm_dynamics_draws draws;
+  idm_dynamics_draws own_draws;
+  idm_learn_settings learn_settings;
+  idm_learn_settings own_learn_settings;
+  idm_learnt learnt;
+  idm_held_out held_out;
+  idm_model_rule rule;
+  size_t *places;
   idm_diagnosis diagnosis;
   idm_file *file;
   idm_labels labels; /* to be made */
@@ -141,6 +151,16 @@ static void make(fixture *f, const char *yaml)
   check(idm_file_create(f->path, &f->file, &support_error));
   check(idm_intake_create(1, 1, &f->intake, &support_error));
   f->own_problem = parse(yaml);
+  idm_learn_settings_default(&f->learn_settings);
+  f->learn_settings.threads = 1;
+  f->learn_settings.draws = 2;
+  f->learn_settings.warmup = 1;
+  f->learn_settings.folds = 2;
+  check(idm_problem_dynamics(f->problem, &f->dynamics, &support_error));
+  check(
+      idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
+  check(idm_learn_draw(f->iohmm, f->problem, f->dynamics, &f->learn_settings, NULL, NULL, &f->draws,
+                       &support_error));
 }
 
 static void unmake(fixture *f)
@@ -165,6 +185,12 @@ static void unmake(fixture *f)
   idm_predicate_clear(&f->predicate);
   idm_intake_destroy(f->intake);
   idm_labels_destroy(&f->labels);
+  idm_dynamics_draws_clear(&f->draws);
+  idm_dynamics_draws_clear(&f->own_draws);
+  idm_learnt_clear(&f->learnt);
+  idm_iohmm_destroy(f->iohmm);
+  idm_dynamics_destroy(f->dynamics);
+  free(f->places);
   idm_problem_destroy(f->own_problem);
   idm_problem_destroy(f->problem);
 }
