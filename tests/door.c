@@ -65,8 +65,8 @@ typedef struct fixture {
   idm_notes notes;
   idm_predicate predicate; /* to be made */
   idm_intake *intake;
-  idm_groups groups;       /* none */
-  idm_audit audit;         /* of none */
+  idm_groups groups; /* none */
+  idm_audit audit;   /* of none */
   idm_audit_request audit_request;
   idm_audit_settings audit_settings;
   idm_error error;

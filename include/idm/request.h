@@ -15,15 +15,15 @@ extern "C" {
 typedef struct idm_request {
   char inverse[32]; /* name in the registry */
   idm_fit_settings settings;
-  bool stan;                   /* CmdStan's CSV beside run.nc */
-  char data[1 << 15];          /* paths of the log's files, one a line */
-  char data_hash[IDM_HASH];    /* SHA-256 in hexadecimal; of several files that of their hashes */
-  char where[2000];            /* conditions on its rows, one a line (see idm_csv_options) */
-  char by[200];                /* people of a population by this column; empty: not asked for */
-  char model[4000];            /* what the population depends on: formulas, one a line */
-  char each[200];              /* people one by one by this column; empty: not asked for */
-  char problem[1024];          /* path of the problem, or example:NAME */
-  char problem_hash[IDM_HASH]; /* empty for a built-in example */
+  bool stan;                    /* CmdStan's CSV beside run.nc */
+  char data[1 << 15];           /* paths of the log's files, one a line */
+  char data_hash[IDM_HASH];     /* SHA-256 in hexadecimal; of several files that of their hashes */
+  char where[2000];             /* conditions on its rows, one a line (see idm_csv_options) */
+  char by[200];                 /* people of a population by this column; empty: not asked for */
+  char model[4000];             /* what the population depends on: formulas, one a line */
+  char each[200];               /* people one by one by this column; empty: not asked for */
+  char problem[1024];           /* path of the problem, or example:NAME */
+  char problem_hash[IDM_HASH];  /* empty for a built-in example */
   char dynamics[1024];          /* folder of a run of `idm learn`, over whose draws is fitted */
   char dynamics_hash[IDM_HASH]; /* of its run.nc */
   size_t dynamics_draws;        /* how many of them; 0: IDM_DYNAMICS_DRAWS */

@@ -208,7 +208,8 @@ static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels
   for (size_t f = 0; f < factors && status == IDM_OK; f++) {
     const idm_yaml_node *levels = idm_yaml_item(reader->tree, reader->factors, f);
     for (size_t i = 0; idm_yaml_is_list(levels) && i < idm_yaml_count(levels); i++) {
-      status = idm_yaml_check_label(reader, idm_yaml_item(reader->tree, levels, i), "an observation", false);
+      status = idm_yaml_check_label(reader, idm_yaml_item(reader->tree, levels, i),
+                                    "an observation", false);
       if (status != IDM_OK) return status;
     }
   }

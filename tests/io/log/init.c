@@ -98,8 +98,8 @@ static void expect_blanks(const char *text)
   assert_int_equal(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &error),
                    IDM_INPUT);
   assert_null(problem);
-  assert_non_null(
-      strstr(error.message, "(FILL_IN) that `idm init` or `idm learn` left are still to be filled in"));
+  assert_non_null(strstr(
+      error.message, "(FILL_IN) that `idm init` or `idm learn` left are still to be filled in"));
   long line = 1;
   for (const char *at = text; (at = strchr(at, '\n')); at++) {
     line++;
