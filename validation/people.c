@@ -22,6 +22,9 @@ enum { numbers = 2 };
 static const double mean[numbers] = {-0.3, 0.3};
 static const double width[numbers] = {0.6, 0.4};
 
+/* What people do is drawn by other streams than who they are. */
+static const uint64_t behaviour = 1000000;
+
 static idm_problem *diag(const char *freed, int resolution)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
@@ -100,7 +103,7 @@ static void calibrate(uint64_t seed)
     x[2 * i] = b[0] + sd[0] * z0;
     x[2 * i + 1] = b[1] + sd[1] * (c * z0 + sqrt(1 - c * c) * z1);
   }
-  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
   idm_design *design = support_design(data, numbers, 0, mean, width);
   idm_people *p = fit(problem, data, design, 250, 400, 1, 3);
   const size_t n = p->chains * p->draws;
@@ -132,7 +135,7 @@ static void regress(uint64_t seed)
     const double group = i / numbers % 2 ? 0.5 : -0.5;
     x[i] = mean[j] + slope[j] * group + width[j] / 2 * idm_random_normal(&random);
   }
-  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
   idm_design *design = support_design(data, numbers, 1, mean, width);
   for (size_t j = 0; j < numbers; j++)
     for (size_t i = 0; i < people; i++) design->regressor[j][2 * i + 1] = i % 2 ? 0.5 : -0.5;
@@ -167,7 +170,7 @@ static void print_density(uint64_t seed)
   enum { people = 4, decisions = 10, resolution = 20 };
   idm_problem *problem = diag("alpha,beta", resolution);
   const double x[people * numbers] = {0, 0.3, -0.6, 0.5, 0.4, -0.2, -0.3, 0};
-  idm_data *data = support_people(problem, people, x, decisions, seed);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
   idm_design *design = support_design(data, numbers, 1, mean, width);
   for (size_t j = 0; j < numbers; j++)
     for (size_t i = 0; i < people; i++) design->regressor[j][2 * i + 1] = (double)i - 1.5;
