@@ -204,7 +204,7 @@ static void weigh(idm_judge *j, const double *x)
   j->weight[0] = 1;
   for (size_t i = 0; i < cells->axes; i++, count *= n) {
     const double t = fmin(fmax((x[i] - cells->middle[i]) / cells->half[i], -1), 1);
-    double one[most_nodes];
+    double one[most_nodes] = {0};
     for (size_t k = 0; k < n; k++) {
       one[k] = 1;
       for (size_t l = 0; l < n; l++)

@@ -230,7 +230,7 @@ static idm_status tabulate(fit_people *f, const double *low, const double *high,
                            idm_error *opt_error)
 {
   const idm_design *d = f->model.design;
-  idm_table *table;
+  idm_table *table = NULL;
   idm_status status = idm_cells_anchor(f->model.cells, low, high, opt_error);
   if (status == IDM_OK)
     status = idm_table_create(f->model.cells, d->cells, d->coordinates, low, high, f->threads,
