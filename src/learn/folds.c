@@ -99,7 +99,7 @@ static idm_status deal(const idm_data *data, const idm_learn_settings *settings,
     order[i] = order[j];
     order[j] = i;
   }
-  for (size_t t = 0; t < data->trajectories; t++) {
+  for (size_t t = 0; t < data->trajectories && settings->folds; t++) {
     unit[t] = agents ? data->agent[t] : t;
     fold[t] = order[unit[t]] % settings->folds;
   }

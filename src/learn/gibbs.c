@@ -98,7 +98,8 @@ static idm_status name_numbers(const structure *s, const idm_setting *setting,
 static void scatter(idm_random *random, double count, const double *weight, size_t states,
                     double *to)
 {
-  for (double left = count; left > 0.5; left--) to[idm_random_choice(random, weight, states)]++;
+  for (size_t left = (size_t)(count + 0.5); left > 0; left--)
+    to[idm_random_choice(random, weight, states)]++;
 }
 
 /* The states before a row, given those after it. */

@@ -76,7 +76,7 @@ idm_status idm_predicate_parse(const char *text, const idm_labels *opt_columns,
   idm_comparison comparison = IDM_EQUAL;
   const char *at = divide(text, opt_columns, &comparison);
   const span column = trim((span){text, at ? (size_t)(at - text) : 0});
-  if (!column.length)
+  if (!at || !column.length)
     return idm_fail(opt_error, IDM_USAGE,
                     "'%.80s' is no predicate; expected a column, one of = != < <= > >=, and a "
                     "value, as in 'AGE>75'",

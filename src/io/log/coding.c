@@ -263,7 +263,7 @@ idm_status idm_coding_map(idm_log *log, idm_error *opt_error)
     free(held);
   }
   for (size_t i = 0; i < count; i++) coding->held_at[i] = coding->held_columns;
-  for (size_t h = 0; h < coding->held_columns && status == IDM_OK; h++) {
+  for (size_t h = 0; coding->held && h < coding->held_columns && status == IDM_OK; h++) {
     status = idm_log_header_find(&log->header, coding->held_name.name[h], "of the first file",
                                  &coding->held[h].column, opt_error);
     if (status == IDM_OK) coding->held_at[coding->held[h].column] = h;

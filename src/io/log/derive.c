@@ -67,10 +67,10 @@ static idm_status join(const idm_log *log, size_t d, const idm_csv_field *source
   size_t needed = 0;
   for (size_t s = 0; s < coding->width[d]; s++) needed += source[s].length + 1;
   if (needed > coding->scratch_capacity[d]) {
-    char *larger = realloc(coding->scratch[d], 2 * needed);
+    char *larger = realloc(coding->scratch[d], 2 * needed + 1);
     if (!larger) return idm_fail_memory(opt_error);
     coding->scratch[d] = larger;
-    coding->scratch_capacity[d] = 2 * needed;
+    coding->scratch_capacity[d] = 2 * needed + 1;
   }
   char *to = coding->scratch[d];
   for (size_t s = 0; s < coding->width[d]; s++) {
