@@ -238,7 +238,7 @@ def unmake(kind):
 
 
 def sample(function, kind, name):
-    if kind == "idm_labels *" and (function == "idm_labels_create" or name in ("ret_labels", "ret_names")):
+    if kind == "idm_labels *" and (function == "idm_labels_create" or name.startswith("ret_")):
         return "&f->labels"
     if kind == "function" or name.startswith("opt_") and kind not in ("idm_error *", "idm_notes *"):
         return "NULL"
