@@ -176,7 +176,7 @@ static void fail_one_by_one(const char *name, path run, const void *argument, bo
                             expectation expected, size_t stride)
 {
   size_t i = 1;
-  for (bool failed = true; failed; i += stride) {
+  for (bool failed = true; failed; i += stride * IDM_STRIDE) {
     const size_t live = heap.live;
     idm_error error = {0};
     arm(i, forever);

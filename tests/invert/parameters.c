@@ -401,7 +401,7 @@ static void test_log_prior_is_a_sum(void **state)
   idm_random random;
   idm_random_init(&random, 5, 0);
   for (int k = 0; k < 20; k++) {
-    double y[3], above[4], below[4];
+    double y[3], above[5], below[5];
     for (size_t i = 0; i < 3; i++) y[i] = idm_random_normal(&random);
     /* Blocks are in the order of the list: discount, beta, eta. */
     const double h = 1e-5, at = y[0], c = 1 / (1 + exp(-at));
