@@ -111,6 +111,8 @@ idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **re
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
+/* Defaults of commands that make a run. */
+void cli_request_defaults(cli_settings *settings);
 /* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
  * utilities by column. Paths and conditions on rows stand one a line, as a request holds them. */
 idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
@@ -194,6 +196,11 @@ void cli_catch_signals(void);
     .name = "where", .kind = CLI_LIST, .value = "PREDICATE", .problem = true,                      \
     .help = "read only rows that meet it: COLUMN=VALUE, or != < <= > >=; several values that one " \
             "column is to equal are alternatives, else all must hold; a missing cell meets none"   \
+  }
+#define CLI_RUN_OPTION                                                                             \
+  {                                                                                                \
+    .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "RUN",                             \
+    .help = "folder for the run"                                                                   \
   }
 #define CLI_FREE_OPTION(what)                                                                      \
   {                                                                                                \

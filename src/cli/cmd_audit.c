@@ -193,17 +193,8 @@ static idm_status run(cli_call *call)
   return status;
 }
 
-static void defaults(cli_settings *settings)
-{
-  idm_request_default(&settings->request);
-}
-
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "RUN",
-     .help = "folder for the run"},
+    CLI_RUN_OPTION,
     {.name = "by",
      .kind = CLI_TEXT,
      .value = "COLUMN",
@@ -260,5 +251,5 @@ const cli_command cli_audit = {
     .options = options,
     .run = run,
     .keys = idm_request_keys,
-    .defaults = defaults,
+    .defaults = cli_request_defaults,
 };

@@ -235,17 +235,8 @@ static idm_status run(cli_call *call)
   return status;
 }
 
-static void defaults(cli_settings *settings)
-{
-  idm_request_default(&settings->request);
-}
-
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "RUN",
-     .help = "folder for the run"},
+    CLI_RUN_OPTION,
     CLI_FREE_OPTION("what to infer instead of the file's `free`: beta,eta or {beta: {prior: "
                     "{normal: [0, 1]}}}"),
     CLI_KEY_OPTION("by"),
@@ -296,5 +287,5 @@ const cli_command cli_fit = {
     .options = options,
     .run = run,
     .keys = idm_request_keys,
-    .defaults = defaults,
+    .defaults = cli_request_defaults,
 };

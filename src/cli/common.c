@@ -158,6 +158,11 @@ idm_status cli_where(cli_call *call, char *where, size_t size)
   return status;
 }
 
+void cli_request_defaults(cli_settings *settings)
+{
+  idm_request_default(&settings->request);
+}
+
 idm_status cli_read_log(cli_call *call, const char *paths, const char *where, idm_problem *problem,
                         unsigned columns, idm_data **ret_data)
 {

@@ -26,7 +26,6 @@ static const idm_labels *labels_of(const idm_setting *setting, const struct colu
 
 static idm_status put_header(idm_lines *lines, idm_error *opt_error)
 {
-  idm_lines_begin(lines);
   idm_status status = idm_lines_header(lines, "surprise", NULL, opt_error);
   if (status == IDM_OK) status = idm_lines_header(lines, "regret", NULL, opt_error);
   idm_lines_text(lines, "rational");
@@ -36,7 +35,6 @@ static idm_status put_header(idm_lines *lines, idm_error *opt_error)
     for (size_t i = 0; i < labels->count && status == IDM_OK; i++)
       status = idm_lines_header(lines, columns[c].word, labels->name[i], opt_error);
   }
-  idm_lines_end(lines);
   return status;
 }
 
@@ -45,11 +43,10 @@ static void put_interval(idm_lines *lines, idm_interval number)
   idm_lines_number(lines, number.mean, number.low, number.high);
 }
 
-static idm_status put_row(idm_lines *lines, const idm_explanation *e, size_t trajectory, size_t row,
-                          idm_error *opt_error)
+static idm_status put_row(idm_lines *lines, const void *content, size_t row, idm_error *opt_error)
 {
+  const idm_explanation *e = content;
   static const idm_explain_part named[] = {IDM_EXPLAIN_RATIONAL, IDM_EXPLAIN_RATIONAL_AT_BELIEF};
-  idm_lines_row(lines, trajectory, row);
   put_interval(lines, idm_explained_surprise(e, lines->data, row));
   put_interval(lines, idm_explained(e, row, IDM_EXPLAIN_REGRET, 0));
   for (size_t i = 0; i < 2; i++) {
@@ -63,7 +60,6 @@ static idm_status put_row(idm_lines *lines, const idm_explanation *e, size_t tra
   for (size_t c = 0; c < column_count; c++)
     for (size_t i = 0; i < labels_of(lines->setting, &columns[c])->count; i++)
       put_interval(lines, idm_explained(e, row, columns[c].part, i));
-  idm_lines_end(lines);
   return IDM_OK;
 }
 
@@ -75,26 +71,7 @@ idm_status idm_explanation_write_csv(const idm_explanation *explanation, const i
   if (explanation->trials->rows != data->rows ||
       !idm_sizes_same(explanation->trials->sizes, idm_setting_sizes(setting)))
     return idm_fail(opt_error, IDM_USAGE, "the explanation is of other data");
-  const idm_status legal = idm_data_validate(data, setting, opt_error);
-  if (legal != IDM_OK) return legal;
-  idm_lines *lines = idm_new(1, sizeof *lines);
-  if (!lines) return idm_fail_memory(opt_error);
-  lines->data = data;
-  lines->setting = setting;
-  lines->quantiles = explanation->trials->low != NULL;
-  idm_status status = idm_file_create(path, &lines->table.file, opt_error);
-  if (status == IDM_OK) {
-    status = put_header(lines, opt_error);
-    for (size_t t = 0; t < data->trajectories; t++) {
-      if (trajectory >= 0 && t != (size_t)trajectory) continue;
-      for (size_t row = data->first[t]; row < data->first[t + 1] && status == IDM_OK; row++)
-        status = put_row(lines, explanation, t, row, opt_error);
-    }
-    if (status == IDM_OK)
-      status = idm_table_commit(&lines->table, opt_error);
-    else
-      idm_file_abandon(lines->table.file);
-  }
-  free(lines);
-  return status;
+  const idm_lines_content content = {explanation, put_header, put_row};
+  return idm_lines_write(data, setting, explanation->trials->low != NULL, &content, trajectory,
+                         path, opt_error);
 }

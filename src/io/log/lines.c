@@ -15,7 +15,7 @@ static void comma(idm_lines *lines)
   idm_table_put(&lines->table, ",", 1);
 }
 
-void idm_lines_begin(idm_lines *lines)
+static void put_ids(idm_lines *lines)
 {
   static const char ids[] = "agent,trajectory,step,line,action,observation";
   idm_table_put(&lines->table, ids, sizeof ids - 1);
@@ -53,7 +53,7 @@ static void put_label(idm_lines *lines, const idm_labels *labels, int32_t label)
   if (label >= 0) put(lines, labels->name[label]);
 }
 
-void idm_lines_row(idm_lines *lines, size_t trajectory, size_t row)
+static void put_who(idm_lines *lines, size_t trajectory, size_t row)
 {
   const idm_data *data = lines->data;
   put_name(lines, &data->agent_name, data->agent[trajectory]);
@@ -82,7 +82,48 @@ void idm_lines_text(idm_lines *lines, const char *text)
   put(lines, text);
 }
 
-void idm_lines_end(idm_lines *lines)
+static void put_end(idm_lines *lines)
 {
   idm_table_put(&lines->table, "\n", 1);
+}
+
+static idm_status put_all(idm_lines *lines, const idm_lines_content *content, int64_t trajectory,
+                          idm_error *opt_error)
+{
+  const idm_data *data = lines->data;
+  put_ids(lines);
+  idm_status status = content->header(lines, opt_error);
+  put_end(lines);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (trajectory >= 0 && t != (size_t)trajectory) continue;
+    for (size_t row = data->first[t]; row < data->first[t + 1] && status == IDM_OK; row++) {
+      put_who(lines, t, row);
+      status = content->row(lines, content->content, row, opt_error);
+      put_end(lines);
+    }
+  }
+  return status;
+}
+
+idm_status idm_lines_write(const idm_data *data, const idm_setting *setting, bool quantiles,
+                           const idm_lines_content *content, int64_t trajectory, const char *path,
+                           idm_error *opt_error)
+{
+  idm_status status = idm_data_validate(data, setting, opt_error);
+  if (status != IDM_OK) return status;
+  idm_lines *lines = idm_new(1, sizeof *lines);
+  if (!lines) return idm_fail_memory(opt_error);
+  lines->data = data;
+  lines->setting = setting;
+  lines->quantiles = quantiles;
+  status = idm_file_create(path, &lines->table.file, opt_error);
+  if (status == IDM_OK) {
+    status = put_all(lines, content, trajectory, opt_error);
+    if (status == IDM_OK)
+      status = idm_table_commit(&lines->table, opt_error);
+    else
+      idm_file_abandon(lines->table.file);
+  }
+  free(lines);
+  return status;
 }

@@ -12,14 +12,24 @@ typedef struct idm_lines {
   idm_table table;
 } idm_lines;
 
-/* Headers: of the row itself, then ",WORD" or ",WORD.LABEL", with .q5 and .q95 beside it. */
-void idm_lines_begin(idm_lines *lines);
+/* What lines are about: how its headers and the cells of a row are put. */
+typedef struct idm_lines_content {
+  const void *content;
+  idm_status (*header)(idm_lines *lines, idm_error *opt_error);
+  idm_status (*row)(idm_lines *lines, const void *content, size_t row, idm_error *opt_error);
+} idm_lines_content;
+
+/* A file with a line for every row of a log, or of one trajectory (-1: all): agent, trajectory,
+ * step, line, action, observation, then the content's own cells. */
+idm_status idm_lines_write(const idm_data *data, const idm_setting *setting, bool quantiles,
+                           const idm_lines_content *content, int64_t trajectory, const char *path,
+                           idm_error *opt_error);
+
+/* A header, ",WORD" or ",WORD.LABEL", with .q5 and .q95 beside it. */
 idm_status idm_lines_header(idm_lines *lines, const char *word, const char *opt_label,
                             idm_error *opt_error);
-/* Cells: agent, trajectory, step, line, action, observation of a row; then numbers. */
-void idm_lines_row(idm_lines *lines, size_t trajectory, size_t row);
+/* Cells. */
 void idm_lines_number(idm_lines *lines, double mean, double low, double high);
 void idm_lines_text(idm_lines *lines, const char *text);
-void idm_lines_end(idm_lines *lines);
 
 #endif

@@ -139,18 +139,6 @@ static void put_coordinate(writer *w, size_t j)
   free(value);
 }
 
-static idm_status write_image(const NC_memio *image, const char *path, idm_error *opt_error)
-{
-  idm_file *file;
-  const idm_status status = idm_file_create(path, &file, opt_error);
-  if (status != IDM_OK) return status;
-  char seal[IDM_SEAL_LENGTH + 1];
-  idm_seal(image->memory, image->size, seal);
-  idm_file_write(file, image->memory, image->size);
-  idm_file_write(file, seal, IDM_SEAL_LENGTH);
-  return idm_file_commit(file, opt_error);
-}
-
 /* In memory first: HDF5 does not get over a write that fails. */
 static int make_image(writer *w, NC_memio *image)
 {
@@ -183,7 +171,7 @@ idm_status idm_audit_write_netcdf(const idm_audit *audit, const char *path, idm_
   if (code == NC_ENOMEM) status = idm_fail_memory(opt_error);
   if (code != NC_NOERR && code != NC_ENOMEM)
     status = idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, nc_strerror(code));
-  if (status == IDM_OK) status = write_image(&image, path, opt_error);
+  if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, path, opt_error);
   free(image.memory);
   return status;
 }

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -681,14 +680,6 @@ static void write_constants(writer *w)
 
 /* --- file ----------------------------------------------------------------------------------- */
 
-void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1])
-{
-  const size_t prefix = sizeof IDM_SEAL_PREFIX - 1;
-  memcpy(seal, IDM_SEAL_PREFIX, prefix);
-  SHA256Data(image, length, seal + prefix);
-  memcpy(seal + IDM_SEAL_LENGTH - 1, "\n", 2);
-}
-
 static void write_groups(writer *w)
 {
   put_attributes(w); /* of the root */
@@ -722,18 +713,6 @@ static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, i
   return w->code == NC_NOERR ? IDM_OK : fail(w, path, opt_error);
 }
 
-static idm_status write_image(const NC_memio *image, const char *path, idm_error *opt_error)
-{
-  idm_file *file;
-  const idm_status status = idm_file_create(path, &file, opt_error);
-  if (status != IDM_OK) return status;
-  char seal[IDM_SEAL_LENGTH + 1];
-  idm_seal(image->memory, image->size, seal);
-  idm_file_write(file, image->memory, image->size);
-  idm_file_write(file, seal, IDM_SEAL_LENGTH);
-  return idm_file_commit(file, opt_error);
-}
-
 idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_problem *problem,
                                       const idm_data *opt_data, const char *path,
                                       idm_error *opt_error)
@@ -747,7 +726,7 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
   writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
   NC_memio image;
   idm_status status = make_image(&w, path, &image, opt_error);
-  if (status == IDM_OK) status = write_image(&image, path, opt_error);
+  if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, path, opt_error);
   free(image.memory);
   return status;
 }
