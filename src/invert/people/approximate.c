@@ -34,7 +34,7 @@ static idm_status value(cell_at *c, size_t i, double by_i, size_t j, double by_j
   x[j] += by_j * c->step[j];
   idm_status status = IDM_OK;
   if (c->chain->model->table)
-    *found = idm_table_at(c->chain->model->table, c->cell, x);
+    *found = idm_grid_at(c->chain->model->table, c->cell, x);
   else
     status = idm_judge_cell(c->judge, c->cell, x, found, c->error);
   *found = isnan(*found) ? -INFINITY : *found;

@@ -325,3 +325,44 @@ idm_status idm_judge_all(idm_judge *j, const double *x, const double **log_likel
   *log_likelihood = j->all;
   return status;
 }
+
+/* --- grids ---------------------------------------------------------------------------------- */
+
+/* Cells, and who may stop them. */
+typedef struct tabulated {
+  idm_cells *cells;
+  bool (*stopped)(void *context);
+  void *context;
+} tabulated;
+
+static idm_status tabulate(void *context, const double *x, double *column, idm_error *opt_error)
+{
+  const tabulated *t = context;
+  const double *found;
+  idm_judge *judge = idm_cells_borrow(t->cells);
+  const idm_status status = idm_judge_all(judge, x, &found, opt_error);
+  if (status == IDM_OK) memcpy(column, found, t->cells->design->cells * sizeof *column);
+  idm_cells_return(t->cells, judge);
+  return status;
+}
+
+static bool is_stopped(void *context)
+{
+  const tabulated *t = context;
+  return t->stopped(t->context);
+}
+
+idm_status idm_cells_grid(idm_cells *cells, const double *low, const double *high, int threads,
+                          bool (*opt_stopped)(void *context), void *context, idm_grid **ret_grid,
+                          idm_error *opt_error)
+{
+  tabulated t = {cells, opt_stopped, context};
+  const idm_grid_source source = {.dimension = cells->design->coordinates,
+                                  .low = low,
+                                  .high = high,
+                                  .cells = cells->design->cells,
+                                  .value = tabulate,
+                                  .opt_stopped = opt_stopped ? is_stopped : NULL,
+                                  .context = &t};
+  return idm_grid_create(&source, threads, ret_grid, opt_error);
+}

@@ -4,6 +4,7 @@
 
 #include "idm/parameters.h"
 #include "idm/people.h"
+#include "invert/grid.h"
 
 /* The log by cell, and those who judge: each holds a workspace. What a judge says is a function of
  * the numbers and the anchors alone, so that it does not matter who was free. */
@@ -33,5 +34,11 @@ idm_status idm_judge_cell(idm_judge *judge, size_t cell, const double *x, double
  * is asked again. */
 idm_status idm_judge_all(idm_judge *judge, const double *x, const double **log_likelihood,
                          idm_error *opt_error);
+
+/* Log-likelihoods of all cells on a grid from low to high [coordinates]; NULL, and no error, where
+ * that is too large, or `opt_stopped` said true. */
+idm_status idm_cells_grid(idm_cells *cells, const double *low, const double *high, int threads,
+                          bool (*opt_stopped)(void *context), void *context, idm_grid **ret_grid,
+                          idm_error *opt_error);
 
 #endif

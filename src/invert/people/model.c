@@ -11,7 +11,7 @@ static const double reach = 3.5;
 
 void idm_model_destroy(people_model *model)
 {
-  idm_table_destroy(model->table);
+  idm_grid_destroy(model->table);
   idm_cells_destroy(model->cells);
   free(model->first);
   free(model->gram);
@@ -62,11 +62,11 @@ void idm_model_numbers(const idm_design *design, size_t cell, const double *e, d
 
 double idm_model_rough(const people_model *model, size_t person, const double *e)
 {
-  double x[IDM_TABLE_DIMENSIONS];
+  double x[IDM_GRID_DIMENSIONS];
   double sum = 0;
   for (size_t c = model->first[person]; c < model->first[person + 1]; c++) {
     idm_model_numbers(model->design, c, e, x);
-    sum += idm_table_at(model->table, c, x);
+    sum += idm_grid_at(model->table, c, x);
   }
   return sum;
 }

@@ -2,15 +2,15 @@
 #ifndef IDM_INVERT_PEOPLE_MODEL_H
 #define IDM_INVERT_PEOPLE_MODEL_H
 
+#include "invert/grid.h"
 #include "invert/people/cells.h"
-#include "invert/people/table.h"
 
 typedef struct people_model {
   const idm_design *design;
   idm_cells *cells;
-  idm_table *table; /* NULL: there is none, and nothing is rough */
-  size_t *first;    /* [people + 1]: cells of each person */
-  double *gram;     /* [coefficient][coefficient]: sums over people of products of regressors */
+  idm_grid *table; /* NULL: there is none, and nothing is rough */
+  size_t *first;   /* [people + 1]: cells of each person */
+  double *gram;    /* [coefficient][coefficient]: sums over people of products of regressors */
 } people_model;
 
 /* Takes the cells, also where it fails. */

@@ -229,15 +229,14 @@ static bool look_up(void *content)
 static idm_status tabulate(fit_people *f, const double *low, const double *high,
                            idm_error *opt_error)
 {
-  const idm_design *d = f->model.design;
-  idm_table *table = NULL;
+  idm_grid *grid = NULL;
   idm_status status = idm_cells_anchor(f->model.cells, low, high, opt_error);
   if (status == IDM_OK)
-    status = idm_table_create(f->model.cells, d->cells, d->coordinates, low, high, f->threads,
-                              f->watch ? look_up : NULL, f, &table, opt_error);
-  if (status != IDM_OK || !table) return status;
-  idm_table_destroy(f->model.table);
-  f->model.table = table;
+    status = idm_cells_grid(f->model.cells, low, high, f->threads, f->watch ? look_up : NULL, f,
+                            &grid, opt_error);
+  if (status != IDM_OK || !grid) return status;
+  idm_grid_destroy(f->model.table);
+  f->model.table = grid;
   return IDM_OK;
 }
 

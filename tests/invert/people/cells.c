@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "invert/people/people_support.h"
-#include "invert/people/table.h"
 
 enum { people = 4 };
 static const double low[] = {-1.5, -0.5}, high[] = {1, 1};
@@ -105,11 +104,11 @@ static void what_cannot_be_planned_is_impossible(void **state)
 static void tables_follow_the_likelihood(void **state)
 {
   fixture *f = *state;
-  idm_table *table;
+  idm_grid *table;
   idm_random random;
   idm_random_init(&random, 2, 2);
   check(idm_cells_anchor(f->cells, low, high, &support_error));
-  check(idm_table_create(f->cells, people, 2, low, high, 2, NULL, NULL, &table, &support_error));
+  check(idm_cells_grid(f->cells, low, high, 2, NULL, NULL, &table, &support_error));
   assert_non_null(table);
   idm_judge *judge = idm_cells_borrow(f->cells);
   double worst = 0, squares = 0;
@@ -119,7 +118,7 @@ static void tables_follow_the_likelihood(void **state)
     for (size_t i = 0; i < 2; i++) x[i] = low[i] + (high[i] - low[i]) * idm_random_uniform(&random);
     check(idm_judge_all(judge, x, &exact, &support_error));
     for (size_t c = 0; c < people; c++) {
-      const double error = idm_table_at(table, c, x) - exact[c];
+      const double error = idm_grid_at(table, c, x) - exact[c];
       worst = fmax(worst, fabs(error));
       squares += error * error;
     }
@@ -128,9 +127,9 @@ static void tables_follow_the_likelihood(void **state)
   print_message("  error %.2g nats, %.2g at worst\n", sqrt(squares / (100 * people)), worst);
   assert_true(sqrt(squares / (100 * people)) < 0.03 && worst < 0.3);
   const double outside[] = {5, -9}, corner[] = {1, -0.5};
-  assert_near(idm_table_at(table, 1, outside), idm_table_at(table, 1, corner), 1e-12);
+  assert_near(idm_grid_at(table, 1, outside), idm_grid_at(table, 1, corner), 1e-12);
   idm_cells_return(f->cells, judge);
-  idm_table_destroy(table);
+  idm_grid_destroy(table);
 }
 
 static bool at_once(void *context)
@@ -139,30 +138,23 @@ static bool at_once(void *context)
   return true;
 }
 
-static void tables_that_are_too_large_or_stopped_are_none(void **state)
+static void tables_that_are_stopped_are_none(void **state)
 {
   fixture *f = *state;
-  idm_table *table;
-  const double wide[4] = {1, 1, 1, 1}, zero[4] = {0};
-  check(idm_table_create(f->cells, people, 4, zero, wide, 1, NULL, NULL, &table, &support_error));
-  assert_null(table);
-  check(idm_table_create(f->cells, SIZE_MAX / 2, 2, low, high, 1, NULL, NULL, &table,
-                         &support_error));
-  assert_null(table);
+  idm_grid *table;
   /* Where all is done before anybody is asked, there is a table. */
   bool asked = false;
-  check(
-      idm_table_create(f->cells, people, 2, low, high, 2, at_once, &asked, &table, &support_error));
+  check(idm_cells_grid(f->cells, low, high, 2, at_once, &asked, &table, &support_error));
   if (asked) assert_null(table);
-  idm_table_destroy(table);
+  idm_grid_destroy(table);
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cells_are_scored_as_agents), cmocka_unit_test(judges_agree),
-      cmocka_unit_test(what_cannot_be_planned_is_impossible),
-      cmocka_unit_test(tables_follow_the_likelihood),
-      cmocka_unit_test(tables_that_are_too_large_or_stopped_are_none)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cells_are_scored_as_agents),
+                                     cmocka_unit_test(judges_agree),
+                                     cmocka_unit_test(what_cannot_be_planned_is_impossible),
+                                     cmocka_unit_test(tables_follow_the_likelihood),
+                                     cmocka_unit_test(tables_that_are_stopped_are_none)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,40 @@
+/* Log-likelihoods of cells of a log on a grid of the free numbers, and between its points by
+ * polynomials of degree five: a stand-in for the likelihood that costs nothing. */
+#ifndef IDM_INVERT_GRID_H
+#define IDM_INVERT_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "idm/status.h"
+
+/* Free numbers beyond which a grid has too many points. */
+enum { IDM_GRID_DIMENSIONS = 3 };
+
+typedef struct idm_grid idm_grid;
+
+/* What a grid is of. */
+typedef struct idm_grid_source {
+  size_t dimension;
+  const double *low;  /* [dimension] */
+  const double *high; /* [dimension] */
+  size_t axis;        /* points an axis, at most; 0: as many as is usual */
+  size_t cells;
+  const double *opt_base; /* [cell]: about the largest value, so that digits go to differences */
+  /* column[cell] at x; called on any thread. */
+  idm_status (*value)(void *context, const double *x, double *column, idm_error *opt_error);
+  bool (*opt_stopped)(void *context); /* called between points on the calling thread */
+  void *context;
+} idm_grid_source;
+
+/* NULL, and no error, where the dimension or the number of cells is too large, or it was stopped.
+ */
+idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid **ret_grid,
+                           idm_error *opt_error);
+void idm_grid_destroy(idm_grid *grid);
+/* At x[dimension]; outside the grid, at its nearest point. */
+double idm_grid_at(const idm_grid *grid, size_t cell, const double *x);
+/* Whether x lies within. */
+bool idm_grid_holds(const idm_grid *grid, const double *x);
+
+#endif

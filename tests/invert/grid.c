@@ -1,0 +1,119 @@
+/* Grids of log-likelihoods: what they are between their points, and where there is none. */
+#include "invert/grid.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "support.h"
+
+enum { cells = 2 };
+static const double low[4] = {-2, -1, 0, 0}, high[4] = {2, 3, 1, 1};
+/* Far from 0, as the log-likelihood of a large log is. */
+static const double base[cells] = {-1e7, 3e7};
+
+/* Of degree five in each number, so that polynomials are exact. */
+static double known(size_t dimension, size_t cell, const double *x)
+{
+  double product = 1;
+  for (size_t k = 0; k < dimension; k++) product *= 1 - x[k] + 0.1 * pow(x[k], 5 - (double)cell);
+  return base[cell] + product;
+}
+
+static idm_status value(void *context, const double *x, double *column, idm_error *opt_error)
+{
+  (void)opt_error;
+  for (size_t c = 0; c < cells; c++) column[c] = known(*(const size_t *)context, c, x);
+  return IDM_OK;
+}
+
+static void polynomials_are_exact(void **state)
+{
+  (void)state;
+  for (size_t dimension = 1; dimension <= IDM_GRID_DIMENSIONS; dimension++) {
+    const idm_grid_source source = {.dimension = dimension,
+                                    .low = low,
+                                    .high = high,
+                                    .axis = 20,
+                                    .cells = cells,
+                                    .opt_base = base,
+                                    .value = value,
+                                    .context = &dimension};
+    idm_grid *grid;
+    check(idm_grid_create(&source, 2, &grid, &support_error));
+    assert_non_null(grid);
+    for (int k = 0; k < 50; k++) {
+      double x[3];
+      for (size_t i = 0; i < dimension; i++)
+        x[i] = low[i] + (high[i] - low[i]) * (0.5 + 0.45 * sin(7 * k + 2 * (double)i));
+      assert_true(idm_grid_holds(grid, x));
+      for (size_t c = 0; c < cells; c++)
+        assert_near(idm_grid_at(grid, c, x) - base[c], known(dimension, c, x) - base[c], 1e-4);
+    }
+    idm_grid_destroy(grid);
+  }
+}
+
+static void outside_is_the_nearest_point(void **state)
+{
+  (void)state;
+  size_t dimension = 2;
+  const idm_grid_source source = {.dimension = dimension,
+                                  .low = low,
+                                  .high = high,
+                                  .cells = cells,
+                                  .value = value,
+                                  .context = &dimension};
+  idm_grid *grid;
+  check(idm_grid_create(&source, 1, &grid, &support_error));
+  const double outside[] = {5, -9}, corner[] = {2, -1}, nowhere[] = {NAN, 0};
+  assert_near(idm_grid_at(grid, 1, outside), idm_grid_at(grid, 1, corner), 1e-9);
+  assert_true(!idm_grid_holds(grid, outside) && idm_grid_holds(grid, corner));
+  assert_false(idm_grid_holds(grid, nowhere));
+  idm_grid_destroy(grid);
+}
+
+static bool at_once(void *context)
+{
+  (void)context;
+  return true;
+}
+
+static idm_status refuse(void *context, const double *x, double *column, idm_error *opt_error)
+{
+  (void)context, (void)x, (void)column;
+  return idm_fail(opt_error, IDM_NUMERICAL, "no value there");
+}
+
+static void what_is_too_large_stopped_or_fails_is_none(void **state)
+{
+  (void)state;
+  size_t dimension = 2;
+  idm_grid *grid;
+  idm_grid_source source = {
+      .dimension = 4, .low = low, .high = high, .cells = cells, .value = value};
+  source.context = &dimension;
+  check(idm_grid_create(&source, 1, &grid, &support_error));
+  assert_null(grid);
+  source.dimension = dimension;
+  source.cells = SIZE_MAX / 2;
+  check(idm_grid_create(&source, 1, &grid, &support_error));
+  assert_null(grid);
+  source.cells = cells;
+  source.value = refuse;
+  idm_error error = {0};
+  assert_int_equal(idm_grid_create(&source, 2, &grid, &error), IDM_NUMERICAL);
+  assert_null(grid);
+  source.opt_stopped = at_once;
+  source.value = value;
+  source.axis = 300;
+  check(idm_grid_create(&source, 2, &grid, &support_error));
+  idm_grid_destroy(grid); /* all may be done before anybody is asked */
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(polynomials_are_exact),
+                                     cmocka_unit_test(outside_is_the_nearest_point),
+                                     cmocka_unit_test(what_is_too_large_stopped_or_fails_is_none)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
