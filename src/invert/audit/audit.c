@@ -12,9 +12,13 @@
 #include "base/parallel.h"
 #include "invert/audit/dynamics.h"
 #include "invert/audit/judge.h"
+#include "invert/audit/tabulate.h"
 #include "invert/audit/words.h"
 #include "invert/finer.h"
 #include "invert/label.h"
+
+/* By which grids may move a posterior mean, in its sds. */
+static const double most_grid_error = 0.1;
 
 const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
 
@@ -215,14 +219,16 @@ static idm_status set_priors(const idm_problem *problem, audit_model *m, idm_err
 /* Cells opened side by side. */
 typedef struct opening {
   audit_model *model;
-  bool learn;         /* dynamics of its own */
+  bool learn; /* dynamics of its own */
+  const audit_watch *watch;
+  atomic_bool stop;
   idm_status *status; /* [cell] */
   idm_error *error;
 } opening;
 
 static void open_cell(void *context, size_t cell)
 {
-  const opening *o = context;
+  opening *o = context;
   const audit_model *m = o->model;
   audit_cell *c = &m->cell[cell];
   idm_status status = IDM_OK;
@@ -231,18 +237,26 @@ static void open_cell(void *context, size_t cell)
     if (status == IDM_OK) c->problem = c->learnt;
   }
   if (status == IDM_OK)
-    status = idm_audit_cell_open(c, m->settings, m->mean, m->sd, &o->error[cell]);
+    status = idm_audit_cell_open(c, m->settings, m->mean, m->sd, &o->stop, &o->error[cell]);
   o->status[cell] = status;
 }
 
-static idm_status open_cells(audit_model *m, bool learn, idm_error *opt_error)
+static void watch_cells(void *context)
 {
-  opening o = {.model = m, .learn = learn};
+  opening *o = context;
+  if (idm_audit_watched(o->watch, 0)) atomic_store(&o->stop, true);
+}
+
+static idm_status open_cells(audit_model *m, bool learn, const audit_watch *watch,
+                             idm_error *opt_error)
+{
+  opening o = {.model = m, .learn = learn, .watch = watch};
   o.status = idm_new(m->cells, sizeof *o.status);
   o.error = idm_new(m->cells, sizeof *o.error);
   idm_status status = o.status && o.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(m->cells, m->settings->threads, open_cell, NULL, &o, opt_error);
+    status = idm_parallel(m->cells, m->settings->threads, open_cell,
+                          watch->opt_watch ? watch_cells : NULL, &o, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
     status = o.status[c];
     if (status != IDM_OK && opt_error) *opt_error = o.error[c];
@@ -277,6 +291,19 @@ static idm_status check(const idm_data *data, const idm_groups *g,
   return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
 }
 
+/* By grids, where what they miss is little; else every draw is looked at exactly. */
+static idm_status draw(audit_model *m, const audit_watch *watch, audit_draws *draws,
+                       idm_error *opt_error)
+{
+  double error = 0;
+  idm_status status = idm_audit_sample(m, 1, 0, watch, draws, opt_error);
+  if (status == IDM_OK) status = idm_audit_grid_error(m, draws, &error, opt_error);
+  if (status != IDM_OK || error <= most_grid_error) return status;
+  m->exact = true;
+  idm_audit_draws_clear(draws);
+  return idm_audit_sample(m, 1, 0, watch, draws, opt_error);
+}
+
 /* One way: with the dynamics that the settings name. */
 static idm_status run_once(const idm_problem *problem, const idm_data *data,
                            const idm_groups *groups, const idm_audit_settings *settings,
@@ -284,17 +311,19 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
 {
   audit_plan plan = {0};
   audit_draws draws = {0};
+  const double first = watch->from + 0.5 * (watch->to - watch->from);
   const double last = watch->to - 0.1 * (watch->to - watch->from);
-  const audit_watch sampling = {watch->opt_watch, watch->from, last};
+  const audit_watch begin = {watch->opt_watch, watch->from, first};
+  const audit_watch sampling = {watch->opt_watch, first, last};
   const audit_watch judging = {watch->opt_watch, last, watch->to};
   idm_status status =
       idm_audit_plan(problem, data, groups, settings->pool, &settings->fit, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
-    status = open_cells(&plan.model, settings->dynamics == IDM_AUDIT_BY_GROUP, opt_error);
+    status = open_cells(&plan.model, settings->dynamics == IDM_AUDIT_BY_GROUP, &begin, opt_error);
   }
-  if (status == IDM_OK) status = idm_audit_sample(&plan.model, 1, 0, &sampling, &draws, opt_error);
+  if (status == IDM_OK) status = draw(&plan.model, &sampling, &draws, opt_error);
   if (status == IDM_OK) status = create(data, groups, &plan, settings, ret_audit, opt_error);
   if (status == IDM_OK) status = idm_audit_judge(&plan, &draws, &judging, *ret_audit, opt_error);
   idm_audit_draws_clear(&draws);

@@ -6,11 +6,12 @@
 #include "idm/inverse.h"
 #include "invert/audit/dynamics.h"
 #include "invert/audit/model.h"
-#include "invert/matching/start.h"
+#include "invert/audit/tabulate.h"
 
 void idm_audit_cell_close(audit_cell *cell)
 {
   idm_fit_close(&cell->f);
+  idm_grid_destroy(cell->grid);
   idm_audit_learnt_destroy(cell->learnt);
   idm_data_destroy(cell->data);
   free(cell->precision);
@@ -85,7 +86,8 @@ static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_er
 }
 
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
-                               const double *mean, const double *sd, idm_error *opt_error)
+                               const double *mean, const double *sd, const atomic_bool *opt_stop,
+                               idm_error *opt_error)
 {
   start *found = NULL;
   idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
@@ -100,6 +102,7 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
   if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
   if (status == IDM_OK) status = settle(cell, found, opt_error);
+  if (status == IDM_OK) status = idm_audit_tabulate(cell, found, mean, sd, opt_stop, opt_error);
   idm_start_destroy(found);
   return status;
 }

@@ -10,8 +10,11 @@
 #ifndef IDM_INVERT_AUDIT_MODEL_H
 #define IDM_INVERT_AUDIT_MODEL_H
 
+#include <stdatomic.h>
+
 #include "idm/data.h"
 #include "idm/settings.h"
+#include "invert/grid.h"
 #include "invert/matching/fit.h"
 
 /* People who share one vector of free numbers. */
@@ -23,6 +26,7 @@ typedef struct audit_cell {
   double *precision; /* [dimension][dimension], and */
   double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
   double *start;     /* [chain][dimension] */
+  idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
 } audit_cell;
 
 typedef struct audit_model {
@@ -36,6 +40,7 @@ typedef struct audit_model {
   double *share; /* Z: [cell][effect], 0 or 1 */
   double *mean;  /* [dimension]: M */
   double *sd;    /* [dimension]: s */
+  bool exact;    /* every draw is accepted by the likelihoods themselves, whatever the grids say */
   uint64_t key;  /* of its random streams */
 } audit_model;
 
@@ -55,9 +60,11 @@ typedef struct audit_draws {
  * normal, or a coordinate that is bounded. mean, sd: [dimension]. */
 idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, double *sd,
                             idm_error *opt_error);
-/* Open a cell whose problem and data are set: mode, normal approximation and starting points. */
+/* Open a cell whose problem and data are set: mode, normal approximation, grid and starting points.
+ * IDM_UNTRUSTED where opt_stop becomes true. */
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
-                               const double *mean, const double *sd, idm_error *opt_error);
+                               const double *mean, const double *sd, const atomic_bool *opt_stop,
+                               idm_error *opt_error);
 void idm_audit_cell_close(audit_cell *cell);
 
 /* Watches, as idm_fit_watch does, with the share of the draws made. */
@@ -66,6 +73,9 @@ typedef struct audit_watch {
   double from; /* share of the whole that is done when it begins, */
   double to;   /* and when it ends */
 } audit_watch;
+
+/* Tell it that a share of its part is done; true where it is to stop. */
+bool idm_audit_watched(const audit_watch *watch, double share);
 
 /* Draws, with s and tau's scale multiplied by `scale` and random streams by `stream`; the same at
  * any thread count. IDM_UNTRUSTED where it was stopped. */

@@ -18,7 +18,7 @@ static void the_approximation_has_the_slope_and_curvature_of_the_log(void **stat
   for (size_t t = 0; t < data->trajectories; t++) everybody[t] = true;
   audit_tabulate(problem, data, everybody, &table);
   audit_cell cell = {.problem = problem, .data = data};
-  check(idm_audit_cell_open(&cell, &settings, &mean, &sd, &support_error));
+  check(idm_audit_cell_open(&cell, &settings, &mean, &sd, NULL, &support_error));
   /* The mode of the posterior, and log L one posterior sd to either side of it. */
   const double precision = cell.precision[0] + 1 / (sd * sd);
   const double mode = cell.pull[0] / precision;

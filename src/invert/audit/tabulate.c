@@ -1,0 +1,156 @@
+/* Grids in place of cells' likelihoods: see the header. */
+#include "invert/audit/tabulate.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+/* Points an axis, by dimension: the grid lies where the mass is, and what it misses is measured. */
+static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
+/* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
+ */
+static const double depth = 20;
+static const double reach = 8;
+
+/* A cell's log-likelihood under a prior of twice the scale. */
+typedef struct ground {
+  audit_cell *cell;
+  const double *mean;
+  const double *sd;
+  const atomic_bool *opt_stop;
+} ground;
+
+static idm_status stand(const ground *g, const double *x, double *log_likelihood,
+                        idm_error *opt_error)
+{
+  if (g->opt_stop && atomic_load(g->opt_stop))
+    return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted; nothing was kept");
+  return idm_matching_log_likelihood(g->cell->f.matching[0], x, log_likelihood, NULL, opt_error);
+}
+
+static double log_prior(const ground *g, const double *x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < g->cell->f.parameters->dimension; i++) {
+    const double z = (x[i] - g->mean[i]) / (2 * g->sd[i]);
+    sum -= 0.5 * z * z;
+  }
+  return sum;
+}
+
+/* How far coordinate i goes one way, the others following it as the approximation has them. */
+static idm_status extend(const ground *g, const start *found, size_t i, double way, double top,
+                         double *ret_end, idm_error *opt_error)
+{
+  const size_t d = g->cell->f.parameters->dimension;
+  const double sd = sqrt(found->covariance[i * (d + 1)]);
+  double x[IDM_GRID_DIMENSIONS];
+  for (double t = 2;; t *= 1.5) {
+    double here;
+    for (size_t k = 0; k < d; k++)
+      x[k] = found->mode[k] + way * t * found->covariance[k * d + i] / sd;
+    const idm_status status = stand(g, x, &here, opt_error);
+    if (status != IDM_OK) return status;
+    *ret_end = x[i];
+    const bool far = way * (x[i] - g->mean[i]) > reach * g->sd[i];
+    if (far || !(top - here - log_prior(g, x) < depth)) return IDM_OK;
+  }
+}
+
+static idm_status fill(void *context, const double *x, double *column, idm_error *opt_error)
+{
+  return stand(context, x, column, opt_error);
+}
+
+idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double *mean,
+                              const double *sd, const atomic_bool *opt_stop, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  ground g = {cell, mean, sd, opt_stop};
+  double low[IDM_GRID_DIMENSIONS], high[IDM_GRID_DIMENSIONS];
+  double base;
+  if (d > IDM_GRID_DIMENSIONS) return IDM_OK;
+  idm_status status = stand(&g, found->mode, &base, opt_error);
+  const double top = base + log_prior(&g, found->mode);
+  for (size_t i = 0; i < d && status == IDM_OK; i++) {
+    status = extend(&g, found, i, -1, top, &low[i], opt_error);
+    if (status == IDM_OK) status = extend(&g, found, i, 1, top, &high[i], opt_error);
+  }
+  if (status != IDM_OK) return status;
+  const idm_grid_source source = {.dimension = d,
+                                  .low = low,
+                                  .high = high,
+                                  .axis = axis_points[d],
+                                  .cells = 1,
+                                  .opt_base = &base,
+                                  .value = fill,
+                                  .context = &g};
+  return idm_grid_create(&source, 1, &cell->grid, opt_error);
+}
+
+/* --- errors --------------------------------------------------------------------------------- */
+
+/* Draws at which grids are held against likelihoods. */
+enum { looks = 64 };
+
+typedef struct comparison {
+  const audit_model *model;
+  const audit_draws *draws;
+  double *error;      /* [cell][look] */
+  idm_status *status; /* [cell] */
+  idm_error *message;
+} comparison;
+
+static void compare(void *context, size_t cell)
+{
+  const comparison *k = context;
+  const audit_cell *c = &k->model->cell[cell];
+  const size_t d = k->model->dimension;
+  const size_t all = k->draws->chains * k->draws->draws;
+  double x[IDM_GRID_DIMENSIONS];
+  for (size_t i = 0; c->grid && i < looks && k->status[cell] == IDM_OK; i++) {
+    const size_t at = (2 * i + 1) * all / (2 * looks);
+    double exact;
+    for (size_t j = 0; j < d; j++) x[j] = k->draws->cell[(cell * d + j) * all + at];
+    if (!idm_grid_holds(c->grid, x)) continue;
+    k->status[cell] =
+        idm_matching_log_likelihood(c->f.matching[0], x, &exact, NULL, &k->message[cell]);
+    k->error[cell * looks + i] = exact - idm_grid_at(c->grid, 0, x);
+  }
+}
+
+/* The sd over looks of the sum over cells. */
+static double spread(const comparison *k)
+{
+  double mean = 0, square = 0;
+  for (size_t i = 0; i < looks; i++) {
+    double sum = 0;
+    for (size_t c = 0; c < k->model->cells; c++) sum += k->error[c * looks + i];
+    mean += sum / looks;
+    square += sum * sum / looks;
+  }
+  const double sd = sqrt(fmax(square - mean * mean, 0));
+  return isfinite(sd) ? sd : INFINITY;
+}
+
+idm_status idm_audit_grid_error(const audit_model *model, const audit_draws *draws,
+                                double *ret_error, idm_error *opt_error)
+{
+  comparison k = {.model = model, .draws = draws};
+  k.error = idm_new(idm_times(model->cells, looks), sizeof *k.error);
+  k.status = idm_new(model->cells, sizeof *k.status);
+  k.message = idm_new(model->cells, sizeof *k.message);
+  idm_status status = k.error && k.status && k.message ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_parallel(model->cells, model->settings->threads, compare, NULL, &k, opt_error);
+  for (size_t c = 0; c < model->cells && status == IDM_OK; c++) {
+    status = k.status[c];
+    if (status != IDM_OK && opt_error) *opt_error = k.message[c];
+  }
+  if (status == IDM_OK) *ret_error = spread(&k);
+  free(k.error);
+  free(k.status);
+  free(k.message);
+  return status;
+}

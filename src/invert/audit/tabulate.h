@@ -1,0 +1,19 @@
+/* Grids in place of cells' likelihoods: where they lie, and how far off they are. */
+#ifndef IDM_INVERT_AUDIT_TABULATE_H
+#define IDM_INVERT_AUDIT_TABULATE_H
+
+#include "invert/audit/model.h"
+#include "invert/matching/start.h"
+
+/* Give an open cell a grid around its mode, as wide as its log-likelihood and a prior of twice the
+ * scale let anybody go; none where it has too many free numbers. IDM_UNTRUSTED where opt_stop
+ * becomes true. */
+idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double *mean,
+                              const double *sd, const atomic_bool *opt_stop, idm_error *opt_error);
+/* The sd over draws of what the grids of all cells are off by together, in nats, from a sample of
+ * the draws. No posterior mean is moved by more than that share of its sd (Cauchy and Schwarz).
+ * 0 without grids; inf where a draw is impossible. */
+idm_status idm_audit_grid_error(const audit_model *model, const audit_draws *draws,
+                                double *ret_error, idm_error *opt_error);
+
+#endif
