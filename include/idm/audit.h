@@ -59,12 +59,13 @@ IDM_API void idm_audit_settings_default(idm_audit_settings *settings);
 /* --- the answer ----------------------------------------------------------------------------- */
 
 typedef enum idm_audit_verdict {
-  IDM_AUDIT_IDENTIFIED,   /* by the group's data */
-  IDM_AUDIT_PRIOR_DRIVEN, /* contraction below .5, or the mean moves by more than .5 sd between half
-                             and double the prior's scale */
-  IDM_AUDIT_FAILED        /* the draws, or agents too different to share one number */
+  IDM_AUDIT_IDENTIFIED,        /* by the group's data */
+  IDM_AUDIT_POPULATION_DRIVEN, /* by the other groups: its own decisions would not be enough */
+  IDM_AUDIT_PRIOR_DRIVEN,      /* contraction below .5, or the mean moves by more than .5 sd between
+                                  half and double the prior's scale */
+  IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
-/* "identified", "prior-driven", "failed". */
+/* "identified", "population-driven", "prior-driven", "failed". */
 IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
 
 /* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
@@ -73,6 +74,7 @@ typedef struct idm_audit_number {
   double low; /* ends of the 95 % interval */
   double high;
   double contraction; /* 1 - posterior variance / prior variance */
+  double alone;       /* the same that the group's own decisions would reach without the others */
   double prior_shift; /* mean at double the prior's scale less that at half, in posterior sds */
   double own;         /* share of the precision of a group's value that its own decisions give */
   double positive;    /* probability of being above 0 */
@@ -87,9 +89,13 @@ typedef struct idm_audit_group {
   size_t trajectories;
   size_t agents;
   uint64_t decisions;
-  idm_tested alike; /* whether its agents are alike enough to share one number */
+  double log_likelihood; /* of the decisions, at the best draw of each of its cells; NaN where that
+                            cannot be looked at */
+  double uniform;        /* and of whoever takes every open action alike */
+  double rates;          /* and of whoever knows the actions' own rates and nothing else */
   idm_audit_verdict verdict;
-  idm_notes reasons;        /* for it, where it is not identified */
+  idm_notes misfits;        /* what the model does not explain, as in a fit */
+  idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
   idm_audit_number *number; /* [coordinate] */
 } idm_audit_group;
 

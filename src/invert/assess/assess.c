@@ -324,7 +324,7 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) f.parameters->halt = &halt;
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
-    status = assess_parts(&(inquiry){&f, posterior, *ret_assessment}, opt_watch, opt_error);
+    status = assess_parts(&(inquiry){&f, posterior, *ret_assessment, 1}, opt_watch, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);
     *ret_assessment = NULL;

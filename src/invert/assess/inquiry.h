@@ -9,6 +9,7 @@ typedef struct inquiry {
   const fit *f;
   const idm_posterior *posterior;
   idm_assessment *assessment;
+  size_t among; /* answers that are judged together, each the more strictly; 1: this one alone */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */

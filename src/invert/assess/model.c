@@ -22,6 +22,12 @@
 
 /* A right model fails the tests together in this share of fits. */
 static const double level = 0.01;
+/* The same of one answer among several. */
+static double level_of(const inquiry *q)
+{
+  return level / (double)q->among;
+}
+
 /* A rate that is off by less than this is not held against a model, however surely it is off. */
 static const double least_share = 0.02;
 /* The band of an agent holds this share of what is expected of it. */
@@ -51,12 +57,13 @@ static void judge_chance(const inquiry *q)
   const double loss = 2 * (m->rates - m->log_likelihood);
   const double free_numbers = (double)q->f->parameters->dimension;
   if (!m->decisions) return;
-  if (!(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level)
+  if (!(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level_of(q))
     idm_notes_add(&q->assessment->misfits,
                   "no better than chance: a log-loss of %.4f a decision at the best draw, where "
                   "taking every open action alike has %.4f (%llu decisions)",
                   -m->log_likelihood / n, -m->uniform / n, (unsigned long long)m->decisions);
-  else if (loss > 0 && idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level)
+  else if (loss > 0 &&
+           idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level_of(q))
     idm_notes_add(&q->assessment->misfits,
                   "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
                   "the best draw, where the actions' own rates have %.4f",
@@ -106,9 +113,10 @@ static size_t band_count(const trial *t)
 
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
-  /* Fewer replicates where there is much to draw; enough to tell a p of level / IDM_TEST_COUNT. */
+  /* Fewer replicates where there is much to draw; enough to tell a p of level_of(q) /
+   * IDM_TEST_COUNT. */
   const size_t wanted = 2500000 / (t->r.questions + 1);
-  t->replicates = wanted > 999 ? 999 : wanted < 499 ? 499 : wanted;
+  t->replicates = (wanted > 999 ? 999 : wanted < 499 ? 499 : wanted) * t->q->among;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
   if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
@@ -193,7 +201,7 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
     find_p(t, (idm_model_test)i, &m->test[i]);
     looked += m->test[i].looked;
   }
-  m->level = level / fmax(1, looked);
+  m->level = level_of(t->q) / fmax(1, looked);
   if (!t->agents.agents) return IDM_OK;
   m->between = idm_new(t->r.dimension, sizeof *m->between);
   if (!m->between) return idm_fail_memory(opt_error);

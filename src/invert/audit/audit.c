@@ -29,8 +29,8 @@ const char *idm_pool_word(idm_pool pool)
 
 const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
-  static const char *const words[] = {"identified", "prior-driven", "failed"};
-  return (unsigned)verdict < 3 ? words[verdict] : NULL;
+  static const char *const words[] = {"identified", "population-driven", "prior-driven", "failed"};
+  return (unsigned)verdict < 4 ? words[verdict] : NULL;
 }
 
 const char *const idm_audit_dynamics_words[] = {"pooled", "group", NULL};
@@ -63,6 +63,7 @@ void idm_audit_destroy(idm_audit *a)
   const size_t d = a->coordinate.count;
   for (size_t i = 0; a->group && i < a->groups; i++) {
     free(a->group[i].name);
+    idm_notes_clear(&a->group[i].misfits);
     idm_notes_clear(&a->group[i].reasons);
     destroy_numbers(a->group[i].number, d);
   }
@@ -90,6 +91,7 @@ static idm_audit_number *make_numbers(const idm_audit *a)
     number[j] = (idm_audit_number){.contraction = NAN,
                                    .prior_shift = NAN,
                                    .own = NAN,
+                                   .alone = NAN,
                                    .positive = NAN,
                                    .adjusted = NAN,
                                    .shift = NAN,

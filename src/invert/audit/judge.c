@@ -1,6 +1,6 @@
 /* Numbers of an audit from its draws, and the verdict on each group.
  *
- * Contents: summaries · Holm · the prior's scale · agents · verdicts */
+ * Contents: summaries · Holm · the prior's scale · the model · verdicts */
 #include "invert/audit/judge.h"
 
 #include <math.h>
@@ -9,10 +9,9 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/parallel.h"
 #include "idm/diagnostics.h"
 #include "idm/pareto.h"
-#include "invert/audit/alike.h"
+#include "invert/audit/inspect.h"
 
 /* As in the verdict of a fit. */
 static const double most_rhat = 1.01;
@@ -20,8 +19,8 @@ static const double least_ess = 400;
 /* AUDIT.md, groups: what makes a number prior-driven. */
 static const double least_contraction = 0.5;
 static const double most_shift = 0.5;
-/* Agents that are alike fail the test in one audit of a hundred. */
-static const double level = 0.01;
+/* Cells that are judged together: beyond, replicates would cost more than they tell. */
+enum { most_among = 16 };
 /* Weights with a tail of this shape are not relied upon (Vehtari et al. 2024). */
 static const double most_shape = 0.7;
 
@@ -107,6 +106,29 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
   free(factor);
   free(variance);
   return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* What the decisions of a group's cells would make of the prior if there were no others: the
+ * contraction of each number under their approximations, as if they shared it. */
+static idm_status find_alone(const audit_plan *plan, size_t group, idm_audit_number *number,
+                             idm_error *opt_error)
+{
+  const audit_model *m = &plan->model;
+  const size_t d = m->dimension;
+  double *factor = idm_new(2 * d * d, sizeof *factor);
+  if (!factor) return idm_fail_memory(opt_error);
+  double *variance = factor + d * d;
+  for (size_t j = 0; j < d; j++) factor[j * (d + 1)] = 1 / (m->sd[j] * m->sd[j]);
+  for (size_t c = 0; c < m->cells; c++)
+    for (size_t i = 0; plan->group[group].cell[c] != 0 && i < d * d; i++)
+      factor[i] += m->cell[c].precision[i];
+  if (idm_cholesky(d, factor)) {
+    idm_cholesky_inverse(d, factor, variance);
+    for (size_t j = 0; j < d; j++)
+      number[j].alone = 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]);
+  }
+  free(factor);
+  return IDM_OK;
 }
 
 /* --- Holm ----------------------------------------------------------------------------------- */
@@ -247,64 +269,36 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws,
   return status;
 }
 
-/* --- agents --------------------------------------------------------------------------------- */
+/* --- the model ------------------------------------------------------------------------------ */
 
-/* Cells side by side. */
-typedef struct inspection {
-  const audit_plan *plan;
-  const audit_draws *draws;
-  double (*statistic)[AUDIT_REPLICATES + 1]; /* [cell] */
-  idm_status *status;                        /* [cell] */
-  idm_error *error;
-} inspection;
-
-static void inspect(void *context, size_t cell)
+/* What the cells of a group say of the model. */
+static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool told)
 {
-  const inspection *i = context;
-  i->status[cell] =
-      idm_audit_alike(&i->plan->model, i->draws, cell, i->statistic[cell], &i->error[cell]);
+  const idm_model_check *m = &cell->model;
+  group->log_likelihood += m->looked ? m->log_likelihood : NAN;
+  group->uniform += m->uniform;
+  group->rates += m->rates;
+  for (size_t i = 0; told && i < cell->misfits.count; i++)
+    idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
 }
 
-/* The statistic of a group is the sum over its cells. */
-static void test_group(const inspection *k, const audit_line *line, idm_tested *tested)
+static idm_status look_at_model(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
+                                idm_error *opt_error)
 {
-  size_t more = 1;
-  for (size_t i = 0; i <= AUDIT_REPLICATES; i++) {
-    double sum = 0;
-    for (size_t c = 0; c < k->plan->model.cells; c++)
-      sum += line->cell[c] != 0 ? k->statistic[c][i] : 0;
-    tested->looked = tested->looked || sum > 1e-9;
-    if (!i)
-      tested->statistic = sum;
-    else
-      tested->expected += sum / AUDIT_REPLICATES;
-    more += i && sum >= tested->statistic * (1 - 1e-9);
+  const audit_model *m = &plan->model;
+  /* Groups of one cell are judged each by itself; those of several together with all. */
+  const size_t among = m->partition ? 1 : m->cells < most_among ? m->cells : most_among;
+  idm_assessment *cell = idm_new(m->cells, sizeof *cell);
+  if (!cell) return idm_fail_memory(opt_error);
+  const idm_status status = idm_audit_inspect(m, draws, among, cell, opt_error);
+  for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
+    /* What all who are pooled do not fit is told where it is. */
+    const bool told = !m->pooled || g + 1 < a->groups;
+    for (size_t c = 0; c < m->cells; c++)
+      if (plan->group[g].cell[c] != 0) add_cell(&a->group[g], &cell[c], told);
   }
-  tested->p = (double)more / (AUDIT_REPLICATES + 1);
-}
-
-static idm_status compare_agents(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
-                                 idm_error *opt_error)
-{
-  const size_t cells = plan->model.cells;
-  inspection k = {.plan = plan, .draws = draws};
-  k.statistic = idm_new(cells, sizeof *k.statistic);
-  k.status = idm_new(cells, sizeof *k.status);
-  k.error = idm_new(cells, sizeof *k.error);
-  idm_status status = k.statistic && k.status && k.error ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK)
-    status = idm_parallel(cells, plan->model.settings->threads, inspect, NULL, &k, opt_error);
-  for (size_t c = 0; c < cells && status == IDM_OK; c++) {
-    status = k.status[c];
-    if (status != IDM_OK && opt_error) *opt_error = k.error[c];
-  }
-  /* Of all who are pooled nobody says that they share one number. */
-  const size_t tested = plan->groups - plan->model.pooled;
-  for (size_t g = 0; g < tested && status == IDM_OK; g++)
-    test_group(&k, &plan->group[g], &a->group[g].alike);
-  free(k.statistic);
-  free(k.status);
-  free(k.error);
+  idm_audit_inspected_clear(cell, m->cells);
+  free(cell);
   return status;
 }
 
@@ -341,6 +335,13 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
                   "little of it",
                   name, n->contraction);
   }
+  if (n->contraction >= least_contraction && n->alone < least_contraction) {
+    worsen(g, IDM_AUDIT_POPULATION_DRIVEN);
+    idm_notes_add(&g->reasons,
+                  "%s comes from the other groups: the decisions of this one alone would leave it "
+                  "hardly narrower than its prior (contraction %.2f)",
+                  name, n->alone);
+  }
   if (fabs(n->prior_shift) > most_shift) {
     worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(
@@ -350,16 +351,21 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
   }
 }
 
-static void judge_group(const idm_audit *a, idm_audit_group *g, double least_p)
+/* Whether the decisions say something of any number. */
+static bool is_spoken_of(const idm_audit *a, const idm_audit_group *g)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++)
+    if (g->number[j].alone >= least_contraction) return true;
+  return false;
+}
+
+/* Of too few decisions a misfit is told, but it is they that are missing. */
+static void judge_group(const idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) judge_number(a, g, j);
-  if (!g->alike.looked || g->alike.p > least_p) return;
-  worsen(g, IDM_AUDIT_FAILED);
-  idm_notes_add(&g->reasons,
-                "its %zu agents are not alike enough to share one number (an effective number of "
-                "parameters of %.3g where %.3g is expected, p <= %.2g): intervals are too narrow; "
-                "`idm fit --by` gives each a number",
-                g->agents, g->alike.statistic, g->alike.expected, g->alike.p);
+  if (g->misfits.count && is_spoken_of(a, g)) worsen(g, IDM_AUDIT_FAILED);
+  for (size_t i = 0; i < g->misfits.count; i++)
+    idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
 }
 
 static void judge_population(idm_audit *a)
@@ -382,16 +388,17 @@ idm_status idm_audit_judge(const audit_plan *plan, const audit_draws *draws,
   for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
     status = put_line(plan, draws, &plan->group[g], a, a->group[g].number, opt_error);
     if (status == IDM_OK) status = find_own(plan, draws, g, a->group[g].number, opt_error);
+    if (status == IDM_OK) status = find_alone(plan, g, a->group[g].number, opt_error);
   }
   for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
     status = put_line(plan, draws, &plan->contrast[c], a, a->contrast[c].number, opt_error);
   if (status == IDM_OK) status = put_population(plan, draws, a, opt_error);
   if (status == IDM_OK) status = flag(a, opt_error);
   if (status == IDM_OK) status = vary_prior(plan, draws, watch, a, opt_error);
-  if (status == IDM_OK) status = compare_agents(plan, draws, a, opt_error);
+  if (status == IDM_OK) status = look_at_model(plan, draws, a, opt_error);
   a->trusted = true;
   for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
-    judge_group(a, &a->group[g], level / (double)a->groups);
+    judge_group(a, &a->group[g]);
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   }
   if (status == IDM_OK) judge_population(a);

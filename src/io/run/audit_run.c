@@ -30,6 +30,7 @@ static json_t *number_object(const idm_audit_number *n, bool contrast)
   set(&object, "q2_5", n->low);
   set(&object, "q97_5", n->high);
   if (!isnan(n->contraction)) set(&object, "contraction", n->contraction);
+  if (!isnan(n->alone)) set(&object, "contraction_alone", n->alone);
   if (!isnan(n->prior_shift)) set(&object, "prior_shift_in_sd", n->prior_shift);
   if (!isnan(n->own)) set(&object, "own_share", n->own);
   if (!isnan(n->shift)) set(&object, "shift_from_pooled_dynamics", n->shift);
@@ -54,13 +55,9 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
   idm_json_set(&object, "agents", json_integer((json_int_t)g->agents));
   idm_json_set(&object, "decisions", json_integer((json_int_t)g->decisions));
   put_numbers(&object, a, g->number, false);
-  if (g->alike.looked) {
-    json_t *alike = json_object();
-    set(&alike, "statistic", g->alike.statistic);
-    set(&alike, "expected", g->alike.expected);
-    set(&alike, "p", g->alike.p);
-    idm_json_set(&object, "agents_alike", alike);
-  }
+  set(&object, "log_loss", -g->log_likelihood / (double)g->decisions);
+  set(&object, "uniform_log_loss", -g->uniform / (double)g->decisions);
+  set(&object, "rates_log_loss", -g->rates / (double)g->decisions);
   idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
   return object;

@@ -94,9 +94,58 @@ static void agents_that_differ_fail_their_group(void **state)
   check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
   for (size_t g = 0; g < 2; g++) {
     assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
-    assert_true(says(&audit->group[g], "its 2 agents are not alike enough"));
+    assert_true(says(&audit->group[g], "the 2 agents are not alike enough"));
   }
   assert_false(audit->trusted);
+  idm_audit_destroy(audit);
+  idm_groups_destroy(groups);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* One group takes the two diagnoses for each other: nothing that is free explains that. */
+static void decisions_that_no_number_explains_fail_their_group(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.5, 0.5}, 2, 60);
+  for (size_t row = 0; row < data->first[60]; row++)
+    if (data->action[row] != 2) data->action[row] = 1 - data->action[row];
+  idm_audit *audit = audit_of(problem, data, IDM_POOL_PARTIAL);
+  const idm_audit_group *swapped = &audit->group[0], *right = &audit->group[1];
+  assert_int_equal(swapped->verdict, IDM_AUDIT_FAILED);
+  assert_true(swapped->misfits.count > 0);
+  assert_true(swapped->log_likelihood < swapped->rates);
+  assert_int_equal(right->verdict, IDM_AUDIT_IDENTIFIED);
+  assert_true(right->log_likelihood > right->rates);
+  assert_false(audit->trusted);
+  idm_audit_destroy(audit);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A group of one patient beside two of many: narrow, but by what the others did. */
+static void a_group_of_few_is_identified_by_the_others(void **state)
+{
+  (void)state;
+  idm_problem *problem = audit_problem(1.5);
+  idm_data *data = audit_data(problem, (const double[]){0.7, 0.7, 0.7}, 3, 150);
+  idm_groups *groups;
+  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
+  /* All but one of the first group go over to the second. */
+  for (size_t t = 1; t < 150; t++) {
+    groups->member[t] = false;
+    groups->member[data->trajectories + t] = true;
+  }
+  idm_audit_settings settings = audit_settings();
+  idm_audit *audit;
+  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  assert_int_equal(audit->group[0].verdict, IDM_AUDIT_POPULATION_DRIVEN);
+  assert_true(says(&audit->group[0], "comes from the other groups"));
+  assert_true(audit->group[0].number[0].contraction > 0.5);
+  assert_true(audit->group[0].number[0].alone < 0.5);
+  assert_int_equal(audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);
+  assert_true(audit->trusted);
   idm_audit_destroy(audit);
   idm_groups_destroy(groups);
   idm_data_destroy(data);
@@ -110,6 +159,8 @@ int main(void)
       cmocka_unit_test(little_data_are_the_priors),
       cmocka_unit_test(much_data_identify),
       cmocka_unit_test(agents_that_differ_fail_their_group),
+      cmocka_unit_test(decisions_that_no_number_explains_fail_their_group),
+      cmocka_unit_test(a_group_of_few_is_identified_by_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

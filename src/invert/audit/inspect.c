@@ -1,0 +1,81 @@
+/* The model's half of the verdict on a cell: see the header. */
+#include "invert/audit/inspect.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "invert/assess/model.h"
+
+/* Cells side by side. */
+typedef struct inspection {
+  const audit_model *model;
+  const audit_draws *draws;
+  size_t among;
+  idm_assessment *assessment; /* [cell] */
+  idm_status *status;         /* [cell] */
+  idm_error *error;
+} inspection;
+
+static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error)
+{
+  const audit_cell *c = &i->model->cell[cell];
+  const size_t d = i->model->dimension;
+  const size_t all = i->draws->chains * i->draws->draws;
+  const double *log_likelihood = i->draws->log_likelihood + cell * all;
+  idm_statistics *density = idm_new(all, sizeof *density);
+  const idm_labels *quantity = idm_parameters_quantities(c->f.parameters);
+  bool *summarised = idm_new(quantity->count, sizeof *summarised);
+  idm_status status = density && summarised ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    for (size_t k = 0; k < all; k++) density[k].log_density = log_likelihood[k];
+    for (size_t j = 0; j < quantity->count; j++) summarised[j] = true;
+    const idm_posterior posterior = {.answer = IDM_POSTERIOR,
+                                     .chains = i->draws->chains,
+                                     .draws = i->draws->draws,
+                                     .seed = c->f.key,
+                                     .quantity = *quantity,
+                                     .summarised = summarised,
+                                     .unconstrained = i->draws->cell + cell * d * all,
+                                     .statistics = density};
+    const inquiry q = {
+        .f = &c->f, .posterior = &posterior, .assessment = &i->assessment[cell], .among = i->among};
+    status = idm_assess_model(&q, opt_error);
+  }
+  free(density);
+  free(summarised);
+  return status;
+}
+
+static void inspect_cell(void *context, size_t cell)
+{
+  const inspection *i = context;
+  i->status[cell] = inspect(i, cell, &i->error[cell]);
+}
+
+idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws, size_t among,
+                             idm_assessment *assessment, idm_error *opt_error)
+{
+  inspection i = {.model = model, .draws = draws, .among = among, .assessment = assessment};
+  memset(assessment, 0, model->cells * sizeof *assessment);
+  i.status = idm_new(model->cells, sizeof *i.status);
+  i.error = idm_new(model->cells, sizeof *i.error);
+  idm_status status = i.status && i.error ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_parallel(model->cells, model->settings->threads, inspect_cell, NULL, &i, opt_error);
+  for (size_t c = 0; c < model->cells && status == IDM_OK; c++) {
+    status = i.status[c];
+    if (status != IDM_OK && opt_error) *opt_error = i.error[c];
+  }
+  free(i.status);
+  free(i.error);
+  return status;
+}
+
+void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
+{
+  for (size_t c = 0; assessment && c < cells; c++) {
+    idm_notes_clear(&assessment[c].misfits);
+    idm_notes_clear(&assessment[c].remarks);
+    free(assessment[c].model.between);
+  }
+}
