@@ -53,6 +53,7 @@ typedef struct fixture {
   idm_dynamics *dynamics;
   idm_dynamics_draws draws;
   idm_dynamics_draws own_draws;
+  idm_cuts cuts;
   idm_learn_settings learn_settings;
   idm_learn_settings own_learn_settings;
   idm_learnt learnt;
@@ -161,6 +162,7 @@ static void make(fixture *f, const char *yaml)
       idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
   check(idm_learn_draw(f->iohmm, f->problem, f->dynamics, &f->learn_settings, NULL, NULL, &f->draws,
                        &support_error));
+  f->cuts = (idm_cuts){f->problem, &f->draws, 1};
 }
 
 static void unmake(fixture *f)

@@ -33,6 +33,7 @@ SAMPLES = {
     "idm_iohmm *": "f->iohmm",
     "const idm_dynamics_draws *": "&f->draws",
     "idm_dynamics_draws *": "&f->own_draws",
+    "const idm_cuts *": "&f->cuts",
     "const idm_learn_settings *": "&f->learn_settings",
     "idm_learn_settings *": "&f->own_learn_settings",
     "idm_learnt *": "&f->learnt",

@@ -4,6 +4,7 @@
 #define IDM_AUDIT_H
 
 #include "idm/assess.h"
+#include "idm/cut.h"
 #include "idm/data.h"
 #include "idm/settings.h"
 
@@ -42,7 +43,7 @@ typedef enum idm_pool { IDM_POOL_PARTIAL, IDM_POOL_NONE, IDM_POOL_HOLM } idm_poo
 /* "partial", "none", "holm"; NULL beyond. */
 IDM_API const char *idm_pool_word(idm_pool pool);
 
-/* Whose dynamics (start, transitions, emissions) a group is seen in: the problem's, or those learnt
+/* Whose dynamics (start, transitions, emissions) a group is seen in: those of all, or those learnt
  * from its own log, beginning at the problem's. */
 typedef enum idm_audit_dynamics { IDM_AUDIT_POOLED, IDM_AUDIT_BY_GROUP } idm_audit_dynamics;
 /* "pooled", "group"; NULL beyond. */
@@ -53,6 +54,7 @@ typedef struct idm_audit_settings {
   idm_fit_settings fit;
   idm_pool pool;
   idm_audit_dynamics dynamics;
+  size_t cuts; /* draws of dynamics by group, each of which is audited; 1: their mode alone */
 } idm_audit_settings;
 IDM_API void idm_audit_settings_default(idm_audit_settings *settings);
 
@@ -79,9 +81,10 @@ typedef struct idm_audit_number {
   double own;         /* share of the precision of a group's value that its own decisions give */
   double positive;    /* probability of being above 0 */
   double adjusted;    /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
+  double between;     /* share of the variance between draws of the dynamics */
   double shift;       /* mean less that under the problem's own dynamics, where there are others */
   bool flagged;       /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
-  double *draw;       /* [chain][draw] */
+  double *draw;       /* [chain][draw], by cuts (see idm_audit) */
 } idm_audit_number;
 
 typedef struct idm_audit_group {
@@ -106,6 +109,7 @@ typedef struct idm_audit_contrast {
                                pooled, the effect of meeting it, the others held */
   idm_audit_number *pooled; /* [coordinate]: the same under the problem's own dynamics, where groups
                                have others; else NULL */
+  idm_audit_verdict verdict; /* the worse of both sides; failed where its own draws are */
   bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
                    neither mean is within the other's interval */
 } idm_audit_contrast;
@@ -113,8 +117,9 @@ typedef struct idm_audit_contrast {
 typedef struct idm_audit {
   idm_pool pool;
   idm_audit_dynamics dynamics;
-  size_t chains;
+  size_t chains; /* of all cuts, as many each, one after another */
   size_t draws;
+  size_t cuts; /* draws of dynamics that were audited; 1: the problem's own */
   long warmup;
   uint64_t seed;
   uint64_t request; /* label of what was asked for; 0: none */
@@ -132,14 +137,24 @@ typedef struct idm_audit {
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
+/* The verdict on a contrast in words: "depends on dynamics" where it does, else as of a group. */
+IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
 
-/* Infer the free numbers of every group; with dynamics by group, both ways. The problem is bound to
- * the data. The same at any thread count. IDM_UNTRUSTED where the watch stops it. IDM_INPUT where a
- * free number has a prior that is not normal. */
+/* Infer the free numbers of every group: in the problem's dynamics, or in each of some draws of
+ * others, which are pooled; with dynamics by group, both ways. The problem is bound to the data.
+ * The same at any thread count. IDM_UNTRUSTED where the watch stops it. IDM_INPUT where a free
+ * number has a prior that is not normal. */
 IDM_API idm_status idm_audit_run(const idm_problem *problem, const idm_data *data,
                                  const idm_groups *groups, const idm_audit_settings *settings,
-                                 const idm_fit_watch *opt_watch, idm_audit **ret_audit,
-                                 idm_error *opt_error);
+                                 const idm_cuts *opt_cut, const idm_fit_watch *opt_watch,
+                                 idm_audit **ret_audit, idm_error *opt_error);
+
+/* The same as a posterior, to be written, read and diagnosed as any other: `log_alpha` along
+ * groups, `log_alpha_contrast` along contrasts, `log_alpha_mean` and `log_alpha_sd` where groups
+ * are pooled.
+ */
+IDM_API idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_posterior,
+                                       idm_error *opt_error);
 
 #ifdef __cplusplus
 }

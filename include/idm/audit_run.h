@@ -50,10 +50,6 @@ IDM_API idm_status idm_run_audit(const char *folder, idm_run_mode mode, const id
                                  idm_notes *opt_notes, idm_error *opt_error);
 /* summary.json; "-": standard output. */
 IDM_API idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error);
-/* run.nc in ArviZ's layout: `log_alpha` over (chain, draw, group), `log_alpha_contrast` over
- * (chain, draw, contrast), `log_alpha_mean` and `log_alpha_sd` where groups are pooled. */
-IDM_API idm_status idm_audit_write_netcdf(const idm_audit *audit, const char *path,
-                                          idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -20,14 +20,22 @@ IDM_API idm_status idm_posterior_dynamics(const idm_posterior *posterior,
                                           const idm_problem *problem, idm_dynamics_draws *draws,
                                           idm_error *opt_error);
 
-/* Fit given each of `count` draws of the dynamics, spread evenly over all of `draws`, and pool: the
- * same number of chains and draws for each, those of one draw of the dynamics side by side
- * (idm_posterior.cuts). `learnt` is the problem that the draws are of. The models of `problem` must
- * follow from its environment. Stopped, it is IDM_UNTRUSTED. */
+/* Some of the draws of dynamics, spread evenly over all. */
+typedef struct idm_cuts {
+  const idm_problem *learnt;       /* borrowed: what they were learnt for */
+  const idm_dynamics_draws *draws; /* borrowed */
+  size_t count;
+} idm_cuts;
+
+/* Put the dynamics of draw k of them into a problem, whose models must follow from its environment.
+ */
+IDM_API idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem,
+                                idm_error *opt_error);
+/* Fit given each of them, and pool: the same number of chains and draws for each, those of one draw
+ * of the dynamics side by side (idm_posterior.cuts). Stopped, it is IDM_UNTRUSTED. */
 IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
                                const idm_inverse *inverse, const idm_fit_settings *settings,
-                               const idm_problem *learnt, const idm_dynamics_draws *draws,
-                               size_t count, const idm_fit_watch *opt_watch,
+                               const idm_cuts *cut, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error);
 /* The share of a quantity's variance that lies between draws of the dynamics; NaN where there is

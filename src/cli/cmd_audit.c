@@ -10,13 +10,31 @@ static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN
 
 /* --- the request ---------------------------------------------------------------------------- */
 
+/* Whose dynamics: a word, or a run of `idm learn --draws`. */
+static idm_status take_dynamics(cli_call *call, idm_audit_request *r)
+{
+  const char *whose = cli_text(call, "dynamics");
+  if (!whose) return IDM_OK;
+  idm_request *request = &r->request;
+  request->dynamics[0] = request->dynamics_hash[0] = '\0';
+  r->dynamics = strcmp(whose, idm_audit_dynamics_word(IDM_AUDIT_BY_GROUP)) == 0 ? IDM_AUDIT_BY_GROUP
+                                                                                : IDM_AUDIT_POOLED;
+  if (idm_audit_dynamics_word(r->dynamics) &&
+      strcmp(whose, idm_audit_dynamics_word(r->dynamics)) == 0)
+    return IDM_OK;
+  if (strlen(whose) >= sizeof request->dynamics)
+    return idm_fail(&call->error, IDM_USAGE, "--dynamics: the name is too long");
+  snprintf(request->dynamics, sizeof request->dynamics, "%s", whose);
+  return idm_request_locate_dynamics(request, &call->error);
+}
+
 /* Options that are keys of the audit's own. What is given replaces what a config.yaml said. */
 static idm_status take_groups(cli_call *call, idm_audit_request *r)
 {
   const char *const *group;
   const size_t groups = cli_list(call, "group", &group);
   const char *by = cli_text(call, "by");
-  static const char *const words[] = {"pool", "dynamics"};
+  const char *pool = cli_text(call, "pool");
   idm_status status = IDM_OK;
   if (by || groups) r->by[0] = r->group[0] = '\0';
   if (by && !by[0])
@@ -25,11 +43,9 @@ static idm_status take_groups(cli_call *call, idm_audit_request *r)
     status = idm_key_set_text(idm_key_find(idm_audit_keys(), "by"), r, by, &call->error);
   for (size_t i = 0; i < groups && status == IDM_OK; i++)
     status = idm_texts_add(r->group, sizeof r->group, group[i], &call->error);
-  for (size_t i = 0; i < 2 && status == IDM_OK; i++) {
-    const char *text = cli_text(call, words[i]);
-    if (text)
-      status = idm_key_set_text(idm_key_find(idm_audit_keys(), words[i]), r, text, &call->error);
-  }
+  if (pool && status == IDM_OK)
+    status = idm_key_set_text(idm_key_find(idm_audit_keys(), "pool"), r, pool, &call->error);
+  if (status == IDM_OK) status = take_dynamics(call, r);
   return status == IDM_OK ? idm_audit_request_check(r, &call->error) : status;
 }
 
@@ -108,10 +124,10 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
     printf("%-*.40s - %-*.40s %10.4g %10.3g %10.4g %10.4g %9.4f", width, c->group, width,
            c->against, n->diagnosis.mean, n->diagnosis.sd, n->low, n->high, n->positive);
     if (holm) printf(" %8.4f", n->adjusted);
-    if (c->pooled)
-      printf(" %10.4g %10.4g%s", c->pooled[j].diagnosis.mean, n->shift,
-             c->depends ? "  depends on dynamics" : "");
-    printf("%s\n", n->flagged ? " *" : "");
+    if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
+    printf("%s%s%s\n", n->flagged ? " *" : "",
+           c->verdict == IDM_AUDIT_IDENTIFIED && !c->depends ? "" : "  ",
+           c->verdict == IDM_AUDIT_IDENTIFIED && !c->depends ? "" : idm_audit_contrast_word(c));
   }
   printf("\n");
 }
@@ -213,7 +229,9 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "WHOSE",
      .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
-             "its own log as well, contrasts both ways"},
+             "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: in each of "
+             "some draws of its dynamics"},
+    CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,
      .help = "agents within groups: says how `idm fit --by` does it"},

@@ -84,7 +84,7 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
     const int length = (int)strlen(posterior->quantity.name[i]);
     if (posterior->summarised[i] && length > width) width = length < 60 ? length : 60;
   }
-  if (posterior->series_count) {
+  if (assessment->people) {
     cli_print_people(out, posterior, assessment, SIZE_MAX);
     return;
   }

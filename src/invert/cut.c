@@ -1,6 +1,6 @@
 /* Fits that carry the uncertainty of learnt dynamics.
  *
- * Contents: draws as posteriors · one problem a draw · pooling · fitting */
+ * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
 #include <math.h>
@@ -10,6 +10,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "invert/between.h"
+#include "invert/fork.h"
 
 /* --- draws as posteriors -------------------------------------------------------------------- */
 
@@ -108,40 +110,6 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   return status;
 }
 
-/* --- one problem a draw --------------------------------------------------------------------- */
-
-/* A problem with dynamics of its own; all else is borrowed. */
-typedef struct moved {
-  idm_problem problem;
-  idm_setting setting;
-} moved;
-
-static void let_go(moved *m)
-{
-  free(m->setting.start);
-  free(m->setting.transition);
-  free(m->setting.emission);
-  idm_theta_destroy(m->problem.theta);
-}
-
-static idm_status take_hold(const idm_problem *problem, moved *m, idm_error *opt_error)
-{
-  const idm_setting *from = problem->setting;
-  const idm_sizes n = idm_setting_sizes(from);
-  *m = (moved){.problem = *problem, .setting = *from};
-  m->problem.setting = &m->setting;
-  m->problem.theta = NULL;
-  m->setting.start = idm_duplicate(from->start, n.states, sizeof(double));
-  m->setting.transition =
-      idm_duplicate(from->transition, n.actions * n.states * n.states, sizeof(double));
-  m->setting.emission =
-      idm_duplicate(from->emission, n.actions * n.states * n.observations, sizeof(double));
-  if (!m->setting.start || (from->transition && !m->setting.transition) ||
-      (from->emission && !m->setting.emission))
-    return idm_fail_memory(opt_error);
-  return idm_theta_copy(problem->theta, &m->problem.theta, opt_error);
-}
-
 /* --- pooling -------------------------------------------------------------------------------- */
 
 /* An answer like one of them, with room for all and no draws yet. */
@@ -198,20 +166,7 @@ double idm_posterior_between(const idm_posterior *posterior, size_t quantity)
 {
   if (!posterior || quantity >= posterior->quantity.count || posterior->cuts < 2) return NAN;
   const size_t one = posterior->chains / posterior->cuts * posterior->draws;
-  const double count = (double)one;
-  const double cuts = (double)posterior->cuts;
-  const double *x = posterior->value + quantity * one * posterior->cuts;
-  double within = 0, grand = 0, square = 0;
-  for (size_t k = 0; k < posterior->cuts; k++) {
-    double mean = 0, spread = 0;
-    for (size_t i = 0; i < one; i++) mean += x[k * one + i] / count;
-    for (size_t i = 0; i < one; i++) spread += (x[k * one + i] - mean) * (x[k * one + i] - mean);
-    within += spread / count / cuts;
-    grand += mean / cuts;
-    square += mean * mean / cuts;
-  }
-  const double between = fmax(square - grand * grand, 0);
-  return between + within > 0 ? between / (between + within) : NAN;
+  return idm_between(posterior->value + quantity * one * posterior->cuts, posterior->cuts, one);
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
@@ -255,41 +210,49 @@ static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem
   return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
 }
 
+idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem, idm_error *opt_error)
+{
+  idm_require(cut, problem);
+  const idm_dynamics_draws *draws = cut->draws;
+  const size_t all = draws->chains * draws->draws;
+  if (!cut->count || cut->count > all || k >= cut->count)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%zu draws of the dynamics are asked for; the run has %zu", cut->count, all);
+  const size_t at = (2 * k + 1) * all / (2 * cut->count);
+  idm_dynamics *dynamics;
+  idm_status status =
+      idm_dynamics_create(idm_setting_sizes(cut->learnt->setting), &dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_dynamics_take(cut->learnt, draws, at / draws->draws, at % draws->draws, dynamics,
+                             opt_error);
+  if (status == IDM_OK) status = idm_problem_put_dynamics(problem, dynamics, opt_error);
+  idm_dynamics_destroy(dynamics);
+  return status;
+}
+
 idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
-                       const idm_fit_settings *settings, const idm_problem *learnt,
-                       const idm_dynamics_draws *draws, size_t count,
+                       const idm_fit_settings *settings, const idm_cuts *cut,
                        const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
                        idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(problem, data, inverse, settings, learnt, draws, ret_posterior);
+  idm_require(problem, data, inverse, settings, cut, ret_posterior);
   *ret_posterior = NULL;
-  const size_t all = draws->chains * draws->draws;
-  if (!count || count > all)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "%zu draws of the dynamics are asked for; the run has %zu", count, all);
   idm_fit_settings own = *settings;
   own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
-  idm_dynamics *dynamics = NULL;
-  moved m = {0};
-  share s = {.watch = opt_watch, .fits = count};
-  idm_status status = take_hold(problem, &m, opt_error);
-  if (status == IDM_OK)
-    status = idm_dynamics_create(idm_setting_sizes(learnt->setting), &dynamics, opt_error);
-  for (size_t k = 0; k < count && status == IDM_OK; k++) {
-    const size_t at = (2 * k + 1) * all / (2 * count);
+  idm_problem *moved = NULL;
+  share s = {.watch = opt_watch, .fits = cut->count};
+  idm_status status = idm_problem_fork(problem, &moved, opt_error);
+  for (size_t k = 0; status == IDM_OK && (k == 0 || k < cut->count); k++) {
     idm_posterior *one = NULL;
     s.fit = k;
-    status =
-        idm_dynamics_take(learnt, draws, at / draws->draws, at % draws->draws, dynamics, opt_error);
-    if (status == IDM_OK) status = idm_problem_put_dynamics(&m.problem, dynamics, opt_error);
+    status = idm_cut_take(cut, k, moved, opt_error);
     if (status == IDM_OK)
-      status = fit_one(inverse, &m.problem, data, &own, &s, &one, opt_notes, opt_error);
-    if (status == IDM_OK && k == 0) status = make_pool(one, count, ret_posterior, opt_error);
+      status = fit_one(inverse, moved, data, &own, &s, &one, opt_notes, opt_error);
+    if (status == IDM_OK && k == 0) status = make_pool(one, cut->count, ret_posterior, opt_error);
     if (status == IDM_OK) pour(one, k, *ret_posterior);
     idm_posterior_destroy(one);
   }
-  let_go(&m);
-  idm_dynamics_destroy(dynamics);
+  idm_fork_destroy(moved);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

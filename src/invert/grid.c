@@ -260,11 +260,10 @@ double idm_grid_at(const idm_grid *g, size_t cell, const double *x)
   return g->base[cell] + restrain(g, &p, value, sum);
 }
 
-bool idm_grid_holds(const idm_grid *g, const double *x)
+void idm_grid_clamp(const idm_grid *g, const double *x, double *nearest)
 {
   for (size_t k = 0; k < g->dimension; k++) {
-    const double at = (x[k] - g->low[k]) / g->step[k];
-    if (!(at >= 0 && at <= (double)(g->axis - 1))) return false;
+    const double high = g->low[k] + g->step[k] * (double)(g->axis - 1);
+    nearest[k] = fmin(fmax(x[k], g->low[k]), high);
   }
-  return true;
 }

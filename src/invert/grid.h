@@ -34,7 +34,7 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
 void idm_grid_destroy(idm_grid *grid);
 /* At x[dimension]; outside the grid, at its nearest point. */
 double idm_grid_at(const idm_grid *grid, size_t cell, const double *x);
-/* Whether x lies within. */
-bool idm_grid_holds(const idm_grid *grid, const double *x);
+/* Its point nearest to x. */
+void idm_grid_clamp(const idm_grid *grid, const double *x, double *nearest);
 
 #endif

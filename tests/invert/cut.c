@@ -99,8 +99,8 @@ static void test_fit(void **state)
   settings.chains = 2;
   settings.draws = 250;
   settings.threads = 1;
-  check(idm_cut_fit(s.problem, s.data, laplace, &settings, s.problem, &s.draws, 3, NULL, &pooled,
-                    NULL, &support_error));
+  check(idm_cut_fit(s.problem, s.data, laplace, &settings, &(idm_cuts){s.problem, &s.draws, 3},
+                    NULL, &pooled, NULL, &support_error));
   assert_int_equal(pooled->chains, 6);
   assert_int_equal(pooled->cuts, 3);
   /* The second of three is the fit given draw 20 of 40. */

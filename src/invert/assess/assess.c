@@ -19,6 +19,7 @@
 #include "idm/pareto.h"
 #include "idm/settings.h"
 #include "idm/transform.h"
+#include "invert/between.h"
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
 #include "setting/freedom.h"
@@ -162,31 +163,6 @@ static void judge_energy(const idm_posterior *p, idm_assessment *a, double *ener
                   a->ebfmi);
 }
 
-/* Over several draws of dynamics chains agree within each, not between; their means are as many
- * draws of what the dynamics leave open. */
-static idm_status diagnose(const idm_posterior *p, size_t i, idm_assessment *a,
-                           idm_error *opt_error)
-{
-  const double *x = p->value + i * p->chains * p->draws;
-  idm_diagnosis *d = &a->diagnosis[i];
-  idm_status status = idm_diagnose(x, p->chains, p->draws, p->draws, 1, d, opt_error);
-  if (status != IDM_OK || p->cuts < 2) return status;
-  const size_t chains = p->chains / p->cuts;
-  d->rhat = d->ess_bulk = d->ess_tail = 0;
-  for (size_t k = 0; k < p->cuts && status == IDM_OK; k++) {
-    idm_diagnosis one;
-    status =
-        idm_diagnose(x + k * chains * p->draws, chains, p->draws, p->draws, 1, &one, opt_error);
-    d->rhat = fmax(d->rhat, one.rhat);
-    d->ess_bulk += one.ess_bulk;
-    d->ess_tail += one.ess_tail;
-  }
-  a->between[i] = idm_posterior_between(p, i);
-  d->mcse_mean = d->sd * sqrt(fmax(a->between[i], 0) / (double)p->cuts +
-                              (1 - fmax(a->between[i], 0)) / fmax(d->ess_bulk, 1));
-  return status;
-}
-
 idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
                             idm_error *opt_error)
 {
@@ -206,7 +182,10 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   }
   for (size_t i = 0; status == IDM_OK && i < a->quantities; i++) {
     if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
-    status = diagnose(posterior, i, a, opt_error);
+    const size_t all = posterior->chains * posterior->draws;
+    status = idm_diagnose_cuts(posterior->value + i * all, posterior->chains, posterior->draws,
+                               posterior->cuts, &a->diagnosis[i],
+                               a->between ? &a->between[i] : NULL, opt_error);
     if (status != IDM_OK || posterior->answer != IDM_POSTERIOR || !posterior->summarised[i] ||
         idm_is_of_person(posterior, i))
       continue;

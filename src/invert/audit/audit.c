@@ -15,10 +15,13 @@
 #include "invert/audit/tabulate.h"
 #include "invert/audit/words.h"
 #include "invert/finer.h"
+#include "invert/fork.h"
 #include "invert/label.h"
 
 /* By which grids may move a posterior mean, in its sds. */
 static const double most_grid_error = 0.1;
+/* Over the number of draws of the dynamics: a mean is known to a tenth of its sd. */
+static const double most_between = 0.01;
 
 const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
 
@@ -31,6 +34,12 @@ const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
   static const char *const words[] = {"identified", "population-driven", "prior-driven", "failed"};
   return (unsigned)verdict < 4 ? words[verdict] : NULL;
+}
+
+const char *idm_audit_contrast_word(const idm_audit_contrast *contrast)
+{
+  if (!contrast) return NULL;
+  return contrast->depends ? "depends on dynamics" : idm_audit_verdict_word(contrast->verdict);
 }
 
 const char *const idm_audit_dynamics_words[] = {"pooled", "group", NULL};
@@ -47,6 +56,7 @@ void idm_audit_settings_default(idm_audit_settings *settings)
   idm_fit_settings_default(&settings->fit);
   settings->fit.keep = IDM_KEEP_NOTHING;
   settings->fit.warmup = 200; /* proposals come from modes: there is little to adapt */
+  settings->cuts = 1;
 }
 
 /* --- the answer ----------------------------------------------------------------------------- */
@@ -94,6 +104,7 @@ static idm_audit_number *make_numbers(const idm_audit *a)
                                    .alone = NAN,
                                    .positive = NAN,
                                    .adjusted = NAN,
+                                   .between = NAN,
                                    .shift = NAN,
                                    .draw = idm_new(a->chains * a->draws, sizeof(double))};
     made = number[j].draw;
@@ -172,22 +183,25 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
   return status;
 }
 
-static idm_status create(const idm_data *data, const idm_groups *g, const audit_plan *plan,
-                         const idm_audit_settings *asked, idm_audit **ret_audit,
-                         idm_error *opt_error)
+static idm_status create(const idm_problem *problem, const idm_data *data, const idm_groups *g,
+                         const audit_plan *plan, const idm_audit_settings *asked, size_t cuts,
+                         idm_audit **ret_audit, idm_error *opt_error)
 {
-  const idm_fit_settings *settings = plan->model.settings;
+  const idm_fit_settings *settings = &asked->fit;
+  idm_parameters *parameters = NULL;
   idm_audit *a = *ret_audit = idm_new(1, sizeof *a);
   if (!a) return idm_fail_memory(opt_error);
   a->pool = asked->pool;
   a->dynamics = asked->dynamics;
-  a->chains = settings->chains;
+  a->cuts = cuts;
+  a->chains = settings->chains * cuts;
   a->draws = (size_t)settings->draws;
   a->warmup = settings->warmup;
   a->seed = settings->seed;
-  a->resolution = idm_lattice_resolution(plan->model.cell[0].problem);
-  const idm_status status =
-      name_coordinates(plan->model.cell[0].f.parameters, &a->coordinate, opt_error);
+  a->resolution = idm_lattice_resolution(problem);
+  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK) status = name_coordinates(parameters, &a->coordinate, opt_error);
+  idm_parameters_destroy(parameters);
   if (status != IDM_OK) return status;
   a->group = idm_new(plan->groups, sizeof *a->group);
   a->groups = a->group ? plan->groups : 0;
@@ -218,28 +232,51 @@ static idm_status set_priors(const idm_problem *problem, audit_model *m, idm_err
   return status;
 }
 
+/* Whose dynamics cells are seen in, one draw of them after another. */
+typedef struct ways {
+  const idm_problem *problem;
+  const idm_cuts *opt_cut; /* the same for all cells; NULL: the problem's own, or */
+  bool by_group;           /* those learnt from each cell's log */
+  size_t count;
+} ways;
+
 /* Cells opened side by side. */
 typedef struct opening {
   audit_model *model;
-  bool learn; /* dynamics of its own */
+  const ways *ways;
+  size_t way;
   const audit_watch *watch;
   atomic_bool stop;
   idm_status *status; /* [cell] */
   idm_error *error;
 } opening;
 
+/* The dynamics of this way, in a problem of the cell's own. */
+static idm_status move_cell(const opening *o, size_t cell, idm_error *opt_error)
+{
+  audit_cell *c = &o->model->cell[cell];
+  const ways *w = o->ways;
+  idm_status status = IDM_OK;
+  if (!w->opt_cut && !w->by_group) return IDM_OK;
+  if (w->by_group && !c->own.draws)
+    status = idm_audit_learn(w->problem, c->data, w->count > 1, o->model->key + cell, &c->own,
+                             opt_error);
+  if (status == IDM_OK && !c->moved) status = idm_problem_fork(w->problem, &c->moved, opt_error);
+  if (status != IDM_OK) return status;
+  c->problem = c->moved;
+  const idm_cuts own = {w->problem, &c->own, w->count};
+  return idm_cut_take(w->by_group ? &own : w->opt_cut, o->way, c->moved, opt_error);
+}
+
 static void open_cell(void *context, size_t cell)
 {
   opening *o = context;
   const audit_model *m = o->model;
-  audit_cell *c = &m->cell[cell];
-  idm_status status = IDM_OK;
-  if (o->learn) {
-    status = idm_audit_learn(c->problem, c->data, &c->learnt, &o->error[cell]);
-    if (status == IDM_OK) c->problem = c->learnt;
-  }
+  idm_error *error = &o->error[cell];
+  idm_audit_cell_shut(&m->cell[cell]);
+  idm_status status = move_cell(o, cell, error);
   if (status == IDM_OK)
-    status = idm_audit_cell_open(c, m->settings, m->mean, m->sd, &o->stop, &o->error[cell]);
+    status = idm_audit_cell_open(&m->cell[cell], m->settings, m->mean, m->sd, &o->stop, error);
   o->status[cell] = status;
 }
 
@@ -249,10 +286,10 @@ static void watch_cells(void *context)
   if (idm_audit_watched(o->watch, 0)) atomic_store(&o->stop, true);
 }
 
-static idm_status open_cells(audit_model *m, bool learn, const audit_watch *watch,
+static idm_status open_cells(audit_model *m, const ways *w, size_t way, const audit_watch *watch,
                              idm_error *opt_error)
 {
-  opening o = {.model = m, .learn = learn, .watch = watch};
+  opening o = {.model = m, .ways = w, .way = way, .watch = watch};
   o.status = idm_new(m->cells, sizeof *o.status);
   o.error = idm_new(m->cells, sizeof *o.error);
   idm_status status = o.status && o.error ? IDM_OK : idm_fail_memory(opt_error);
@@ -288,48 +325,73 @@ static idm_status check(const idm_data *data, const idm_groups *g,
 {
   if (!idm_pool_word(settings->pool) || !idm_audit_dynamics_word(settings->dynamics))
     return idm_fail(opt_error, IDM_USAGE, "there is no such way of pooling");
+  if (settings->dynamics == IDM_AUDIT_BY_GROUP && !settings->cuts)
+    return idm_fail(opt_error, IDM_USAGE, "no draw of the dynamics of groups is asked for");
   if (g->trajectories != data->trajectories || !g->name.count)
     return idm_fail(opt_error, IDM_USAGE, "the groups are of another log");
   return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
 }
 
 /* By grids, where what they miss is little; else every draw is looked at exactly. */
-static idm_status draw(audit_model *m, const audit_watch *watch, audit_draws *draws,
-                       idm_error *opt_error)
+static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch,
+                       audit_draws *draws, idm_error *opt_error)
 {
   double error = 0;
-  idm_status status = idm_audit_sample(m, 1, 0, watch, draws, opt_error);
+  m->exact = false;
+  idm_status status = idm_audit_sample(m, 1, stream, watch, draws, opt_error);
   if (status == IDM_OK) status = idm_audit_grid_error(m, draws, &error, opt_error);
   if (status != IDM_OK || error <= most_grid_error) return status;
   m->exact = true;
   idm_audit_draws_clear(draws);
-  return idm_audit_sample(m, 1, 0, watch, draws, opt_error);
+  return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
 }
 
-/* One way: with the dynamics that the settings name. */
+/* One draw of the dynamics. */
+static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const audit_watch *watch,
+                          idm_audit *audit, audit_scales *scales, idm_error *opt_error)
+{
+  const uint64_t stream = (uint64_t)way << 22;
+  const double part = watch->to - watch->from;
+  const audit_watch begin = {watch->opt_watch, watch->from, watch->from + 0.6 * part};
+  const audit_watch sampling = {watch->opt_watch, begin.to, watch->from + 0.9 * part};
+  const audit_watch judging = {watch->opt_watch, sampling.to, watch->to};
+  audit_draws draws = {0};
+  idm_status status = open_cells(&plan->model, w, way, &begin, opt_error);
+  if (status == IDM_OK) status = draw(&plan->model, stream, &sampling, &draws, opt_error);
+  if (status == IDM_OK)
+    status = idm_audit_collect(plan, &draws, way, stream, &judging, audit, scales, opt_error);
+  idm_audit_draws_clear(&draws);
+  return status;
+}
+
+/* In the dynamics of all, or in others. */
 static idm_status run_once(const idm_problem *problem, const idm_data *data,
                            const idm_groups *groups, const idm_audit_settings *settings,
-                           const audit_watch *watch, idm_audit **ret_audit, idm_error *opt_error)
+                           const ways *w, const audit_watch *watch, idm_audit **ret_audit,
+                           idm_error *opt_error)
 {
   audit_plan plan = {0};
-  audit_draws draws = {0};
-  const double first = watch->from + 0.5 * (watch->to - watch->from);
-  const double last = watch->to - 0.1 * (watch->to - watch->from);
-  const audit_watch begin = {watch->opt_watch, watch->from, first};
-  const audit_watch sampling = {watch->opt_watch, first, last};
-  const audit_watch judging = {watch->opt_watch, last, watch->to};
+  audit_scales *scales = NULL;
+  const double part = (watch->to - watch->from) / (double)w->count;
   idm_status status =
       idm_audit_plan(problem, data, groups, settings->pool, &settings->fit, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
-    status = open_cells(&plan.model, settings->dynamics == IDM_AUDIT_BY_GROUP, &begin, opt_error);
+    status = create(problem, data, groups, &plan, settings, w->count, ret_audit, opt_error);
   }
-  if (status == IDM_OK) status = draw(&plan.model, &sampling, &draws, opt_error);
-  if (status == IDM_OK) status = create(data, groups, &plan, settings, ret_audit, opt_error);
-  if (status == IDM_OK) status = idm_audit_judge(&plan, &draws, &judging, *ret_audit, opt_error);
-  idm_audit_draws_clear(&draws);
+  if (status == IDM_OK) {
+    scales = idm_new(plan.groups * plan.model.dimension, sizeof *scales);
+    if (!scales) status = idm_fail_memory(opt_error);
+  }
+  for (size_t k = 0; k < w->count && status == IDM_OK; k++) {
+    const double from = watch->from + (double)k * part;
+    const audit_watch own = {watch->opt_watch, from, from + part};
+    status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
+  }
+  if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
   idm_audit_plan_clear(&plan);
+  free(scales);
   return status;
 }
 
@@ -362,29 +424,55 @@ static void compare_ways(idm_audit *a, idm_audit *pooled)
       c->depends = c->depends || contradict(n, other);
     }
   }
-  idm_notes_add(&a->remarks,
-                "each group is seen in the dynamics learnt from its own log as if they were known: "
-                "intervals leave out how sure those are");
+}
+
+/* What the dynamics leave open, where that is much of it. */
+static void remark_cuts(idm_audit *a)
+{
+  double most = 0;
+  const size_t d = a->coordinate.count;
+  for (size_t i = 0; a->cuts > 1 && i < a->contrasts * d; i++)
+    most = fmax(most, a->contrast[i / d].number[i % d].between);
+  for (size_t i = 0; a->cuts > 1 && i < a->groups * d; i++)
+    most = fmax(most, a->group[i / d].number[i % d].between);
+  if (a->cuts == 1 && a->dynamics == IDM_AUDIT_BY_GROUP)
+    idm_notes_add(&a->remarks,
+                  "each group is seen in the dynamics learnt from its own log as if they were "
+                  "known: intervals leave out how sure those are; --dynamics-draws takes it in");
+  if (a->cuts > 1)
+    idm_notes_add(&a->remarks,
+                  "%s pooled over %zu draws of the dynamics, between which up to %.0f %% of the "
+                  "variance lies%s",
+                  a->dynamics == IDM_AUDIT_BY_GROUP ? "each group is seen in dynamics learnt from "
+                                                      "its own log,"
+                                                    : "groups are seen in learnt dynamics,",
+                  a->cuts, 100 * most,
+                  most > most_between * (double)a->cuts ? ": take more --dynamics-draws" : "");
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
-                         const idm_audit_settings *settings, const idm_fit_watch *opt_watch,
-                         idm_audit **ret_audit, idm_error *opt_error)
+                         const idm_audit_settings *settings, const idm_cuts *opt_cut,
+                         const idm_fit_watch *opt_watch, idm_audit **ret_audit,
+                         idm_error *opt_error)
 {
   idm_require(problem, data, groups, settings, ret_audit);
   *ret_audit = NULL;
   idm_audit *pooled = NULL;
   idm_audit_settings other = *settings;
   other.dynamics = IDM_AUDIT_POOLED;
-  const bool both = settings->dynamics == IDM_AUDIT_BY_GROUP;
-  const audit_watch first = {opt_watch, 0, 0.5};
-  const audit_watch last = {opt_watch, both ? 0.5 : 0, 1};
+  const bool by_group = settings->dynamics == IDM_AUDIT_BY_GROUP;
+  const ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1};
+  const ways own = {problem, NULL, true, settings->cuts};
+  const audit_watch first = {opt_watch, 0, 0.2};
+  const audit_watch last = {opt_watch, by_group ? 0.2 : 0, 1};
   idm_status status = check(data, groups, settings, opt_error);
-  if (status == IDM_OK && both)
-    status = run_once(problem, data, groups, &other, &first, &pooled, opt_error);
+  if (status == IDM_OK && by_group)
+    status = run_once(problem, data, groups, &other, &all, &first, &pooled, opt_error);
   if (status == IDM_OK)
-    status = run_once(problem, data, groups, settings, &last, ret_audit, opt_error);
-  if (status == IDM_OK && both) compare_ways(*ret_audit, pooled);
+    status = run_once(problem, data, groups, settings, by_group ? &own : &all, &last, ret_audit,
+                      opt_error);
+  if (status == IDM_OK && by_group) compare_ways(*ret_audit, pooled);
+  if (status == IDM_OK) remark_cuts(*ret_audit);
   idm_audit_destroy(pooled);
   if (status != IDM_OK) {
     idm_audit_destroy(*ret_audit);

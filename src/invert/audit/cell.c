@@ -4,19 +4,27 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/inverse.h"
-#include "invert/audit/dynamics.h"
 #include "invert/audit/model.h"
 #include "invert/audit/tabulate.h"
+#include "invert/fork.h"
 
-void idm_audit_cell_close(audit_cell *cell)
+void idm_audit_cell_shut(audit_cell *cell)
 {
   idm_fit_close(&cell->f);
   idm_grid_destroy(cell->grid);
-  idm_audit_learnt_destroy(cell->learnt);
-  idm_data_destroy(cell->data);
   free(cell->precision);
   free(cell->pull);
   free(cell->start);
+  cell->grid = NULL;
+  cell->precision = cell->pull = cell->start = NULL;
+}
+
+void idm_audit_cell_close(audit_cell *cell)
+{
+  idm_audit_cell_shut(cell);
+  idm_fork_destroy(cell->moved);
+  idm_dynamics_draws_clear(&cell->own);
+  idm_data_destroy(cell->data);
   *cell = (audit_cell){0};
 }
 

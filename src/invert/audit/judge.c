@@ -1,6 +1,7 @@
 /* Numbers of an audit from its draws, and the verdict on each group.
  *
- * Contents: summaries · Holm · the prior's scale · the model · verdicts */
+ * Contents: summaries · what hangs on the dynamics · Holm · the prior's scale · the model ·
+ * verdicts */
 #include "invert/audit/judge.h"
 
 #include <math.h>
@@ -9,9 +10,9 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/diagnostics.h"
 #include "idm/pareto.h"
 #include "invert/audit/inspect.h"
+#include "invert/between.h"
 
 /* As in the verdict of a fit. */
 static const double most_rhat = 1.01;
@@ -37,8 +38,8 @@ static double mean_of(const double *x, size_t count)
 static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *opt_error)
 {
   const size_t all = a->chains * a->draws;
-  const idm_status status =
-      idm_diagnose(n->draw, a->chains, a->draws, a->draws, 1, &n->diagnosis, opt_error);
+  const idm_status status = idm_diagnose_cuts(n->draw, a->chains, a->draws, a->cuts, &n->diagnosis,
+                                              &n->between, opt_error);
   double *sorted = status == IDM_OK ? idm_duplicate(n->draw, all, sizeof *sorted) : NULL;
   if (status != IDM_OK) return status;
   if (!sorted) return idm_fail_memory(opt_error);
@@ -51,38 +52,61 @@ static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *
   return IDM_OK;
 }
 
-static idm_status put_line(const audit_plan *plan, const audit_draws *draws, const audit_line *line,
-                           const idm_audit *a, idm_audit_number *number, idm_error *opt_error)
+static idm_status summarise_line(const audit_plan *plan, const audit_line *line, const idm_audit *a,
+                                 idm_audit_number *number, idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
   idm_status status = IDM_OK;
-  for (size_t j = 0; j < m->dimension && status == IDM_OK; j++) {
-    idm_audit_line_draw(m, draws, line, j, number[j].draw);
+  for (size_t j = 0; j < a->coordinate.count && status == IDM_OK; j++) {
     status = summarise(a, &number[j], opt_error);
     const double sd = number[j].diagnosis.sd;
-    number[j].contraction = 1 - sd * sd / idm_audit_line_prior(m, line, j);
+    number[j].contraction = 1 - sd * sd / idm_audit_line_prior(&plan->model, line, j);
   }
   return status;
 }
 
-static idm_status put_population(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
-                                 idm_error *opt_error)
+static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error *opt_error)
 {
-  const size_t all = draws->chains * draws->draws;
   idm_status status = IDM_OK;
-  for (size_t j = 0; a->mean && j < plan->model.dimension && status == IDM_OK; j++) {
-    memcpy(a->mean[j].draw, draws->mean + j * all, all * sizeof(double));
-    memcpy(a->sd[j].draw, draws->sd + j * all, all * sizeof(double));
+  for (size_t g = 0; g < a->groups && status == IDM_OK; g++)
+    status = summarise_line(plan, &plan->group[g], a, a->group[g].number, opt_error);
+  for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
+    status = summarise_line(plan, &plan->contrast[c], a, a->contrast[c].number, opt_error);
+  for (size_t j = 0; a->mean && j < a->coordinate.count && status == IDM_OK; j++) {
     status = summarise(a, &a->mean[j], opt_error);
     if (status == IDM_OK) status = summarise(a, &a->sd[j], opt_error);
   }
   return status;
 }
 
+/* --- what hangs on the dynamics ------------------------------------------------------------- */
+
+/* The draws of one way, in their place. */
+static void pour(const audit_plan *plan, const audit_draws *draws, size_t way, idm_audit *a)
+{
+  const audit_model *m = &plan->model;
+  const size_t all = draws->chains * draws->draws;
+  for (size_t j = 0; j < m->dimension; j++) {
+    for (size_t g = 0; g < a->groups; g++)
+      idm_audit_line_draw(m, draws, &plan->group[g], j, a->group[g].number[j].draw + way * all);
+    for (size_t c = 0; c < a->contrasts; c++)
+      idm_audit_line_draw(m, draws, &plan->contrast[c], j,
+                          a->contrast[c].number[j].draw + way * all);
+    if (!a->mean) continue;
+    memcpy(a->mean[j].draw + way * all, draws->mean + j * all, all * sizeof(double));
+    memcpy(a->sd[j].draw + way * all, draws->sd + j * all, all * sizeof(double));
+  }
+}
+
+/* Add this way's share to a mean over ways. */
+static void average(const idm_audit *a, size_t way, double value, double *mean)
+{
+  *mean = (way ? *mean : 0) + value / (double)a->cuts;
+}
+
 /* Of a group that is one pooled cell: the share of the precision of its value that its own
  * decisions give, the mean over the draws of tau^2 / (tau^2 + v). */
-static idm_status find_own(const audit_plan *plan, const audit_draws *draws, size_t group,
-                           idm_audit_number *number, idm_error *opt_error)
+static idm_status find_own(const audit_plan *plan, const audit_draws *draws, size_t way,
+                           size_t group, idm_audit *a, idm_error *opt_error)
 {
   const audit_model *m = &plan->model;
   const size_t d = m->dimension;
@@ -91,17 +115,15 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
   double *factor = idm_duplicate(m->cell[group].precision, d * d, sizeof *factor);
   double *variance = idm_new(d * d, sizeof *variance);
   const bool made = factor && variance;
-  if (made && idm_cholesky(d, factor)) {
-    idm_cholesky_inverse(d, factor, variance);
-    for (size_t j = 0; j < d; j++) {
-      number[j].own = 0;
-      for (size_t i = 0; i < all; i++) {
-        const double tau = draws->sd[j * all + i];
-        number[j].own += tau * tau / (tau * tau + variance[j * (d + 1)]) / (double)all;
-      }
+  const bool known = made && idm_cholesky(d, factor);
+  if (known) idm_cholesky_inverse(d, factor, variance);
+  for (size_t j = 0; made && j < d; j++) {
+    double own = 0;
+    for (size_t i = 0; known && i < all; i++) {
+      const double tau = draws->sd[j * all + i];
+      own += tau * tau / (tau * tau + variance[j * (d + 1)]) / (double)all;
     }
-  } else {
-    for (size_t j = 0; j < d; j++) number[j].own = 0;
+    average(a, way, own, &a->group[group].number[j].own);
   }
   free(factor);
   free(variance);
@@ -110,7 +132,7 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
 
 /* What the decisions of a group's cells would make of the prior if there were no others: the
  * contraction of each number under their approximations, as if they shared it. */
-static idm_status find_alone(const audit_plan *plan, size_t group, idm_audit_number *number,
+static idm_status find_alone(const audit_plan *plan, size_t way, size_t group, idm_audit *a,
                              idm_error *opt_error)
 {
   const audit_model *m = &plan->model;
@@ -125,7 +147,8 @@ static idm_status find_alone(const audit_plan *plan, size_t group, idm_audit_num
   if (idm_cholesky(d, factor)) {
     idm_cholesky_inverse(d, factor, variance);
     for (size_t j = 0; j < d; j++)
-      number[j].alone = 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]);
+      average(a, way, 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]),
+              &a->group[group].number[j].alone);
   }
   free(factor);
   return IDM_OK;
@@ -182,18 +205,18 @@ static idm_status flag(idm_audit *a, idm_error *opt_error)
 
 /* --- the prior's scale ---------------------------------------------------------------------- */
 
-static const double scales[2] = {0.5, 2};
+static const double factors[2] = {0.5, 2};
 
 /* Means of a line by weights, [coordinate]; *ret_sound is false where the weights are too uneven.
  */
 static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, const audit_line *line,
-                          const idm_audit_number *number, double scale, double *mean,
-                          bool *ret_sound, idm_error *opt_error)
+                          double scale, double *mean, bool *ret_sound, idm_error *opt_error)
 {
   const audit_model *m = &plan->model;
   const size_t all = draws->chains * draws->draws;
-  double *weight = idm_new(all, sizeof *weight);
+  double *weight = idm_new(idm_times(2, all), sizeof *weight);
   if (!weight) return idm_fail_memory(opt_error);
+  double *value = weight + all;
   idm_audit_line_weigh(m, draws, line, scale, weight);
   double most = -INFINITY;
   double sum = 0;
@@ -203,25 +226,24 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
   const idm_status status = idm_pareto_shape(weight, all, &shape, opt_error);
   *ret_sound = shape < most_shape;
   for (size_t j = 0; j < m->dimension; j++) {
+    idm_audit_line_draw(m, draws, line, j, value);
     mean[j] = 0;
-    for (size_t i = 0; i < all; i++) mean[j] += weight[i] / sum * number[j].draw[i];
+    for (size_t i = 0; i < all; i++) mean[j] += weight[i] / sum * value[i];
   }
   free(weight);
   return status;
 }
 
 /* Means of all groups at one scale, [group][coordinate]. */
-static idm_status means_by_weights(const audit_plan *plan, const audit_draws *draws,
-                                   const idm_audit *a, double scale, double *mean, bool *ret_sound,
-                                   idm_error *opt_error)
+static idm_status means_by_weights(const audit_plan *plan, const audit_draws *draws, double scale,
+                                   double *mean, bool *ret_sound, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
   idm_status status = IDM_OK;
   *ret_sound = true;
   for (size_t g = 0; g < plan->groups && status == IDM_OK; g++) {
     bool sound;
-    status = reweigh(plan, draws, &plan->group[g], a->group[g].number, scale, mean + g * d, &sound,
-                     opt_error);
+    status = reweigh(plan, draws, &plan->group[g], scale, mean + g * d, &sound, opt_error);
     *ret_sound = *ret_sound && sound;
   }
   return status;
@@ -232,7 +254,7 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
 {
   const size_t d = plan->model.dimension;
   audit_draws draws;
-  idm_status status = idm_audit_sample(&plan->model, scale, stream << 20, watch, &draws, opt_error);
+  idm_status status = idm_audit_sample(&plan->model, scale, stream, watch, &draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t all = draws.chains * draws.draws;
   double *value = idm_new(all, sizeof *value);
@@ -247,23 +269,22 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
   return status;
 }
 
-static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws,
-                             const audit_watch *watch, idm_audit *a, idm_error *opt_error)
+static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, size_t way,
+                             uint64_t stream, const audit_watch *watch, idm_audit *a,
+                             audit_scales *scales, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
-  double *mean = idm_new(2 * plan->groups * d, sizeof *mean);
+  double *mean = idm_new(plan->groups * d, sizeof *mean);
   idm_status status = mean ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
-    double *here = mean + k * plan->groups * d;
     bool sound;
-    status = means_by_weights(plan, draws, a, scales[k], here, &sound, opt_error);
-    if (status != IDM_OK || sound) continue;
-    a->refitted = true;
-    status = means_by_fit(plan, scales[k], k + 1, watch, here, opt_error);
-  }
-  for (size_t i = 0; i < plan->groups * d && status == IDM_OK; i++) {
-    idm_audit_number *n = &a->group[i / d].number[i % d];
-    n->prior_shift = (mean[plan->groups * d + i] - mean[i]) / n->diagnosis.sd;
+    status = means_by_weights(plan, draws, factors[k], mean, &sound, opt_error);
+    if (status == IDM_OK && !sound) {
+      a->refitted = true;
+      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean, opt_error);
+    }
+    for (size_t i = 0; i < plan->groups * d && status == IDM_OK; i++)
+      average(a, way, mean[i], &scales[i].mean[k]);
   }
   free(mean);
   return status;
@@ -304,10 +325,11 @@ static idm_status look_at_model(const audit_plan *plan, const audit_draws *draws
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
+/* One chain alone says nothing of where it has not been. */
 static bool is_sound(const idm_audit *a, const idm_audit_number *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
-  return (a->chains < 2 || d->rhat <= most_rhat) && d->ess_bulk >= least_ess &&
+  return a->chains / a->cuts > 1 && d->rhat <= most_rhat && d->ess_bulk >= least_ess &&
          d->ess_tail >= least_ess;
 }
 
@@ -324,7 +346,7 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
     worsen(g, IDM_AUDIT_FAILED);
     idm_notes_add(&g->reasons,
                   "%s has R-hat %.3f and effective sample sizes of %.0f (bulk) and %.0f (tail); "
-                  "expected at most %.2f and at least %.0f: take more --draws",
+                  "expected at most %.2f and at least %.0f of several chains: take more --draws",
                   name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail, most_rhat,
                   least_ess);
   }
@@ -381,26 +403,67 @@ static void judge_population(idm_audit *a)
   }
 }
 
-idm_status idm_audit_judge(const audit_plan *plan, const audit_draws *draws,
-                           const audit_watch *watch, idm_audit *a, idm_error *opt_error)
+/* All who are pooled are no better than the worst of them. */
+static void judge_all(const idm_audit *a)
+{
+  idm_audit_group *all = &a->group[a->groups - 1];
+  for (size_t g = 0; g + 1 < a->groups && a->pool == IDM_POOL_PARTIAL; g++) {
+    if (a->group[g].verdict != IDM_AUDIT_FAILED) continue;
+    worsen(all, IDM_AUDIT_FAILED);
+    idm_notes_add(&all->reasons, "it takes in '%s', which failed", a->group[g].name);
+  }
+}
+
+static const idm_audit_group *find_group(const idm_audit *a, const char *name)
+{
+  for (size_t g = 0; g + 1 < a->groups; g++)
+    if (strcmp(a->group[g].name, name) == 0) return &a->group[g];
+  return &a->group[a->groups - 1]; /* of the rest: all */
+}
+
+/* A contrast is worth what its worse side is; of one that failed nothing is flagged. */
+static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
+{
+  const idm_audit_verdict one = find_group(a, c->group)->verdict;
+  const idm_audit_verdict other = find_group(a, c->against)->verdict;
+  c->verdict = one > other ? one : other;
+  for (size_t j = 0; j < a->coordinate.count; j++)
+    if (!is_sound(a, &c->number[j])) c->verdict = IDM_AUDIT_FAILED;
+  for (size_t j = 0; j < a->coordinate.count && c->verdict == IDM_AUDIT_FAILED; j++)
+    c->number[j].flagged = false;
+}
+
+idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, size_t way,
+                             uint64_t stream, const audit_watch *watch, idm_audit *a,
+                             audit_scales *scales, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
+  pour(plan, draws, way, a);
   for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
-    status = put_line(plan, draws, &plan->group[g], a, a->group[g].number, opt_error);
-    if (status == IDM_OK) status = find_own(plan, draws, g, a->group[g].number, opt_error);
-    if (status == IDM_OK) status = find_alone(plan, g, a->group[g].number, opt_error);
+    status = find_own(plan, draws, way, g, a, opt_error);
+    if (status == IDM_OK) status = find_alone(plan, way, g, a, opt_error);
   }
-  for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
-    status = put_line(plan, draws, &plan->contrast[c], a, a->contrast[c].number, opt_error);
-  if (status == IDM_OK) status = put_population(plan, draws, a, opt_error);
+  if (status == IDM_OK) status = vary_prior(plan, draws, way, stream, watch, a, scales, opt_error);
+  return status == IDM_OK && !way ? look_at_model(plan, draws, a, opt_error) : status;
+}
+
+idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales, idm_audit *a,
+                              idm_error *opt_error)
+{
+  const size_t d = a->coordinate.count;
+  idm_status status = summarise_all(plan, a, opt_error);
   if (status == IDM_OK) status = flag(a, opt_error);
-  if (status == IDM_OK) status = vary_prior(plan, draws, watch, a, opt_error);
-  if (status == IDM_OK) status = look_at_model(plan, draws, a, opt_error);
-  a->trusted = true;
-  for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
-    judge_group(a, &a->group[g]);
-    a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < a->groups * d; i++) {
+    idm_audit_number *n = &a->group[i / d].number[i % d];
+    n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
-  if (status == IDM_OK) judge_population(a);
-  return status;
+  for (size_t g = 0; g < a->groups; g++) judge_group(a, &a->group[g]);
+  judge_all(a);
+  for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
+  a->trusted = true;
+  for (size_t g = 0; g < a->groups; g++)
+    a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
+  judge_population(a);
+  return IDM_OK;
 }

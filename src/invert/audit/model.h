@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "idm/cut.h"
 #include "idm/data.h"
 #include "idm/settings.h"
 #include "invert/grid.h"
@@ -19,8 +20,9 @@
 
 /* People who share one vector of free numbers. */
 typedef struct audit_cell {
-  const idm_problem *problem; /* borrowed: that of all, or `learnt` */
-  idm_problem *learnt;        /* dynamics of its own; NULL where they are those of all */
+  const idm_problem *problem; /* borrowed: that of all, or `moved` */
+  idm_problem *moved;         /* with other dynamics; NULL where they are those of all */
+  idm_dynamics_draws own;     /* dynamics learnt from its own log; none: not asked for */
   idm_data *data;
   fit f;             /* one matching a chain */
   double *precision; /* [dimension][dimension], and */
@@ -65,6 +67,9 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error);
+/* Back to a cell that is not open, and may be again. */
+void idm_audit_cell_shut(audit_cell *cell);
+/* The same, and free problem and data of its own. */
 void idm_audit_cell_close(audit_cell *cell);
 
 /* Watches, as idm_fit_watch does, with the share of the draws made. */

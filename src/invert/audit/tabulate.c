@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "idm/random.h"
 
 /* Points an axis, by dimension: the grid lies where the mass is, and what it misses is measured. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
@@ -58,6 +59,30 @@ static idm_status extend(const ground *g, const start *found, size_t i, double w
   }
 }
 
+/* Make room for whatever places of the prior are nearly as good: another mode, a ridge. */
+static idm_status widen(const ground *g, double top, double *low, double *high,
+                        idm_error *opt_error)
+{
+  enum { places = 32 };
+  const size_t d = g->cell->f.parameters->dimension;
+  idm_random random;
+  idm_random_init(&random, 0, 0);
+  for (size_t k = 0; k < places; k++) {
+    double x[IDM_GRID_DIMENSIONS], here;
+    for (size_t i = 0; i < d; i++)
+      x[i] = g->mean[i] + g->sd[i] * (d > 1 ? idm_random_normal(&random)
+                                            : 3.1 * (2 * (double)k / (places - 1) - 1));
+    const idm_status status = stand(g, x, &here, opt_error);
+    if (status != IDM_OK) return status;
+    if (!(top - here - log_prior(g, x) < depth)) continue;
+    for (size_t i = 0; i < d; i++) {
+      low[i] = fmin(low[i], x[i]);
+      high[i] = fmax(high[i], x[i]);
+    }
+  }
+  return IDM_OK;
+}
+
 static idm_status fill(void *context, const double *x, double *column, idm_error *opt_error)
 {
   return stand(context, x, column, opt_error);
@@ -77,6 +102,7 @@ idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double
     status = extend(&g, found, i, -1, top, &low[i], opt_error);
     if (status == IDM_OK) status = extend(&g, found, i, 1, top, &high[i], opt_error);
   }
+  if (status == IDM_OK) status = widen(&g, top, low, high, opt_error);
   if (status != IDM_OK) return status;
   const idm_grid_source source = {.dimension = d,
                                   .low = low,
@@ -87,6 +113,30 @@ idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double
                                   .value = fill,
                                   .context = &g};
   return idm_grid_create(&source, 1, &cell->grid, opt_error);
+}
+
+/* pull' x - x' precision x / 2. */
+static double approximation(const audit_cell *cell, size_t d, const double *x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < d; i++) {
+    double row = 0;
+    for (size_t k = 0; k < d; k++) row += cell->precision[i * d + k] * x[k];
+    sum += x[i] * (cell->pull[i] - 0.5 * row);
+  }
+  return sum;
+}
+
+double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x)
+{
+  double nearest[IDM_GRID_DIMENSIONS];
+  bool inside = true;
+  idm_grid_clamp(cell->grid, x, nearest);
+  for (size_t i = 0; i < dimension; i++) inside = inside && nearest[i] == x[i];
+  const double value = idm_grid_at(cell->grid, 0, nearest);
+  if (inside) return value;
+  return value +
+         fmin(approximation(cell, dimension, x) - approximation(cell, dimension, nearest), 0);
 }
 
 /* --- errors --------------------------------------------------------------------------------- */
@@ -113,10 +163,9 @@ static void compare(void *context, size_t cell)
     const size_t at = (2 * i + 1) * all / (2 * looks);
     double exact;
     for (size_t j = 0; j < d; j++) x[j] = k->draws->cell[(cell * d + j) * all + at];
-    if (!idm_grid_holds(c->grid, x)) continue;
     k->status[cell] =
         idm_matching_log_likelihood(c->f.matching[0], x, &exact, NULL, &k->message[cell]);
-    k->error[cell * looks + i] = exact - idm_grid_at(c->grid, 0, x);
+    k->error[cell * looks + i] = exact - idm_audit_rough(c, d, x);
   }
 }
 

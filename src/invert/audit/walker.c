@@ -14,6 +14,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/matching.h"
+#include "invert/audit/tabulate.h"
 
 /* --- a walker ------------------------------------------------------------------------------- */
 
@@ -62,14 +63,13 @@ static idm_status score_exactly(const walker *w, size_t cell, const double *x,
                                      NULL, opt_error);
 }
 
-/* By the grid, where there is one and it reaches. */
+/* By the grid, where there is one. */
 static idm_status score(const walker *w, size_t cell, const double *x, double *log_likelihood,
                         idm_error *opt_error)
 {
-  const idm_grid *grid = w->model->cell[cell].grid;
-  if (!grid || !idm_grid_holds(grid, x))
-    return score_exactly(w, cell, x, log_likelihood, opt_error);
-  *log_likelihood = idm_grid_at(grid, 0, x);
+  const audit_cell *c = &w->model->cell[cell];
+  if (!c->grid) return score_exactly(w, cell, x, log_likelihood, opt_error);
+  *log_likelihood = idm_audit_rough(c, w->model->dimension, x);
   return IDM_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "base/door.h"
 #include "io/json.h"
 #include "io/run/absolute.h"
+#include "io/run/dynamics.h"
 #include "io/run/folder.h"
 #include "io/run/people.h"
 #include "io/run/request.h"
@@ -33,6 +34,7 @@ static json_t *number_object(const idm_audit_number *n, bool contrast)
   if (!isnan(n->alone)) set(&object, "contraction_alone", n->alone);
   if (!isnan(n->prior_shift)) set(&object, "prior_shift_in_sd", n->prior_shift);
   if (!isnan(n->own)) set(&object, "own_share", n->own);
+  if (!isnan(n->between)) set(&object, "between_dynamics", n->between);
   if (!isnan(n->shift)) set(&object, "shift_from_pooled_dynamics", n->shift);
   if (!contrast) return object;
   set(&object, "positive", n->positive);
@@ -48,6 +50,15 @@ static void put_numbers(json_t **object, const idm_audit *a, const idm_audit_num
     idm_json_set(object, a->coordinate.name[j], number_object(&number[j], contrast));
 }
 
+/* How a group's decisions are predicted, beside who knows nothing of what was seen. */
+static void put_losses(json_t **object, const idm_audit_group *g)
+{
+  const double decisions = (double)g->decisions;
+  set(object, "log_loss", -g->log_likelihood / decisions);
+  set(object, "uniform_log_loss", -g->uniform / decisions);
+  set(object, "rates_log_loss", -g->rates / decisions);
+}
+
 static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
 {
   json_t *object = json_object();
@@ -55,9 +66,7 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
   idm_json_set(&object, "agents", json_integer((json_int_t)g->agents));
   idm_json_set(&object, "decisions", json_integer((json_int_t)g->decisions));
   put_numbers(&object, a, g->number, false);
-  set(&object, "log_loss", -g->log_likelihood / (double)g->decisions);
-  set(&object, "uniform_log_loss", -g->uniform / (double)g->decisions);
-  set(&object, "rates_log_loss", -g->rates / (double)g->decisions);
+  put_losses(&object, g);
   idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
   return object;
@@ -87,12 +96,21 @@ static json_t *contrasts_array(const idm_audit *a)
       json_t *pooled = json_object();
       put_numbers(&pooled, a, a->contrast[i].pooled, true);
       idm_json_set(&one, "pooled_dynamics", pooled);
-      idm_json_set(&one, "verdict",
-                   json_string(a->contrast[i].depends ? "depends on dynamics" : "either way"));
     }
+    idm_json_set(&one, "verdict", json_string(idm_audit_contrast_word(&a->contrast[i])));
     idm_json_append(&array, one);
   }
   return array;
+}
+
+/* Why a group failed, under its name. */
+static void put_failures(json_t **failures, const idm_audit_group *g)
+{
+  char text[1200];
+  for (size_t i = 0; g->verdict == IDM_AUDIT_FAILED && i < g->reasons.count; i++) {
+    snprintf(text, sizeof text, "%.300s: %.800s", g->name, g->reasons.text[i]);
+    idm_json_append(failures, idm_json_text(text));
+  }
 }
 
 static json_t *audit_object(const idm_audit *a)
@@ -103,6 +121,7 @@ static json_t *audit_object(const idm_audit *a)
   if (a->request) idm_json_set(&object, "request", json_string(request));
   idm_json_set(&object, "pool", json_string(idm_pool_word(a->pool)));
   idm_json_set(&object, "dynamics", json_string(idm_audit_dynamics_word(a->dynamics)));
+  if (a->cuts > 1) idm_json_set(&object, "dynamics_draws", json_integer((json_int_t)a->cuts));
   idm_json_set(&object, "chains", json_integer((json_int_t)a->chains));
   idm_json_set(&object, "draws", json_integer((json_int_t)a->draws));
   idm_json_set(&object, "warmup", json_integer(a->warmup));
@@ -115,8 +134,15 @@ static json_t *audit_object(const idm_audit *a)
   idm_json_set(&object, "contrasts", contrasts_array(a));
   if (a->mean) idm_json_set(&object, "population", population_object(a));
   idm_json_set(&object, "prior_sensitivity", json_string(a->refitted ? "fits" : "weights"));
+  json_t *model = json_object();
+  put_losses(&model, &a->group[a->groups - 1]);
+  idm_json_set(&object, "model", model);
   json_t *verdict = json_object();
+  json_t *failures = json_array();
+  for (size_t g = 0; g < a->groups; g++) put_failures(&failures, &a->group[g]);
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  idm_json_set(&verdict, "failures", failures);
+  idm_json_set(&verdict, "misfits", json_array());
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));
   idm_json_set(&object, "verdict", verdict);
   return object;
@@ -161,13 +187,41 @@ static idm_status refine(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
-static idm_status write_results(const idm_audit *audit, const char *folder, idm_error *opt_error)
+static idm_status write_results(const idm_audit *audit, const idm_problem *problem,
+                                const idm_data *data, const char *folder, idm_error *opt_error)
 {
   char path[IDM_PATH];
-  const idm_status status =
-      idm_audit_write_netcdf(audit, idm_folder_path(folder, IDM_FILE_POSTERIOR, path), opt_error);
+  idm_posterior *posterior;
+  idm_status status = idm_audit_posterior(audit, &posterior, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_posterior_write_netcdf(posterior, problem, data,
+                                      idm_folder_path(folder, IDM_FILE_POSTERIOR, path), opt_error);
+  idm_posterior_destroy(posterior);
   if (status != IDM_OK) return status;
   return idm_audit_write(audit, idm_folder_path(folder, IDM_FILE_SUMMARY, path), opt_error);
+}
+
+/* The audit itself, over draws of learnt dynamics where the request names them. */
+static idm_status find(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
+                       const idm_audit_request *request, const idm_fit_watch *watch,
+                       idm_audit **ret_audit, idm_error *opt_error)
+{
+  const idm_request *r = &request->request;
+  const size_t usual = r->dynamics[0] ? IDM_DYNAMICS_DRAWS : 1;
+  const idm_audit_settings settings = {r->settings, request->pool, request->dynamics,
+                                       r->dynamics_draws ? r->dynamics_draws : usual};
+  idm_problem *learnt = NULL;
+  idm_dynamics_draws draws = {0};
+  idm_status status = IDM_OK;
+  if (r->dynamics[0])
+    status = idm_dynamics_read_for(r->dynamics, problem, &learnt, &draws, opt_error);
+  if (status == IDM_OK)
+    status = idm_audit_run(problem, data, groups, &settings,
+                           learnt ? &(idm_cuts){learnt, &draws, settings.cuts} : NULL, watch,
+                           ret_audit, opt_error);
+  idm_dynamics_draws_clear(&draws);
+  idm_problem_destroy(learnt);
+  return status;
 }
 
 /* Everything once the folder is there. */
@@ -178,17 +232,16 @@ static idm_status audit(idm_folder *folder, const idm_problem *problem, const id
   char path[IDM_PATH];
   idm_problem refined;
   idm_refinement refinement = {0};
-  const idm_audit_settings settings = {request->request.settings, request->pool, request->dynamics};
   idm_status status = write_config(problem, request,
                                    idm_folder_path(folder->work, IDM_FILE_CONFIG, path), opt_error);
   if (status == IDM_OK)
-    status = refine(problem, data, &settings.fit, watch, &refined, &refinement, opt_error);
-  if (status == IDM_OK)
-    status = idm_audit_run(&refined, data, groups, &settings, watch, ret_audit, opt_error);
+    status =
+        refine(problem, data, &request->request.settings, watch, &refined, &refinement, opt_error);
+  if (status == IDM_OK) status = find(&refined, data, groups, request, watch, ret_audit, opt_error);
   if (status != IDM_OK) return status;
   (*ret_audit)->request = idm_audit_request_label(problem, request);
   if (refinement.steps) idm_refinement_remark(&refinement, &(*ret_audit)->remarks);
-  status = write_results(*ret_audit, folder->work, opt_error);
+  status = write_results(*ret_audit, &refined, data, folder->work, opt_error);
   return status == IDM_OK ? idm_folder_commit(folder, opt_error) : status;
 }
 

@@ -19,6 +19,7 @@
 #include "invert/people/each.h"
 #include "invert/people/report.h"
 #include "io/run/absolute.h"
+#include "io/run/dynamics.h"
 #include "io/run/folder.h"
 
 /* Seconds between checkpoints. */
@@ -179,19 +180,12 @@ static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *invers
 {
   idm_problem *learnt = NULL;
   idm_dynamics_draws draws;
-  idm_status status = idm_dynamics_read_run(f->request->dynamics, &learnt, &draws, NULL, opt_error);
+  idm_status status =
+      idm_dynamics_read_for(f->request->dynamics, f->problem, &learnt, &draws, opt_error);
   if (status != IDM_OK) return status;
-  if (!idm_labels_same(&learnt->setting->states, &f->problem->setting->states) ||
-      !idm_labels_same(&learnt->setting->actions, &f->problem->setting->actions) ||
-      !idm_labels_same(&learnt->setting->observations, &f->problem->setting->observations))
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "the dynamics in '%s' are of other states, actions or observations than the "
-                      "problem's; expected those of the same problem",
-                      f->request->dynamics);
-  if (status == IDM_OK)
-    status =
-        idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, learnt, &draws,
-                    f->request->dynamics_draws, watcher, &run->posterior, opt_notes, opt_error);
+  const idm_cuts cut = {learnt, &draws, f->request->dynamics_draws};
+  status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
+                       &run->posterior, opt_notes, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
   return status;
@@ -413,21 +407,20 @@ static idm_status check_finished(const char *folder, idm_error *opt_error)
 
 /* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
  */
-static idm_status check_label(const char *folder, const idm_problem *problem,
-                              const idm_request *request, const idm_posterior *posterior,
+static idm_status check_label(const char *folder, uint64_t label, const idm_posterior *posterior,
                               idm_error *opt_error)
 {
-  if (!posterior->request || idm_request_label(problem, request) == posterior->request)
-    return IDM_OK;
+  if (!posterior->request || label == posterior->request) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s/run.nc' and '%s/config.yaml' do not belong together: config.yaml was "
                   "changed after the fit, or one of them comes from another run",
                   folder, folder);
 }
 
-static idm_status check_folder(const char *folder, idm_error *opt_error)
+/* Of an audit nobody can plan: it holds no draws of an agent's numbers. */
+static idm_status check_folder(const char *folder, bool planned, idm_error *opt_error)
 {
-  if (idm_audit_is(folder))
+  if (planned && idm_audit_is(folder))
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
                     "and `idm audit %s/config.yaml -o RUN` makes it again",
@@ -435,6 +428,25 @@ static idm_status check_folder(const char *folder, idm_error *opt_error)
   if (idm_folder_is(folder)) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' is no run; expected the folder that `idm fit -o` made", folder);
+}
+
+/* The request of a run, and its label. */
+static idm_status read_config(const char *path, const char *folder, idm_problem **ret_problem,
+                              idm_request *request, uint64_t *ret_label, idm_notes *opt_notes,
+                              idm_error *opt_error)
+{
+  idm_status status;
+  if (!idm_audit_is(folder)) {
+    status = idm_request_read(path, ret_problem, request, opt_notes, opt_error);
+    if (status == IDM_OK) *ret_label = idm_request_label(*ret_problem, request);
+    return status;
+  }
+  idm_audit_request *audit = malloc(sizeof *audit);
+  if (!audit) return idm_fail_memory(opt_error);
+  status = idm_audit_request_read(path, ret_problem, audit, opt_notes, opt_error);
+  if (status == IDM_OK) *ret_label = idm_audit_request_label(*ret_problem, audit);
+  free(audit);
+  return status;
 }
 
 idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_request *opt_request,
@@ -447,7 +459,7 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
   char path[IDM_PATH];
   if (opt_problem) *opt_problem = NULL;
   if (opt_posterior) *opt_posterior = NULL;
-  idm_status status = check_folder(folder, opt_error);
+  idm_status status = check_folder(folder, opt_problem || opt_request, opt_error);
   if (status == IDM_OK) {
     idm_folder_settle(folder);
     if (opt_posterior) status = check_finished(folder, opt_error);
@@ -456,9 +468,10 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
   if (status == IDM_OK && opt_posterior)
     status = idm_posterior_read_netcdf(path, &posterior, opt_error);
   idm_folder_find(folder, IDM_FILE_CONFIG, path);
-  if (status == IDM_OK) status = idm_request_read(path, &problem, &request, opt_notes, opt_error);
-  if (status == IDM_OK && posterior)
-    status = check_label(folder, problem, &request, posterior, opt_error);
+  uint64_t label = 0;
+  if (status == IDM_OK)
+    status = read_config(path, folder, &problem, &request, &label, opt_notes, opt_error);
+  if (status == IDM_OK && posterior) status = check_label(folder, label, posterior, opt_error);
   if (status == IDM_OK && opt_request) *opt_request = request;
   /* What was inferred on a lattice is planned for on that lattice. */
   if (status == IDM_OK && posterior && !problem->agent.resolution)
@@ -494,6 +507,27 @@ idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
   return status;
 }
 
+idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
+                                 idm_problem **ret_learnt, idm_dynamics_draws *draws,
+                                 idm_error *opt_error)
+{
+  const idm_setting *own = problem->setting;
+  const idm_status status = idm_dynamics_read_run(folder, ret_learnt, draws, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_setting *learnt = (*ret_learnt)->setting;
+  if (idm_labels_same(&learnt->states, &own->states) &&
+      idm_labels_same(&learnt->actions, &own->actions) &&
+      idm_labels_same(&learnt->observations, &own->observations))
+    return IDM_OK;
+  idm_dynamics_draws_clear(draws);
+  idm_problem_destroy(*ret_learnt);
+  *ret_learnt = NULL;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the dynamics in '%s' are of other states, actions or observations than the "
+                  "problem's; expected those of the same problem",
+                  folder);
+}
+
 idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
                                    idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -501,7 +535,7 @@ idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem
   char unfinished[IDM_PATH];
   char path[IDM_PATH];
   *ret_problem = NULL;
-  const idm_status status = check_folder(folder, opt_error);
+  const idm_status status = check_folder(folder, true, opt_error);
   if (status != IDM_OK) return status;
   idm_folder_settle(folder);
   idm_folder_unfinished(folder, unfinished);

@@ -33,8 +33,9 @@ static void a_watch_stops_it(void **state)
   const idm_fit_watch watch = {.progress = stop_at_once, .context = &done};
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
   settings.fit.draws = 20000;
-  assert_int_equal(idm_audit_run(problem, data, groups, &settings, &watch, &audit, &support_error),
-                   IDM_UNTRUSTED);
+  assert_int_equal(
+      idm_audit_run(problem, data, groups, &settings, NULL, &watch, &audit, &support_error),
+      IDM_UNTRUSTED);
   assert_null(audit);
   idm_groups_destroy(groups);
   idm_data_destroy(data);
@@ -53,7 +54,7 @@ static void other_priors_are_refused(void **state)
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
   check(idm_problem_free(problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
                          &support_error));
-  assert_int_equal(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &error),
+  assert_int_equal(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &error),
                    IDM_INPUT);
   assert_non_null(strstr(error.message, "the free block 'alpha' (prior uniform)"));
   /* A list of models does not follow dynamics that move. */
@@ -62,7 +63,8 @@ static void other_priors_are_refused(void **state)
   both.fit.draws = 20;
   check(
       idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}", &support_error));
-  assert_int_equal(idm_audit_run(problem, data, groups, &both, NULL, &audit, &error), IDM_INPUT);
+  assert_int_equal(idm_audit_run(problem, data, groups, &both, NULL, NULL, &audit, &error),
+                   IDM_INPUT);
   assert_non_null(strstr(error.message, "models"));
   idm_groups_destroy(groups);
   idm_data_destroy(data);
@@ -83,7 +85,7 @@ static void dynamics_of_each_group_are_compared_with_those_of_all(void **state)
   settings.fit.draws = 100;
   settings.dynamics = IDM_AUDIT_BY_GROUP;
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
   const idm_audit_contrast *c = &audit->contrast[0];
   assert_int_equal(audit->dynamics, IDM_AUDIT_BY_GROUP);
   assert_non_null(c->pooled);

@@ -23,7 +23,7 @@ static idm_audit *audit_of(const idm_problem *problem, const idm_data *data, idm
   idm_audit *audit;
   settings.pool = pool;
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
   idm_groups_destroy(groups);
   return audit;
 }
@@ -91,7 +91,7 @@ static void agents_that_differ_fail_their_group(void **state)
   idm_audit *audit;
   settings.fit.draws = 200;
   check(idm_groups_by(data, "sex", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
   for (size_t g = 0; g < 2; g++) {
     assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
     assert_true(says(&audit->group[g], "the 2 agents are not alike enough"));
@@ -139,7 +139,7 @@ static void a_group_of_few_is_identified_by_the_others(void **state)
   }
   idm_audit_settings settings = audit_settings();
   idm_audit *audit;
-  check(idm_audit_run(problem, data, groups, &settings, NULL, &audit, &support_error));
+  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
   assert_int_equal(audit->group[0].verdict, IDM_AUDIT_POPULATION_DRIVEN);
   assert_true(says(&audit->group[0], "comes from the other groups"));
   assert_true(audit->group[0].number[0].contraction > 0.5);

@@ -75,7 +75,8 @@ static fixture make(const char *const *opt_predicate, size_t count, idm_pool poo
     check(idm_groups_where(f.data, opt_predicate, count, &f.groups, NULL, &support_error));
   else
     check(idm_groups_by(f.data, "site", &f.groups, NULL, &support_error));
-  check(idm_audit_run(f.problem, f.data, f.groups, &settings, NULL, &f.audit, &support_error));
+  check(
+      idm_audit_run(f.problem, f.data, f.groups, &settings, NULL, NULL, &f.audit, &support_error));
   return f;
 }
 
@@ -232,7 +233,7 @@ static void threads_change_no_draw(void **state)
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
   for (int k = 0; k < 2; k++) {
     settings.fit.threads = k ? 3 : 1;
-    check(idm_audit_run(problem, data, groups, &settings, NULL, &audit[k], &support_error));
+    check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit[k], &support_error));
   }
   for (size_t g = 0; g < audit[0]->groups; g++)
     assert_memory_equal(audit[0]->group[g].number[0].draw, audit[1]->group[g].number[0].draw,

@@ -89,10 +89,21 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   assert_true(idm_audit_request_label(problem, &request) == audit->request);
   assert_true(idm_audit_is(h.run));
   idm_problem_destroy(problem);
+  /* Its draws are judged as those of any run, with what the summary says of the groups. */
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(idm_run_read(h.run, NULL, NULL, &posterior, NULL, &support_error));
+  check(idm_run_assess(h.run, posterior, &assessment, &support_error));
+  assert_string_equal(posterior->quantity.name[0], "log_alpha[a]");
+  assert_near(assessment->diagnosis[0].mean, audit->group[0].number[0].diagnosis.mean, 1e-12);
+  assert_false(assessment->trusted); /* 40 draws */
+  assert_true(assessment->failures.count > 0);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
   idm_audit_destroy(audit);
-  /* It is none of the runs that have one posterior, and is not overwritten unasked. */
+  /* But nobody can plan by it, and it is not overwritten unasked. */
   idm_error error = {0};
-  assert_int_equal(idm_run_read(h.run, NULL, NULL, NULL, NULL, &error), IDM_INPUT);
+  assert_int_equal(idm_run_read(h.run, &problem, NULL, NULL, NULL, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "is an audit"));
   assert_int_equal(run_audit(&h, IDM_RUN_NEW, &audit, &error), IDM_USAGE);
   assert_null(audit);

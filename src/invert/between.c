@@ -1,0 +1,46 @@
+/* Draws given each of several draws of dynamics: see the header. */
+#include "invert/between.h"
+
+#include <math.h>
+
+double idm_between(const double *value, size_t cuts, size_t count)
+{
+  if (cuts < 2) return NAN;
+  const double n = (double)count;
+  double within = 0, grand = 0, square = 0;
+  for (size_t k = 0; k < cuts; k++) {
+    const double *x = value + k * count;
+    double mean = 0, spread = 0;
+    for (size_t i = 0; i < count; i++) mean += x[i] / n;
+    for (size_t i = 0; i < count; i++) spread += (x[i] - mean) * (x[i] - mean);
+    within += spread / n / (double)cuts;
+    grand += mean / (double)cuts;
+    square += mean * mean / (double)cuts;
+  }
+  const double between = fmax(square - grand * grand, 0);
+  return between + within > 0 ? between / (between + within) : NAN;
+}
+
+idm_status idm_diagnose_cuts(const double *value, size_t chains, size_t draws, size_t cuts,
+                             idm_diagnosis *diagnosis, double *opt_between, idm_error *opt_error)
+{
+  idm_diagnosis *d = diagnosis;
+  idm_status status = idm_diagnose(value, chains, draws, draws, 1, d, opt_error);
+  if (opt_between) *opt_between = NAN;
+  if (status != IDM_OK || cuts < 2) return status;
+  const size_t each = chains / cuts;
+  d->rhat = d->ess_bulk = d->ess_tail = 0;
+  for (size_t k = 0; k < cuts && status == IDM_OK; k++) {
+    idm_diagnosis one;
+    status = idm_diagnose(value + k * each * draws, each, draws, draws, 1, &one, opt_error);
+    /* What is not a number stays none. */
+    d->rhat = isnan(d->rhat) || d->rhat > one.rhat ? d->rhat : one.rhat;
+    d->ess_bulk += one.ess_bulk;
+    d->ess_tail += one.ess_tail;
+  }
+  const double between = idm_between(value, cuts, each * draws);
+  const double share = between > 0 ? between : 0;
+  d->mcse_mean = d->sd * sqrt(share / (double)cuts + (1 - share) / fmax(d->ess_bulk, 1));
+  if (opt_between) *opt_between = between;
+  return status;
+}
