@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Our diagnostics against ArviZ's, live: usage: compare_arviz.py PROGRAM FOLDER PYTHON
 
-Fits DIAG (metropolis and nuts; with whole blocks free, and parts of them), lets PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an
-error, and compares mean, sd, MCSE, ESS and R-hat to a relative 1e-6.
+Fits DIAG (metropolis and nuts; with whole blocks free, and parts of them; people of one population), audits groups, lets
+PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an error, and compares mean, sd, quantiles, MCSE, ESS and
+R-hat of every quantity to a relative 1e-6.
 """
 
+import csv
 import glob
 import json
 import os
@@ -27,11 +29,31 @@ def compare(ours, theirs):
     return worst
 
 
-def main():
-    program, folder, python = sys.argv[1:4]
-    study = Study(program, folder)
+def read(python, run, label, ours, axes=None):
+    """What ArviZ makes of a run must be what the run says, along the axes that docs/ promises."""
+    chains = sorted(glob.glob(os.path.join(run, "chain-*.csv")))
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_arviz.py")
+    done = subprocess.run([python, script, os.path.join(run, "run.nc"), *chains], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"run_arviz.py: {done.stdout}{done.stderr}")
+    theirs = json.loads(done.stdout)
+    for name, expected in (axes or {}).items():
+        if theirs["axes"].get(name) != expected:
+            raise SystemExit(f"{label}: {name} over {theirs['axes'].get(name)}, not {expected}")
+    # The mean of beta need not exist: beside its inverse it is drawn, and not summarised.
+    apart = (set(ours) ^ set(theirs["summary"])) - {"beta"}
+    if apart:
+        raise SystemExit(f"{label}: summary.json and run.nc differ in {sorted(apart)}")
+    worst = compare(ours, theirs["summary"])
+    loo = f"az.loo {theirs['loo']['elpd_loo']:.2f} ± {theirs['loo']['se']:.2f}; " if "loo" in theirs else ""
+    print(f"{label:10} run.nc opened by ArviZ without a warning; {loo}"
+          f"largest relative difference of {len(ours)} x {len(NAMES)} numbers {worst:.1e}")
+    if not worst <= 1e-6:
+        raise SystemExit("our diagnostics and ArviZ's differ by more than 1e-6")
+
+
+def fits(study, folder, python):
     log = study.log("optimistic", 1)
-    here = os.path.dirname(os.path.abspath(__file__))
     few = study.log("optimistic", 2, 40)
     parts = "{utility: {entries: [monitor, declare_healthy]}}"
     for name, sampler, free in (("metropolis", "metropolis", "beta,eta"), ("nuts", "nuts", "beta,eta"),
@@ -44,19 +66,63 @@ def main():
             size = ("--draws", 101, "--warmup", 100, "--chains", 2, "--log-likelihood", "none")
         study.call("fit", "example:diag", few if small else log, "-o", run, "--overwrite", "--free", free, "--sampler", sampler,
                    "--stan", *size)
-        ours = json.loads(study.call("summary", run, "--json").stdout)["posterior"]
-        chains = sorted(glob.glob(os.path.join(run, "chain-*.csv")))
-        done = subprocess.run([python, os.path.join(here, "run_arviz.py"), os.path.join(run, "run.nc"), *chains],
-                              capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"run_arviz.py: {done.stdout}{done.stderr}")
-        theirs = json.loads(done.stdout)
-        worst = compare(ours, theirs["summary"])
-        loo = f"az.loo {theirs['loo']['elpd_loo']:.2f} ± {theirs['loo']['se']:.2f}; " if "loo" in theirs else ""
-        print(f"{name:10} run.nc opened by ArviZ without a warning; {loo}"
-              f"largest relative difference of {len(ours)} x {len(NAMES)} numbers {worst:.1e}")
-        if not worst <= 1e-6:
-            raise SystemExit("our diagnostics and ArviZ's differ by more than 1e-6")
+        read(python, run, name, json.loads(study.call("summary", run, "--json").stdout)["posterior"])
+
+
+def sites(study):
+    """A log of eight people, every other one of site b."""
+    path = os.path.join(study.folder, "sites.csv")
+    with open(study.log("optimistic", 3, 80)) as file, open(path, "w", newline="") as other:
+        rows, writer = csv.DictReader(file), csv.writer(other)
+        writer.writerow([*rows.fieldnames, "site"])
+        for row in rows:
+            person = (int(row["trajectory"]) - 1) // 10
+            writer.writerow([*{**row, "agent": f"p{person}"}.values(), "ab"[person % 2]])
+    return path
+
+
+def people(study, folder, python, log):
+    """One formula for all blocks, and one a block, which gives their coefficients an axis each."""
+    for label, models in (("people", ["alpha, beta ~ site"]), ("formulas", ["alpha ~ site"])):
+        run = os.path.join(folder, f"arviz-{label}")
+        study.call("fit", "example:diag", log, "-o", run, "--overwrite", "--free", "alpha,beta", "--by", "agent",
+                   "--draws", 101, "--warmup", 200, *(word for model in models for word in ("--model", model)))
+        with open(os.path.join(run, "summary.json")) as file:
+            summary = json.load(file)
+        population, ours = summary["population"], {}
+        for pair, one in population.pop("correlation").items():
+            ours[f"correlation[{pair}]"] = one
+        for number, parts in population.items():
+            ours.update({f"{number}_coefficient[{name}]": one for name, one in parts.pop("coefficient").items()})
+            ours.update({f"{number}_{name}": one for name, one in parts.items()})
+            ours.update({f"{number}[{name}]": one[number] for name, one in summary["people"].items()})
+        axis = "coefficient" if label == "people" else "coefficient_alpha"
+        read(python, run, label, ours,
+             {"log_alpha": ["person"], "log_alpha_coefficient": [axis], "log_alpha_sd": [], "correlation": ["pair"]})
+
+
+def audit(study, folder, python, log):
+    run = os.path.join(folder, "arviz-audit")
+    study.call("audit", "example:diag", log, "-o", run, "--overwrite", "--free", "alpha,beta", "--by", "site",
+               "--draws", 101)
+    with open(os.path.join(run, "summary.json")) as file:
+        summary = json.load(file)
+    ours = {}
+    for number, parts in summary["population"].items():
+        ours.update({f"{number}_{name}": one for name, one in parts.items()})
+        ours.update({f"{number}[{name}]": one[number] for name, one in summary["groups"].items()})
+        ours.update({f"{number}_contrast[{one['group']} - {one['against']}]": one[number] for one in summary["contrasts"]})
+    read(python, run, "audit", ours,
+         {"log_alpha": ["group"], "log_alpha_contrast": ["contrast"], "log_alpha_mean": [], "log_alpha_sd": []})
+
+
+def main():
+    program, folder, python = sys.argv[1:4]
+    study = Study(program, folder)
+    fits(study, folder, python)
+    log = sites(study)
+    people(study, folder, python, log)
+    audit(study, folder, python, log)
 
 
 if __name__ == "__main__":

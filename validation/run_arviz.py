@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """run_arviz.py RUN.nc [CHAIN.csv ...]: read a run with ArviZ, every warning an error.
 
-Opens the file with arviz.from_netcdf, runs az.summary, az.loo (where there is a log-likelihood)
-and az.plot_trace, checks types and labels as xarray sees them, and prints the summary as JSON with
-full precision. With CSV files of CmdStan's layout (all chains, in order) they must hold the same
+Opens the file with arviz.from_netcdf, runs az.summary, az.loo (where there is a log-likelihood of
+cases that share their parameters) and az.plot_trace, checks types and labels as xarray sees them,
+and prints the summary as JSON with full precision, with the axes of every variable of the
+posterior. The file may be of a fit, of people or of an audit. With CSV files of CmdStan's layout (all chains, in order) they must hold the same
 numbers. Needs arviz, h5netcdf and netCDF4.
 """
 import itertools
@@ -25,17 +26,26 @@ def expect(truth, what):
 
 def check_types(data):
     """Integers stay integers, truth values truth values, labels text."""
-    stats = data.sample_stats
-    expect(stats["diverging"].dtype == bool, "diverging is not boolean")
-    for name in ("n_steps", "tree_depth"):
-        if name in stats:
-            expect(stats[name].dtype == np.int64, f"{name} is {stats[name].dtype}")
-    for name in ("posterior", "sample_stats"):
+    sampled = [name for name in ("posterior", "sample_stats") if name in data.groups()]
+    for name in sampled:
         group = data[name]
         expect(group.attrs["inference_library"] == "idm", f"no inference_library in {name}")
         expect("created_at" not in group.attrs, f"a date in {name}")
         for axis in ("chain", "draw"):
             expect(list(group[axis].values) == list(range(group.sizes[axis])), f"{axis} of {name}")
+        for axis in set(group.dims) - {"chain", "draw"}:
+            expect(all(isinstance(label, str) for label in group[axis].values), f"labels of {axis}")
+    if len(sampled) == 2:
+        check_design(data)
+
+
+def check_design(data):
+    """What a fit holds besides its draws: statistics of the sampler, the setting, the log."""
+    stats = data.sample_stats
+    expect(stats["diverging"].dtype == bool, "diverging is not boolean")
+    for name in ("n_steps", "tree_depth"):
+        if name in stats:
+            expect(stats[name].dtype == np.int64, f"{name} is {stats[name].dtype}")
     constant = data.constant_data
     for axis in ("state", "action", "observation"):
         expect(all(isinstance(label, str) for label in constant[axis].values), f"labels of {axis}")
@@ -49,29 +59,32 @@ def check_types(data):
             expect(len(meanings) == len(codes.attrs["flag_values"]), f"flags of {name}")
     if "log_likelihood" in data.groups():
         choice = data.log_likelihood["choice"]
-        expect(choice.dims[2] in ("trajectory", "decision"), "dimensions of choice")
+        expect(choice.dims[2] in ("trajectory", "decision", "person"), "dimensions of choice")
         expect(all(isinstance(label, str) for label in choice[choice.dims[2]].values), "units")
 
 
+def entries(name, variable):
+    """The combinations of the labels along a variable's axes."""
+    labels = [[str(label) for label in variable[axis].values] for axis in variable.dims[2:]]
+    return [f"{name}[{','.join(one)}]" for one in itertools.product(*labels)]
+
+
 def quantities(data):
-    """Exact names with their draws over (chain, draw): of an array, one an entry in the order of its attribute."""
-    for variable in data.posterior.values():
+    """Exact names with their draws over (chain, draw): of an array, one an entry, of others the long name."""
+    for short, variable in data.posterior.items():
         flat = variable.values.reshape(variable.shape[:2] + (-1,))
-        names = np.atleast_1d(variable.attrs.get("entries", variable.attrs["long_name"]))
+        names = entries(short, variable) if variable.dims[2:] else [variable.attrs.get("long_name", short)]
         for i, name in enumerate(names):
             yield str(name), flat[:, :, i]
 
 
 def check_arrays(data):
-    """An array has a label for each place along its axes, and the entries are their combinations."""
+    """Draws come first, and the exact names that an array carries are the combinations of its labels."""
     for name, variable in data.posterior.items():
-        axes = variable.dims[2:]
-        if not axes:
-            continue
         expect(variable.dims[:2] == ("chain", "draw"), f"dimensions of {name}")
-        labels = [[str(label) for label in variable[axis].values] for axis in axes]
-        expected = [f"{name}[{','.join(one)}]" for one in itertools.product(*labels)]
-        expect(expected == [str(one) for one in variable.attrs["entries"]], f"entries of {name}: {expected}")
+        if "entries" in variable.attrs:
+            expected = entries(name, variable)
+            expect(expected == [str(one) for one in variable.attrs["entries"]], f"entries of {name}: {expected}")
 
 
 def summarise(data):
@@ -125,8 +138,10 @@ def main(path, csv):
     for name in data.groups():
         expect(data[name].equals(other[name]), f"engines disagree on {name}")
     answer = {"groups": data.groups(), "attributes": {k: str(v) for k, v in data.posterior.attrs.items()}}
+    answer["axes"] = {name: variable.dims[2:] for name, variable in data.posterior.items()}
     answer["summary"] = summarise(data)
-    if "log_likelihood" in data.groups():
+    # Leaving out a person takes all that their own numbers are known by: importance weights say nothing.
+    if "log_likelihood" in data.groups() and "person" not in data.log_likelihood.dims:
         answer["loo"] = leave_one_out(data)
     az.plot_trace(data)
     matplotlib.pyplot.close("all")
