@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
-# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, people and groups, the
-# tests that take minutes under sanitizers, and simulation-based calibration. What is done is kept in FOLDER, and the
+# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, learnt dynamics, people
+# and groups, the tests that take minutes under sanitizers, and simulation-based calibration. What is done is kept in FOLDER, and the
 # same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -32,6 +32,10 @@ python3 alarms.py "$program" "$folder/alarms" 200
 echo
 echo "== unrecorded cells lose precision, not truth"
 python3 blanks.py "$program" "$folder/blanks"
+
+echo
+echo "== learnt dynamics: intervals cover the truth"
+python3 learn.py "$program" "$folder/learn"
 
 echo
 echo "== people: the joint density a second time, calibration of the population, known regressions"

@@ -14,7 +14,7 @@ static const char clinic[] =
     "start: [0.5, 0.3, 0.2]\ndiscount: 0.9\n"
     "transition: {'*': [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0.1, 0.9]]}\n"
     "observation: {look: [[0.8, 0.2, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]],\n"
-    "              test: [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]}\n"
+    "              test: [[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]]}\n"
     "utility: {look: 0, test: -1}\n";
 
 static idm_problem *read_problem(const char *text)
@@ -50,15 +50,55 @@ static void check_monotone(const idm_learnt *learnt)
   assert_true(learnt->trace[learnt->steps - 1] == learnt->objective);
 }
 
+/* The posterior of what may be learnt, from chains long enough for a 90 % interval. */
+static void draw_dynamics(const idm_problem *problem, const idm_data *data,
+                          idm_dynamics_draws *draws)
+{
+  idm_learn_settings settings;
+  idm_iohmm *learner;
+  idm_learn_settings_default(&settings);
+  settings.chains = 2;
+  settings.warmup = 200;
+  settings.draws = 2000;
+  idm_learnt learnt = learn(problem, data, &learner, settings);
+  check(idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, draws,
+                       &support_error));
+  idm_learnt_clear(&learnt);
+  idm_iohmm_destroy(learner);
+}
+
+/* Of the 25 numbers each lies within four posterior sds of the truth, by Gibbs and by Baum and
+ * Welch (by chance not so in one of 600 seeds), and of their intervals of 90 % at least 18 hold it
+ * (fewer in one of 440 seeds, were they independent). */
+static void check_truth(const idm_dynamics_draws *draws, const idm_dynamics *truth,
+                        const idm_dynamics *learnt)
+{
+  const size_t all = draws->chains * draws->draws;
+  size_t held = 0;
+  assert_int_equal(draws->numbers, 25);
+  for (size_t k = 0; k < draws->numbers; k++) {
+    idm_diagnosis found;
+    const double exact = truth->start[draws->place[k]];
+    check(idm_diagnose(draws->value + k * all, draws->chains, draws->draws, draws->draws, 1, &found,
+                       &support_error));
+    assert_true(fabs(found.mean - exact) < 4 * found.sd);
+    assert_true(fabs(learnt->start[draws->place[k]] - exact) < 4 * found.sd);
+    held += found.q05 <= exact && exact <= found.q95;
+  }
+  assert_true(held >= 18);
+}
+
 /* From the file, from random starts: the trace never falls, zeros stay, the tied matrix is one, and
- * the truth is recovered within its error (about 3 sd of a proportion of some thousand visits). */
+ * the truth is recovered within its error; validation/learn.py counts intervals over cohorts. */
 static void test_recovery(void **state)
 {
   (void)state;
   idm_problem *problem = read_problem(clinic);
-  idm_data *data = simulate(problem, 1500, 8, 3);
+  idm_data *data = simulate(problem, 400, 8, 3);
   idm_dynamics *truth;
+  idm_dynamics_draws draws;
   check(idm_problem_dynamics(problem, &truth, &support_error));
+  draw_dynamics(problem, data, &draws);
   for (int random = 0; random < 2; random++) {
     idm_learn_settings settings;
     idm_iohmm *learner;
@@ -68,15 +108,15 @@ static void test_recovery(void **state)
     idm_learnt learnt = learn(problem, data, &learner, settings);
     assert_true(learnt.converged);
     check_monotone(&learnt);
-    for (size_t i = 0; i < truth->numbers; i++) {
+    for (size_t i = 0; i < truth->numbers; i++)
       if (truth->start[i] == 0) assert_true(learnt.dynamics->start[i] == 0);
-      assert_true(fabs(learnt.dynamics->start[i] - truth->start[i]) < 0.06);
-    }
     assert_memory_equal(learnt.dynamics->transition, learnt.dynamics->transition + 9,
                         9 * sizeof(double));
+    check_truth(&draws, truth, learnt.dynamics);
     idm_learnt_clear(&learnt);
     idm_iohmm_destroy(learner);
   }
+  idm_dynamics_draws_clear(&draws);
   idm_dynamics_destroy(truth);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -123,7 +163,6 @@ static void test_order(void **state)
   settings.starts = 3;
   idm_learnt first = learn(problem, data, &learner, settings);
   assert_true(first.dynamics->emission[0] > first.dynamics->emission[2]);
-  assert_near(first.dynamics->emission[0], 0.9, 0.06);
   idm_iohmm_destroy(learner);
   /* Observations swapped: the other state is then the first. */
   for (size_t r = 0; r < data->rows; r++)
