@@ -1,0 +1,198 @@
+/* Memory that runs out in chains, fits, their verdict and what is made of them. */
+#include <string.h>
+
+#include "allocation/heap_support.h"
+#include "allocation/setup_support.h"
+
+static idm_status normal(void *context, const double *x, double *log_density, double *opt_gradient,
+                         idm_error *opt_error)
+{
+  (void)context;
+  (void)opt_error;
+  *log_density = -0.5 * (x[0] * x[0] + x[1] * x[1]);
+  for (size_t i = 0; opt_gradient && i < 2; i++) opt_gradient[i] = -x[i];
+  return IDM_OK;
+}
+
+static idm_status run_chains(const void *argument, idm_error *error)
+{
+  const idm_target target[] = {{2, true, NULL, normal}, {2, true, NULL, normal}};
+  idm_chains_settings settings = {.sampler = argument, .chains = 2, .draws = 4, .threads = 1};
+  idm_sampler_settings_default(&settings.kernel);
+  settings.kernel.warmup = 4;
+  idm_chains *chains = GARBAGE;
+  char *bytes = NULL;
+  size_t length;
+  idm_status status = idm_chains_create(&settings, 2, &chains, error);
+  assert_result(status, chains);
+  for (size_t i = 0; i < 2 && status == IDM_OK; i++)
+    status = idm_chains_start(chains, i, &target[i], (double[]){0.1, 0.2}, NULL, NULL, error);
+  if (status == IDM_OK) status = idm_chains_run(chains, target, NULL, NULL, error);
+  if (status == IDM_OK) {
+    bytes = GARBAGE;
+    status = idm_chains_save(chains, 1, &bytes, &length, error);
+    assert_result(status, bytes);
+  }
+  if (status == IDM_OK) status = idm_chains_load(chains, 1, bytes, length, error);
+  free(bytes);
+  idm_chains_destroy(chains);
+  return status;
+}
+
+static void test_chains(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_sampler_at(i); i++)
+    every_failure(idm_sampler_at(i)->name, run_chains, idm_sampler_at(i), succeeds);
+}
+
+static idm_status parameters(const void *argument, idm_error *error)
+{
+  idm_parameters *p = GARBAGE;
+  const idm_status status = idm_parameters_create(argument, &p, error);
+  assert_result(status, p);
+  idm_parameters_destroy(p);
+  return status;
+}
+
+static void test_parameters(void **state)
+{
+  (void)state;
+  static const char *const free_texts[] = {
+      "alpha, beta, eta", "{utility: {entries: {cost: [monitor], d: [declare_healthy.healthy]}}}",
+      "model_prior, action_prior, discount", "utility"};
+  for (size_t i = 0; i < sizeof free_texts / sizeof free_texts[0]; i++) {
+    idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+    check(idm_problem_free(problem, free_texts[i], &support_error));
+    every_failure(free_texts[i], parameters, problem, succeeds);
+    idm_problem_destroy(problem);
+  }
+}
+
+static idm_status free_blocks(const void *argument, idm_error *error)
+{
+  idm_problem *problem = NULL;
+  idm_status status = idm_problem_read("example:diag", &problem, NULL, error);
+  if (status == IDM_OK) status = idm_problem_free(problem, argument, error);
+  idm_problem_destroy(problem);
+  return status;
+}
+
+static void test_free_blocks(void **state)
+{
+  (void)state;
+  every_failure("--free alpha,eta", free_blocks, "alpha,eta", succeeds);
+  every_failure("--free, entries", free_blocks,
+                "{utility: {entries: {cost: [monitor], d: [declare_healthy.healthy]}}}", succeeds);
+}
+
+static idm_status fit(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  const idm_fit_settings settings = few("");
+  idm_posterior *posterior = GARBAGE;
+  const idm_status status =
+      f->inverse->fit(f->problem, f->data, &settings, NULL, &posterior, NULL, error);
+  assert_result(status, posterior);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+static idm_status assess(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  idm_assessment *assessment = GARBAGE;
+  const idm_status status = idm_assess(f->problem, f->data, f->posterior, 1, &assessment, error);
+  assert_result(status, assessment);
+  idm_assessment_destroy(assessment);
+  return status;
+}
+
+static void test_fit(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  for (size_t i = 0; idm_inverse_at(i); i++) {
+    f.inverse = idm_inverse_at(i);
+    every_failure(f.inverse->name, fit, &f, succeeds);
+  }
+  every_failure("assess", assess, &f, recovers);
+  close_fit(&f);
+}
+
+/* Notes may be lost; what is written is whole. */
+static idm_status explain(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  idm_notes notes = {0};
+  idm_explanation *explanation = GARBAGE;
+  idm_status status =
+      idm_explain(f->problem, f->posterior, f->data, NULL, &explanation, &notes, error);
+  assert_result(status, explanation);
+  if (status == IDM_OK)
+    status = idm_explanation_write_csv(explanation, f->data, f->problem->setting, -1,
+                                       in_folder("out"), error);
+  idm_explanation_destroy(explanation);
+  idm_notes_clear(&notes);
+  return status;
+}
+
+static idm_status explain_by_problem(const void *argument, idm_error *error)
+{
+  fitted f = *(const fitted *)argument;
+  f.posterior = NULL;
+  return explain(&f, error);
+}
+
+static void test_explain(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  every_failure("explain by draws", explain, &f, recovers);
+  fail_one_by_one("explain by the problem", explain_by_problem, &f, true, recovers, 3);
+  close_fit(&f);
+}
+
+static idm_status calibrate(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  idm_calibration_settings settings;
+  idm_calibration_settings_default(&settings);
+  settings.replications = 1;
+  settings.trajectories = 2;
+  settings.steps = 3;
+  settings.threads = 1;
+  settings.fit = few("");
+  settings.fit.draws = 500; /* enough at the first try */
+  settings.fit.warmup = 100;
+  idm_calibration *calibration = GARBAGE;
+  idm_status status = idm_calibration_create(f->problem, &settings, &calibration, error);
+  assert_result(status, calibration);
+  if (status == IDM_OK) status = idm_calibration_run(calibration, NULL, NULL, error);
+  idm_calibration_destroy(calibration);
+  return status;
+}
+
+static void test_calibration(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  /* Each takes a while, and the parts are tried above: one in seven here. */
+  fail_one_by_one("calibration", calibrate, &f, true, recovers, 7);
+  fail_one_by_one("calibration", calibrate, &f, false, recovers, 5);
+  close_fit(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_wrappers_are_linked),
+      cmocka_unit_test(test_chains),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_free_blocks),
+      cmocka_unit_test(test_fit),
+      cmocka_unit_test(test_explain),
+      cmocka_unit_test(test_calibration),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
