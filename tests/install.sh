@@ -32,6 +32,11 @@ for example in "$source"/examples/*.yaml; do
   "$program" convert "$prefix/share/idm/examples/$name" "$work/example.yaml" 2>/dev/null ||
     fail "the installed examples/$name is not read"
 done
+for file in "$source"/examples/*/*.*; do
+  name=${file#"$source"/}
+  cmp -s "$file" "$prefix/share/idm/$name" || fail "$name is not installed"
+  [ ! -x "$file" ] || [ -x "$prefix/share/idm/$name" ] || fail "$name is not installed as a program"
+done
 for page in idm $("$program" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/idm-\1/p'); do
   [ -s "$prefix/share/man/man1/$page.1" ] || fail "the man page $page.1 is not installed"
 done
