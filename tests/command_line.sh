@@ -564,6 +564,14 @@ test_tables() {
   holds "config.yaml lists both files" [ "$(grep -cE '(even|odd).csv' joined/config.yaml)" -eq 2 ]
   holds "config.yaml keeps the condition" grep -qF 'where: "trajectory!=1"' joined/config.yaml
   fails 2 '--where cannot change it' fit --resume -o joined --where trajectory=2
+  succeeds score joined even.csv odd.csv
+  mv out by-run.txt
+  succeeds score joined even.csv odd.csv --where 'trajectory!=1'
+  holds "a run scores the rows that it was fitted to" cmp -s out by-run.txt
+  succeeds score joined even.csv odd.csv --where trajectory=1
+  holds "--where takes the place of the run's own" grep -qF ' 1 trajectory,' out
+  succeeds explain joined even.csv odd.csv
+  holds "a run explains the rows that it was fitted to" says 'rows are those that the run was fitted to'
   run fit joined/config.yaml -o again --overwrite
   holds "the same request gives the same answer" cmp -s joined/summary.json again/summary.json
   # shellcheck disable=SC2086 # several options

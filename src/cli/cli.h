@@ -126,6 +126,9 @@ idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem
 /* The arguments from `first` on as paths, one a line, and the conditions of --where likewise. */
 idm_status cli_data_paths(cli_call *call, int first, char *paths, size_t size);
 idm_status cli_where(cli_call *call, char *where, size_t size);
+/* The same, or where --where is not given what a run was fitted to, with a note. */
+idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char *where,
+                            size_t size);
 /* Refuse a problem whose utilities come from columns where there is no data. */
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */

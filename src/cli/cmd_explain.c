@@ -492,10 +492,14 @@ static idm_status read_settings(cli_call *call, const idm_setting *setting, cons
 static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
   char paths[sizeof((idm_request *)0)->data];
+  char where[sizeof((idm_request *)0)->where];
+  const idm_request *opt_request = subject->posterior ? &subject->request : NULL;
   idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
-  if (status == IDM_OK && subject->posterior)
-    status = idm_request_check_log(&subject->request, paths, &call->error);
-  return status == IDM_OK ? cli_read_data(call, paths, subject->problem, 0, ret_data) : status;
+  if (status == IDM_OK && opt_request)
+    status = idm_request_check_log(opt_request, paths, &call->error);
+  if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
+  return status == IDM_OK ? cli_read_log(call, paths, where, subject->problem, 0, ret_data)
+                          : status;
 }
 
 static idm_status put_out(const explained *x)
@@ -583,7 +587,9 @@ const cli_command cli_explain = {
         "would\n"
         "have, and for every agent its reaction to evidence, its weight of the base rate, its "
         "noise. A RUN\n"
-        "gives means and 5 % and 95 % quantiles over its draws.",
+        "gives means and 5 % and 95 % quantiles over its draws, and reads the rows that it was "
+        "fitted to\n"
+        "unless --where says otherwise.",
     .options = options,
     .run = run,
 };

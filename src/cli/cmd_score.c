@@ -119,7 +119,7 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
     const idm_design_request who = {.by = by_of(opt_request)};
     status = idm_design_columns(problem, &who, &keep, &call->error);
   }
-  if (status == IDM_OK) status = cli_where(call, where, sizeof where);
+  if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
   if (status == IDM_OK)
     status = cli_read_log_with(
         call, paths, where, problem,
@@ -224,19 +224,16 @@ const cli_command cli_score = {
     .summary = "Score a log: its log-likelihood under an agent",
     .description =
         "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
-        "log-probability of each recorded decision among the actions open at that step. Forced "
-        "decisions\n"
-        "and unrecorded ones add nothing but are filtered; none is dropped in silence. A RUN "
-        "scores by "
-        "its\n"
-        "posterior: the log of each trajectory's probability, averaged over the draws; one of "
-        "people\n"
-        "(--by, --each) scores everybody by their own draws. The "
-        "surprise of "
-        "--trials\n"
-        "is -log p(x|z,u) under the agent's own models, weighed as it weighs them; what was not "
-        "recorded is\n"
-        "averaged over.",
+        "log-probability of each recorded decision among the actions open at that step. Forced\n"
+        "decisions and unrecorded ones add nothing but are filtered; none is dropped in silence.\n"
+        "A RUN scores by its posterior: the log of each trajectory's probability, averaged over "
+        "the\n"
+        "draws; one of people (--by, --each) scores everybody by their own draws. A RUN that was\n"
+        "fitted with --where reads the same rows here, unless --where says otherwise. The "
+        "surprise\n"
+        "of --trials is -log p(x|z,u) under the agent's own models, weighed as it weighs them; "
+        "what\n"
+        "was not recorded is averaged over.",
     .options = options,
     .run = run,
 };

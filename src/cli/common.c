@@ -158,6 +158,18 @@ idm_status cli_where(cli_call *call, char *where, size_t size)
   return status;
 }
 
+idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char *where,
+                            size_t size)
+{
+  if (!opt_request || !opt_request->where[0] || cli_given(call, "where"))
+    return cli_where(call, where, size);
+  snprintf(where, size, "%s", opt_request->where);
+  idm_notes_add(&call->notes,
+                "rows are those that the run was fitted to, by its own --where; give --where to "
+                "read others");
+  return IDM_OK;
+}
+
 void cli_request_defaults(cli_settings *settings)
 {
   idm_request_default(&settings->request);
