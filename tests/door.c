@@ -93,13 +93,6 @@ static const char four_states[] =
     "agent: {alpha: 1, beta: 2, eta: 0.1, resolution: 4}\n"
     "free: [alpha, eta]\n";
 
-static idm_problem *parse(const char *yaml)
-{
-  idm_problem *problem;
-  check(idm_problem_parse_yaml(yaml, strlen(yaml), "door", &problem, NULL, &support_error));
-  return problem;
-}
-
 static void describe(const void *content, char *buffer, size_t size)
 {
   (void)content;
@@ -109,7 +102,7 @@ static void describe(const void *content, char *buffer, size_t size)
 static void make(fixture *f, const char *yaml)
 {
   f->yaml = yaml;
-  f->problem = parse(yaml);
+  f->problem = support_yaml(yaml);
   f->workspace = support_plan(f->problem, NULL);
   f->data =
       support_simulate(f->problem, (idm_simulation){.trajectories = 6, .steps = 5, .seed = 3});
@@ -151,7 +144,7 @@ static void make(fixture *f, const char *yaml)
   support_path(f->path);
   check(idm_file_create(f->path, &f->file, &support_error));
   check(idm_intake_create(1, 1, &f->intake, &support_error));
-  f->own_problem = parse(yaml);
+  f->own_problem = support_yaml(yaml);
   idm_learn_settings_default(&f->learn_settings);
   f->learn_settings.threads = 1;
   f->learn_settings.draws = 2;
@@ -222,7 +215,7 @@ static void prepare(fixture *f, const char *what)
   print_message("  %s\n", what);
   for (fixture *each = f; each; each = each->other) {
     idm_problem_destroy(each->own_problem);
-    each->own_problem = parse(each->yaml);
+    each->own_problem = support_yaml(each->yaml);
     each->own_request = each->request;
     for (size_t i = 0; i < sizeof each->number / sizeof each->number[0]; i++) each->number[i] = 0.5;
   }

@@ -268,6 +268,21 @@ void support_codes(idm_problem *problem, const char *word)
   }
 }
 
+idm_problem *support_yaml(const char *text)
+{
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "test.yaml", &problem, NULL, &support_error));
+  return problem;
+}
+
+void support_expect_place(const idm_error *error, long line, long column, const char *words)
+{
+  if (!strstr(error->message, words)) fail_msg("'%s' lacks '%s'", error->message, words);
+  if (error->line != line || error->column != column)
+    fail_msg("'%s' at %ld:%ld, expected %ld:%ld", error->message, error->line, error->column, line,
+             column);
+}
+
 int support_set_up(void **state)
 {
   idm_problem *problem = support_labels_problem(2, 3, 2);

@@ -50,6 +50,10 @@ void support_distribution(idm_random *random, double *p, size_t count);
 void support_redraw(idm_theta *theta, size_t id, idm_random *random);
 /* Fail unless a descriptor says one thing: its parts agree with each other. */
 void support_legal_block(const idm_block_info *info);
+/* A problem from YAML text. */
+idm_problem *support_yaml(const char *text);
+/* An error of input: its words, and where it says that it is. */
+void support_expect_place(const idm_error *error, long line, long column, const char *words);
 /* Data from CSV text. */
 idm_data *support_data(const idm_problem *problem, const char *csv);
 /* Data scored through the tree of histories that the workspace's behaviour tells apart. */

@@ -14,32 +14,38 @@ static const char problem_text[] =
     "observation: {'*': [[0.8, 0.2, 0], [0.3, 0.7, 0]]}\nutility: {look: -1, stop: 0}\n"
     "data: {trajectory: id, time: t}\n";
 
-static idm_problem *parse(const char *text)
-{
+typedef struct look {
   idm_problem *problem;
-  check(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &support_error));
-  return problem;
+  idm_data *data;
+  idm_lint *lint;
+} look;
+
+/* A look at a log, with a column of states or without. */
+static look open_look(const char *text, const char *log, const char *opt_states)
+{
+  const idm_csv_options options = {.keep = &opt_states, .keep_count = opt_states != NULL};
+  look l = {.problem = support_yaml(text)};
+  check(idm_data_parse_csv(log, strlen(log), "t.csv", l.problem, &options, &l.data, NULL,
+                           &support_error));
+  check(idm_lint_create(l.problem, l.data, opt_states, &l.lint, &support_error));
+  return l;
 }
 
-static idm_data *read_log(const idm_problem *problem, const char *log, const char *opt_keep)
+static void close_look(look *l)
 {
-  const idm_csv_options options = {.keep = &opt_keep, .keep_count = opt_keep != NULL};
-  idm_data *data;
-  check(idm_data_parse_csv(log, strlen(log), "t.csv", problem, &options, &data, NULL,
-                           &support_error));
-  return data;
+  idm_lint_destroy(l->lint);
+  idm_data_destroy(l->data);
+  idm_problem_destroy(l->problem);
 }
 
 static void test_counts(void **state)
 {
   (void)state;
-  idm_problem *problem = parse(problem_text);
-  idm_data *data = read_log(problem,
-                            "id,t,action,observation\n1,1,look,x\n1,2,look,y\n1,3,stop,\n"
-                            "2,1,look,\n3,1,,x\n3,2,look,y\n",
-                            NULL);
-  idm_lint *lint;
-  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  look l = open_look(problem_text,
+                     "id,t,action,observation\n1,1,look,x\n1,2,look,y\n1,3,stop,\n"
+                     "2,1,look,\n3,1,,x\n3,2,look,y\n",
+                     NULL);
+  const idm_lint *lint = l.lint;
   assert_int_equal(lint->action[0], 4);
   assert_int_equal(lint->action[1], 1);
   assert_int_equal(lint->action_missing, 1);
@@ -54,21 +60,17 @@ static void test_counts(void **state)
   assert_int_equal(lint->unfiltered, 2);
   assert_int_equal(lint->impossibles, 0);
   assert_int_equal(lint->states, IDM_LINT_POSTERIOR);
-  idm_lint_destroy(lint);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  close_look(&l);
 }
 
 /* Expected counts against the sum over all paths of hidden states. */
 static void test_expectation(void **state)
 {
   (void)state;
-  idm_problem *problem = parse(problem_text);
-  const idm_setting *setting = problem->setting;
-  idm_data *data =
-      read_log(problem, "id,t,action,observation\n1,1,look,x\n1,2,look,\n1,3,look,y\n", NULL);
-  idm_lint *lint;
-  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  look l =
+      open_look(problem_text, "id,t,action,observation\n1,1,look,x\n1,2,look,\n1,3,look,y\n", NULL);
+  const idm_lint *lint = l.lint;
+  const idm_setting *setting = l.problem->setting;
   double total = 0;
   double start[2] = {0};
   double transition[4] = {0};
@@ -79,14 +81,14 @@ static void test_expectation(void **state)
     double p = setting->start[s[0]];
     for (size_t t = 0; t < 3; t++) {
       p *= setting->transition[s[t] * 2 + s[t + 1]];
-      const int32_t x = data->observation[t];
+      const int32_t x = l.data->observation[t];
       if (x >= 0) p *= setting->emission[s[t + 1] * 3 + (size_t)x];
     }
     total += p;
     start[s[0]] += p;
     for (size_t t = 0; t < 3; t++) {
       transition[s[t] * 2 + s[t + 1]] += p;
-      const int32_t x = data->observation[t];
+      const int32_t x = l.data->observation[t];
       if (x >= 0) emission[s[t + 1] * 3 + (size_t)x] += p;
     }
   }
@@ -102,21 +104,17 @@ static void test_expectation(void **state)
               1e-14);
   assert_near(lint->seen[0], 1, 0);
   assert_near(lint->seen[1], 1, 0);
-  idm_lint_destroy(lint);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  close_look(&l);
 }
 
 static void test_column_of_states(void **state)
 {
   (void)state;
-  idm_problem *problem = parse(problem_text);
-  idm_data *data = read_log(problem,
-                            "id,t,action,observation,true\n1,1,look,x,a\n1,2,look,y,b\n"
-                            "1,3,look,x,b\n1,4,look,x,odd\n2,1,look,x,\n",
-                            "true");
-  idm_lint *lint;
-  check(idm_lint_create(problem, data, "true", &lint, &support_error));
+  look l = open_look(problem_text,
+                     "id,t,action,observation,true\n1,1,look,x,a\n1,2,look,y,b\n"
+                     "1,3,look,x,b\n1,4,look,x,odd\n2,1,look,x,\n",
+                     "true");
+  const idm_lint *lint = l.lint;
   assert_int_equal(lint->states, IDM_LINT_COLUMN);
   assert_int_equal(lint->stateless, 2);
   assert_near(lint->start[0], 1, 0);
@@ -124,11 +122,10 @@ static void test_column_of_states(void **state)
   assert_near(lint->transition[1 * 2 + 1], 1, 0); /* b to b */
   assert_near(lint->emission[1 * 3 + 0], 1, 0);   /* b shows x */
   assert_near(lint->emission[1 * 3 + 1], 1, 0);   /* b shows y */
-  idm_lint_destroy(lint);
+  idm_lint *none;
   idm_error error = {0};
-  assert_int_equal(idm_lint_create(problem, data, "nowhere", &lint, &error), IDM_USAGE);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  assert_int_equal(idm_lint_create(l.problem, l.data, "nowhere", &none, &error), IDM_USAGE);
+  close_look(&l);
 }
 
 static void test_impossible(void **state)
@@ -138,25 +135,21 @@ static void test_impossible(void **state)
   snprintf(text, sizeof text, "%s%s", problem_text,
            "models: [{weight: 1}, {weight: 1, observation: {look: [[0.5, 0.2, 0.3], [0.3, 0.7, "
            "0]]}}]\n");
-  idm_problem *problem = parse(text);
-  idm_data *data = read_log(problem,
-                            "id,t,action,observation\n1,1,look,x\n1,2,look,z\n1,3,look,x\n"
-                            "2,1,look,x\n3,1,look,z\n",
-                            NULL);
-  idm_lint *lint;
-  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  look l = open_look(text,
+                     "id,t,action,observation\n1,1,look,x\n1,2,look,z\n1,3,look,x\n"
+                     "2,1,look,x\n3,1,look,z\n",
+                     NULL);
+  const idm_lint *lint = l.lint;
   assert_int_equal(lint->impossibles, 2);
-  assert_int_equal(data->line[lint->impossible[0]], 3);
-  assert_int_equal(data->line[lint->impossible[1]], 6);
+  assert_int_equal(l.data->line[lint->impossible[0]], 3);
+  assert_int_equal(l.data->line[lint->impossible[1]], 6);
   assert_int_equal(lint->allowed[0], 1);
   assert_int_equal(lint->unfiltered, 3);
   assert_near(lint->seen[0], 2, 0);
   double transitions = 0;
   for (size_t i = 0; i < 4; i++) transitions += lint->transition[i];
   assert_near(transitions, 2, 1e-14);
-  idm_lint_destroy(lint);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  close_look(&l);
 }
 
 /* A simulated log shows the frequencies of its own dynamics: 20,000 rows, 5 standard errors. */

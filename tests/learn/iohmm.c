@@ -58,6 +58,22 @@ static void compare(const idm_dynamics *a, const idm_dynamics *b, double toleran
   for (size_t i = 0; i < a->numbers; i++) assert_near(a->start[i], b->start[i], tolerance);
 }
 
+/* Steps of both from the same dynamics, with the likelihood before each. */
+static void step_beside_textbook(cohort *c, bool before, const int tie[4], int steps)
+{
+  idm_dynamics *plain;
+  check(idm_problem_dynamics(c->problem, &plain, &support_error));
+  for (int step = 0; step < steps; step++) {
+    double log_likelihood, objective;
+    check(idm_iohmm_log_likelihood(c->learner, c->truth, &log_likelihood, NULL, &support_error));
+    assert_near(log_likelihood, textbook_expect(c->data, plain, before, NULL), 1e-12);
+    check(idm_iohmm_step(c->learner, 1.1, c->truth, &objective, &support_error));
+    textbook_step(c->data, plain, before, 1.1, tie);
+    compare(c->truth, plain, 1e-11);
+  }
+  idm_dynamics_destroy(plain);
+}
+
 /* Likelihood and steps, with what is seen after the action or before it, tied or not, with blanks.
  */
 static void test_textbook(void **state)
@@ -67,17 +83,7 @@ static void test_textbook(void **state)
     const bool before = k & 1, tied = k & 2;
     cohort c = make_cohort(before, tied, 40, 1 + (size_t)k, k & 4 ? 0.3 : 0);
     const int tie[4] = {0, tied ? 0 : 1, 0, 1};
-    idm_dynamics *plain;
-    check(idm_problem_dynamics(c.problem, &plain, &support_error));
-    for (int step = 0; step < 4; step++) {
-      double log_likelihood, objective;
-      check(idm_iohmm_log_likelihood(c.learner, c.truth, &log_likelihood, NULL, &support_error));
-      assert_near(log_likelihood, textbook_expect(c.data, plain, before, NULL), 1e-12);
-      check(idm_iohmm_step(c.learner, 1.1, c.truth, &objective, &support_error));
-      textbook_step(c.data, plain, before, 1.1, tie);
-      compare(c.truth, plain, 1e-11);
-    }
-    idm_dynamics_destroy(plain);
+    step_beside_textbook(&c, before, tie, 4);
     drop_cohort(&c);
   }
 }
@@ -126,16 +132,7 @@ static void test_start_beliefs(void **state)
   for (size_t t = 0; t < 10; t++) c.data->start[t] = 0;
   idm_iohmm_destroy(c.learner);
   check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
-  double log_likelihood, objective;
-  const int tie[4] = {0, 0, 0, 1};
-  idm_dynamics *plain;
-  check(idm_problem_dynamics(c.problem, &plain, &support_error));
-  check(idm_iohmm_log_likelihood(c.learner, c.truth, &log_likelihood, NULL, &support_error));
-  assert_near(log_likelihood, textbook_expect(c.data, plain, false, NULL), 1e-12);
-  check(idm_iohmm_step(c.learner, 1.1, c.truth, &objective, &support_error));
-  textbook_step(c.data, plain, false, 1.1, tie);
-  compare(c.truth, plain, 1e-11);
-  idm_dynamics_destroy(plain);
+  step_beside_textbook(&c, false, (const int[]){0, 0, 0, 1}, 1);
   drop_cohort(&c);
 }
 

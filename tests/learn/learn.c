@@ -17,13 +17,6 @@ static const char clinic[] =
     "              test: [[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]]}\n"
     "utility: {look: 0, test: -1}\n";
 
-static idm_problem *read_problem(const char *text)
-{
-  idm_problem *problem;
-  check(idm_problem_parse_yaml(text, strlen(text), "clinic.yaml", &problem, NULL, &support_error));
-  return problem;
-}
-
 static idm_data *simulate(const idm_problem *problem, size_t trajectories, size_t rows,
                           uint64_t seed)
 {
@@ -93,7 +86,7 @@ static void check_truth(const idm_dynamics_draws *draws, const idm_dynamics *tru
 static void test_recovery(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(clinic);
+  idm_problem *problem = support_yaml(clinic);
   idm_data *data = simulate(problem, 400, 8, 3);
   idm_dynamics *truth;
   idm_dynamics_draws draws;
@@ -126,7 +119,7 @@ static void test_recovery(void **state)
 static void test_hold(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(clinic);
+  idm_problem *problem = support_yaml(clinic);
   idm_data *data = simulate(problem, 200, 5, 4);
   problem->setting->start[0] = 0.2;
   problem->setting->start[2] = 0.5;
@@ -154,7 +147,7 @@ static const char two[] =
 static void test_order(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(two);
+  idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 800, 6, 5);
   idm_learn_settings settings;
   idm_iohmm *learner;
@@ -182,7 +175,7 @@ static void test_order(void **state)
 static void test_alike(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(two);
+  idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 20, 4, 6);
   idm_iohmm *learner;
   idm_learnt learnt;
@@ -205,7 +198,7 @@ static void test_alike(void **state)
 static void test_folds(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(two);
+  idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 600, 6, 7);
   const size_t states[] = {1, 2, 3};
   idm_held_out held_out[3];
@@ -231,7 +224,7 @@ static const char seen[] =
 static void test_draws(void **state)
 {
   (void)state;
-  idm_problem *problem = read_problem(seen);
+  idm_problem *problem = support_yaml(seen);
   idm_data *data = simulate(problem, 30, 4, 8);
   for (size_t r = 0; r < data->rows; r++)
     if (data->observation[r] == IDM_MISSING) data->observation[r] = 0;
@@ -299,7 +292,7 @@ static void test_hidden_draws(void **state)
 {
   (void)state;
   enum { points = 100000 };
-  idm_problem *problem = read_problem(two);
+  idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 12, 4, 9);
   idm_learn_settings settings;
   idm_iohmm *learner;

@@ -8,11 +8,10 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/pareto.h"
+#include "invert/posterior.h"
 
 /* Vehtari et al. (2024): above this importance weights are not to be relied upon. */
 static const double most_shape = 0.7;
-/* Below this share of effective weight the draws are not those of the posterior. */
-static const double fair_share = 0.5;
 
 /* Mean and Cholesky factor of the covariance of the draws: those of the approximation, up to the
  * error of a sample. False where there is none. */
@@ -75,12 +74,12 @@ idm_status idm_judge_approximation(const idm_posterior *p, idm_assessment *a, id
     share = effective_share(weight, count);
     status = idm_pareto_shape(weight, count, &shape, opt_error);
   }
-  if (status == IDM_OK && (!(share >= fair_share) || shape > most_shape))
+  if (status == IDM_OK && (!(share >= IDM_FAIR_SHARE) || shape > most_shape))
     idm_notes_add(&a->failures,
                   "the normal approximation is not the posterior: weighed by it %.0f %% of the "
                   "draws are effective, fewer than %.0f, or their weights are too unequal (Pareto "
                   "k %.2f, to be at most %.1f); use --inverse bayes",
-                  100 * share, 100 * fair_share, shape, most_shape);
+                  100 * share, 100 * IDM_FAIR_SHARE, shape, most_shape);
   free(weight);
   free(scratch);
   return status;

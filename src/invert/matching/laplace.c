@@ -9,11 +9,9 @@
 #include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
+#include "invert/posterior.h"
 
 extern const idm_inverse idm_inverse_laplace; /* registered below */
-
-/* Below this share of effective weight the approximation is not the posterior. */
-static const double fair_share = 0.5;
 
 /* log weights of the draws: how they add up to an effective number. */
 typedef struct weighing {
@@ -97,7 +95,7 @@ static idm_status draw_all(const fit *f, const start *peak, idm_posterior *p, id
     idm_notes_add(opt_notes,
                   "the draws are of a normal approximation at the mode; weighed by the posterior "
                   "%.0f %% of them are effective%s",
-                  100 * share, share < fair_share ? ": use --inverse bayes" : "");
+                  100 * share, share < IDM_FAIR_SHARE ? ": use --inverse bayes" : "");
   free(factor);
   free(y);
   return status;

@@ -24,80 +24,62 @@ static bool stop_at_once(void *context, const idm_work *work)
 static void a_watch_stops_it(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
-  idm_data *data = audit_data(problem, (const double[]){0.5, 0.8}, 2, 30);
-  idm_audit_settings settings = audit_settings();
-  idm_groups *groups;
-  idm_audit *audit;
+  audit_case c = audit_open(1.5, 0.5, 0.8, 30, "site");
   double done = 0;
   const idm_fit_watch watch = {.progress = stop_at_once, .context = &done};
-  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  settings.fit.draws = 20000;
+  c.settings.fit.draws = 20000;
+  assert_int_equal(idm_audit_run(c.problem, c.data, c.groups, &c.settings, NULL, &watch, &c.audit,
+                                 &support_error),
+                   IDM_UNTRUSTED);
+  assert_null(c.audit);
+  audit_close(&c);
+}
+
+static void expect_refusal(audit_case *c, const char *words)
+{
+  idm_error error = {0};
   assert_int_equal(
-      idm_audit_run(problem, data, groups, &settings, NULL, &watch, &audit, &support_error),
-      IDM_UNTRUSTED);
-  assert_null(audit);
-  idm_groups_destroy(groups);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+      idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, NULL, &c->audit, &error),
+      IDM_INPUT);
+  assert_non_null(strstr(error.message, words));
 }
 
 static void other_priors_are_refused(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
-  idm_data *data = audit_data(problem, (const double[]){0.5, 0.8}, 2, 5);
-  const idm_audit_settings settings = audit_settings();
-  idm_groups *groups;
-  idm_audit *audit;
-  idm_error error = {0};
-  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  check(idm_problem_free(problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
+  audit_case c = audit_open(1.5, 0.5, 0.8, 5, "site");
+  check(idm_problem_free(c.problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
                          &support_error));
-  assert_int_equal(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &error),
-                   IDM_INPUT);
-  assert_non_null(strstr(error.message, "the free block 'alpha' (prior uniform)"));
+  expect_refusal(&c, "the free block 'alpha' (prior uniform)");
   /* A list of models does not follow dynamics that move. */
-  idm_audit_settings both = settings;
-  both.dynamics = IDM_AUDIT_BY_GROUP;
-  both.fit.draws = 20;
-  check(
-      idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}", &support_error));
-  assert_int_equal(idm_audit_run(problem, data, groups, &both, NULL, NULL, &audit, &error),
-                   IDM_INPUT);
-  assert_non_null(strstr(error.message, "models"));
-  idm_groups_destroy(groups);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  c.settings.dynamics = IDM_AUDIT_BY_GROUP;
+  c.settings.fit.draws = 20;
+  check(idm_problem_free(c.problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}",
+                         &support_error));
+  expect_refusal(&c, "models");
+  audit_close(&c);
 }
 
 /* Both ways are reported: the shift is the difference of the two means. */
 static void dynamics_of_each_group_are_compared_with_those_of_all(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
+  audit_case own = audit_open(1.5, 0.5, 1.5, 60, "site");
   const idm_model_rule rule = {.perturb = {0, 0.1}};
-  check(idm_problem_apply_rule(problem, &rule, &support_error));
-  idm_data *data = audit_data(problem, (const double[]){0.5, 1.5}, 2, 60);
-  idm_audit_settings settings = audit_settings();
-  idm_groups *groups;
-  idm_audit *audit;
-  settings.fit.draws = 100;
-  settings.dynamics = IDM_AUDIT_BY_GROUP;
-  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
-  const idm_audit_contrast *c = &audit->contrast[0];
-  assert_int_equal(audit->dynamics, IDM_AUDIT_BY_GROUP);
+  check(idm_problem_apply_rule(own.problem, &rule, &support_error));
+  own.settings.fit.draws = 100;
+  own.settings.dynamics = IDM_AUDIT_BY_GROUP;
+  check(idm_audit_run(own.problem, own.data, own.groups, &own.settings, NULL, NULL, &own.audit,
+                      &support_error));
+  const idm_audit_contrast *c = &own.audit->contrast[0];
+  assert_int_equal(own.audit->dynamics, IDM_AUDIT_BY_GROUP);
   assert_non_null(c->pooled);
   assert_near(c->number[0].shift, c->number[0].diagnosis.mean - c->pooled[0].diagnosis.mean, 1e-12);
   assert_true(fabs(c->number[0].shift) > 1e-6);
   const bool turned = c->number[0].diagnosis.mean * c->pooled[0].diagnosis.mean < 0;
   if (turned || c->number[0].flagged != c->pooled[0].flagged) assert_true(c->depends);
-  assert_true(isfinite(audit->group[0].number[0].shift));
-  idm_audit_destroy(audit);
-  idm_groups_destroy(groups);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  assert_true(isfinite(own.audit->group[0].number[0].shift));
+  audit_close(&own);
 }
 
 int main(void)

@@ -118,3 +118,19 @@ double audit_look_up(const audit_table *table, double log_alpha)
   const double share = place - (double)at;
   return (1 - share) * table->log_likelihood[at] + share * table->log_likelihood[at + 1];
 }
+
+audit_case audit_open(double sd, double first, double second, size_t cases, const char *column)
+{
+  audit_case c = {.problem = audit_problem(sd), .settings = audit_settings()};
+  c.data = audit_data(c.problem, (const double[]){first, second}, 2, cases);
+  check(idm_groups_by(c.data, column, &c.groups, NULL, &support_error));
+  return c;
+}
+
+void audit_close(audit_case *c)
+{
+  idm_audit_destroy(c->audit);
+  idm_groups_destroy(c->groups);
+  idm_data_destroy(c->data);
+  idm_problem_destroy(c->problem);
+}

@@ -12,6 +12,16 @@ idm_problem *audit_problem(double sd);
 idm_data *audit_data(const idm_problem *problem, const double *alpha, size_t groups, size_t cases);
 /* Settings of a short fit. */
 idm_audit_settings audit_settings(void);
+/* Two groups with the alphas given, and what is made of them. */
+typedef struct audit_case {
+  idm_problem *problem;
+  idm_data *data;
+  idm_groups *groups; /* by a column */
+  idm_audit *audit;   /* NULL until it is run */
+  idm_audit_settings settings;
+} audit_case;
+audit_case audit_open(double sd, double first, double second, size_t cases, const char *column);
+void audit_close(audit_case *c);
 
 /* log L of the members of a set on a grid of log alpha, less its largest. */
 enum { AUDIT_GRID = 1200 };

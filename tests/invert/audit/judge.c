@@ -16,16 +16,11 @@ static void holm_is_that_of_r(void **state)
   for (size_t i = 0; i < 4; i++) assert_near(p[i], adjusted[i], 1e-12);
 }
 
-static idm_audit *audit_of(const idm_problem *problem, const idm_data *data, idm_pool pool)
+static const idm_audit *run(audit_case *c)
 {
-  idm_audit_settings settings = audit_settings();
-  idm_groups *groups;
-  idm_audit *audit;
-  settings.pool = pool;
-  check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
-  idm_groups_destroy(groups);
-  return audit;
+  check(idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, NULL, &c->audit,
+                      &support_error));
+  return c->audit;
 }
 
 static bool says(const idm_audit_group *group, const char *words)
@@ -39,27 +34,24 @@ static bool says(const idm_audit_group *group, const char *words)
 static void little_data_are_the_priors(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(0.2);
-  idm_data *data = audit_data(problem, (const double[]){0.5, 0.5}, 2, 3);
-  idm_audit *audit = audit_of(problem, data, IDM_POOL_NONE);
+  audit_case c = audit_open(0.2, 0.5, 0.5, 3, "site");
+  c.settings.pool = IDM_POOL_NONE;
+  const idm_audit *audit = run(&c);
   for (size_t g = 0; g < 2; g++) {
     assert_int_equal(audit->group[g].verdict, IDM_AUDIT_PRIOR_DRIVEN);
     assert_true(audit->group[g].number[0].contraction < 0.5);
     assert_true(says(&audit->group[g], "hardly narrower than its prior"));
   }
   assert_true(audit->trusted);
-  idm_audit_destroy(audit);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  audit_close(&c);
 }
 
 /* Groups that differ are told apart, with nothing to say against them. */
 static void much_data_identify(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
-  idm_data *data = audit_data(problem, (const double[]){0.5, 2}, 2, 150);
-  idm_audit *audit = audit_of(problem, data, IDM_POOL_PARTIAL);
+  audit_case c = audit_open(1.5, 0.5, 2, 150, "site");
+  const idm_audit *audit = run(&c);
   assert_int_equal(audit->groups, 3);
   assert_string_equal(audit->group[2].name, "all");
   for (size_t g = 0; g < 3; g++) {
@@ -74,44 +66,33 @@ static void much_data_identify(void **state)
   assert_string_equal(audit->contrast[0].group, "b");
   assert_string_equal(audit->contrast[0].against, "a");
   assert_null(audit->contrast[0].pooled);
-  idm_audit_destroy(audit);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  audit_close(&c);
 }
 
 /* Two clinicians who are nothing alike, in one group: a column that goes across them. */
 static void agents_that_differ_fail_their_group(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
-  idm_data *data = audit_data(problem, (const double[]){0.2, 5}, 2, 100);
-  for (size_t t = 0; t < data->trajectories; t++) data->agent[t] = (uint32_t)(t / 100);
-  idm_audit_settings settings = audit_settings();
-  idm_groups *groups;
-  idm_audit *audit;
-  settings.fit.draws = 200;
-  check(idm_groups_by(data, "sex", &groups, NULL, &support_error));
-  check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
+  audit_case c = audit_open(1.5, 0.2, 5, 100, "sex");
+  for (size_t t = 0; t < c.data->trajectories; t++) c.data->agent[t] = (uint32_t)(t / 100);
+  c.settings.fit.draws = 200;
+  const idm_audit *audit = run(&c);
   for (size_t g = 0; g < 2; g++) {
     assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
     assert_true(says(&audit->group[g], "the 2 agents are not alike enough"));
   }
   assert_false(audit->trusted);
-  idm_audit_destroy(audit);
-  idm_groups_destroy(groups);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  audit_close(&c);
 }
 
 /* One group takes the two diagnoses for each other: nothing that is free explains that. */
 static void decisions_that_no_number_explains_fail_their_group(void **state)
 {
   (void)state;
-  idm_problem *problem = audit_problem(1.5);
-  idm_data *data = audit_data(problem, (const double[]){0.5, 0.5}, 2, 60);
-  for (size_t row = 0; row < data->first[60]; row++)
-    if (data->action[row] != 2) data->action[row] = 1 - data->action[row];
-  idm_audit *audit = audit_of(problem, data, IDM_POOL_PARTIAL);
+  audit_case c = audit_open(1.5, 0.5, 0.5, 60, "site");
+  for (size_t row = 0; row < c.data->first[60]; row++)
+    if (c.data->action[row] != 2) c.data->action[row] = 1 - c.data->action[row];
+  const idm_audit *audit = run(&c);
   const idm_audit_group *swapped = &audit->group[0], *right = &audit->group[1];
   assert_int_equal(swapped->verdict, IDM_AUDIT_FAILED);
   assert_true(swapped->misfits.count > 0);
@@ -119,9 +100,7 @@ static void decisions_that_no_number_explains_fail_their_group(void **state)
   assert_int_equal(right->verdict, IDM_AUDIT_IDENTIFIED);
   assert_true(right->log_likelihood > right->rates);
   assert_false(audit->trusted);
-  idm_audit_destroy(audit);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  audit_close(&c);
 }
 
 /* A group of one patient beside two of many: narrow, but by what the others did. */

@@ -5,13 +5,6 @@
 
 #include "support.h"
 
-static idm_problem *parse(const char *yaml)
-{
-  idm_problem *problem;
-  check(idm_problem_parse_yaml(yaml, strlen(yaml), "explain", &problem, NULL, &support_error));
-  return problem;
-}
-
 static idm_explanation *explain(const idm_problem *problem, const idm_data *data)
 {
   idm_explanation *e;
@@ -231,7 +224,7 @@ static void bayes_has_coefficients_of_one(void **state)
 static void overreaction_is_measured(void **state)
 {
   (void)state;
-  idm_problem *problem = parse(TEST("[[0.9, 0.1, 0], [0.1, 0.9, 0]]"));
+  idm_problem *problem = support_yaml(TEST("[[0.9, 0.1, 0], [0.1, 0.9, 0]]"));
   idm_data *data = support_data(problem, "agent,trajectory,action,observation\n"
                                          "p,1,look,x\np,1,look,x\np,1,stop,none\n"
                                          "p,2,look,y\np,2,look,x\np,2,stop,\n"
@@ -275,7 +268,7 @@ static void relabelling_changes_nothing(void **state)
   idm_problem *problem[2];
   idm_data *data[2];
   for (int k = 0; k < 2; k++) {
-    problem[k] = parse(yaml[k]);
+    problem[k] = support_yaml(yaml[k]);
     data[k] = support_data(problem[k], csv);
     e[k] = explain(problem[k], data[k]);
   }
@@ -337,14 +330,14 @@ static void gaps_are_averaged_over(void **state)
 static void the_mean_model_stands_in(void **state)
 {
   (void)state;
-  idm_problem *problem =
-      parse("states: [a, b]\nactions: [look, stop]\nobservations: [x, y]\ndiscount: 0.9\n"
-            "ends: [stop]\nutility: {look: -1, stop: [4, -6]}\nmodels:\n"
-            "  - {transition: {look: identity, stop: uniform}, observation: {'*': [[0.9, 0.1], "
-            "[0.1, 0.9]]}}\n"
-            "  - {transition: {look: identity, stop: uniform}, observation: {'*': [[0.5, 0.5], "
-            "[0.5, 0.5]]}}\n"
-            "agent: {alpha: 2, resolution: 50}\n");
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nactions: [look, stop]\nobservations: [x, y]\ndiscount: 0.9\n"
+      "ends: [stop]\nutility: {look: -1, stop: [4, -6]}\nmodels:\n"
+      "  - {transition: {look: identity, stop: uniform}, observation: {'*': [[0.9, 0.1], "
+      "[0.1, 0.9]]}}\n"
+      "  - {transition: {look: identity, stop: uniform}, observation: {'*': [[0.5, 0.5], "
+      "[0.5, 0.5]]}}\n"
+      "agent: {alpha: 2, resolution: 50}\n");
   idm_data *data = support_data(problem, "agent,action,observation\na,look,x\na,stop,\n");
   idm_notes notes = {0};
   idm_explanation *e;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "idm/problem_file.h"
+#include "support.h"
 
 /* A small problem; a case replaces the line of its key, or adds a line 11. */
 static const char *const base[] = {
@@ -67,10 +68,7 @@ static inline void expect_error(const char *text, long line, long column, const 
   if (status != IDM_INPUT) fail_msg("expected '%s', got status %d from\n%s", words, status, text);
   assert_null(problem);
   assert_string_equal(error.file, "p.yaml");
-  if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
-  if (error.line != line || error.column != column)
-    fail_msg("'%s' at %ld:%ld, expected %ld:%ld", error.message, error.line, error.column, line,
-             column);
+  support_expect_place(&error, line, column, words);
   assert_int_equal(idm_problem_parse_yaml(text, strlen(text), NULL, &problem, NULL, NULL),
                    IDM_INPUT);
 }

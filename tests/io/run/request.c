@@ -271,11 +271,7 @@ static void test_bad_sections(void **state)
       fail_msg("accepted: %s", cases[i].section);
     assert_null(problem);
     assert_string_equal(error.file, config(*state));
-    if (!strstr(error.message, cases[i].words))
-      fail_msg("'%s' lacks '%s'", error.message, cases[i].words);
-    if (error.line != cases[i].line || error.column != cases[i].column)
-      fail_msg("%s'%s' at %ld:%ld, expected %ld:%ld", cases[i].section, error.message, error.line,
-               error.column, cases[i].line, cases[i].column);
+    support_expect_place(&error, cases[i].line, cases[i].column, cases[i].words);
   }
   put(*state, "fit: {}\n");
   idm_problem *problem;
