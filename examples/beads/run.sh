@@ -24,15 +24,14 @@ draw = [d for d, p in zip(range(-12, 6), json.load(sys.stdin)["policy"]["draw"])
 print("bet_high, bet_low %-18s draws at %d to %d" % (sys.argv[1], draw[0], draw[-1]))' "$pay"
 done
 
-# alpha in the unit of the file, or in units of the range of each payoff.
-for unit in absolute range; do
-  say "everybody together, alpha_unit: $unit"
-  "$idm" fit $problem "$log" --free alpha --set alpha_unit=$unit -o "$out/all-$unit" --overwrite
-  for pay in 70 170 7; do
-    "$idm" fit $problem "$log" --free alpha --set alpha_unit=$unit --where reward_high=$pay --inverse map -o "$out/one" --overwrite \
-      2>/dev/null | awk -v pay=$pay '$1 == "alpha" {print "alpha where a high bet pays " pay ": " $2}'
-  done
-done
+# One alpha for everybody, in the unit of the file, or in units of the range of each payoff.
+say "everybody together, alpha_unit: absolute (the maximum alone)"
+"$idm" fit $problem "$log" --free alpha --inverse map -o "$out/all-absolute" --overwrite 2>/dev/null | awk '$1 == "alpha"'
+say "everybody together, alpha_unit: range"
+"$idm" fit $problem "$log" --free alpha --set alpha_unit=range -o "$out/all-range" --overwrite
+
+say "alpha a payoff scheme, in one fit: a condition within every person (170 is the reference)"
+"$idm" fit $problem "$log" --by agent --free alpha --model 'alpha ~ C(reward_high)' --draws 500 --warmup 300 -o "$out/by-pay" --overwrite
 
 # held NAME OPTIONS...: log-loss of each payoff scheme, fitted on the two others.
 loss() { python3 -c 'import json, sys; j = [json.loads(t) for t in sys.stdin.read().split("\n\n") if t.strip()]
@@ -74,8 +73,8 @@ held_by_person "alpha and habits, range, by person" --free alpha,action_prior --
 say "one person, step by step"
 person=sub-TK3556
 "$idm" fit $problem "$log" --where subject=$person --free alpha,action_prior --set alpha_unit=range -o "$out/$person" --overwrite
-"$idm" explain "$out/$person" "$log" --where subject=$person --top 6
-"$idm" explain "$out/$person" "$log" --where subject=$person --trajectory $person/2/57
+"$idm" explain "$out/$person" "$log" --top 6
+"$idm" explain "$out/$person" "$log" --trajectory $person/2/57
 
 say "person by person, then people of one population"
 "$idm" fit $problem "$log" --each agent --free alpha,action_prior --set alpha_unit=range -o "$out/each" --overwrite

@@ -1,4 +1,5 @@
 /* People for a reader: the population, then everybody. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -62,8 +63,13 @@ static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessmen
       continue;
     }
     const idm_diagnosis *d = &a->diagnosis[p->series[i].first + index];
-    fprintf(out, " %8.3g [%8.3g,%8.3g] %5.2f %6.3f", d->mean, d->q05, d->q95, who->own[effect++],
-            d->rhat);
+    const double own = who->own[effect++];
+    fprintf(out, " %8.3g [%8.3g,%8.3g] ", d->mean, d->q05, d->q95);
+    if (isnan(own)) /* under a prior that has no variance of its own */
+      fprintf(out, "%5s", "-");
+    else
+      fprintf(out, "%5.2f", own);
+    fprintf(out, " %6.3f", d->rhat);
   }
 }
 
