@@ -77,6 +77,6 @@ person=sub-TK3556
 "$idm" explain "$out/$person" "$log" --trajectory $person/2/57
 
 say "person by person, then people of one population"
-"$idm" fit $problem "$log" --each agent --free alpha,action_prior --set alpha_unit=range -o "$out/each" --overwrite
+"$idm" fit $problem "$log" --each agent --free alpha,action_prior --set alpha_unit=range --draws 300 --warmup 300 -o "$out/each" --overwrite
 "$idm" fit $problem "$log" --by agent --free alpha --set alpha_unit=range -o "$out/people" --overwrite
 "$idm" explain "$out/people" "$log" --top 6
