@@ -22,5 +22,5 @@ echo "== learn: the dynamics, from those of the file on"
 echo "== audit: optimism by risk factor"
 "$IDM" audit "$folder/learned.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
   -o "$folder/audit"
-echo "== explain: the decisions that surprise most"
-"$IDM" explain "$folder/learned.yaml" "$DATA"
+echo "== explain: the decisions that surprise most, and MRIs that came late"
+"$IDM" explain "$folder/learned.yaml" "$DATA" --due mri
