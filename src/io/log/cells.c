@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "io/log/cells.h"
 #include "io/yaml/names.h"
 
@@ -18,6 +19,16 @@ idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
   log->scratch = larger;
   log->scratch_capacity = 2 * size;
   return IDM_OK;
+}
+
+idm_status idm_log_check_name(const idm_log *log, const idm_csv_field *cell, const char *what,
+                              idm_error *opt_error)
+{
+  if (idm_utf8_plain(cell->text, cell->length)) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "%s is not UTF-8 without control characters; save the table as UTF-8, without "
+                     "tabs and ends of lines in it",
+                     what);
 }
 
 /* --- numbers -------------------------------------------------------------------------------- */
@@ -421,6 +432,8 @@ idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm
   for (size_t i = 0; i < role->count; i++) {
     const idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
     uint32_t level = 0;
+    const idm_status status = idm_log_check_name(log, &cell, "the value of a covariate", opt_error);
+    if (status != IDM_OK) return status;
     if (cell.length && !idm_intern_add(&log->levels[i], cell.text, cell.length, &level))
       return idm_fail_memory(opt_error);
     log->covariate[log->rows * role->count + i] = cell.length ? (int32_t)level : IDM_MISSING;

@@ -12,6 +12,10 @@ bool idm_cell_looks_missing(const char *text, size_t length);
 /* The number of a cell of a column; IDM_INPUT where it is none. */
 idm_status idm_log_number(const idm_log *log, const idm_csv_field *cell, size_t column,
                           double *ret_number, idm_error *opt_error);
+/* IDM_INPUT where a cell that becomes a name (an id, a level, a label) cannot stand in every
+ * output: `what` says whose it is. */
+idm_status idm_log_check_name(const idm_log *log, const idm_csv_field *cell, const char *what,
+                              idm_error *opt_error);
 /* Each reads its cells of a row whose number is log->rows; the trajectory is log->trajectory[row].
  */
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);

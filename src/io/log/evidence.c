@@ -76,7 +76,10 @@ static idm_status read_label(idm_log *log, size_t c, const idm_csv_field *cell,
                              idm_error *opt_error)
 {
   uint32_t index;
-  if (!cell->length) return fail_cell(log, cell, idm_column_describe((idm_column)c), opt_error);
+  const idm_column_info *info = idm_column_describe((idm_column)c);
+  if (!cell->length) return fail_cell(log, cell, info, opt_error);
+  const idm_status status = idm_log_check_name(log, cell, info->what, opt_error);
+  if (status != IDM_OK) return status;
   if (!idm_intern_add(&log->evidence_text[c], cell->text, cell->length, &index))
     return idm_fail_memory(opt_error);
   log->evidence_label[c][log->rows] = (int32_t)index;

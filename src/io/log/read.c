@@ -5,7 +5,6 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "io/log/build.h"
 #include "io/log/cells.h"
 #include "io/log/evidence.h"
@@ -138,16 +137,14 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, c
                              : "an empty cell",
                          log->header.name.name[role->column[i]],
                          id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
-    if (!idm_utf8_plain(cell.text, cell.length))
-      return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
-                         "the id of %s is not UTF-8 without control characters; save the table as "
-                         "UTF-8, without tabs and ends of lines in it",
-                         id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
     if (role->count > 1 && separator == '/' && memchr(cell.text, '/', cell.length))
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "'%.*s' holds a '/', which joins the columns of an agent's id",
                          IDM_CELL_SHOWN(cell));
-    const idm_status status = idm_log_scratch(log, *used + cell.length + 1, opt_error);
+    idm_status status = idm_log_check_name(
+        log, &cell, id == IDM_COLUMN_AGENT ? "the id of an agent" : "the id of a trajectory",
+        opt_error);
+    if (status == IDM_OK) status = idm_log_scratch(log, *used + cell.length + 1, opt_error);
     if (status != IDM_OK) return status;
     if (i) log->scratch[(*used)++] = separator;
     memcpy(log->scratch + *used, cell.text, cell.length);

@@ -196,7 +196,8 @@ static void bad_cells_are_refused(void **state)
                {"batch", "1.5", "'1.5' for the batch; expected a whole number of at least 1"},
                {"batch", "0", "'0' for the batch"},
                {"batch", "-3", "'-3' for the batch"},
-               {"environment", "", "the environment; expected a label"}};
+               {"environment", "", "the environment; expected a label"},
+               {"environment", "caf\xe9", "the environment is not UTF-8"}};
   idm_problem *problem = plain_problem();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[200];

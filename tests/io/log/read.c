@@ -239,6 +239,11 @@ static void test_covariates(void **state)
   log_expect_error_with(problem, "agent,site,action,observation\na,north,2,0\n",
                         &(const idm_csv_options){.keep = unknown, .keep_count = 1}, 1, 1,
                         "no column 'ward' (a covariate); the header has: agent, site");
+  /* What becomes a name must stand in every output. */
+  log_expect_error_with(problem, "agent,site,action,observation\na,caf\xe9,2,0\n", &options, 2, 3,
+                        "the value of a covariate is not UTF-8");
+  log_expect_error_with(problem, "agent,site,action,observation\na,\"x\ny\",2,0\n", &options, 2, 3,
+                        "the value of a covariate is not UTF-8");
 }
 
 static FILE *open_beads(char *path, size_t size)
