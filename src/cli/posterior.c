@@ -125,6 +125,15 @@ static void print_wrapped(FILE *out, const char *head, const char *text)
   fprintf(out, ".\n");
 }
 
+/* Whether the model describes everybody who was fitted one by one. */
+static bool fits_everybody(const idm_assessment *a)
+{
+  for (size_t i = 0; i < a->people; i++)
+    if (strcmp(a->person[i].verdict, "misfit") == 0 || strcmp(a->person[i].verdict, "chance") == 0)
+      return false;
+  return true;
+}
+
 /* Both halves of the verdict in a line: the draws, then the model. */
 static const char *verdict_of(const idm_assessment *a)
 {
@@ -138,6 +147,9 @@ static const char *verdict_of(const idm_assessment *a)
                    "above";
   if (!a->trusted) return "not to be trusted yet; see what FAILS above";
   if (point) return "a point: nothing here says how sure it is";
+  if (a->apart && !fits_everybody(a))
+    return "the draws can be trusted; the model does not fit everybody, no more often than chance "
+           "has it";
   return a->model.looked || a->apart
              ? "the draws can be trusted, and nothing speaks against the model"
              : "the draws can be trusted; the model is unchecked";

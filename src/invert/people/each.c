@@ -301,15 +301,13 @@ static idm_status make_posterior(const each *e, idm_posterior *p, idm_error *opt
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* P(X >= count) of a binomial. */
+/* P(X >= count) of a binomial; by logarithms, since (1 - p)^n is 0 where people are many. */
 static double binomial_tail(size_t n, double p, size_t count)
 {
   double below = 0;
-  double term = pow(1 - p, (double)n);
-  for (size_t k = 0; k < count; k++) {
-    below += term;
-    term *= (double)(n - k) / (double)(k + 1) * p / (1 - p);
-  }
+  for (size_t k = 0; k < count; k++)
+    below += exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
+                 (double)k * log(p) + (double)(n - k) * log1p(-p));
   return fmax(0, 1 - below);
 }
 
@@ -320,23 +318,29 @@ static size_t count_verdict(const idm_assessment *a, const char *verdict)
   return count;
 }
 
-/* A right model is called a misfit in one fit of a hundred. */
+/* A right model is called a misfit in one fit of a hundred, and of one person that fit decides
+ * (the margin is for the rounding of 1 - 0.99). Who is predicted no better than by chance is not
+ * described by the model either. */
 static void judge_misfits(idm_assessment *a)
 {
   static const double rate = 0.01;
-  const size_t misfits = count_verdict(a, "misfit");
+  const size_t chance = count_verdict(a, "chance");
+  const size_t misfits = count_verdict(a, "misfit") + chance;
   const size_t fitted = a->people - count_verdict(a, "failed");
+  char of_chance[80] = "";
   if (!misfits) return;
-  idm_notes_add(binomial_tail(fitted, rate, misfits) < rate ? &a->misfits : &a->remarks,
-                "the model does not fit %zu of %zu people, of whom 1 in 100 would be called so "
+  if (chance)
+    snprintf(of_chance, sizeof of_chance, " (%zu of them are predicted no better than by chance)",
+             chance);
+  idm_notes_add(binomial_tail(fitted, rate, misfits) <= rate + 1e-9 ? &a->misfits : &a->remarks,
+                "the model does not fit %zu of %zu people%s, of whom 1 in 100 would be called so "
                 "where it is right; see their reasons",
-                misfits, fitted);
+                misfits, fitted, of_chance);
 }
 
 /* What is wrong with a person's draws is said of that person. */
 static void judge_all(idm_assessment *a)
 {
-  const size_t chance = count_verdict(a, "chance");
   const size_t driven = count_verdict(a, "prior-driven");
   idm_notes_clear(&a->failures);
   for (size_t i = 0; i < a->people; i++)
@@ -345,9 +349,6 @@ static void judge_all(idm_assessment *a)
                     a->person[i].absent ? "could not be fitted" : "is not to be trusted",
                     a->person[i].reason);
   judge_misfits(a);
-  if (chance)
-    idm_notes_add(&a->remarks, "%zu of %zu people are predicted no better than by chance", chance,
-                  a->people);
   if (driven)
     idm_notes_add(&a->remarks,
                   "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "

@@ -164,6 +164,36 @@ static void points_are_answers_too(void **state)
   idm_assessment_destroy(a);
 }
 
+/* People who flip coins, and one person alone who does: neither is described by the model. */
+static void chance_speaks_against_the_model(void **state)
+{
+  (void)state;
+  static const char *const action[] = {"declare_healthy", "declare_diseased", "monitor"};
+  for (size_t people = 1; people <= 3; people += 2) {
+    char csv[20000] = "agent,trajectory,action,observation\n";
+    for (size_t i = 0; i < 30 * people; i++) {
+      const char *taken = action[i * 7 / 3 % 3];
+      snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "p%zu,t%zu,%s,%s\n", i % people, i,
+               taken, taken == action[2] ? "positive" : "");
+    }
+    idm_data *coins = support_data(problem, csv);
+    idm_posterior *p;
+    idm_assessment *a;
+    idm_projection projection;
+    check(idm_each_fit(problem, coins, "agent", idm_inverse_find("map"), &settings, NULL, &p, &a,
+                       &projection, &support_error));
+    for (size_t i = 0; i < people; i++)
+      assert_true(strcmp(a->person[i].verdict, "chance") == 0 ||
+                  strcmp(a->person[i].verdict, "misfit") == 0);
+    assert_false(a->trusted);
+    assert_int_equal(a->misfits.count, 1);
+    assert_non_null(strstr(a->misfits.text[0], "does not fit"));
+    idm_posterior_destroy(p);
+    idm_assessment_destroy(a);
+    idm_data_destroy(coins);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -171,6 +201,7 @@ int main(void)
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
       cmocka_unit_test(a_wish_to_stop_is_met),
       cmocka_unit_test(points_are_answers_too),
+      cmocka_unit_test(chance_speaks_against_the_model),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
