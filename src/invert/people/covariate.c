@@ -115,6 +115,42 @@ static idm_status look_for_numbers(const maker *m, bool *ret_numeric)
   return status;
 }
 
+typedef struct valued {
+  double number;
+  int32_t level;
+} valued;
+
+static int by_number(const void *a, const void *b)
+{
+  const valued *x = a;
+  const valued *y = b;
+  if (x->number != y->number) return x->number < y->number ? -1 : 1;
+  return (x->level > y->level) - (x->level < y->level);
+}
+
+/* 30 and 30.0 are one value: texts of equal numbers count as the first of them, or a person with
+ * both would seem to vary. */
+static idm_status join_equal_numbers(const maker *m)
+{
+  const size_t levels = m->level->count;
+  valued *list = idm_new(levels, sizeof *list);
+  int32_t *first = idm_new(levels, sizeof *first);
+  size_t count = 0;
+  for (size_t i = 0; list && first && i < levels; i++) {
+    first[i] = (int32_t)i;
+    if (read_number(m->level->name[i], &list[count].number)) list[count++].level = (int32_t)i;
+  }
+  const bool made = list && first;
+  if (made) qsort(list, count, sizeof *list, by_number);
+  for (size_t i = 1; made && i < count; i++)
+    if (list[i].number == list[i - 1].number) first[list[i].level] = first[list[i - 1].level];
+  for (size_t t = 0; made && t < m->data->trajectories; t++)
+    if (m->made->level[t] != IDM_MISSING) m->made->level[t] = first[m->made->level[t]];
+  free(list);
+  free(first);
+  return made ? IDM_OK : idm_fail_memory(m->opt_error);
+}
+
 /* mean[person] of the column, and how many values of each; both zeroed. */
 static void mean_by_person(const maker *m, double *mean, size_t *count)
 {
@@ -130,6 +166,17 @@ static double sd_of(const double *x, size_t count, double centre)
   double sum = 0;
   for (size_t i = 0; i < count; i++) sum += (x[i] - centre) * (x[i] - centre);
   return count > 1 ? sqrt(sum / (double)(count - 1)) : 0;
+}
+
+/* Squares of products of several columns must stay within what a double holds. */
+static idm_status check_unit(const maker *m)
+{
+  static const double most = 1e30;
+  if (m->made->sd < most && m->made->sd > 1 / most) return IDM_OK;
+  return FAIL(m,
+              "the column '%.60s' has an sd of %g; expected one between %g and %g: count it in "
+              "another unit",
+              m->factor->column, m->made->sd, 1 / most, most);
 }
 
 static idm_status make_numeric(const maker *m)
@@ -153,6 +200,7 @@ static idm_status make_numeric(const maker *m)
     for (size_t i = 0; i < m->who->people; i++) centre += mean[i] / (double)m->who->people;
     for (size_t t = 0; t < trajectories; t++) c->value[t] -= centre;
     c->sd = c->within ? sd_of(c->value, trajectories, 0) : sd_of(mean, m->who->people, centre);
+    status = check_unit(m);
   }
   free(mean);
   free(count);
@@ -293,6 +341,8 @@ static idm_status make(const maker *m, int32_t *own)
 {
   bool numeric = false;
   idm_status status = idm_who_levels(m->data, m->column, m->made->level, m->opt_error);
+  if (status != IDM_OK) return status;
+  if (!m->factor->category) status = join_equal_numbers(m);
   if (status != IDM_OK) return status;
   m->made->within = varies_within(m, own);
   status = fill_gaps(m, own);

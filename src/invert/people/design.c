@@ -15,6 +15,8 @@
 #include "invert/people/rank.h"
 #include "invert/people/settle.h"
 
+static const char intercept[] = "Intercept";
+
 /* A regressor: a product of columns of covariates, divided into what varies within people and what
  * does not. */
 typedef struct product {
@@ -220,6 +222,23 @@ static idm_status add_products(const planner *p, model *m, uint32_t term)
   return IDM_OK;
 }
 
+/* Coefficients go by their names in every output: a column called Intercept, or one called a:b
+ * beside a * b, would take another's place there. */
+static idm_status check_names(const planner *p, const model *m)
+{
+  for (size_t i = 0; i < m->products; i++) {
+    const char *name = m->product[i].name;
+    bool taken = strcmp(name, intercept) == 0;
+    for (size_t k = 0; k < i && !taken; k++) taken = strcmp(name, m->product[k].name) == 0;
+    if (taken)
+      return idm_fail(p->opt_error, IDM_INPUT,
+                      "the formula '%.200s' has two coefficients called '%.60s'; rename the column "
+                      "in the log",
+                      m->formula->text, name);
+  }
+  return IDM_OK;
+}
+
 static idm_status make_model(planner *p, model *m, const char *text)
 {
   idm_status status = idm_formula_parse(text, &m->formula, p->opt_error);
@@ -230,7 +249,7 @@ static idm_status make_model(planner *p, model *m, const char *text)
   if (status == IDM_OK) status = check_margins(p, m);
   for (size_t t = 0; status == IDM_OK && t < m->formula->terms; t++)
     status = add_products(p, m, m->formula->term[t]);
-  return status;
+  return status == IDM_OK ? check_names(p, m) : status;
 }
 
 /* --- effects -------------------------------------------------------------------------------- */
@@ -384,7 +403,7 @@ static idm_status fill_coefficients(const planner *p, const parameter *item, con
   idm_status status = IDM_OK;
   size_t at = 0;
   if (!within[0])
-    status = put_coefficient(p, effect, at++, "Intercept", block_of(p, item)->prior.argument[0],
+    status = put_coefficient(p, effect, at++, intercept, block_of(p, item)->prior.argument[0],
                              prior_sd(p, item), NULL, example);
   for (size_t i = 0; opt_model && i < opt_model->products && status == IDM_OK; i++) {
     const product *one = &opt_model->product[i];

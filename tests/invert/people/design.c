@@ -254,6 +254,61 @@ static void numbers_and_words_are_not_mixed(void **state)
   idm_design_destroy(d);
 }
 
+/* Names of coefficients are keys: none may stand twice. */
+static void two_coefficients_of_one_name_are_refused(void **state)
+{
+  (void)state;
+  static const char csv[] = "agent,action,observation,Intercept,a,b,a:b,g,g[T.y]\n"
+                            "p1,declare_healthy,,1,2,3,7,x,1\n"
+                            "p2,declare_healthy,,2,7,9,1,y,2\n"
+                            "p3,declare_healthy,,3,1,4,2,y,5\n"
+                            "p4,declare_healthy,,5,5,10,9,x,3\n"
+                            "p5,declare_healthy,,4,9,12,4,x,9\n"
+                            "p6,declare_healthy,,8,1,5,3,y,4\n"
+                            "p7,declare_healthy,,6,6,2,8,x,2\n";
+  static const struct {
+    const char *model;
+    const char *name;
+  } cases[] = {{"alpha ~ Intercept", "called 'Intercept'"},
+               {"alpha ~ a * b + `a:b`", "called 'a:b'"},
+               {"alpha ~ g + `g[T.y]`", "called 'g[T.y]'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_null(covariates_design(problem, csv, "agent", cases[i].model, NULL, NULL));
+    assert_int_equal(support_error.status, IDM_INPUT);
+    if (!strstr(support_error.message, cases[i].name)) fail_msg("%s", support_error.message);
+  }
+  idm_design *d = covariates_design(problem, csv, "agent", "alpha ~ `a:b` + b", NULL, NULL);
+  assert_non_null(d);
+  idm_design_destroy(d);
+}
+
+/* 30, 30.0 and 3e1 are one age; C(age) takes texts as they are. */
+static void equal_numbers_are_one_value(void **state)
+{
+  (void)state;
+  static const char csv[] = "agent,trajectory,action,observation,age,one,far,near\n"
+                            "p1,a,declare_healthy,,30,1,1e200,1e-40\n"
+                            "p1,b,declare_healthy,,30.0,1.0,1e200,1e-40\n"
+                            "p2,c,declare_healthy,,3e1,1,2e200,2e-40\n"
+                            "p3,d,declare_healthy,,42,1,3e200,3e-40\n"
+                            "p4,e,declare_healthy,,50,1,4e200,5e-40\n";
+  idm_notes notes = {0};
+  idm_design *d = covariates_design(problem, csv, "agent", "alpha ~ age", NULL, &notes);
+  assert_non_null(d);
+  assert_int_equal(d->effects, 2);
+  assert_int_equal(d->cells, 4);
+  assert_near(d->regressor[0][1], -8, 1e-12);
+  assert_near(d->regressor[0][3], -8, 1e-12);
+  idm_design_destroy(d);
+  assert_null(covariates_design(problem, csv, "agent", "alpha ~ one", NULL, &notes));
+  assert_non_null(strstr(support_error.message, "is '1' everywhere"));
+  assert_null(covariates_design(problem, csv, "agent", "alpha ~ far", NULL, &notes));
+  assert_non_null(strstr(support_error.message, "count it in another unit"));
+  assert_null(covariates_design(problem, csv, "agent", "alpha ~ near", NULL, &notes));
+  assert_non_null(strstr(support_error.message, "count it in another unit"));
+  idm_notes_clear(&notes);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -266,6 +321,8 @@ int main(void)
       cmocka_unit_test(collinear_regressors_are_named),
       cmocka_unit_test(gaps_are_filled_counted_or_refused),
       cmocka_unit_test(numbers_and_words_are_not_mixed),
+      cmocka_unit_test(two_coefficients_of_one_name_are_refused),
+      cmocka_unit_test(equal_numbers_are_one_value),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
