@@ -12,6 +12,7 @@
 #include "invert/assess/people.h"
 #include "invert/chance.h"
 #include "invert/parameters.h"
+#include "invert/people/prior.h"
 #include "invert/people/tally.h"
 #include "invert/posterior.h"
 
@@ -432,7 +433,10 @@ idm_status idm_people_assess(const idm_data *data, const idm_design *design,
     person[t] = design->cell_person[design->cell_of[t]];
   if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
-  if (status == IDM_OK) judge_whole(*ret_assessment, projection);
+  if (status == IDM_OK) {
+    idm_judge_population(design, people, &(*ret_assessment)->remarks);
+    judge_whole(*ret_assessment, projection);
+  }
   free(person);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);

@@ -1,0 +1,84 @@
+/* What the prior says of a population, against what its people do. */
+#include "invert/people/prior.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Numbers that are told in one remark. */
+typedef struct told {
+  size_t count;
+  size_t used;
+  char list[400];
+} told;
+
+static void tell(told *t, const char *what, const char *effect)
+{
+  if (t->used + 120 < sizeof t->list)
+    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, "%s%.50s of %.50s",
+                                t->used ? ", " : "", what, effect);
+  else if (t->used + 6 < sizeof t->list && t->list[t->used - 1] != '.')
+    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, ", ...");
+  t->count++;
+}
+
+typedef struct moments {
+  double mean;
+  double variance;
+} moments;
+
+static moments moments_of(const double *x, size_t count)
+{
+  double mean = 0;
+  double square = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double step = x[i] - mean;
+    mean += step / (double)(i + 1);
+    square += step * (x[i] - mean);
+  }
+  return (moments){mean, count > 1 ? square / (double)(count - 1) : NAN};
+}
+
+/* What is found of numbers of the population. */
+typedef struct found {
+  size_t numbers;
+  told driven;     /* hardly narrower than the prior */
+  told unexpected; /* two of its sds from where it is: once in twenty priors that are right */
+} found;
+
+/* One number by the mean, the variance and the centre and scale of its prior. */
+static void look_at(found *f, const double *x, size_t all, double variance, double centre,
+                    double scale, const char *what, const char *effect)
+{
+  const moments m = moments_of(x, all);
+  f->numbers++;
+  if (m.variance > 0.5 * variance) tell(&f->driven, what, effect);
+  if (fabs(m.mean - centre) > 2 * scale) tell(&f->unexpected, what, effect);
+}
+
+void idm_judge_population(const idm_design *d, const idm_people *people, idm_notes *remarks)
+{
+  /* Variance of a half-normal of scale 1. */
+  const double half = 1 - 2 / acos(-1);
+  const size_t all = people->chains * people->draws;
+  found f = {0};
+  for (size_t e = 0; e < d->effects; e++) {
+    const double scale = d->sd_scale[e];
+    for (size_t k = 0; k < d->coefficients[e]; k++) {
+      const double sd = d->coefficient_sd[e][k];
+      look_at(&f, people->coefficient + (people->coefficient_first[e] + k) * all, all, sd * sd,
+              d->coefficient_mean[e][k], sd, d->coefficient[e].name[k], d->effect.name[e]);
+    }
+    look_at(&f, people->sd + e * all, all, half * scale * scale, 0, scale, "sd", d->effect.name[e]);
+  }
+  if (f.driven.count)
+    idm_notes_add(remarks,
+                  "of %zu of %zu numbers of the population the decisions say little: they are "
+                  "hardly narrower than their priors (contraction below .5): %s",
+                  f.driven.count, f.numbers, f.driven.list);
+  if (f.unexpected.count)
+    idm_notes_add(
+        remarks,
+        "prior and people disagree about %s: what was found is two sds of the prior or more "
+        "from where it is expected; look at the prior",
+        f.unexpected.list);
+}
