@@ -1,4 +1,6 @@
 /* Runs of `idm learn`: draws of dynamics in the folder that any run has. */
+#include "io/run/dynamics.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +31,22 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
                                idm_folder_path(made.work, IDM_FILE_SUMMARY, path), opt_error);
   if (status == IDM_OK) status = idm_folder_commit(&made, opt_error);
   idm_folder_end(&made, status == IDM_OK);
+  return status;
+}
+
+idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder, idm_assessment *a,
+                              idm_error *opt_error)
+{
+  idm_assessment *of = NULL;
+  const idm_status status = idm_assess_draws(learnt, &of, opt_error);
+  if (status == IDM_OK && !of->trusted) {
+    a->trusted = false;
+    idm_notes_add(&a->failures,
+                  "the draws of the dynamics are not to be trusted in %zu respects (`idm check "
+                  "%.200s`), the first being: %s",
+                  of->failures.count, folder, of->failures.text[0]);
+  }
+  idm_assessment_destroy(of);
   return status;
 }
 

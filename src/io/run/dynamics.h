@@ -1,4 +1,4 @@
-/* Runs of dynamics, for a problem at hand. */
+/* Runs of learnt dynamics that fits and audits rest on. */
 #ifndef IDM_IO_RUN_DYNAMICS_H
 #define IDM_IO_RUN_DYNAMICS_H
 
@@ -9,5 +9,9 @@
 idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
                                  idm_problem **ret_learnt, idm_dynamics_draws *draws,
                                  idm_error *opt_error);
+/* Add to the failures of a fit that the draws of dynamics of the folder are not to be trusted,
+ * where they are not: what is given each of them is as good as they are. */
+idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder,
+                              idm_assessment *assessment, idm_error *opt_error);
 
 #endif

@@ -3,6 +3,7 @@
  * Contents: checkpoints · drawing · looking at the draws · fitting · reading */
 #include "idm/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,17 +253,25 @@ static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_err
   return IDM_OK;
 }
 
-/* Over draws of the dynamics: the draws are judged, the model is not. */
-static idm_status assess_cut(idm_run *run, idm_error *opt_error)
+/* Over draws of the dynamics: they and the draws given them are judged, the model is not. So few
+ * draws of the dynamics leave a mean as uncertain as the variance between them says. */
+static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_error)
 {
   const idm_posterior *p = run->posterior;
-  const idm_status status = idm_assess_draws(p, &run->assessment, opt_error);
+  const char *folder = f->request->dynamics;
+  idm_posterior *learnt = NULL;
+  idm_status status = idm_assess_draws(p, &run->assessment, opt_error);
+  if (status == IDM_OK) status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, run->assessment, opt_error);
+  idm_posterior_destroy(learnt);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < p->quantity.count; i++)
     if (p->summarised[i])
       idm_notes_add(&run->assessment->remarks,
-                    "%.0f %% of the variance of %s lies between the %zu draws of the dynamics",
-                    100 * run->assessment->between[i], p->quantity.name[i], p->cuts);
+                    "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
+                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)",
+                    100 * run->assessment->between[i], p->quantity.name[i], p->cuts,
+                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts));
   idm_notes_add(&run->assessment->remarks,
                 "unchecked: what the data bound, the lattice and whether the model fits are looked "
                 "at given one problem; see a fit without --dynamics");
@@ -278,7 +287,7 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
       "data bound";
   idm_status status =
       idm_projection_centre(f->problem, run->posterior, f->data, &run->projection, &error);
-  if (status == IDM_OK && run->posterior->cuts) return assess_cut(run, opt_error);
+  if (status == IDM_OK && run->posterior->cuts) return assess_cut(f, run, opt_error);
   if (status == IDM_OK && !run->stopped)
     status = idm_assess_watched(f->problem, f->data, run->posterior, f->request->settings.threads,
                                 &watcher, &run->assessment, &error);
