@@ -17,6 +17,7 @@
 #include "idm/cut.h"
 #include "idm/diagnostics.h"
 #include "idm/pareto.h"
+#include "idm/samplers.h"
 #include "idm/settings.h"
 #include "idm/transform.h"
 #include "invert/between.h"
@@ -88,6 +89,7 @@ static idm_status judge_heaviness(const idm_posterior *p, size_t i, idm_assessme
 static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
 {
   const idm_diagnosis *d = &a->diagnosis[i];
+  const bool chosen = idm_sampler_find(p->sampler); /* people and dynamics have one of their own */
   char name[128];
   /* Those of a population, such as log_alpha_sd, are called as files call them. */
   if (p->series_count)
@@ -107,14 +109,15 @@ static void judge_quantity(const idm_posterior *p, size_t i, idm_assessment *a)
   if (p->chains > 1 && d->rhat > most_rhat && idm_chains_apart(p, i, places, sizeof places))
     idm_notes_add(&a->failures,
                   "separate modes of %s: the chains sit at %s (R-hat %.3f) and do not change "
-                  "places; use --sampler metropolis, which leaps between modes, or a prior that "
-                  "rules some of them out",
-                  name, places, d->rhat);
+                  "places; %s, or a prior that rules some of them out",
+                  name, places, d->rhat,
+                  chosen ? "use --sampler metropolis, which leaps between modes"
+                         : "take more --warmup and --draws");
   else if (p->chains > 1 && d->rhat > most_rhat)
     idm_notes_add(&a->failures,
                   "the chains disagree about %s: R-hat is %.3f, above %.2f; run longer (--warmup, "
-                  "--draws), or hold a parameter",
-                  name, d->rhat, most_rhat);
+                  "--draws)%s",
+                  name, d->rhat, most_rhat, chosen ? ", or hold a parameter" : "");
   if (!(d->ess_bulk >= least_ess) || !(d->ess_tail >= least_ess))
     idm_notes_add(&a->failures,
                   "too few effective draws of %s: bulk %.0f, tail %.0f, fewer than %.0f; raise "

@@ -75,6 +75,9 @@ static void poor_dynamics_fail_a_fit(void **state)
   assert_false(a.trusted);
   assert_int_equal(a.failures.count, 1);
   assert_non_null(strstr(a.failures.text[0], "the draws of the dynamics are not to be trusted"));
+  /* Nobody chooses the sampler of dynamics, or holds one of their numbers. */
+  assert_null(strstr(a.failures.text[0], "--sampler"));
+  assert_null(strstr(a.failures.text[0], "hold a parameter"));
   idm_notes_clear(&a.failures);
   close_scene(&s);
 }
