@@ -1042,6 +1042,9 @@ test_explain() {
   json 'j["draws"] > 1 and len(j["surprising"]) == 2'
   json 'all(s["probability_q5"][a] <= s["probability_q95"][a] for t in j["trajectories"] for s in t["steps"] for a in s["probability"])'
   json 'j["people"]["1"]["noise_q5"] < j["people"]["1"]["noise"] < j["people"]["1"]["noise_q95"]'
+  succeeds fit example:diag fit.csv --draws 10 --warmup 10 -o poor
+  succeeds explain poor fit.csv --json
+  json '"not to be trusted" in j["notes"][0]'
   succeeds explain example:diag fit.csv --trajectory 2
   holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "what a rational agent does" out'
   succeeds explain example:diag fit.csv --due monitor --top 3

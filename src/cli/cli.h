@@ -100,6 +100,8 @@ typedef struct cli_subject {
 } cli_subject;
 /* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
+/* A note where the subject is a run that `check` does not trust. */
+idm_status cli_warn_of_run(cli_call *call, const cli_subject *subject);
 void cli_close_subject(cli_subject *subject);
 /* Take utilities from the columns that the file names again, whatever --set put in their place; the
  * parameter stays. */

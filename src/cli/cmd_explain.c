@@ -526,6 +526,7 @@ static idm_status run(cli_call *call)
   idm_status status = path ? cli_check_target(call, path) : IDM_OK;
   if (status != IDM_OK) return status;
   status = cli_open_subject(call, call->argument[0], &subject);
+  if (status == IDM_OK) status = cli_warn_of_run(call, &subject);
   if (status == IDM_OK) status = read_data(call, &subject, &data);
   if (status == IDM_OK) status = read_settings(call, subject.problem->setting, data, &settings);
   if (status == IDM_OK)

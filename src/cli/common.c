@@ -89,6 +89,20 @@ idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subje
   return status;
 }
 
+idm_status cli_warn_of_run(cli_call *call, const cli_subject *subject)
+{
+  idm_assessment *a = NULL;
+  if (!subject->posterior) return IDM_OK;
+  const idm_status status = idm_run_assess(call->argument[0], subject->posterior, &a, &call->error);
+  if (status == IDM_OK && !a->trusted)
+    idm_notes_add(&call->notes,
+                  "the run is not to be trusted, and so neither is what is said of the agent here; "
+                  "`idm check %.300s` says why",
+                  call->argument[0]);
+  idm_assessment_destroy(a);
+  return status;
+}
+
 void cli_close_subject(cli_subject *subject)
 {
   idm_labels_destroy(&subject->utility_column);

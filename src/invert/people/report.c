@@ -413,10 +413,11 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
                   "of %zu of %zu people little is known beyond what the population says: they are "
                   "alike, or decided too little; read what is said of them as of people like them",
                   driven, a->people);
-  idm_notes_add(&a->remarks,
-                "unchecked for people: the lattice, the sensitivity to what was held, an "
-                "independent look at the posterior, and predictive summaries; `idm fit --each` "
-                "looks at them person by person");
+  idm_notes_add(
+      &a->remarks,
+      "unchecked for people: whether they vary normally, the lattice, the sensitivity to what "
+      "was held, an independent look at the posterior, and predictive summaries; all but "
+      "the first `idm fit --each` looks at person by person");
   a->trusted = !a->failures.count && !a->misfits.count;
 }
 
