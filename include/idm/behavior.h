@@ -23,6 +23,8 @@ typedef struct idm_slope_ops {
   /* See idm_gradient_run. */
   idm_status (*run)(void *slope, double *log_likelihood, idm_theta *theta_slope,
                     idm_error *opt_error);
+  /* See idm_gradient_interrupt; NULL: a run is seen through. */
+  void (*interrupt)(void *slope, idm_interrupt opt_interrupt, void *context);
 } idm_slope_ops;
 
 /* A belief that may be held, and where a policy is asked for it. */

@@ -21,6 +21,11 @@ typedef struct idm_chains_settings {
   uint64_t seed;
   int threads; /* never changes a draw */
   idm_sampler_settings kernel;
+  /* Asked where a draw takes long, on the thread of the monitor. Once it says so targets are to end
+   * with IDM_UNTRUSTED, and chains go back to where the draws under way began. NULL: draws are seen
+   * through. */
+  idm_interrupt interrupt;
+  void *interrupt_context;
 } idm_chains_settings;
 
 typedef struct idm_chains {

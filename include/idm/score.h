@@ -36,6 +36,9 @@ IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm
 typedef void (*idm_scorer_view)(void *context, size_t node, const void *memory,
                                 const double *probability);
 IDM_API void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context);
+/* From now on a run asks every few milliseconds whether to give up, and then ends with
+ * IDM_UNTRUSTED. NULL: it no longer asks. */
+IDM_API void idm_scorer_interrupt(idm_scorer *scorer, idm_interrupt opt_interrupt, void *context);
 /* After a run: what one row of the tree adds to the log-likelihood. */
 IDM_API double idm_scorer_row(const idm_scorer *scorer, size_t node);
 /* After a run: log-likelihood of each trajectory, summed by agent into [agents]. */
@@ -72,6 +75,9 @@ IDM_API void idm_gradient_destroy(idm_gradient *gradient);
  * probability 0 gives -inf and slopes of 0. */
 IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
                                     idm_theta *slope, idm_error *opt_error);
+/* As for a scorer, where the behaviour's slope can be interrupted. */
+IDM_API void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt,
+                                    void *context);
 
 #ifdef __cplusplus
 }

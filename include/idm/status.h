@@ -2,6 +2,7 @@
 #ifndef IDM_STATUS_H
 #define IDM_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -70,6 +71,9 @@ IDM_API void idm_error_set(idm_error *opt_error, idm_status status, const char *
 #define idm_fail_memory(opt_error) idm_fail((opt_error), IDM_MEMORY, "out of memory")
 /* "file:line:column: message" (what is known of it) into buffer; returns buffer. */
 IDM_API char *idm_error_text(const idm_error *error, char *buffer, size_t size);
+
+/* Whether to give up what is being done: asked from within loops that may take long. */
+typedef bool (*idm_interrupt)(void *context);
 
 /* Warnings gathered on the way: sentences for a person, in order. Zero-initialise. */
 typedef struct idm_notes {

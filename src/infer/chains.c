@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/checksum.h"
 #include "base/door.h"
@@ -104,6 +105,7 @@ typedef struct run {
   atomic_bool stop;
   pthread_mutex_t gate;    /* held by the monitor, so that no chain begins a draw */
   pthread_mutex_t *moving; /* [chain]: held during a draw */
+  double *before;          /* [chain][numbers]: the state that the draw under way began with */
   idm_status *status;      /* [chain] */
   idm_error *error;        /* [chain] */
 } run;
@@ -123,6 +125,22 @@ static idm_status advance(idm_chains *c, size_t chain, const idm_target *target,
   return status;
 }
 
+/* A draw, or where it was interrupted none: the chain is as if it had not begun. */
+static idm_status move(run *r, size_t chain, const idm_sampler_settings *kernel)
+{
+  idm_chains *c = r->chains;
+  double *state = c->state + chain * c->numbers;
+  double *before = r->before + chain * c->numbers;
+  const idm_random random = c->random[chain];
+  memcpy(before, state, c->numbers * sizeof *state);
+  const idm_status status = advance(c, chain, &r->target[chain], kernel, &r->error[chain]);
+  if (status != IDM_UNTRUSTED || !c->settings.interrupt) return status;
+  memcpy(state, before, c->numbers * sizeof *state);
+  c->random[chain] = random;
+  atomic_store(&r->stop, true);
+  return IDM_OK;
+}
+
 static void run_chain(void *content, size_t chain)
 {
   run *r = content;
@@ -134,18 +152,35 @@ static void run_chain(void *content, size_t chain)
     pthread_mutex_lock(&r->moving[chain]);
     pthread_mutex_unlock(&r->gate);
     const bool more = c->done[chain] < end;
-    if (more) r->status[chain] = advance(c, chain, &r->target[chain], &kernel, &r->error[chain]);
+    if (more) r->status[chain] = move(r, chain, &kernel);
     pthread_mutex_unlock(&r->moving[chain]);
     if (!more) break;
     if (r->status[chain] != IDM_OK) atomic_store(&r->stop, true);
   }
 }
 
+/* Wait for the end of a chain's draw; while it takes long, ask whether to give it up. */
+static void await(const run *r, size_t chain)
+{
+  const idm_chains_settings *settings = &r->chains->settings;
+  bool held = false;
+  while (settings->interrupt && !held) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    held = pthread_mutex_timedlock(&r->moving[chain], &until) == 0;
+    if (!held && settings->interrupt(settings->interrupt_context)) break;
+  }
+  if (!held) pthread_mutex_lock(&r->moving[chain]);
+}
+
 static void watch(void *content)
 {
   run *r = content;
   pthread_mutex_lock(&r->gate);
-  for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_lock(&r->moving[i]);
+  for (size_t i = 0; i < r->chains->settings.chains; i++) await(r, i);
   if (r->monitor(r->context, r->chains)) atomic_store(&r->stop, true);
   for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_unlock(&r->moving[i]);
   pthread_mutex_unlock(&r->gate);
@@ -158,9 +193,11 @@ idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_moni
   const size_t n = chains->settings.chains;
   run r = {.chains = chains, .target = target, .monitor = opt_monitor, .context = context};
   r.moving = idm_new(n, sizeof *r.moving);
+  r.before = idm_new(idm_times(n, chains->numbers), sizeof *r.before);
   r.status = idm_new(n, sizeof *r.status);
   r.error = idm_new(n, sizeof *r.error);
-  idm_status status = r.moving && r.status && r.error ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status =
+      r.moving && r.before && r.status && r.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     pthread_mutex_init(&r.gate, NULL);
     for (size_t i = 0; i < n; i++) pthread_mutex_init(&r.moving[i], NULL);
@@ -175,6 +212,7 @@ idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_moni
     pthread_mutex_destroy(&r.gate);
   }
   free(r.moving);
+  free(r.before);
   free(r.status);
   free(r.error);
   return status;

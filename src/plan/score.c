@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/door.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/behavior.h"
@@ -25,6 +26,7 @@ struct idm_scorer {
   void **memory;         /* [depth + 1]: the state after the row at each depth */
   idm_scorer_view view;  /* NULL: nobody watches */
   void *context;         /* of the view */
+  idm_interruption interruption;
 };
 
 void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context)
@@ -32,6 +34,12 @@ void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *contex
   if (!scorer) return;
   scorer->view = opt_view;
   scorer->context = context;
+}
+
+void idm_scorer_interrupt(idm_scorer *scorer, idm_interrupt opt_interrupt, void *context)
+{
+  if (!scorer) return;
+  scorer->interruption = (idm_interruption){opt_interrupt, context};
 }
 
 static void drop_memories(idm_scorer *scorer)
@@ -264,7 +272,8 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
     scorer->behavior = behavior;
   }
   for (size_t i = 0; i < tree->nodes; i++) {
-    idm_status status;
+    idm_status status = idm_interruption_check(&scorer->interruption, i, opt_error);
+    if (status != IDM_OK) return status;
     if (tree->node[i].begin >= 0) {
       scorer->chosen[i] = 1;
       status = begin(scorer, &tree->node[i], opt_error);
@@ -392,4 +401,10 @@ idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_
   if (idm_theta_unlike(slope, idm_workspace_theta(gradient->workspace)))
     return idm_fail(opt_error, IDM_USAGE, "the slope is not of the form of the theta planned for");
   return gradient->ops->run(gradient->content, log_likelihood, slope, opt_error);
+}
+
+void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt, void *context)
+{
+  if (gradient && gradient->ops->interrupt)
+    gradient->ops->interrupt(gradient->content, opt_interrupt, context);
 }

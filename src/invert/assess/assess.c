@@ -302,8 +302,8 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  if (status == IDM_OK) status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
-  if (status == IDM_OK) f.parameters->halt = &halt;
+  if (status == IDM_OK)
+    status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
     status = assess_parts(&(inquiry){&f, posterior, *ret_assessment, 1}, opt_watch, opt_error);

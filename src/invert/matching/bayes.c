@@ -152,6 +152,7 @@ static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_e
 typedef struct watched {
   const idm_fit_watch *watch;
   const idm_chains *chains;
+  idm_halt *halt;
 } watched;
 
 static long draws_of(const idm_chains *c, size_t chain)
@@ -205,13 +206,14 @@ static idm_status save(const void *content, char **ret_bytes, size_t *ret_length
 
 static bool monitor(void *context, const idm_chains *c)
 {
-  const idm_fit_watch *watch = context;
-  const watched content = {watch, c};
-  idm_work work = {.content = &content, .describe = describe, .save = save};
+  watched *content = context;
+  idm_work work = {.content = content, .describe = describe, .save = save};
+  content->chains = c;
   const double whole = (double)(c->settings.kernel.warmup + c->settings.draws);
   for (size_t i = 0; i < c->settings.chains; i++)
     work.done += (double)c->done[i] / whole / (double)c->settings.chains;
-  return watch->progress(watch->context, &work);
+  content->halt->done = work.done;
+  return content->watch->progress(content->watch->context, &work);
 }
 
 static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error *opt_error)
@@ -251,8 +253,13 @@ static idm_status start_chains(const beginning *b, idm_chains *chains, const idm
   return status;
 }
 
+static bool is_unwanted(void *halt)
+{
+  return idm_halt_ask(halt);
+}
+
 static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit_watch *watch,
-                         idm_chains **ret_chains, idm_error *opt_error)
+                         idm_halt *halt, idm_chains **ret_chains, idm_error *opt_error)
 {
   beginning b = {.f = f};
   const size_t n = f->matchings;
@@ -269,21 +276,21 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   for (size_t i = 0; i < n && status == IDM_OK; i++)
     target[i] = idm_matching_target(f->matching[i]);
   *ret_chains = NULL;
-  /* Chains have a monitor of their own; until they run, and no longer, evaluations can be stopped.
-   */
-  idm_halt halt;
-  idm_halt_begin(&halt, watch, "looking for where to start");
-  f->parameters->halt = &halt;
   if (status == IDM_OK) status = begin(f, sampler->plain, &b, opt_error);
-  f->parameters->halt = NULL;
   settings.kernel.mixture = b.mixture;
+  settings.interrupt = is_unwanted;
+  settings.interrupt_context = halt;
   if (status == IDM_OK)
     status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);
   if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
   if (status == IDM_OK && watch->checkpoint) status = load(*ret_chains, watch, opt_error);
-  idm_fit_watch own = *watch; /* a context that may be written to */
+  halt->words = "drawing";
+  watched content = {.watch = watch, .halt = halt};
   if (status == IDM_OK)
-    status = idm_chains_run(*ret_chains, target, watch->progress ? monitor : NULL, &own, opt_error);
+    status =
+        idm_chains_run(*ret_chains, target, watch->progress ? monitor : NULL, &content, opt_error);
+  /* What was drawn is told, whoever has asked to stop. */
+  f->parameters->halt = NULL;
   end_beginning(&b);
   free(target);
   return status;
@@ -327,14 +334,16 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
   fit f;
   idm_chains *chains = NULL;
   const idm_sampler *sampler;
+  const idm_fit_watch *watch = opt_watch ? opt_watch : &nobody;
+  idm_halt halt;
+  idm_halt_begin(&halt, watch, "looking for where to start");
   idm_status status = idm_fit_check_size(data, settings, opt_error);
   if (status == IDM_OK)
-    status =
-        idm_fit_open(&f, &idm_inverse_bayes, problem, data, settings, settings->chains, opt_error);
+    status = idm_fit_open_halted(&f, &idm_inverse_bayes, problem, data, settings, settings->chains,
+                                 &halt, opt_error);
   if (status != IDM_OK) return status;
   status = choose_sampler(&f, &sampler, opt_error);
-  if (status == IDM_OK)
-    status = sample(&f, sampler, opt_watch ? opt_watch : &nobody, &chains, opt_error);
+  if (status == IDM_OK) status = sample(&f, sampler, watch, &halt, &chains, opt_error);
   if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
   idm_chains_destroy(chains);
   idm_fit_close(&f);

@@ -7,6 +7,7 @@
 #include "idm/inverse.h"
 #include "idm/matching.h"
 #include "invert/label.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 
 void idm_fit_close(fit *f)
@@ -35,12 +36,20 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
                         const idm_data *data, const idm_fit_settings *settings, size_t matchings,
                         idm_error *opt_error)
 {
+  return idm_fit_open_halted(f, opt_inverse, problem, data, settings, matchings, NULL, opt_error);
+}
+
+idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
+                               const idm_data *data, const idm_fit_settings *settings,
+                               size_t matchings, idm_halt *opt_halt, idm_error *opt_error)
+{
   *f = (fit){.problem = problem, .data = data, .settings = settings};
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
   if (status == IDM_OK) status = idm_fit_infers(problem, opt_error);
   if (status == IDM_OK && opt_inverse)
     status = idm_inverse_check(opt_inverse, problem, data, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);
+  if (status == IDM_OK) f->parameters->halt = opt_halt;
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &f->tree, opt_error);
   if (status == IDM_OK) {
     f->key = idm_label_request(opt_inverse, problem, data, settings);
@@ -51,6 +60,8 @@ idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_proble
   }
   if (status == IDM_OK) idm_parameters_units(f->parameters, f->unit);
   for (size_t i = 0; i < matchings && status == IDM_OK; i++) {
+    status = idm_halt_check(opt_halt, opt_error);
+    if (status != IDM_OK) break;
     status = idm_matching_create(problem, data, f->tree, f->parameters, &f->matching[i], opt_error);
     f->matchings = i + 1;
   }

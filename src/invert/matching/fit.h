@@ -28,6 +28,11 @@ idm_status idm_fit_infers(const idm_problem *problem, idm_error *opt_error);
 idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
                         const idm_data *data, const idm_fit_settings *settings, size_t matchings,
                         idm_error *opt_error);
+struct idm_halt;
+/* The same, which may take seconds, under somebody who may stop it and what is evaluated later. */
+idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
+                               const idm_data *data, const idm_fit_settings *settings,
+                               size_t matchings, struct idm_halt *opt_halt, idm_error *opt_error);
 void idm_fit_close(fit *f);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* Seconds between two questions, and before the first: what is over by then is not worth stopping,
  * as what follows it may have something to save. */
-static const double patience = 0.1, first_patience = 2;
+static const double patience = 0.1, first_patience = 0.8;
 
 void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *words)
 {
@@ -23,19 +23,20 @@ static void describe(const void *content, char *buffer, size_t size)
   snprintf(buffer, size, "%s", ((const idm_halt *)content)->words);
 }
 
-static void ask(idm_halt *halt)
+bool idm_halt_ask(idm_halt *halt)
 {
   const double now = idm_seconds();
-  if (!halt->watch || halt->stop || now - halt->asked < patience) return;
-  const idm_work work = {.content = halt, .describe = describe};
+  if (!halt->watch || halt->stop || now - halt->asked < patience) return halt->stop;
+  const idm_work work = {.done = halt->done, .content = halt, .describe = describe};
   halt->asked = now;
   if (halt->watch->progress(halt->watch->context, &work)) halt->stop = true;
+  return halt->stop;
 }
 
 idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error)
 {
   if (!opt_halt) return IDM_OK;
-  if (pthread_equal(pthread_self(), opt_halt->owner)) ask(opt_halt);
+  if (pthread_equal(pthread_self(), opt_halt->owner)) idm_halt_ask(opt_halt);
   return opt_halt->stop ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted") : IDM_OK;
 }
 
@@ -53,7 +54,7 @@ static void run_task(void *context, size_t index)
 
 static void watch(void *context)
 {
-  ask(((const watched *)context)->halt);
+  idm_halt_ask(((const watched *)context)->halt);
 }
 
 idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,

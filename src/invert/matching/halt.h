@@ -10,6 +10,7 @@
 typedef struct idm_halt {
   const idm_fit_watch *watch; /* NULL: nobody watches */
   const char *words;          /* what is being done */
+  double done;                /* share of it, where that is known */
   pthread_t owner;            /* the thread that may be asked from */
   double asked;               /* when it was asked last; of the owner */
   atomic_bool stop;
@@ -20,6 +21,8 @@ void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *
 /* IDM_UNTRUSTED once somebody has asked to stop. The owner asks the watcher, a few times a second;
  * NULL: nobody can ask. */
 idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error);
+/* Of the owner: whether to stop, where that was not asked a moment ago. */
+bool idm_halt_ask(idm_halt *halt);
 /* idm_parallel under the eyes of the watcher. */
 idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
                              void (*task)(void *context, size_t index), void *context,

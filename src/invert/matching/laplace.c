@@ -109,14 +109,13 @@ static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
   *ret_posterior = NULL;
   fit f;
   start *peak = NULL;
-  idm_status status = idm_fit_check_size(data, settings, opt_error);
-  if (status == IDM_OK)
-    status = idm_fit_open(&f, &idm_inverse_laplace, problem, data, settings, settings->chains,
-                          opt_error);
-  if (status != IDM_OK) return status;
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking for the mode");
-  f.parameters->halt = &halt;
+  idm_status status = idm_fit_check_size(data, settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_fit_open_halted(&f, &idm_inverse_laplace, problem, data, settings,
+                                 settings->chains, &halt, opt_error);
+  if (status != IDM_OK) return status;
   status = idm_start_create(f.parameters->dimension, &peak, opt_error);
   if (status == IDM_OK) status = find_peak(&f, peak, opt_error);
   if (status == IDM_OK)

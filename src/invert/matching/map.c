@@ -13,11 +13,11 @@ static idm_status fit_map(const idm_problem *problem, const idm_data *data,
 {
   *ret_posterior = NULL;
   fit f;
-  idm_status status = idm_fit_open(&f, &idm_inverse_map, problem, data, settings, 1, opt_error);
-  if (status != IDM_OK) return status;
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking for the mode");
-  f.parameters->halt = &halt;
+  idm_status status =
+      idm_fit_open_halted(&f, &idm_inverse_map, problem, data, settings, 1, &halt, opt_error);
+  if (status != IDM_OK) return status;
   start *best = NULL;
   idm_statistics statistics = {
       .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1, .evaluations = -1};

@@ -39,6 +39,13 @@ void idm_matching_destroy(idm_matching *matching)
   free(matching);
 }
 
+/* A wish to stop ends an evaluation, however large the log is. */
+static bool is_unwanted(void *context)
+{
+  const idm_matching *m = context;
+  return idm_halt_check(m->parameters->halt, NULL) != IDM_OK;
+}
+
 idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
                                const idm_prefix_tree *tree, const idm_parameters *parameters,
                                idm_matching **ret_matching, idm_error *opt_error)
@@ -66,6 +73,8 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &m->scorer, opt_error);
   if (status == IDM_OK && idm_gradient_possible(data, tree, m->workspace))
     status = idm_gradient_create(data, tree, m->workspace, &m->gradient, opt_error);
+  idm_scorer_interrupt(m->scorer, is_unwanted, m);
+  idm_gradient_interrupt(m->gradient, is_unwanted, m);
   if (status != IDM_OK) {
     idm_matching_destroy(m);
     return status;

@@ -294,23 +294,52 @@ static idm_status evaluate_whitened(void *context, const double *v, double *log_
   return status;
 }
 
-/* Climb from a mode that was found with its covariance: steps are then as if the top were round,
- * and few. An evaluation is dear here, and gains below this are nothing beside an error of its own.
- */
-static idm_status climb_whitened(const idm_target *target, start *s, idm_error *opt_error)
+/* Newton's steps with the curvature that the part has: each leaves a share of the way that is about
+ * the part's own error, so that a handful of gradients does, and what there is left to gain, half
+ * the square of the slope where the peak is round, ends them. *ret_done is false where the peak is
+ * not as the part told; v is then the highest point so far. */
+static idm_status step_whitened(const idm_target *own, double *v, double *trial, double *slope,
+                                double *log_density, bool *ret_done, idm_error *opt_error)
 {
+  enum { most = 8 };
   static const double least_gain = 1e-4;
+  const size_t d = own->dimension;
+  double here = -INFINITY;
+  *ret_done = false;
+  memcpy(trial, v, d * sizeof *v);
+  for (int i = 0; i < most && !*ret_done; i++) {
+    double now, gain = 0;
+    const idm_status status = own->evaluate(own->context, trial, &now, slope, opt_error);
+    if (status != IDM_OK || !(now > here)) return status;
+    here = *log_density = now;
+    memcpy(v, trial, d * sizeof *v);
+    for (size_t k = 0; k < d; k++) {
+      gain += 0.5 * slope[k] * slope[k];
+      trial[k] = v[k] + slope[k];
+    }
+    *ret_done = gain < least_gain;
+  }
+  return IDM_OK;
+}
+
+idm_status idm_start_climb_near(const idm_target *target, start *s, idm_error *opt_error)
+{
+  static const double least_gain = 1e-4; /* nothing beside an error of its own */
   const size_t d = target->dimension;
-  double *origin = idm_new(d * (d + 3), sizeof *origin);
+  double *origin = idm_new(d * (d + 5), sizeof *origin);
   if (!origin) return idm_fail_memory(opt_error);
-  double *v = origin + d;
-  whitened w = {target, origin, origin + 3 * d, origin + 2 * d};
+  double *v = origin + d, *factor = origin + 5 * d;
+  whitened w = {target, origin, factor, origin + 2 * d};
   memcpy(origin, s->mode, d * sizeof *origin);
-  memcpy(origin + 3 * d, s->covariance, d * d * sizeof *origin);
+  memcpy(factor, s->covariance, d * d * sizeof *origin);
   const idm_target own = {d, target->gradient, &w, evaluate_whitened};
+  bool done;
   idm_status status = IDM_OK;
-  if (idm_cholesky(d, origin + 3 * d)) {
-    status = idm_maximise(&own, least_gain, all_the_way, v, &s->log_density, opt_error);
+  if (idm_cholesky(d, factor)) {
+    status =
+        step_whitened(&own, v, origin + 3 * d, origin + 4 * d, &s->log_density, &done, opt_error);
+    if (status == IDM_OK && !done)
+      status = idm_maximise(&own, least_gain, all_the_way, v, &s->log_density, opt_error);
     unwhiten(&w, v, s->mode);
   }
   free(origin);
@@ -320,27 +349,39 @@ static idm_status climb_whitened(const idm_target *target, start *s, idm_error *
 /* Histories that are many enough to tell modes apart, and few enough to be climbed over often. */
 enum { enough_histories = 5000, many_times = 4 };
 
+idm_status idm_start_open_part(const fit *f, fit *small, idm_data *part, double *ret_share,
+                               idm_error *opt_error)
+{
+  *ret_share = 1;
+  if (f->tree->nodes < (size_t)many_times * enough_histories ||
+      f->tree->scope != IDM_SCOPE_TRAJECTORY || !idm_start_is_dense(f->parameters->dimension))
+    return IDM_OK;
+  *part = *f->data;
+  part->trajectories =
+      (size_t)((double)enough_histories / (double)f->tree->nodes * (double)f->data->trajectories);
+  if (part->trajectories < 1) part->trajectories = 1;
+  part->rows = part->first[part->trajectories];
+  if (part->trajectory_name.count) part->trajectory_name.count = part->trajectories;
+  const idm_status status = idm_fit_open(small, NULL, f->problem, part, f->settings, 1, opt_error);
+  if (status != IDM_OK) return status;
+  small->key = f->key;
+  small->parameters->halt = f->parameters->halt;
+  *ret_share = (double)part->trajectories / (double)f->data->trajectories;
+  return IDM_OK;
+}
+
 /* The same over the first trajectories of a log that has many more histories than that: where a few
  * thousand trajectories have their modes, all of them have theirs nearby, and one climb over the
  * whole log ends there. With it comes the covariance around the mode, as all of them would have it.
  * Nothing where a part cannot be explained, or has no peak: then all are looked at. */
 static idm_status search_part(const fit *f, start *best, bool *found, idm_error *opt_error)
 {
-  idm_data part = *f->data;
+  idm_data part;
   fit small;
+  double share;
   *found = false;
-  if (f->tree->nodes < (size_t)many_times * enough_histories ||
-      f->tree->scope != IDM_SCOPE_TRAJECTORY || !idm_start_is_dense(f->parameters->dimension))
-    return IDM_OK;
-  part.trajectories =
-      (size_t)((double)enough_histories / (double)f->tree->nodes * (double)f->data->trajectories);
-  if (part.trajectories < 1) part.trajectories = 1;
-  part.rows = part.first[part.trajectories];
-  if (part.trajectory_name.count) part.trajectory_name.count = part.trajectories;
-  idm_status status = idm_fit_open(&small, NULL, f->problem, &part, f->settings, 1, opt_error);
-  if (status != IDM_OK) return status;
-  small.key = f->key;
-  small.parameters->halt = f->parameters->halt;
+  idm_status status = idm_start_open_part(f, &small, &part, &share, opt_error);
+  if (status != IDM_OK || share == 1) return status;
   status = search(&small, false, best, opt_error);
   if (status == IDM_OK) {
     const idm_target target = idm_matching_target(small.matching[0]);
@@ -348,7 +389,6 @@ static idm_status search_part(const fit *f, start *best, bool *found, idm_error 
     if (status == IDM_OK)
       status = idm_laplace(&target, best->mode, best->covariance, NULL, found, opt_error);
   }
-  const double share = (double)part.trajectories / (double)f->data->trajectories;
   for (size_t i = 0; *found && i < f->parameters->dimension * f->parameters->dimension; i++)
     best->covariance[i] *= share;
   idm_fit_close(&small);
@@ -364,7 +404,7 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
     idm_matching_wander(f->matching[0]);
     status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
     found = isfinite(best->log_density);
-    if (status == IDM_OK && found) status = climb_whitened(&target, best, opt_error);
+    if (status == IDM_OK && found) status = idm_start_climb_near(&target, best, opt_error);
   }
   if (status == IDM_OK && !found) status = search(f, true, best, opt_error);
   if (status == IDM_OK) status = idm_matching_anchor(f->matching[0], best->mode, opt_error);

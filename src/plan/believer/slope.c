@@ -3,6 +3,7 @@
  * Contents: what it holds · whether it can be had · making one · forward · backward · both */
 #include <math.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "plan/believer/believer.h"
@@ -62,6 +63,7 @@ typedef struct gradient {
   double *mean;                /* [state]: a belief that nothing follows */
   double *scratch;             /* the planner's */
   bool checked;                /* last observations were found possible */
+  idm_interruption interruption;
 } gradient;
 
 /* --- whether it can be had ------------------------------------------------------------------ */
@@ -415,6 +417,8 @@ static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *op
   const thicket *const end = g->thicket + g->thickets;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < g->rows && status == IDM_OK;) {
+    status = idm_interruption_check(&g->interruption, i, opt_error);
+    if (status != IDM_OK) break;
     const size_t slot = t < end && i == t->first ? t->slot : g->row[i].before;
     if (slot != no_slot) decide_roots(g, &made, slot);
     if (t < end && i == t->first) {
@@ -518,16 +522,19 @@ static void ask(gradient *g, size_t at)
 }
 
 /* Rows backward: everything that follows a belief is behind it when its turn comes. */
-static void run_backward(gradient *g)
+static idm_status run_backward(gradient *g, idm_error *opt_error)
 {
   size_t left = g->slots;
   for (size_t i = g->rows; i-- > 0;) {
     const slope_row *r = &g->row[i];
+    const idm_status status = idm_interruption_check(&g->interruption, i, opt_error);
+    if (status != IDM_OK) return status;
     if (r->after == no_slot) continue;
     while (left > r->after) ask(g, --left); /* roots on the way here, then the row's own */
     recall(g, r);
   }
   while (left > 0) ask(g, --left);
+  return IDM_OK;
 }
 
 /* --- both ----------------------------------------------------------------------------------- */
@@ -572,11 +579,17 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   adjoint->begin(g->adjoint);
   idm_status status = run_forward(g, log_likelihood, opt_error);
   if (status != IDM_OK || *log_likelihood == -INFINITY) return status;
-  run_backward(g);
+  status = run_backward(g, opt_error);
+  if (status != IDM_OK) return status;
   status = adjoint->finish(g->adjoint, theta_slope, opt_error);
   keep_read(planner, theta_slope);
   return status == IDM_OK ? check_finite(theta_slope, opt_error) : status;
 }
 
+static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
+{
+  ((gradient *)content)->interruption = (idm_interruption){opt_interrupt, context};
+}
+
 const idm_slope_ops idm_believer_slope = {
-    .possible = possible, .create = create, .destroy = destroy, .run = run};
+    .possible = possible, .create = create, .destroy = destroy, .run = run, .interrupt = interrupt};

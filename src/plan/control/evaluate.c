@@ -52,6 +52,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
   const idm_world world = control_world(c, u, m);
   const int *group = c->group + (m * n.actions + u) * n.observations;
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  const bool surprises = c->numbers.eta != 0; /* else its logarithms count for nothing */
   idm_filter_emitter(&world, z, e->emitter);
   double future = 0;
   double surprise = 0;
@@ -62,10 +63,9 @@ static double lookahead_model(const control *c, const double *v, const double *z
         idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
     double value = 0;
     for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
-    const double log_prior =
-        c->numbers.eta == 0
-            ? 0
-            : idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, e->posterior);
+    const double log_prior = surprises ? idm_belief_prior_log(n.states, c->belief_prior,
+                                                              c->lattice->resolution, e->posterior)
+                                       : 0;
     double total = 0;
     for (size_t y = x; y < n.observations; y++) {
       if (group[y] != (int)x) continue;
@@ -73,9 +73,9 @@ static double lookahead_model(const control *c, const double *v, const double *z
       for (size_t s = 0; s < n.states; s++)
         p += e->emitter[s] * world.emission[s * n.observations + y];
       total += p;
-      if (!merge && p > 0) surprise -= p * (log(p) - log_prior);
+      if (surprises && !merge && p > 0) surprise -= p * (log(p) - log_prior);
     }
-    if (merge) surprise -= total * (log(total) - log_prior);
+    if (surprises && merge) surprise -= total * (log(total) - log_prior);
     future += total * value;
   }
   return c->numbers.discount * future + c->numbers.eta * surprise;
