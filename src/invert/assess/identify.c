@@ -15,7 +15,9 @@
 #include "idm/transform.h"
 #include "invert/assess/region.h"
 #include "invert/assess/sentence.h"
+#include "invert/assess/whole.h"
 #include "invert/matching/matching.h"
+#include "invert/matching/start.h"
 #include "setting/freedom.h"
 
 /* Points looked at for a maximum, draws held against the regions, profiles worked on at once. */
@@ -26,6 +28,7 @@ typedef struct identifying {
   const inquiry *q;
   size_t dimension;
   bool dear;          /* an evaluation takes long: fewer of them */
+  bool part;          /* of the log: draws of all of it say nothing here */
   bool last;          /* a higher maximum found now is not gone back to */
   long evaluations;   /* that may be spent on one item */
   window *where;      /* [dimension] */
@@ -127,7 +130,7 @@ static idm_status find_best(identifying *w, profile *p, idm_error *opt_error)
   qsort(w->guide, w->guides, sizeof *w->guide, by_height);
   idm_place_copy(&w->guide[0], w->dimension, &p->best);
   if (status == IDM_OK) status = idm_profile_hop(p, &p->best, opt_error);
-  if (status == IDM_OK) status = look_at_draws(w, p, &p->start[0], opt_error);
+  if (status == IDM_OK && !w->part) status = look_at_draws(w, p, &p->start[0], opt_error);
   return status;
 }
 
@@ -411,7 +414,7 @@ static void keep_draws(identifying *w)
   const size_t count = q->posterior->chains * q->posterior->draws;
   const double level = q->assessment->log_likelihood - idm_profile_drop;
   w->further = 0;
-  for (size_t i = 0; i < count && w->further < most_draws; i++) {
+  for (size_t i = 0; i < count && w->further < most_draws && !w->part; i++) {
     place *to = &w->draw[w->further];
     to->height = draw_height(q, i, to->y);
     w->further += to->height >= level && isfinite(to->height);
@@ -484,12 +487,12 @@ static void plan_work(identifying *w)
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   const double work = (double)points + 0.1 * (double)q->f->tree->nodes;
   const size_t scalars = count_scalars(q->f->parameters);
-  w->dear = work > 2000 || w->dimension > 6;
-  /* Over hundreds of thousands of histories an evaluation takes a second, and the peak is so round
-   * that some tens of them find where the profile ends; what is cut short says so. */
+  w->dear = work > 2000 || w->dimension > 6 || w->part;
+  /* Where there are very many histories, and no part to go by, what is cut short says so. */
   static const double large = 8000, usual = 1500;
-  const double total =
-      work > large ? usual * pow(large / work, 2) : fmin(fmax(1.2e7 / work, usual), 40000);
+  const double total = work > large ? usual * pow(large / work, 2)
+                       : w->part    ? usual
+                                    : fmin(fmax(1.2e7 / work, usual), 40000);
   const long least = work > large ? 40 : 200;
   w->evaluations = (long)(total / (double)(scalars ? scalars : 1));
   if (w->evaluations < least) w->evaluations = least;
@@ -552,17 +555,50 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
   return status;
 }
 
+/* Over the first trajectories of a log of very many histories, then brought over to all of them. */
+static idm_status identify_by_part(const inquiry *q, fit *small, double share, idm_error *opt_error)
+{
+  inquiry over = *q;
+  over.f = small;
+  identifying w = {.q = &over, .dimension = q->f->parameters->dimension, .part = true};
+  idm_status status = begin_work(&w, opt_error);
+  if (status == IDM_OK) status = identify_all(&w, opt_error);
+  if (status == IDM_OK && q->assessment->identified)
+    status = idm_identify_whole(q, w.profile[0]->best.y, w.covariance, share, opt_error);
+  if (status == IDM_OK && q->assessment->identified)
+    idm_notes_add(&q->assessment->remarks,
+                  "what the data bound was looked for in the first %zu of %zu trajectories; the "
+                  "intervals are those of all, by the curvature at their maximum, held against the "
+                  "likelihood at their ends",
+                  small->data->trajectories, q->f->data->trajectories);
+  end_work(&w);
+  return status;
+}
+
+static idm_status identify_in_full(const inquiry *q, idm_error *opt_error)
+{
+  identifying w = {.q = q, .dimension = q->f->parameters->dimension};
+  idm_status status = begin_work(&w, opt_error);
+  if (status == IDM_OK) status = identify_all(&w, opt_error);
+  end_work(&w);
+  return status;
+}
+
 idm_status idm_identify(const inquiry *q, idm_error *opt_error)
 {
-  const idm_parameters *parameters = q->f->parameters;
   idm_assessment *a = q->assessment;
-  identifying w = {.q = q, .dimension = parameters->dimension};
-  a->parameters = count_scalars(parameters);
+  fit small = {0};
+  idm_data part;
+  double share = 1;
+  a->parameters = count_scalars(q->f->parameters);
   a->parameter = idm_new(a->parameters, sizeof *a->parameter);
-  idm_status status = a->parameter ? begin_work(&w, opt_error) : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = identify_all(&w, opt_error);
+  idm_status status = a->parameter ? idm_start_open_part(q->f, &small, &part, &share, opt_error)
+                                   : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status =
+        share < 1 ? identify_by_part(q, &small, share, opt_error) : identify_in_full(q, opt_error);
+  idm_fit_close(&small);
   if (!a->identified) a->parameters = 0;
-  end_work(&w);
   return status;
 }
 
