@@ -104,11 +104,6 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (status == IDM_OK)
     status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   if (status != IDM_OK) return status;
-  if (r->by[0] || r->each[0])
-    return idm_fail(&call->error, IDM_USAGE,
-                    "a fit of people keeps no checkpoint: there is nothing to go on with in '%s'; "
-                    "--overwrite begins anew",
-                    run);
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
   if (*ret_complete) return IDM_OK;
   cli_take_keys(call, r);

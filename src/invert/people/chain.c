@@ -131,3 +131,35 @@ double idm_chain_log_posterior(const people_chain *c)
       idm_population_log_det(&c->now.population) + 0.5 * (double)d->effects * log_two_pi;
   return sum - 0.5 * squares - (double)d->people * each;
 }
+
+void idm_chain_pass(people_chain *c, idm_record *r)
+{
+  const idm_design *d = c->model->design;
+  const population *p = &c->now.population;
+  const size_t q = d->effects, numbers = d->people * q;
+  const struct {
+    double *at;
+    size_t count;
+  } arrays[] = {{p->number, p->coefficients + q + p->pairs + q * q},
+                {c->now.z, numbers},
+                {c->now.e, numbers},
+                {c->now.exact, d->people},
+                {c->now.rough, d->people},
+                {&c->now.rest, 1},
+                {c->curvature, numbers * q},
+                {c->pull, numbers},
+                {c->sum, numbers},
+                {c->low, d->coordinates},
+                {c->high, d->coordinates},
+                {c->precision, p->coefficients * p->coefficients},
+                {c->log_step, 1 + q + p->pairs}};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+    idm_record_pass(r, arrays[i].at, arrays[i].count * sizeof(double));
+  idm_record_pass(r, &c->random, sizeof c->random);
+  idm_record_pass(r, c->own, d->people * sizeof *c->own);
+  idm_record_pass(r, &c->summed, sizeof c->summed);
+  idm_record_pass(r, &c->proposed, sizeof c->proposed);
+  idm_record_pass(r, &c->kept, sizeof c->kept);
+  idm_record_pass(r, &c->exactly, sizeof c->exactly);
+  idm_record_pass(r, &c->adapting, sizeof c->adapting);
+}

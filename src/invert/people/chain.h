@@ -8,6 +8,7 @@
 #ifndef IDM_INVERT_PEOPLE_CHAIN_H
 #define IDM_INVERT_PEOPLE_CHAIN_H
 
+#include "base/record.h"
 #include "idm/random.h"
 #include "invert/people/model.h"
 #include "invert/people/normal.h"
@@ -78,6 +79,8 @@ void idm_chain_decide(people_chain *chain);
 /* Whether the table leads the next step. Once likelihoods are exact it does not do so one time in
  * five, so that nobody is held where it is wrong. */
 bool idm_chain_trusts(const people_chain *chain, idm_random *random);
+/* Between two sweeps: all that those to come depend on, but for what all chains share. */
+void idm_chain_pass(people_chain *chain, idm_record *record);
 /* Log density of effects, coefficients, sds and correlations, and the likelihood. */
 double idm_chain_log_posterior(const people_chain *chain);
 

@@ -1,6 +1,6 @@
 /* Fits of people one by one, that know nothing of each other.
  *
- * Contents: one person · all of them · what was found · verdicts */
+ * Contents: one person · all of them · checkpoints · what was found · verdicts */
 #include "invert/people/each.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/record.h"
 #include "data/part.h"
 #include "idm/prior.h"
 #include "invert/parameters.h"
@@ -26,11 +27,12 @@ typedef struct each {
   const idm_fit_watch *opt_watch;
   idm_parameters *parameters;
   idm_who who;
-  idm_person *person; /* [person] */
-  double **draws;     /* [person]: [number][chain][draw]; NULL where there are none */
-  size_t *made;       /* [person]: draws a chain */
-  atomic_bool named;
-  char sampler[32]; /* of whoever came first: it is everybody's */
+  idm_person *person;        /* [person] */
+  double **draws;            /* [person]: [number][chain][draw]; NULL where there are none */
+  size_t *made;              /* [person]: draws a chain */
+  atomic_bool *over;         /* [person]: fitted, or found to be beyond it */
+  atomic_bool naming, named; /* the sampler: somebody does, and has */
+  char sampler[32];          /* of whoever came first: it is everybody's */
   atomic_size_t done;
   atomic_bool stop;
   atomic_bool memory; /* ran out */
@@ -163,8 +165,10 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
   if (status == IDM_OK)
     status = idm_assess_watched(e->problem, part, posterior, 1, &watch, &assessment, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
-  if (status == IDM_OK && !atomic_exchange(&e->named, true))
+  if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {
     memcpy(e->sampler, posterior->sampler, sizeof e->sampler);
+    atomic_store(&e->named, true);
+  }
   if (status == IDM_OK) {
     one->log_loss = projection.log_loss;
     measure_own(e, person, posterior->chains);
@@ -184,6 +188,7 @@ static void do_person(void *context, size_t person)
   idm_person *one = &e->person[person];
   idm_error error = {0};
   char text[sizeof one->reason];
+  if (atomic_load(&e->over[person])) return;
   idm_status status = atomic_load(&e->stop)
                           ? idm_fail(&error, IDM_UNTRUSTED, "interrupted before it began")
                           : fit_person(e, person, &error);
@@ -193,14 +198,91 @@ static void do_person(void *context, size_t person)
     one->log_loss = NAN;
     say(one, "failed", idm_error_text(&error, text, sizeof text));
   }
+  if (status != IDM_UNTRUSTED && status != IDM_MEMORY && status != IDM_SYSTEM)
+    atomic_store(&e->over[person], true);
   atomic_fetch_add(&e->done, 1);
+}
+
+/* --- checkpoints ---------------------------------------------------------------------------- */
+
+static const char kind[] = "idmech1";
+
+/* One who is over: the verdict, and the draws where there are some. */
+static bool pass_person(each *e, size_t person, idm_record *r)
+{
+  idm_person *one = &e->person[person];
+  const size_t numbers = numbers_of(e->parameters);
+  const bool point = e->inverse->answer == IDM_POINT;
+  double *own = one->own ? one->own : idm_new(numbers, sizeof *own);
+  idm_person kept = *one;
+  if (!own) return false;
+  kept.own = NULL;
+  idm_record_pass(r, &kept, sizeof kept);
+  idm_record_pass(r, own, numbers * sizeof *own);
+  kept.own = own;
+  if (r->reading || !one->own) *one = kept;
+  if (kept.absent || r->cut) return true;
+  const size_t chains = point ? 1 : e->settings.chains;
+  idm_record_pass(r, &e->made[person], sizeof e->made[person]);
+  if (!point && e->made[person] != (size_t)e->settings.draws) return false;
+  const size_t count = idm_times(numbers, chains * e->made[person]);
+  if (!e->draws[person]) e->draws[person] = idm_new(count, sizeof(double));
+  if (!e->draws[person]) return false;
+  idm_record_pass(r, e->draws[person], count * sizeof(double));
+  return true;
+}
+
+/* Who is over; whether it fits. */
+static bool pass_all(each *e, idm_record *r)
+{
+  bool fits = idm_record_same(r, e->who.people);
+  fits = idm_record_same(r, numbers_of(e->parameters)) && fits;
+  for (size_t i = 0; i < e->who.people && fits && !r->cut; i++) {
+    bool over = atomic_load(&e->over[i]);
+    idm_record_pass(r, &over, sizeof over);
+    if (over && !r->cut) fits = pass_person(e, i, r);
+    if (!r->reading || !over) continue;
+    atomic_store(&e->over[i], true);
+    atomic_fetch_add(&e->done, 1);
+  }
+  bool named = atomic_load(&e->named);
+  idm_record_pass(r, &named, sizeof named);
+  if (named) idm_record_pass(r, e->sampler, sizeof e->sampler);
+  if (r->reading && named) {
+    atomic_store(&e->naming, true);
+    atomic_store(&e->named, true);
+  }
+  return fits;
+}
+
+static idm_status load(each *e, idm_error *opt_error)
+{
+  const idm_fit_watch *watch = e->opt_watch;
+  idm_record r;
+  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
+                                      watch->checkpoint_length, opt_error);
+  if (status == IDM_OK) status = idm_record_close(&r, pass_all(e, &r), opt_error);
+  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
+  return status;
 }
 
 /* How far it is. */
 typedef struct progress {
   size_t done;
   size_t people;
+  each *e;
 } progress;
+
+static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
+                       idm_error *opt_error)
+{
+  each *e = ((const progress *)content)->e;
+  idm_record r;
+  idm_record_begin(&r, kind, e->opt_watch->label);
+  pass_all(e, &r);
+  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+}
 
 static void describe(const void *content, char *buffer, size_t size)
 {
@@ -212,9 +294,11 @@ static void watch(void *context)
 {
   each *e = context;
   if (!e->opt_watch || !e->opt_watch->progress) return;
-  const progress now = {atomic_load(&e->done), e->who.people};
-  const idm_work work = {
-      .done = (double)now.done / (double)now.people, .content = &now, .describe = describe};
+  const progress now = {atomic_load(&e->done), e->who.people, e};
+  const idm_work work = {.done = (double)now.done / (double)now.people,
+                         .content = &now,
+                         .describe = describe,
+                         .save = save};
   if (e->opt_watch->progress(e->opt_watch->context, &work)) atomic_store(&e->stop, true);
 }
 
@@ -398,7 +482,8 @@ static idm_status open_each(each *e, const char *by, idm_error *opt_error)
   e->person = idm_new(e->who.people, sizeof *e->person);
   e->draws = idm_new(e->who.people, sizeof *e->draws);
   e->made = idm_new(e->who.people, sizeof *e->made);
-  if (!e->person || !e->draws || !e->made) return idm_fail_memory(opt_error);
+  e->over = idm_new(e->who.people, sizeof *e->over);
+  if (!e->person || !e->draws || !e->made || !e->over) return idm_fail_memory(opt_error);
   idm_tally_people(e->data, e->who.of_trajectory, e->who.people, e->person);
   return IDM_OK;
 }
@@ -409,6 +494,7 @@ static void close_each(each *e)
   for (size_t i = 0; e->person && i < e->who.people; i++) free(e->person[i].own);
   free(e->draws);
   free(e->made);
+  free(e->over);
   free(e->person);
   idm_who_clear(&e->who);
   idm_parameters_destroy(e->parameters);
@@ -443,6 +529,7 @@ idm_status idm_each_fit(const idm_problem *problem, const idm_data *data, const 
   e.settings.prior_draws = 0;
   idm_posterior *posterior = idm_new(1, sizeof *posterior);
   idm_status status = posterior ? open_each(&e, by, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK && opt_watch && opt_watch->checkpoint) status = load(&e, opt_error);
   if (status == IDM_OK)
     status = idm_parallel(e.who.people, settings->threads, do_person, watch, &e, opt_error);
   if (status == IDM_OK) status = check_anybody(&e, opt_error);

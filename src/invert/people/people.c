@@ -4,7 +4,7 @@
  * whatever their number; each chain and each person has a stream of its own, and judges differ in
  * nothing, so that no draw depends on the schedule.
  *
- * Contents: draws · tasks · watching · warming up · sampling */
+ * Contents: draws · tasks · checkpoints · watching · warming up · sampling */
 #include "idm/people.h"
 
 #include <math.h>
@@ -141,9 +141,15 @@ typedef struct fit_people {
   pthread_mutex_t mutex; /* of status and error */
   idm_status status;
   idm_error error;
-  const idm_fit_watch *watch; /* NULL: nobody */
-  double done;                /* share of the work */
-  double shown;               /* when the watch was last called */
+  const idm_fit_watch *watch;   /* NULL: nobody */
+  idm_people *people;           /* draws so far */
+  double low[IDM_MOST_EFFECTS]; /* [coordinate]: the box that the table is over */
+  double high[IDM_MOST_EFFECTS];
+  long warmup;
+  long steps;   /* sweeps of the warm-up that are done, then draws */
+  double done;  /* share of the work */
+  double shown; /* when the watch was last called */
+  bool whole;   /* between two sweeps: a checkpoint can be made */
   bool stopped;
 } fit_people;
 
@@ -195,6 +201,61 @@ static idm_status sweep(fit_people *f, idm_error *opt_error)
   return status;
 }
 
+/* --- checkpoints ---------------------------------------------------------------------------- */
+
+static const char kind[] = "idmppl1";
+
+/* The first `draws` of every series of draws. */
+static void pass_draws(idm_people *p, size_t draws, idm_record *r)
+{
+  const size_t n = p->chains, q = p->effects;
+  const struct {
+    double *at;
+    size_t count;
+  } arrays[] = {{p->effect, n * q * p->people},
+                {p->coefficient, n * p->coefficient_first[q]},
+                {p->sd, n * q},
+                {p->correlation, n * (q * (q - 1) / 2)},
+                {p->log_posterior, n},
+                {p->log_likelihood, n * p->people}};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+    for (size_t k = 0; k < arrays[i].count; k++)
+      idm_record_pass(r, arrays[i].at + k * p->draws, draws * sizeof(double));
+}
+
+/* How many sweeps and draws, and the box of the table. Whether they fit. */
+static bool pass_place(fit_people *f, idm_record *r)
+{
+  const idm_design *d = f->model.design;
+  const uint64_t shape[] = {f->chains, f->people->draws, (uint64_t)f->warmup, d->people,
+                            d->effects};
+  bool same = true;
+  for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
+    same = idm_record_same(r, shape[i]) && same;
+  idm_record_pass(r, &f->steps, sizeof f->steps);
+  idm_record_pass(r, f->low, d->coordinates * sizeof *f->low);
+  idm_record_pass(r, f->high, d->coordinates * sizeof *f->high);
+  return same && f->steps >= 0 && f->steps <= f->warmup + (long)f->people->draws;
+}
+
+/* The rest, once what all chains share is as it was. */
+static void pass_chains(fit_people *f, idm_record *r)
+{
+  for (size_t k = 0; k < f->chains; k++) idm_chain_pass(&f->chain[k], r);
+  if (f->steps > f->warmup) pass_draws(f->people, (size_t)(f->steps - f->warmup), r);
+}
+
+static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
+                       idm_error *opt_error)
+{
+  fit_people f = *(const fit_people *)content; /* what is passed is only read */
+  idm_record r;
+  idm_record_begin(&r, kind, f.watch->label);
+  pass_place(&f, &r);
+  pass_chains(&f, &r);
+  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+}
+
 /* --- watching ------------------------------------------------------------------------------- */
 
 static void describe(const void *content, char *buffer, size_t size)
@@ -218,7 +279,8 @@ static bool look_up(void *content)
   const double now = idm_seconds();
   if (f->stopped || !f->watch || !f->watch->progress || now < f->shown + 0.1) return f->stopped;
   f->shown = now;
-  const idm_work work = {.done = f->done, .content = f, .describe = describe};
+  const idm_work work = {
+      .done = f->done, .content = f, .describe = describe, .save = f->whole ? save : NULL};
   f->stopped = f->watch->progress(f->watch->context, &work);
   return f->stopped;
 }
@@ -234,6 +296,8 @@ static idm_status tabulate(fit_people *f, const double *low, const double *high,
   if (status == IDM_OK)
     status = idm_cells_grid(f->model.cells, low, high, f->threads, f->watch ? look_up : NULL, f,
                             &grid, opt_error);
+  memmove(f->low, low, f->model.design->coordinates * sizeof *low);
+  memmove(f->high, high, f->model.design->coordinates * sizeof *high);
   if (status != IDM_OK || !grid) return status;
   idm_grid_destroy(f->model.table);
   f->model.table = grid;
@@ -290,20 +354,34 @@ static bool comes(long t, long warmup, const double *share)
   return false;
 }
 
-static idm_status warm_up(fit_people *f, long warmup, double share, idm_error *opt_error)
+/* Whether to go on; at a place where everything can be kept. */
+static bool goes_on(fit_people *f)
 {
+  f->whole = true;
+  const bool stop = look_up(f);
+  f->whole = false;
+  return !stop;
+}
+
+static idm_status warm_up(fit_people *f, double share, idm_error *opt_error)
+{
+  const long warmup = f->warmup;
   idm_status status = IDM_OK;
-  for (long t = 1; t <= warmup && status == IDM_OK && !look_up(f); t++) {
+  while (f->steps < warmup && status == IDM_OK && goes_on(f)) {
+    const long t = f->steps + 1;
     status = sweep(f, opt_error);
     f->done = share * (double)t / (double)warmup;
     if (status == IDM_OK && f->model.table && comes(t, warmup, closer)) {
       status = tabulate_closer(f, opt_error);
       if (status == IDM_OK) status = do_part(f, idm_chain_look, opt_error);
     }
+    if (f->stopped) break; /* the table may be half made: a checkpoint has none of this step */
     if (status == IDM_OK && comes(t, warmup, anew)) status = approximate(f, opt_error);
     if (status == IDM_OK && t == lround(0.95 * (double)warmup)) status = sharpen(f, opt_error);
+    f->steps = t;
   }
-  if (status == IDM_OK && f->chain[0].adapting) status = sharpen(f, opt_error);
+  if (status == IDM_OK && f->steps == warmup && f->chain[0].adapting)
+    status = sharpen(f, opt_error);
   return status;
 }
 
@@ -333,47 +411,79 @@ static void close_fit(fit_people *f)
   pthread_mutex_destroy(&f->mutex);
 }
 
+/* Cells, model and chains, none of which is anywhere yet. */
 static idm_status open_fit(fit_people *f, const idm_problem *problem, const idm_data *data,
                            const idm_design *design, const idm_fit_settings *settings,
                            idm_error *opt_error)
 {
   idm_cells *cells;
-  double low[IDM_MOST_EFFECTS], high[IDM_MOST_EFFECTS];
   const uint64_t seed = label_of(problem, data, design, settings);
   idm_status status =
       idm_cells_create(problem, data, design, f->parameters, f->threads, &cells, opt_error);
   if (status == IDM_OK) status = idm_model_create(design, cells, &f->model, opt_error);
+  if (status == IDM_OK) status = make_draws(design, settings, &f->people, opt_error);
   if (status != IDM_OK) return status;
-  idm_model_prior_box(&f->model, low, high);
-  status = tabulate(f, low, high, opt_error);
   f->chain = idm_new(settings->chains, sizeof *f->chain);
-  if (status == IDM_OK && !f->chain) status = idm_fail_memory(opt_error);
+  if (!f->chain) return idm_fail_memory(opt_error);
   for (size_t k = 0; k < settings->chains && status == IDM_OK; k++, f->chains++)
     status = idm_chain_create(&f->model, seed, k * (design->people + 1), &f->chain[k], opt_error);
-  if (status == IDM_OK && !f->stopped) status = do_part(f, idm_chain_settle, opt_error);
+  return status;
+}
+
+static void lead_by_table(fit_people *f)
+{
+  for (size_t k = 0; k < f->chains; k++) f->chain[k].exactly = !f->model.table;
+}
+
+/* Everybody somewhere in the prior. */
+static idm_status begin_anew(fit_people *f, idm_error *opt_error)
+{
+  double low[IDM_MOST_EFFECTS], high[IDM_MOST_EFFECTS];
+  idm_model_prior_box(&f->model, low, high);
+  idm_status status = tabulate(f, low, high, opt_error);
+  lead_by_table(f);
+  if (status != IDM_OK || f->stopped) return status;
+  status = do_part(f, idm_chain_settle, opt_error);
   if (status == IDM_OK) status = do_part(f, idm_chain_scatter, opt_error);
   for (size_t k = 0; k < f->chains && status == IDM_OK; k++) idm_chain_approximated(&f->chain[k]);
   return status == IDM_OK ? do_part(f, idm_chain_look, opt_error) : status;
 }
 
-static idm_status sample(fit_people *f, const idm_fit_settings *settings, idm_people *people,
-                         idm_error *opt_error)
+/* Everybody where a checkpoint left them. */
+static idm_status go_on(fit_people *f, idm_error *opt_error)
+{
+  const idm_fit_watch *watch = f->watch;
+  idm_record r;
+  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
+                                      watch->checkpoint_length, opt_error);
+  const bool fits = status == IDM_OK && pass_place(f, &r);
+  if (fits && !r.cut) status = tabulate(f, f->low, f->high, opt_error);
+  if (status == IDM_OK && fits) pass_chains(f, &r);
+  if (status == IDM_OK) status = idm_record_close(&r, fits, opt_error);
+  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
+    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
+  return status;
+}
+
+static idm_status sample(fit_people *f, const idm_fit_settings *settings, idm_error *opt_error)
 {
   const long thin = settings->thin > 0 ? settings->thin : 1;
   const double whole = (double)settings->warmup + (double)settings->draws * (double)thin;
   const double share = (double)settings->warmup / whole;
-  idm_status status = warm_up(f, settings->warmup, share, opt_error);
-  long draws = 0;
-  while (status == IDM_OK && draws < settings->draws && (!draws || !look_up(f))) {
+  idm_status status = warm_up(f, share, opt_error);
+  long draws = f->steps > f->warmup ? f->steps - f->warmup : 0;
+  while (status == IDM_OK && f->steps >= f->warmup && draws < settings->draws && goes_on(f)) {
     for (long i = 0; i < thin && status == IDM_OK; i++) status = sweep(f, opt_error);
     for (size_t k = 0; k < f->chains && status == IDM_OK; k++)
-      keep_draw(people, k, (size_t)draws, &f->chain[k]);
-    draws++;
+      keep_draw(f->people, k, (size_t)draws, &f->chain[k]);
+    f->steps = f->warmup + ++draws;
     f->done = share + (1 - share) * (double)draws / (double)settings->draws;
   }
-  if (status == IDM_OK && (size_t)draws < people->draws) cut_draws(people, (size_t)draws);
+  if (status == IDM_OK && !draws)
+    return idm_fail(opt_error, IDM_UNTRUSTED, "stopped in the warm-up, before the first draw");
   f->shown = -INFINITY;
-  look_up(f);
+  if (status == IDM_OK && draws == settings->draws) goes_on(f);
+  if (status == IDM_OK && (size_t)draws < f->people->draws) cut_draws(f->people, (size_t)draws);
   return status;
 }
 
@@ -384,8 +494,7 @@ idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
 {
   idm_require(problem, data, design, settings, ret_people);
   *ret_people = NULL;
-  fit_people f = {.threads = settings->threads, .watch = opt_watch};
-  idm_people *people = NULL;
+  fit_people f = {.threads = settings->threads, .watch = opt_watch, .warmup = settings->warmup};
   pthread_mutex_init(&f.mutex, NULL);
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
   if (status == IDM_OK) status = idm_fit_infers(problem, opt_error);
@@ -395,10 +504,15 @@ idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
     status =
         idm_design_check(design, problem, data, idm_parameters_dimension(f.parameters), opt_error);
   if (status == IDM_OK) status = open_fit(&f, problem, data, design, settings, opt_error);
-  if (status == IDM_OK) status = make_draws(design, settings, &people, opt_error);
-  if (status == IDM_OK) status = sample(&f, settings, people, opt_error);
-  if (status == IDM_OK && f.stopped)
-    idm_notes_add(opt_notes, "stopped after %zu draws a chain", people->draws);
+  if (status == IDM_OK)
+    status = opt_watch && opt_watch->checkpoint ? go_on(&f, opt_error) : begin_anew(&f, opt_error);
+  if (status == IDM_OK && !f.stopped)
+    status = sample(&f, settings, opt_error);
+  else if (status == IDM_OK)
+    status = idm_fail(opt_error, IDM_UNTRUSTED, "stopped before the first draw");
+  if (status == IDM_OK && f.people->draws < (size_t)settings->draws)
+    idm_notes_add(opt_notes, "stopped after %zu draws a chain", f.people->draws);
+  idm_people *people = f.people;
   close_fit(&f);
   if (status == IDM_OK)
     *ret_people = people;

@@ -51,6 +51,7 @@ typedef struct fitting {
   uint64_t label;
   char checkpoint[IDM_PATH]; /* path */
   double saved;              /* when the last checkpoint was written */
+  double cost;               /* seconds that it took */
   double done;               /* share of the work in it */
   bool asked;                /* to stop */
   idm_status status;         /* of writing checkpoints */
@@ -62,6 +63,7 @@ static idm_status write_checkpoint(fitting *f, const idm_work *work)
   char *bytes = NULL;
   size_t length = 0;
   idm_file *file = NULL;
+  const double begun = idm_seconds();
   idm_status status = idm_work_save(work, &bytes, &length, &f->error);
   if (status == IDM_OK) status = idm_file_create(f->checkpoint, &file, &f->error);
   if (status == IDM_OK) {
@@ -70,16 +72,18 @@ static idm_status write_checkpoint(fitting *f, const idm_work *work)
   }
   free(bytes);
   f->saved = idm_seconds();
+  f->cost = f->saved - begun;
   f->done = work->done;
   return status;
 }
 
-/* Every few seconds, when it is asked to stop, and when all draws are made: from then on an
- * interruption costs none of them. */
+/* Every few seconds, or where it is large as seldom as takes a twentieth of the time; when it is
+ * asked to stop, and when all draws are made: from then on an interruption costs none of them. */
 static bool is_due(const fitting *f, const idm_work *work, bool stop)
 {
   const bool over = work->done >= 1 && f->done < 1;
-  return work->save && (stop || over || idm_seconds() - f->saved > checkpoint_seconds);
+  return work->save &&
+         (stop || over || idm_seconds() - f->saved > fmax(checkpoint_seconds, 20 * f->cost));
 }
 
 static bool watch(void *context, const idm_work *work)
@@ -117,16 +121,8 @@ static bool is_of_people(const idm_request *request)
   return request->by[0] || request->each[0];
 }
 
-/* Somebody who looks on and keeps no checkpoint. */
-static bool look_on(void *context, const idm_work *work)
-{
-  fitting *f = context;
-  f->asked = f->asked || (f->progress && f->progress(f->context, work));
-  return f->asked;
-}
-
 /* People of a population. */
-static idm_status draw_population(fitting *f, const idm_fit_watch *watcher, idm_run *run,
+static idm_status draw_population(const fitting *f, const idm_fit_watch *watcher, idm_run *run,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
   const idm_fit_settings *settings = &f->request->settings;
@@ -153,25 +149,22 @@ static idm_status draw_population(fitting *f, const idm_fit_watch *watcher, idm_
 }
 
 /* People's draws come with their verdict, which needs what is not kept. */
-static idm_status draw_people(fitting *f, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status draw_people(const fitting *f, const idm_fit_watch *watcher, idm_run *run,
+                              idm_notes *opt_notes, idm_error *opt_error)
 {
-  const idm_fit_watch watcher = {.progress = look_on, .context = f, .label = f->label};
   const idm_request *r = f->request;
-  const idm_status status =
-      r->by[0]
-          ? draw_population(f, &watcher, run, opt_notes, opt_error)
-          : idm_each_fit(f->problem, f->data, r->each, idm_inverse_find(r->inverse), &r->settings,
-                         &watcher, &run->posterior, &run->assessment, &run->projection, opt_error);
-  run->stopped = f->asked;
-  if (status != IDM_OK) return status;
-  run->posterior->request = f->label;
-  run->posterior->resolution = idm_lattice_resolution(f->problem);
-  if (!run->stopped) return IDM_OK;
+  return r->by[0] ? draw_population(f, watcher, run, opt_notes, opt_error)
+                  : idm_each_fit(f->problem, f->data, r->each, idm_inverse_find(r->inverse),
+                                 &r->settings, watcher, &run->posterior, &run->assessment,
+                                 &run->projection, opt_error);
+}
+
+/* Of people who were stopped: nobody is to be trusted. */
+static void say_interrupted(idm_run *run)
+{
   run->assessment->trusted = false;
-  idm_notes_add(&run->assessment->failures,
-                "the fit was interrupted; begin it anew with --overwrite: a fit of people keeps no "
-                "checkpoint");
-  return IDM_OK;
+  idm_notes_add(&run->assessment->failures, "%s",
+                "the fit was interrupted; `idm fit --resume` goes on");
 }
 
 /* The draws given each of some draws of learnt dynamics. */
@@ -208,7 +201,9 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
                                  .checkpoint_file = f->checkpoint,
                                  .label = f->label};
   f->saved = idm_seconds();
-  if (status == IDM_OK && f->request->dynamics[0])
+  if (status == IDM_OK && is_of_people(f->request))
+    status = draw_people(f, &watcher, run, opt_notes, opt_error);
+  else if (status == IDM_OK && f->request->dynamics[0])
     status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
   else if (status == IDM_OK)
     status = inverse->fit(f->problem, f->data, settings, &watcher, &run->posterior, opt_notes,
@@ -216,8 +211,12 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
   free(bytes);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings->draws;
-  run->stopped = f->asked && (status == IDM_UNTRUSTED || partial);
+  const bool apart = run->assessment && run->assessment->apart; /* then some have no draws */
+  run->stopped = f->asked && (status == IDM_UNTRUSTED || partial || apart);
   if (run->posterior) run->posterior->request = f->label;
+  if (run->posterior && run->assessment)
+    run->posterior->resolution = idm_lattice_resolution(f->problem);
+  if (run->assessment && run->stopped) say_interrupted(run);
   if (f->status == IDM_OK) return status;
   if (opt_error) *opt_error = f->error;
   return f->status;
@@ -303,15 +302,9 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-static idm_status say_stopped(const fitting *f, const idm_run *run, bool kept, idm_error *opt_error)
+static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
 {
   const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
-  if (is_of_people(f->request))
-    return idm_fail(opt_error, IDM_UNTRUSTED,
-                    "interrupted; a fit of people keeps no checkpoint: %s",
-                    beside           ? "the run that it was to replace is left as it was"
-                    : run->posterior ? "what was drawn so far is saved, --overwrite begins anew"
-                                     : "nobody was done, and nothing is left behind");
   if (!kept && !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT))
     return idm_fail(opt_error, IDM_UNTRUSTED,
                     "interrupted before there was anything to keep: nothing is written%s",
@@ -341,13 +334,9 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
-  if (status == IDM_OK)
-    status = is_of_people(f->request) ? draw_people(f, run, opt_notes, opt_error)
-                                      : draw(f, mode, run, opt_notes, opt_error);
+  if (status == IDM_OK) status = draw(f, mode, run, opt_notes, opt_error);
   if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
-  /* Draws of people cannot be gone on with: they do not wait beside another run. */
-  *ret_kept = status == IDM_OK && !(run->stopped && is_of_people(f->request) &&
-                                    strcmp(f->folder.work, f->folder.path) != 0);
+  *ret_kept = status == IDM_OK;
   if (status == IDM_OK && !run->assessment) status = assess(f, run, opt_error);
   if (status == IDM_OK) {
     run->assessment->refinement = f->refinement;
@@ -362,7 +351,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   }
   if (status == IDM_UNTRUSTED) run->stopped = true; /* while the lattice was chosen */
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
-    status = say_stopped(f, run, *ret_kept || mode == IDM_RUN_RESUME, opt_error);
+    status = say_stopped(f, *ret_kept || mode == IDM_RUN_RESUME, opt_error);
   return status;
 }
 
@@ -380,11 +369,6 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   bool kept = false;
   *run = (idm_run){0};
   idm_status status = idm_request_check(problem, request, opt_error);
-  if (status == IDM_OK && mode == IDM_RUN_RESUME && is_of_people(request))
-    status = idm_fail(opt_error, IDM_USAGE,
-                      "a fit of people keeps no checkpoint, and '%s' cannot be gone on with; begin "
-                      "it anew with --overwrite",
-                      folder);
   /* What is missing is said before anything that is there is touched. */
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);

@@ -149,6 +149,66 @@ static void a_wish_to_stop_is_met(void **state)
   assert_null(a);
 }
 
+/* Stops once `enough` people are over, with what is to be kept. */
+typedef struct keeper {
+  double enough;
+  char *bytes;
+  size_t length;
+} keeper;
+
+static bool keep(void *context, const idm_work *work)
+{
+  keeper *k = context;
+  const bool stop = work->done >= k->enough;
+  if (!stop) return false;
+  free(k->bytes);
+  check(idm_work_save(work, &k->bytes, &k->length, &support_error));
+  return true;
+}
+
+static void finished_people_are_kept(void **state)
+{
+  (void)state;
+  idm_posterior *whole, *p = NULL;
+  idm_assessment *a, *b = NULL;
+  idm_projection projection, again;
+  keeper k = {.enough = 0.25};
+  settings.draws = 1500;
+  settings.threads = 1;
+  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, NULL, &whole, &a,
+                     &projection, &support_error));
+  const idm_fit_watch stopped = {.progress = keep, .context = &k, .label = 3};
+  idm_error error = {0};
+  (void)idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &stopped, &p, &b, &again,
+                     &error);
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(b);
+  assert_non_null(k.bytes);
+  const idm_fit_watch resumed = {
+      .checkpoint = k.bytes, .checkpoint_length = k.length, .checkpoint_file = "f", .label = 3};
+  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &resumed, &p, &b, &again,
+                     &support_error));
+  assert_int_equal(p->quantity.count, whole->quantity.count);
+  assert_memory_equal(p->value, whole->value,
+                      p->quantity.count * p->chains * p->draws * sizeof(double));
+  assert_string_equal(p->sampler, whole->sampler);
+  assert_float_equal(again.log_loss, projection.log_loss, 0);
+  for (size_t i = 0; i < a->people; i++)
+    assert_string_equal(a->person[i].verdict, b->person[i].verdict);
+  idm_posterior *none;
+  idm_assessment *neither;
+  const idm_fit_watch other = {.checkpoint = k.bytes, .checkpoint_length = k.length, .label = 4};
+  assert_int_equal(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &other, &none,
+                                &neither, &again, &error),
+                   IDM_INPUT);
+  settings.draws = 150;
+  free(k.bytes);
+  idm_posterior_destroy(p);
+  idm_posterior_destroy(whole);
+  idm_assessment_destroy(a);
+  idm_assessment_destroy(b);
+}
+
 static void points_are_answers_too(void **state)
 {
   (void)state;
@@ -200,6 +260,7 @@ int main(void)
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
       cmocka_unit_test(a_wish_to_stop_is_met),
+      cmocka_unit_test(finished_people_are_kept),
       cmocka_unit_test(points_are_answers_too),
       cmocka_unit_test(chance_speaks_against_the_model),
   };

@@ -2,7 +2,9 @@
  * little to see, where the watch stops them, and designs that are refused.
  *
  * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+#include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,8 +285,15 @@ static void stopped_fits_give_what_is_there(void **state)
     const idm_fit_settings settings = brief(100, k == 3 ? 20 : 100000);
     idm_people *p;
     idm_notes notes = {0};
-    check(idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &p, &notes,
-                         &support_error));
+    idm_error error = {0};
+    const idm_status status =
+        idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &p, &notes, &error);
+    if (k < 2) { /* before the first draw there is nothing */
+      assert_int_equal(status, IDM_UNTRUSTED);
+      assert_null(p);
+      continue;
+    }
+    check(status);
     const size_t n = p->chains * p->draws;
     assert_true(p->draws >= 1 && p->draws <= (size_t)settings.draws);
     assert_int_equal(notes.count, k < 3);
@@ -294,6 +303,73 @@ static void stopped_fits_give_what_is_there(void **state)
     idm_notes_clear(&notes);
     idm_people_destroy(p);
   }
+  free_small(&s);
+}
+
+/* Keeps what is to be kept at every place where it can be, and stops after some of them. */
+typedef struct keeper {
+  int places;
+  char *bytes;
+  size_t length;
+} keeper;
+
+static bool keep(void *context, const idm_work *work)
+{
+  keeper *k = context;
+  if (!work->save) return false;
+  free(k->bytes);
+  check(idm_work_save(work, &k->bytes, &k->length, &support_error));
+  return k->places-- <= 0;
+}
+
+static void stopped_and_gone_on_with_it_is_the_same(void **state)
+{
+  (void)state;
+  small s = make_small();
+  const idm_fit_settings settings = brief(120, 60);
+  idm_people *whole, *parts = NULL;
+  keeper k = {0};
+  check(idm_people_fit(s.problem, s.data, s.design, &settings, NULL, &whole, NULL, &support_error));
+  for (int i = 0; !parts || parts->draws < whole->draws; i++) {
+    const idm_fit_watch watched = {.progress = keep,
+                                   .context = &k,
+                                   .checkpoint = i ? idm_duplicate(k.bytes, k.length, 1) : NULL,
+                                   .checkpoint_length = k.length,
+                                   .label = 7};
+    idm_error error = {0};
+    idm_people_destroy(parts);
+    k.places = i < 4 ? i : INT_MAX;
+    const idm_status status =
+        idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &parts, NULL, &error);
+    assert_true(status == IDM_OK || (status == IDM_UNTRUSTED && i < 4));
+    free((char *)(uintptr_t)watched.checkpoint);
+  }
+  const size_t n = whole->chains * whole->draws;
+  assert_memory_equal(whole->effect, parts->effect,
+                      n * whole->people * whole->effects * sizeof(double));
+  assert_memory_equal(whole->sd, parts->sd, n * whole->effects * sizeof(double));
+  assert_memory_equal(whole->log_posterior, parts->log_posterior, n * sizeof(double));
+  assert_memory_equal(whole->log_likelihood, parts->log_likelihood,
+                      n * whole->people * sizeof(double));
+  /* Of another request, and damaged. */
+  idm_people *none;
+  idm_error error = {0};
+  idm_fit_watch other = {
+      .checkpoint = k.bytes, .checkpoint_length = k.length, .checkpoint_file = "there", .label = 8};
+  assert_int_equal(
+      idm_people_fit(s.problem, s.data, s.design, &settings, &other, &none, NULL, &error),
+      IDM_INPUT);
+  assert_non_null(strstr(error.message, "another request"));
+  assert_string_equal(error.file, "there");
+  other.label = 7;
+  k.bytes[k.length / 2] ^= 1;
+  assert_int_equal(
+      idm_people_fit(s.problem, s.data, s.design, &settings, &other, &none, NULL, &error),
+      IDM_INPUT);
+  assert_non_null(strstr(error.message, "is damaged"));
+  free(k.bytes);
+  idm_people_destroy(whole);
+  idm_people_destroy(parts);
   free_small(&s);
 }
 
@@ -308,6 +384,7 @@ int main(void)
       cmocka_unit_test(conditions_within_people_are_found),
       cmocka_unit_test(threads_change_no_draw),
       cmocka_unit_test(stopped_fits_give_what_is_there),
+      cmocka_unit_test(stopped_and_gone_on_with_it_is_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,60 @@
+/* Checkpoints as bytes: what goes in comes out, and what is damaged or another's does not. */
+#include "base/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+typedef struct thing {
+  double number[300];
+  long count;
+} thing;
+
+static bool pass(idm_record *r, thing *t)
+{
+  const bool same = idm_record_same(r, 300);
+  idm_record_pass(r, t->number, sizeof t->number);
+  idm_record_pass(r, &t->count, sizeof t->count);
+  return same;
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+  (void)state;
+  thing in = {.count = 7}, out = {0};
+  char *bytes;
+  size_t length;
+  idm_record r;
+  for (int i = 0; i < 300; i++) in.number[i] = i / 7.0;
+  idm_record_begin(&r, "testing", 5);
+  assert_true(pass(&r, &in));
+  check(idm_record_seal(&r, &bytes, &length, &support_error));
+  check(idm_record_open(&r, "testing", 5, bytes, length, &support_error));
+  check(idm_record_close(&r, pass(&r, &out), &support_error));
+  assert_memory_equal(&in, &out, sizeof in);
+
+  idm_error error = {0};
+  assert_int_equal(idm_record_open(&r, "testing", 6, bytes, length, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "another request"));
+  assert_int_equal(idm_record_open(&r, "another", 5, bytes, length, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "no checkpoint of this version"));
+  assert_int_equal(idm_record_open(&r, "testing", 5, bytes, length - 1, &error), IDM_INPUT);
+  assert_int_equal(idm_record_open(&r, "testing", 5, bytes, 3, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "cut short"));
+  check(idm_record_open(&r, "testing", 5, bytes, length, &support_error));
+  assert_int_equal(idm_record_close(&r, true, &error), IDM_INPUT); /* nothing was read */
+  pass(&r, &out);
+  pass(&r, &out);
+  assert_int_equal(idm_record_close(&r, true, &error), IDM_INPUT); /* too much was */
+  bytes[length / 2] ^= 4;
+  assert_int_equal(idm_record_open(&r, "testing", 5, bytes, length, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "damaged"));
+  free(bytes);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_goes_in_comes_out)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
