@@ -131,9 +131,10 @@ typedef struct idm_audit {
   idm_audit_contrast *contrast;
   idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
   idm_audit_number *sd;
-  bool refitted;     /* prior sensitivity by fits, as weights would not do */
-  bool trusted;      /* no group failed */
-  idm_notes remarks; /* what to know */
+  bool refitted;      /* prior sensitivity by fits, as weights would not do */
+  bool trusted;       /* no group failed, and nothing else did */
+  idm_notes failures; /* of the population, and of what all rests on */
+  idm_notes remarks;  /* what to know */
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);

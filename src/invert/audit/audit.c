@@ -87,6 +87,7 @@ void idm_audit_destroy(idm_audit *a)
   destroy_numbers(a->sd, d);
   free(a->group);
   free(a->contrast);
+  idm_notes_clear(&a->failures);
   idm_notes_clear(&a->remarks);
   idm_labels_destroy(&a->coordinate);
   free(a);

@@ -395,7 +395,7 @@ static void judge_population(idm_audit *a)
   for (size_t j = 0; a->mean && j < a->coordinate.count; j++) {
     if (is_sound(a, &a->mean[j]) && is_sound(a, &a->sd[j])) continue;
     a->trusted = false;
-    idm_notes_add(&a->remarks,
+    idm_notes_add(&a->failures,
                   "the distribution of %s over groups is not known well enough (R-hat %.3f and "
                   "%.3f, effective sample sizes %.0f and %.0f of mean and sd): take more --draws",
                   a->coordinate.name[j], a->mean[j].diagnosis.rhat, a->sd[j].diagnosis.rhat,

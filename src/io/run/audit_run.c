@@ -138,7 +138,7 @@ static json_t *audit_object(const idm_audit *a)
   put_losses(&model, &a->group[a->groups - 1]);
   idm_json_set(&object, "model", model);
   json_t *verdict = json_object();
-  json_t *failures = json_array();
+  json_t *failures = idm_json_texts(&a->failures);
   for (size_t g = 0; g < a->groups; g++) put_failures(&failures, &a->group[g]);
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
   idm_json_set(&verdict, "failures", failures);
@@ -201,6 +201,21 @@ static idm_status write_results(const idm_audit *audit, const idm_problem *probl
   return idm_audit_write(audit, idm_folder_path(folder, IDM_FILE_SUMMARY, path), opt_error);
 }
 
+/* An audit over draws of dynamics is no better than they are. */
+static idm_status judge_dynamics(const char *folder, idm_audit *audit, idm_error *opt_error)
+{
+  idm_posterior *learnt = NULL;
+  idm_assessment of = {.trusted = true};
+  idm_status status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, &of, opt_error);
+  for (size_t i = 0; i < of.failures.count; i++)
+    idm_notes_add(&audit->failures, "%s", of.failures.text[i]);
+  audit->trusted = audit->trusted && of.trusted;
+  idm_notes_clear(&of.failures);
+  idm_posterior_destroy(learnt);
+  return status;
+}
+
 /* The audit itself, over draws of learnt dynamics where the request names them. */
 static idm_status find(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
                        const idm_audit_request *request, const idm_fit_watch *watch,
@@ -221,7 +236,8 @@ static idm_status find(const idm_problem *problem, const idm_data *data, const i
                            ret_audit, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
-  return status;
+  return status == IDM_OK && r->dynamics[0] ? judge_dynamics(r->dynamics, *ret_audit, opt_error)
+                                            : status;
 }
 
 /* Everything once the folder is there. */
