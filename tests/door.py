@@ -110,6 +110,7 @@ SAMPLES = {
     "const idm_predicate *": "&f->predicate",
     "const idm_groups *": "&f->groups",
     "const idm_audit *": "&f->audit",
+    "const idm_audit_contrast *": "&(const idm_audit_contrast){0}",
     "const idm_audit_request *": "&f->audit_request",
     "idm_audit_request *": "&f->audit_request",
     "idm_pool": "IDM_POOL_PARTIAL",

@@ -20,8 +20,10 @@ void idm_record_pass(idm_record *r, void *data, size_t length)
   if (length > r->capacity - r->length) {
     const size_t capacity = 2 * (r->length + length) + 4096;
     char *more = realloc(r->bytes, capacity);
-    r->cut = !more;
-    if (r->cut) return;
+    if (!more) {
+      r->cut = true;
+      return;
+    }
     r->bytes = more;
     r->capacity = capacity;
   }
