@@ -17,10 +17,10 @@ fi
 echo "== lint"
 "$IDM" lint "$here/adni.yaml" "$DATA" --json >"$folder/lint.json"
 "$IDM" lint "$here/adni.yaml" "$DATA"
-echo "== learn: the dynamics, from those of the file on"
-"$IDM" learn "$here/adni.yaml" "$DATA" -o "$folder/learned.yaml"
-echo "== audit: optimism by risk factor"
-"$IDM" audit "$folder/learned.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
-  -o "$folder/audit"
+echo "== learn: the dynamics, from those of the file on, and how sure they are"
+"$IDM" learn "$here/adni.yaml" "$DATA" --draws 20000 --warmup 4000 -o "$folder/learned" --overwrite
+echo "== audit: optimism by risk factor, over ten draws of the dynamics"
+"$IDM" audit "$folder/learned/config.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
+  --dynamics "$folder/learned" -o "$folder/audit" --overwrite
 echo "== explain: the decisions that surprise most, and MRIs that came late"
-"$IDM" explain "$folder/learned.yaml" "$DATA" --due mri
+"$IDM" explain "$folder/learned/config.yaml" "$DATA" --due mri

@@ -246,6 +246,7 @@ typedef struct opening {
   audit_model *model;
   const ways *ways;
   size_t way;
+  bool refine; /* cells are open, and get a finer grid */
   const audit_watch *watch;
   atomic_bool stop;
   idm_status *status; /* [cell] */
@@ -274,6 +275,10 @@ static void open_cell(void *context, size_t cell)
   opening *o = context;
   const audit_model *m = o->model;
   idm_error *error = &o->error[cell];
+  if (o->refine) {
+    o->status[cell] = idm_audit_refine(&m->cell[cell], m->mean, m->sd, &o->stop, error);
+    return;
+  }
   idm_audit_cell_shut(&m->cell[cell]);
   idm_status status = move_cell(o, cell, error);
   if (status == IDM_OK)
@@ -287,10 +292,11 @@ static void watch_cells(void *context)
   if (idm_audit_watched(o->watch, 0)) atomic_store(&o->stop, true);
 }
 
-static idm_status open_cells(audit_model *m, const ways *w, size_t way, const audit_watch *watch,
-                             idm_error *opt_error)
+/* All cells: opened in the dynamics of a way or, without ways, with a finer grid. */
+static idm_status open_cells(audit_model *m, const ways *opt_ways, size_t way,
+                             const audit_watch *watch, idm_error *opt_error)
 {
-  opening o = {.model = m, .ways = w, .way = way, .watch = watch};
+  opening o = {.model = m, .ways = opt_ways, .way = way, .refine = !opt_ways, .watch = watch};
   o.status = idm_new(m->cells, sizeof *o.status);
   o.error = idm_new(m->cells, sizeof *o.error);
   idm_status status = o.status && o.error ? IDM_OK : idm_fail_memory(opt_error);
@@ -333,21 +339,26 @@ static idm_status check(const idm_data *data, const idm_groups *g,
   return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
 }
 
-/* By grids, where what they miss is little; else every draw is looked at exactly. */
+/* By grids, where what they miss is little; else by finer ones; else every draw is looked at
+ * exactly. */
 static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch,
                        audit_draws *draws, idm_error *opt_error)
 {
   double error = 0;
+  idm_status status = IDM_OK;
   m->exact = false;
-  idm_status status = idm_audit_sample(m, 1, stream, watch, draws, opt_error);
-  if (status == IDM_OK) status = idm_audit_grid_error(m, draws, &error, opt_error);
-  if (status != IDM_OK || error <= most_grid_error) return status;
+  for (int fine = 0; fine < 2; fine++) {
+    if (fine) status = open_cells(m, NULL, 0, watch, opt_error);
+    if (status == IDM_OK) status = idm_audit_sample(m, 1, stream, watch, draws, opt_error);
+    if (status == IDM_OK) status = idm_audit_grid_error(m, draws, &error, opt_error);
+    if (status != IDM_OK || error <= most_grid_error) return status;
+    idm_audit_draws_clear(draws);
+  }
   m->exact = true;
-  idm_audit_draws_clear(draws);
   return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
 }
 
-/* One draw of the dynamics. */
+/* One draw of the dynamics or, where there is one way only, all. */
 static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const audit_watch *watch,
                           idm_audit *audit, audit_scales *scales, idm_error *opt_error)
 {
@@ -359,9 +370,24 @@ static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const aud
   audit_draws draws = {0};
   idm_status status = open_cells(&plan->model, w, way, &begin, opt_error);
   if (status == IDM_OK) status = draw(&plan->model, stream, &sampling, &draws, opt_error);
-  if (status == IDM_OK)
+  if (status == IDM_OK && scales)
     status = idm_audit_collect(plan, &draws, way, stream, &judging, audit, scales, opt_error);
+  if (status == IDM_OK && w->count == 1) status = idm_audit_look(plan, &draws, audit, opt_error);
   idm_audit_draws_clear(&draws);
+  return status;
+}
+
+/* How the model fits over several ways: in the problem's own dynamics, or the mode of a cell's. */
+static idm_status look_between(audit_plan *plan, const ways *w, const audit_watch *watch,
+                               idm_audit *audit, idm_error *opt_error)
+{
+  const ways middle = {w->problem, NULL, w->by_group, 1};
+  const idm_status status = run_way(plan, &middle, 0, watch, audit, NULL, opt_error);
+  for (size_t c = 0; c < plan->model.cells; c++) {
+    audit_cell *cell = &plan->model.cell[c];
+    cell->problem = w->problem;
+    idm_dynamics_draws_clear(&cell->own);
+  }
   return status;
 }
 
@@ -373,7 +399,8 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
 {
   audit_plan plan = {0};
   audit_scales *scales = NULL;
-  const double part = (watch->to - watch->from) / (double)w->count;
+  const bool several = w->count > 1;
+  const double part = (watch->to - watch->from) / (double)(w->count + several);
   idm_status status =
       idm_audit_plan(problem, data, groups, settings->pool, &settings->fit, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
@@ -385,8 +412,12 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     scales = idm_new(plan.groups * plan.model.dimension, sizeof *scales);
     if (!scales) status = idm_fail_memory(opt_error);
   }
+  if (status == IDM_OK && several) {
+    const audit_watch own = {watch->opt_watch, watch->from, watch->from + part};
+    status = look_between(&plan, w, &own, *ret_audit, opt_error);
+  }
   for (size_t k = 0; k < w->count && status == IDM_OK; k++) {
-    const double from = watch->from + (double)k * part;
+    const double from = watch->from + (double)(k + several) * part;
     const audit_watch own = {watch->opt_watch, from, from + part};
     status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
   }

@@ -303,8 +303,8 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
 }
 
-static idm_status look_at_model(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
-                                idm_error *opt_error)
+idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
+                          idm_error *opt_error)
 {
   const audit_model *m = &plan->model;
   /* Groups of one cell are judged each by itself; those of several together with all. */
@@ -443,8 +443,8 @@ idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, s
     status = find_own(plan, draws, way, g, a, opt_error);
     if (status == IDM_OK) status = find_alone(plan, way, g, a, opt_error);
   }
-  if (status == IDM_OK) status = vary_prior(plan, draws, way, stream, watch, a, scales, opt_error);
-  return status == IDM_OK && !way ? look_at_model(plan, draws, a, opt_error) : status;
+  return status == IDM_OK ? vary_prior(plan, draws, way, stream, watch, a, scales, opt_error)
+                          : status;
 }
 
 idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales, idm_audit *a,

@@ -24,11 +24,14 @@ typedef struct audit_cell {
   idm_problem *moved;         /* with other dynamics; NULL where they are those of all */
   idm_dynamics_draws own;     /* dynamics learnt from its own log; none: not asked for */
   idm_data *data;
-  fit f;             /* one matching a chain */
-  double *precision; /* [dimension][dimension], and */
-  double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
-  double *start;     /* [chain][dimension] */
-  idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
+  fit f;                           /* one matching a chain */
+  double *precision;               /* [dimension][dimension], and */
+  double *pull;                    /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
+  double *start;                   /* [chain][dimension] */
+  idm_grid *grid;                  /* of its log-likelihood; NULL: none, and every look is exact */
+  double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
+  double high[IDM_GRID_DIMENSIONS];
+  double base; /* about its largest value */
 } audit_cell;
 
 typedef struct audit_model {

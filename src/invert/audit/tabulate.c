@@ -9,6 +9,8 @@
 
 /* Points an axis, by dimension: the grid lies where the mass is, and what it misses is measured. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
+/* Of a grid that was not fine enough: still less than to look at every draw exactly. */
+static const size_t finer_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 56, 20};
 /* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
  */
 static const double depth = 20;
@@ -88,31 +90,48 @@ static idm_status fill(void *context, const double *x, double *column, idm_error
   return stand(context, x, column, opt_error);
 }
 
+/* A grid of so many points an axis over the cell's box, in place of the one that is there. */
+static idm_status lay(ground *g, size_t axis, idm_error *opt_error)
+{
+  audit_cell *cell = g->cell;
+  idm_grid *grid;
+  const idm_grid_source source = {.dimension = cell->f.parameters->dimension,
+                                  .low = cell->low,
+                                  .high = cell->high,
+                                  .axis = axis,
+                                  .cells = 1,
+                                  .opt_base = &cell->base,
+                                  .value = fill,
+                                  .context = g};
+  const idm_status status = idm_grid_create(&source, 1, &grid, opt_error);
+  if (status != IDM_OK) return status;
+  idm_grid_destroy(cell->grid);
+  cell->grid = grid;
+  return IDM_OK;
+}
+
 idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double *mean,
                               const double *sd, const atomic_bool *opt_stop, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
   ground g = {cell, mean, sd, opt_stop};
-  double low[IDM_GRID_DIMENSIONS], high[IDM_GRID_DIMENSIONS];
-  double base;
   if (d > IDM_GRID_DIMENSIONS) return IDM_OK;
-  idm_status status = stand(&g, found->mode, &base, opt_error);
-  const double top = base + log_prior(&g, found->mode);
+  idm_status status = stand(&g, found->mode, &cell->base, opt_error);
+  const double top = cell->base + log_prior(&g, found->mode);
   for (size_t i = 0; i < d && status == IDM_OK; i++) {
-    status = extend(&g, found, i, -1, top, &low[i], opt_error);
-    if (status == IDM_OK) status = extend(&g, found, i, 1, top, &high[i], opt_error);
+    status = extend(&g, found, i, -1, top, &cell->low[i], opt_error);
+    if (status == IDM_OK) status = extend(&g, found, i, 1, top, &cell->high[i], opt_error);
   }
-  if (status == IDM_OK) status = widen(&g, top, low, high, opt_error);
-  if (status != IDM_OK) return status;
-  const idm_grid_source source = {.dimension = d,
-                                  .low = low,
-                                  .high = high,
-                                  .axis = axis_points[d],
-                                  .cells = 1,
-                                  .opt_base = &base,
-                                  .value = fill,
-                                  .context = &g};
-  return idm_grid_create(&source, 1, &cell->grid, opt_error);
+  if (status == IDM_OK) status = widen(&g, top, cell->low, cell->high, opt_error);
+  return status == IDM_OK ? lay(&g, axis_points[d], opt_error) : status;
+}
+
+idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
+                            const atomic_bool *opt_stop, idm_error *opt_error)
+{
+  ground g = {cell, mean, sd, opt_stop};
+  const size_t d = cell->f.parameters->dimension;
+  return cell->grid ? lay(&g, finer_points[d], opt_error) : IDM_OK;
 }
 
 /* pull' x - x' precision x / 2. */
