@@ -1099,7 +1099,10 @@ test_audit() {
     fails 2 'holds a run already' audit example:diag groups.csv --by site $few -o box/audit
     succeeds audit example:diag groups.csv --group 'AGE>75' --pool holm $few -o box/audit --overwrite
     holds "contrasts are adjusted" grep -q p_holm out
-    fails 3 'is an audit' summary box/audit
+    succeeds summary box/audit
+    holds "so few draws are not to be trusted" sh -c '"$IDM_PROGRAM" check box/audit >/dev/null 2>&1; test $? = 1'
+    fails 3 'is an audit' score box/audit groups.csv
+    fails 3 'no run' audit example:diag groups.csv --by site --dynamics box/nothing $few -o box/other
     rm -r box/audit box/again
     fails 2 'gives every agent one' audit example:diag groups.csv --by site --people $few -o box/audit
     fails 2 'which groups?' audit example:diag groups.csv $few -o box/audit
