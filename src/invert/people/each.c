@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/parallel.h"
 #include "base/record.h"
 #include "data/part.h"
@@ -92,18 +93,6 @@ static bool keep_draws(each *e, size_t person, const idm_posterior *p)
   return e->draws[person] && y;
 }
 
-static double variance_of(const double *x, size_t count)
-{
-  double mean = 0;
-  double square = 0;
-  for (size_t i = 0; i < count; i++) {
-    const double step = x[i] - mean;
-    mean += step / (double)(i + 1);
-    square += step * (x[i] - mean);
-  }
-  return count > 1 ? square / (double)(count - 1) : NAN;
-}
-
 /* 1 - posterior variance / prior variance of every number; NaN where the prior has none. */
 static void measure_own(const each *e, size_t person, size_t chains)
 {
@@ -114,8 +103,8 @@ static void measure_own(const each *e, size_t person, size_t chains)
     const bool scalar = idm_parameter_is_scalar(item);
     const double sd = scalar ? idm_prior_sd(item->prior) : NAN;
     for (size_t k = 0; k < (scalar ? 1 : item->size); k++, at++)
-      e->person[person].own[at] =
-          1 - variance_of(e->draws[person] + at * all, all) / (isfinite(sd) ? sd * sd : NAN);
+      e->person[person].own[at] = 1 - idm_moments_of(e->draws[person] + at * all, all).variance /
+                                          (isfinite(sd) ? sd * sd : NAN);
   }
 }
 

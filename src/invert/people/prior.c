@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/moments.h"
+
 /* Numbers that are told in one remark. */
 typedef struct told {
   size_t count;
@@ -21,23 +23,6 @@ static void tell(told *t, const char *what, const char *effect)
   t->count++;
 }
 
-typedef struct moments {
-  double mean;
-  double variance;
-} moments;
-
-static moments moments_of(const double *x, size_t count)
-{
-  double mean = 0;
-  double square = 0;
-  for (size_t i = 0; i < count; i++) {
-    const double step = x[i] - mean;
-    mean += step / (double)(i + 1);
-    square += step * (x[i] - mean);
-  }
-  return (moments){mean, count > 1 ? square / (double)(count - 1) : NAN};
-}
-
 /* What is found of numbers of the population. */
 typedef struct found {
   size_t numbers;
@@ -49,7 +34,7 @@ typedef struct found {
 static void look_at(found *f, const double *x, size_t all, double variance, double centre,
                     double scale, const char *what, const char *effect)
 {
-  const moments m = moments_of(x, all);
+  const idm_moments m = idm_moments_of(x, all);
   f->numbers++;
   if (m.variance > 0.5 * variance) tell(&f->driven, what, effect);
   if (fabs(m.mean - centre) > 2 * scale) tell(&f->unexpected, what, effect);

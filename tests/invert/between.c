@@ -1,0 +1,53 @@
+/* Draws given several draws of dynamics: what lies between them, and diagnostics within. */
+#include "invert/between.h"
+
+#include <math.h>
+
+#include "support.h"
+
+enum { cuts = 2, chains = 2, draws = 500, all = cuts * chains * draws };
+
+/* Normal draws, those of the second cut moved by `apart`. */
+static void fill(double *value, double apart)
+{
+  idm_random random;
+  idm_random_init(&random, 3, 1);
+  for (size_t i = 0; i < all; i++)
+    value[i] = idm_random_normal(&random) + (i >= all / cuts ? apart : 0);
+}
+
+static void shares_are_of_the_variance(void **state)
+{
+  (void)state;
+  /* Means of 0 and 2, variances of 1 within: half of the variance lies between. */
+  const double value[] = {-1, 1, 1, 3};
+  assert_near(idm_between(value, 2, 2), 0.5, 1e-15);
+  const double same[] = {5, 5, 5, 5};
+  assert_true(isnan(idm_between(same, 2, 2)));
+  assert_true(isnan(idm_between(value, 1, 4)));
+}
+
+static void chains_agree_within_cuts(void **state)
+{
+  (void)state;
+  static double value[all];
+  idm_diagnosis one, several;
+  double between;
+  fill(value, 3);
+  check(idm_diagnose_cuts(value, cuts * chains, draws, 1, &one, NULL, &support_error));
+  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  assert_true(one.rhat > 1.5);
+  assert_true(several.rhat < 1.02);
+  assert_true(several.ess_bulk > 1000);
+  assert_near(several.sd, one.sd, 1e-12);
+  /* 1.5^2 / (1 + 1.5^2), and an error of the mean that two draws of it leave. */
+  assert_near(between, 0.69, 0.03);
+  assert_near(several.mcse_mean, several.sd * sqrt(between / cuts), 0.03);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shares_are_of_the_variance),
+                                     cmocka_unit_test(chains_agree_within_cuts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
