@@ -203,6 +203,7 @@ static idm_status run_people(const fitted *f, const char *by, const char *each, 
     (void)remove_of(run, "config.yaml");
     (void)remove_of(run, "run.nc");
     (void)remove_of(run, "summary.json");
+    (void)remove_of(run, "checkpoint");
     assert_int_equal(rmdir(run), 0);
   }
   idm_run_clear(&found);

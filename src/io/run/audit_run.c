@@ -135,7 +135,7 @@ static json_t *audit_object(const idm_audit *a)
   if (a->mean) idm_json_set(&object, "population", population_object(a));
   idm_json_set(&object, "prior_sensitivity", json_string(a->refitted ? "fits" : "weights"));
   json_t *model = json_object();
-  put_losses(&model, &a->group[a->groups - 1]);
+  if (a->groups) put_losses(&model, &a->group[a->groups - 1]);
   idm_json_set(&object, "model", model);
   json_t *verdict = json_object();
   json_t *failures = idm_json_texts(&a->failures);
