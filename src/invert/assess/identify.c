@@ -15,6 +15,7 @@
 #include "idm/transform.h"
 #include "invert/assess/region.h"
 #include "invert/assess/sentence.h"
+#include "invert/assess/top.h"
 #include "invert/assess/whole.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
@@ -480,19 +481,28 @@ static size_t count_scalars(const idm_parameters *parameters)
   return count;
 }
 
+/* What a history costs beside one of two actions, three results and three models. */
+static double breadth_of(const idm_problem *problem)
+{
+  const idm_setting *s = problem->setting;
+  return (double)s->actions.count * (double)s->observations.count * (double)problem->theta->models /
+         18;
+}
+
 /* What an evaluation costs decides how many there may be. */
 static void plan_work(identifying *w)
 {
   const inquiry *q = w->q;
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   const double work = (double)points + 0.1 * (double)q->f->tree->nodes;
+  const double breadth = breadth_of(q->f->problem);
   const size_t scalars = count_scalars(q->f->parameters);
   w->dear = work > 2000 || w->dimension > 6 || w->part;
   /* Where there are very many histories, and no part to go by, what is cut short says so. */
   static const double large = 8000, usual = 1500;
   const double total = work > large ? usual * pow(large / work, 2)
                        : w->part    ? usual
-                                    : fmin(fmax(1.2e7 / work, usual), 40000);
+                                    : fmin(fmax(1.2e7 / (work * fmax(breadth, 1)), usual), 40000);
   const long least = work > large ? 40 : 200;
   w->evaluations = (long)(total / (double)(scalars ? scalars : 1));
   if (w->evaluations < least) w->evaluations = least;
@@ -555,7 +565,7 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
   return status;
 }
 
-/* Over the first trajectories of a log of very many histories, then brought over to all of them. */
+/* Over some trajectories of a log of very many histories, then brought over to all of them. */
 static idm_status identify_by_part(const inquiry *q, fit *small, double share, idm_error *opt_error)
 {
   inquiry over = *q;
@@ -566,11 +576,12 @@ static idm_status identify_by_part(const inquiry *q, fit *small, double share, i
   if (status == IDM_OK && q->assessment->identified)
     status = idm_identify_whole(q, w.profile[0]->best.y, w.covariance, share, opt_error);
   if (status == IDM_OK && q->assessment->identified)
-    idm_notes_add(&q->assessment->remarks,
-                  "what the data bound was looked for in the first %zu of %zu trajectories; the "
-                  "intervals are those of all, by the curvature at their maximum, held against the "
-                  "likelihood at their ends",
-                  small->data->trajectories, q->f->data->trajectories);
+    idm_notes_add(
+        &q->assessment->remarks,
+        "what the data bound was looked for in %zu of %zu trajectories, spread over all; the "
+        "intervals are those of all, by the curvature at their maximum, held against the "
+        "likelihood at their ends",
+        small->data->trajectories, q->f->data->trajectories);
   end_work(&w);
   return status;
 }
@@ -580,6 +591,8 @@ static idm_status identify_in_full(const inquiry *q, idm_error *opt_error)
   identifying w = {.q = q, .dimension = q->f->parameters->dimension};
   idm_status status = begin_work(&w, opt_error);
   if (status == IDM_OK) status = identify_all(&w, opt_error);
+  if (status == IDM_OK && q->assessment->identified)
+    idm_judge_top(q, w.profile[0]->best.y, w.profile[0]->best.height);
   end_work(&w);
   return status;
 }
@@ -588,7 +601,7 @@ idm_status idm_identify(const inquiry *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
   fit small = {0};
-  idm_data part;
+  idm_data *part = NULL;
   double share = 1;
   a->parameters = count_scalars(q->f->parameters);
   a->parameter = idm_new(a->parameters, sizeof *a->parameter);
@@ -598,6 +611,7 @@ idm_status idm_identify(const inquiry *q, idm_error *opt_error)
     status =
         share < 1 ? identify_by_part(q, &small, share, opt_error) : identify_in_full(q, opt_error);
   idm_fit_close(&small);
+  idm_data_destroy(part);
   if (!a->identified) a->parameters = 0;
   return status;
 }

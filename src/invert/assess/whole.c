@@ -14,6 +14,7 @@
 #include "idm/transform.h"
 #include "invert/assess/profile.h"
 #include "invert/assess/sentence.h"
+#include "invert/assess/top.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 
@@ -95,6 +96,7 @@ idm_status idm_identify_whole(const inquiry *q, const double *y, const double *c
     if (idm_parameter_is_scalar(&parameters->item[i]))
       status = bring_over(q, &parameters->item[i], top, share, &q->assessment->parameter[at++],
                           opt_error);
+  if (status == IDM_OK) idm_judge_top(q, top->mode, top->log_density);
   idm_start_destroy(top);
   return status;
 }

@@ -5,8 +5,11 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "data/part.h"
 #include "idm/laplace.h"
 #include "idm/maximise.h"
+#include "idm/prior.h"
+#include "idm/transform.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 #include "setting/freedom.h"
@@ -223,7 +226,8 @@ idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_e
 
 /* --- the highest of all --------------------------------------------------------------------- */
 
-enum { all_the_way = 1000 };
+/* Numbers that are few enough to be looked at one by one. */
+enum { all_the_way = 1000, most_scanned = 16 };
 
 /* The problem's own values, whatever other points are worth: where most multipliers are as they
  * should be, the way up is short. */
@@ -235,30 +239,126 @@ static idm_status begin_with_own(const fit *f, start *s, idm_error *opt_error)
   return target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
 }
 
-/* The highest mode of a climb from there, and of as many others as there are chains, `to_the_end`
- * each to its very top. */
-static idm_status search(const fit *f, bool to_the_end, start *best, idm_error *opt_error)
+/* Climb from s->mode; what is higher than the best so far takes its place. */
+static idm_status climb_higher(const fit *f, start *s, start *best, idm_error *opt_error)
 {
+  if (!isfinite(s->log_density)) return IDM_OK;
+  const idm_status status = climb(f, 0, s, opt_error);
+  if (status != IDM_OK || !(s->log_density > best->log_density)) return status;
+  best->log_density = s->log_density;
+  memcpy(best->mode, s->mode, f->parameters->dimension * sizeof *s->mode);
+  return IDM_OK;
+}
+
+/* Scan number i around a centre, in steps that double on either side, with the others as at the
+ * best mode, and climb from every place that is higher than those beside it, but where the best
+ * mode lies: a mode may be narrow where draws of the prior are wide. */
+static idm_status scan(const fit *f, size_t i, double centre, start *s, start *best,
+                       idm_error *opt_error)
+{
+  enum { smallest = -1, largest = 8, half = largest - smallest + 1, count = 2 * half + 1 };
   const idm_target target = idm_matching_target(f->matching[0]);
-  const size_t d = target.dimension;
+  const size_t bytes = target.dimension * sizeof *s->x;
+  double value[count + 2] = {-INFINITY}, height[count + 2] = {-INFINITY};
+  idm_status status = IDM_OK;
+  value[count + 1] = INFINITY;
+  height[count + 1] = -INFINITY;
+  memcpy(s->x, best->mode, bytes);
+  const double known = s->x[i];
+  for (int k = -half; k <= half && status == IDM_OK; k++) {
+    const double far = k ? ldexp(f->unit[i], smallest + abs(k) - 1) : 0;
+    const size_t at = (size_t)(k + half + 1);
+    s->x[i] = value[at] = k < 0 ? centre - far : centre + far;
+    status = target.evaluate(target.context, s->x, &height[at], NULL, opt_error);
+  }
+  for (size_t k = 1; k <= count && status == IDM_OK; k++) {
+    const bool stands_out = height[k] > height[k - 1] && height[k] > height[k + 1];
+    const bool is_known = known > value[k - 1] && known < value[k + 1];
+    if (k != half + 1 && (!stands_out || is_known)) continue;
+    memcpy(s->mode, s->x, bytes);
+    s->mode[i] = value[k];
+    s->log_density = height[k];
+    status = climb_higher(f, s, best, opt_error);
+  }
+  return status;
+}
+
+/* Scan every number around the problem's own value, and around the prior's mean. */
+static idm_status scan_all(const fit *f, start *s, start *best, idm_error *opt_error)
+{
+  const idm_parameters *p = f->parameters;
+  idm_status status = IDM_OK;
+  for (size_t j = 0; j < p->items && status == IDM_OK; j++) {
+    const parameter *item = &p->item[j];
+    if (!idm_parameter_is_scalar(item)) continue;
+    const double mean = idm_unconstrain(item->lower, item->upper, idm_prior_mean(item->prior));
+    idm_parameters_get(p, f->problem->theta, s->x);
+    const double own = s->x[item->first];
+    status = scan(f, item->first, own, s, best, opt_error);
+    if (status == IDM_OK && isfinite(mean) && mean != own)
+      status = scan(f, item->first, mean, s, best, opt_error);
+  }
+  return status;
+}
+
+/* From the best mode to higher ones, as long as scans find them, in steps that are short enough for
+ * the narrow ones. */
+static idm_status hop(const fit *f, start *s, start *best, idm_error *opt_error)
+{
+  enum { hops = 3 };
+  static const double least_gain = 1e-3, shortness = 1.0 / 32;
+  const size_t d = f->parameters->dimension;
+  fit near = *f;
+  if (d > most_scanned) return IDM_OK;
+  near.unit = idm_duplicate(f->unit, d, sizeof *f->unit);
+  if (!near.unit) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < d; i++) near.unit[i] *= shortness;
+  idm_status status = IDM_OK;
+  double before = -INFINITY;
+  for (int k = 0; k < hops && best->log_density > before + least_gain && status == IDM_OK; k++) {
+    before = best->log_density;
+    status = scan_all(&near, s, best, opt_error);
+  }
+  free(near.unit);
+  return status;
+}
+
+/* The highest mode of a climb from there, and of as many others as there are chains, and of what
+ * lies beside. */
+static idm_status search(const fit *f, start *best, idm_error *opt_error)
+{
   start *s = NULL;
-  idm_status status = idm_start_create(d, &s, opt_error);
+  idm_status status = idm_start_create(f->parameters->dimension, &s, opt_error);
   best->log_density = -INFINITY;
   for (size_t i = 0; i <= f->settings->chains && status == IDM_OK; i++) {
     fit one = *f;
     one.key += i;
     status = i < f->settings->chains ? look_from(&one, 0, s, opt_error)
                                      : begin_with_own(f, s, opt_error);
-    if (status == IDM_OK && !isfinite(s->log_density)) continue;
-    if (status == IDM_OK) status = climb(&one, 0, s, opt_error);
-    double reached = s->log_density;
-    if (status == IDM_OK && to_the_end)
-      status = maximise(f, &target, 0, all_the_way, s->mode, &reached, opt_error);
-    if (status != IDM_OK || !(reached > best->log_density)) continue;
-    best->log_density = reached;
-    memcpy(best->mode, s->mode, d * sizeof *s->mode);
+    if (status == IDM_OK) status = climb_higher(f, s, best, opt_error);
   }
+  if (status == IDM_OK) status = hop(f, s, best, opt_error);
   idm_start_destroy(s);
+  return status;
+}
+
+/* To the very top: by gradients, then by steps of the numbers, which see over kinks (beliefs that
+ * pass from one cell of the lattice to the next), and again where those gained something. */
+static idm_status finish(const fit *f, start *best, idm_error *opt_error)
+{
+  enum { rounds = 4, trials = 40 };
+  static const double least_gain = 1e-6;
+  const idm_target target = idm_matching_target(f->matching[0]);
+  const size_t d = target.dimension;
+  idm_status status = IDM_OK;
+  double before = -INFINITY;
+  for (int k = 0; k < rounds && best->log_density > before + least_gain && status == IDM_OK; k++) {
+    status = maximise(f, &target, 0, all_the_way, best->mode, &best->log_density, opt_error);
+    before = best->log_density;
+    if (status == IDM_OK && d <= most_scanned)
+      status = idm_maximise_by_steps(&target, f->unit, least_gain, trials * (int)d, best->mode,
+                                     &best->log_density, opt_error);
+  }
   return status;
 }
 
@@ -349,40 +449,57 @@ idm_status idm_start_climb_near(const idm_target *target, start *s, idm_error *o
 /* Histories that are many enough to tell modes apart, and few enough to be climbed over often. */
 enum { enough_histories = 5000, many_times = 4 };
 
-idm_status idm_start_open_part(const fit *f, fit *small, idm_data *part, double *ret_share,
+/* So many trajectories, spread evenly over the log: the first may be of one year, or of one place.
+ */
+static idm_status spread(const idm_data *data, size_t count, idm_data **ret_part,
+                         idm_error *opt_error)
+{
+  uint32_t *chosen = idm_new(count, sizeof *chosen);
+  if (!chosen) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < count; k++) chosen[k] = (uint32_t)(k * data->trajectories / count);
+  const idm_status status = idm_data_part(data, chosen, count, ret_part, opt_error);
+  free(chosen);
+  return status;
+}
+
+idm_status idm_start_open_part(const fit *f, fit *small, idm_data **ret_part, double *ret_share,
                                idm_error *opt_error)
 {
+  *ret_part = NULL;
   *ret_share = 1;
   if (f->tree->nodes < (size_t)many_times * enough_histories ||
       f->tree->scope != IDM_SCOPE_TRAJECTORY || !idm_start_is_dense(f->parameters->dimension))
     return IDM_OK;
-  *part = *f->data;
-  part->trajectories =
+  size_t count =
       (size_t)((double)enough_histories / (double)f->tree->nodes * (double)f->data->trajectories);
-  if (part->trajectories < 1) part->trajectories = 1;
-  part->rows = part->first[part->trajectories];
-  if (part->trajectory_name.count) part->trajectory_name.count = part->trajectories;
-  const idm_status status = idm_fit_open(small, NULL, f->problem, part, f->settings, 1, opt_error);
-  if (status != IDM_OK) return status;
+  if (count < 1) count = 1;
+  idm_status status = spread(f->data, count, ret_part, opt_error);
+  if (status == IDM_OK)
+    status = idm_fit_open(small, NULL, f->problem, *ret_part, f->settings, 1, opt_error);
+  if (status != IDM_OK) {
+    idm_data_destroy(*ret_part);
+    *ret_part = NULL;
+    return status;
+  }
   small->key = f->key;
   small->parameters->halt = f->parameters->halt;
-  *ret_share = (double)part->trajectories / (double)f->data->trajectories;
+  *ret_share = (double)count / (double)f->data->trajectories;
   return IDM_OK;
 }
 
-/* The same over the first trajectories of a log that has many more histories than that: where a few
+/* The same over some trajectories of a log that has many more histories than that: where a few
  * thousand trajectories have their modes, all of them have theirs nearby, and one climb over the
  * whole log ends there. With it comes the covariance around the mode, as all of them would have it.
  * Nothing where a part cannot be explained, or has no peak: then all are looked at. */
 static idm_status search_part(const fit *f, start *best, bool *found, idm_error *opt_error)
 {
-  idm_data part;
+  idm_data *part;
   fit small;
   double share;
   *found = false;
   idm_status status = idm_start_open_part(f, &small, &part, &share, opt_error);
   if (status != IDM_OK || share == 1) return status;
-  status = search(&small, false, best, opt_error);
+  status = search(&small, best, opt_error);
   if (status == IDM_OK) {
     const idm_target target = idm_matching_target(small.matching[0]);
     status = idm_matching_anchor(small.matching[0], best->mode, opt_error);
@@ -392,6 +509,7 @@ static idm_status search_part(const fit *f, start *best, bool *found, idm_error 
   for (size_t i = 0; *found && i < f->parameters->dimension * f->parameters->dimension; i++)
     best->covariance[i] *= share;
   idm_fit_close(&small);
+  idm_data_destroy(part);
   return status == IDM_NUMERICAL ? IDM_OK : status;
 }
 
@@ -406,7 +524,10 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
     found = isfinite(best->log_density);
     if (status == IDM_OK && found) status = idm_start_climb_near(&target, best, opt_error);
   }
-  if (status == IDM_OK && !found) status = search(f, true, best, opt_error);
+  if (status == IDM_OK && !found) {
+    status = search(f, best, opt_error);
+    if (status == IDM_OK) status = finish(f, best, opt_error);
+  }
   if (status == IDM_OK) status = idm_matching_anchor(f->matching[0], best->mode, opt_error);
   if (status == IDM_OK)
     status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);

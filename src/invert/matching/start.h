@@ -26,17 +26,17 @@ idm_status idm_start_climb(const fit *f, size_t chain, start *s, idm_error *opt_
 /* Let plans of this chain start from around its mode, and scatter x, where it is not placed. */
 idm_status idm_start_settle(const fit *f, size_t chain, start *s, idm_error *opt_error);
 
-/* A fit of the first trajectories of a log that has many histories, `*part` of it, as long as that
- * lives; *ret_share is theirs of all trajectories, or 1 where all are few enough and there is none.
- */
-idm_status idm_start_open_part(const fit *f, fit *small, idm_data *part, double *ret_share,
+/* A fit of some trajectories, spread over a log that has many histories: `*ret_part`, to be
+ * destroyed after the fit is closed. *ret_share is theirs of all trajectories, or 1 where all are
+ * few enough and there is none. */
+idm_status idm_start_open_part(const fit *f, fit *small, idm_data **ret_part, double *ret_share,
                                idm_error *opt_error);
 /* Climb from s->mode, near the top of a target whose evaluations are dear, to it: s->covariance
  * says how wide it is, so that steps are as if it were round, and few. */
 idm_status idm_start_climb_near(const idm_target *target, start *s, idm_error *opt_error);
 
-/* The highest mode of as many starts as there are chains, climbed to the end, all by the first
- * matching, which is left anchored there. Covariance and x are left alone. */
+/* The highest mode of as many starts as there are chains, and of scans of every number beside it,
+ * climbed to the end, all by the first matching, which is left anchored there. Covariance and x are left alone. */
 idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error);
 
 #endif

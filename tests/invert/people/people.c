@@ -282,7 +282,8 @@ static void stopped_fits_give_what_is_there(void **state)
   for (size_t k = 0; k < 4; k++) {
     impatient w = {.enough = enough[k]};
     const idm_fit_watch watched = {.progress = watch, .context = &w};
-    const idm_fit_settings settings = brief(100, k == 3 ? 20 : 100000);
+    /* It is asked every tenth of a second: the warm-up lasts longer, or is over by then. */
+    const idm_fit_settings settings = k < 2 ? brief(100000, 100) : brief(10, k == 3 ? 20 : 100000);
     idm_people *p;
     idm_notes notes = {0};
     idm_error error = {0};
