@@ -1,0 +1,261 @@
+/* Profiles of the log-likelihood: windows, the path of the others, and climbs against a dense
+ * search along the other number. */
+#include "invert/assess/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+typedef struct fixture {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  fit f;
+  window where[3];
+  double step[3];
+  profile *p;
+} fixture;
+
+static fixture open_fixture(const char *free_blocks)
+{
+  fixture x = {.problem = support_diag(0.5, 1.25, 0.3), .step = {0.1, 0.02, 0.5}};
+  x.problem->agent.resolution = 20;
+  x.data = support_simulate(x.problem, (idm_simulation){.trajectories = 100, .seed = 3});
+  check(idm_problem_free(x.problem, free_blocks, &support_error));
+  idm_fit_settings_default(&x.settings);
+  return x;
+}
+
+/* The rest, which points into the fixture. */
+static void settle(fixture *x)
+{
+  check(idm_fit_open(&x->f, NULL, x->problem, x->data, &x->settings, 1, &support_error));
+  idm_profile_windows(&x->f, x->where);
+  check(idm_profile_create(&x->f, x->f.matching[0], &x->p, &support_error));
+  x->p->where = x->where;
+  x->p->step = x->step;
+  x->p->left = 100000;
+}
+
+static void close_fixture(fixture *x)
+{
+  idm_profile_destroy(x->p);
+  idm_fit_close(&x->f);
+  idm_data_destroy(x->data);
+  idm_problem_destroy(x->problem);
+}
+
+static double height_at(fixture *x, const double *y)
+{
+  double height;
+  check(idm_matching_log_likelihood(x->f.matching[0], y, &height, NULL, &support_error));
+  return height;
+}
+
+/* --- windows and places --------------------------------------------------------------------- */
+
+/* A multiplier on its log scale is looked for about a twentieth of the range of utilities, four
+ * orders of magnitude up and down; 1/beta as far on either side of 0. Utilities of DIAG range over
+ * 46. */
+static void test_windows(void **state)
+{
+  (void)state;
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}, eta: }");
+  settle(&x);
+  const double middle = 46.0 / 20;
+  assert_near(x.where[0].low, log(middle / 1e4), 1e-9);
+  assert_near(x.where[0].high, log(middle * 1e4), 1e-9);
+  assert_near(x.where[1].high, 1e4 / middle, 1e-9);
+  assert_near(x.where[1].low, -x.where[1].high, 1e-12);
+  assert_false(idm_window_is_linear(&x.where[0]));
+  assert_true(idm_window_is_linear(&x.where[1]));
+  for (size_t i = 0; i < 3; i++) {
+    assert_true(x.where[i].low < x.where[i].high);
+    assert_true(x.where[i].unit > 0 && x.where[i].unit < x.where[i].high - x.where[i].low);
+  }
+  close_fixture(&x);
+}
+
+static void test_places(void **state)
+{
+  (void)state;
+  place *at = idm_places_create(3, 2);
+  assert_non_null(at);
+  for (size_t i = 0; i < 3; i++) {
+    assert_true(at[i].height == -INFINITY);
+    at[i].value = (double)i;
+    at[i].y[0] = (double)i + 0.25;
+    at[i].y[1] = (double)i + 0.5;
+  }
+  idm_place_copy(&at[0], 2, &at[2]);
+  assert_true(at[2].value == 0 && at[2].y[0] == 0.25 && at[2].y[1] == 0.5);
+  assert_true(at[1].y[0] == 1.25 && at[1].y[1] == 1.5); /* nobody's numbers run into the next */
+  free(at);
+  assert_null(idm_places_create((size_t)1 << 60, (size_t)1 << 60));
+  idm_profile_destroy(NULL);
+}
+
+/* --- the path ------------------------------------------------------------------------------- */
+
+/* On a quadratic with precision P the others follow the fixed number where P_oo path = -P_of, and
+ * the root is a Cholesky factor of P_oo. */
+static void test_path(void **state)
+{
+  (void)state;
+  static const double precision[9] = {4, 1, -2, 1, 9, 3, -2, 3, 7};
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}, eta: }");
+  settle(&x);
+  for (size_t fixed = 0; fixed <= 3; fixed++) {
+    const size_t n = 3 - (fixed < 3);
+    idm_profile_fix(x.p, fixed, precision);
+    for (size_t i = 0, k = 0; i < 3; i++) {
+      if (i == fixed) continue;
+      double pull = fixed < 3 ? precision[i * 3 + fixed] : 0;
+      for (size_t j = 0, l = 0; j < 3; j++) {
+        if (j == fixed) continue;
+        double product = 0;
+        for (size_t m = 0; m <= (k < l ? k : l); m++)
+          product += x.p->root[k * n + m] * x.p->root[l * n + m];
+        assert_near(product, precision[i * 3 + j], 1e-12);
+        pull += precision[i * 3 + j] * x.p->path[j];
+        l++;
+      }
+      assert_near(pull, 0, 1e-12);
+      k++;
+    }
+    if (fixed < 3) assert_true(x.p->path[fixed] == 0);
+  }
+  close_fixture(&x);
+}
+
+/* Where the curvature is none of a maximum steps take its place, and the others stay. */
+static void test_no_path(void **state)
+{
+  (void)state;
+  static const double saddle[9] = {1, 0, 0, 0, -1, 0, 0, 0, 1};
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}, eta: }");
+  settle(&x);
+  idm_profile_fix(x.p, 0, saddle);
+  for (size_t i = 0; i < 3; i++) assert_true(x.p->path[i] == 0);
+  assert_near(x.p->root[0], 0.5 / x.step[1], 1e-12);
+  assert_near(x.p->root[3], 0.5 / x.step[2], 1e-12);
+  assert_true(x.p->root[1] == 0 && x.p->root[2] == 0);
+  close_fixture(&x);
+}
+
+/* --- heights and climbs --------------------------------------------------------------------- */
+
+static void test_heights(void **state)
+{
+  (void)state;
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
+  settle(&x);
+  const double y[2] = {log(0.4), 0.7};
+  const double far[2] = {log(0.4), 3 * x.where[1].high};
+  double height;
+  check(idm_profile_height(x.p, y, &height, &support_error));
+  assert_near(height, height_at(&x, y), 1e-9);
+  assert_int_equal(x.p->left, 99999);
+  assert_near(x.p->highest.height, height, 0);
+  check(idm_profile_height(x.p, far, &height, &support_error));
+  assert_true(height == -INFINITY);
+  assert_int_equal(x.p->left, 99999); /* outside nothing is evaluated */
+  x.p->enough = x.p->highest.height - 5;
+  check(idm_profile_height(x.p, y, &height, &support_error));
+  assert_near(height, x.p->enough, 0); /* a level top */
+  close_fixture(&x);
+}
+
+/* The best of a fine grid of the other number, then of a finer one around it. */
+static double dense(fixture *x, size_t fixed, double value, double low, double high)
+{
+  double best = -INFINITY;
+  for (int round = 0; round < 3; round++) {
+    const double step = (high - low) / 200;
+    double middle = low;
+    for (int i = 0; i <= 200; i++) {
+      double y[2];
+      y[fixed] = value;
+      y[!fixed] = low + step * i;
+      const double height = height_at(x, y);
+      if (height <= best) continue;
+      best = height;
+      middle = y[!fixed];
+    }
+    low = middle - step;
+    high = middle + step;
+  }
+  return best;
+}
+
+static void test_profiles(void **state)
+{
+  (void)state;
+  static const double unit[4] = {1, 0, 0, 1};
+  static const double from[2][3] = {{-1.5, -0.7, 0.2}, {-0.5, 0.6, 1.5}};
+  static const double range[2][2] = {{-5, 4}, {-2.5, 2.5}}; /* of the other, by the fixed one */
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
+  settle(&x);
+  place *at = idm_places_create(2, 2);
+  assert_non_null(at);
+  at[0].y[0] = log(0.5);
+  at[0].y[1] = 0.8;
+  at[0].height = height_at(&x, at[0].y);
+  idm_profile_fix(x.p, 2, unit);
+  check(idm_profile_climb(x.p, &at[0], &support_error));
+  idm_place_copy(&at[0], 2, &x.p->best);
+  for (size_t fixed = 0; fixed < 2; fixed++) {
+    idm_profile_fix(x.p, fixed, unit);
+    for (size_t k = 0; k < 3; k++) {
+      at[1].value = from[fixed][k];
+      check(idm_profile_at(x.p, &at[0], NULL, &at[1], &support_error));
+      const double expected = dense(&x, fixed, from[fixed][k], range[fixed][0], range[fixed][1]);
+      assert_true(fabs(at[1].height - expected) < 1e-3);
+      assert_true(at[1].value == from[fixed][k] && at[1].y[fixed] == from[fixed][k]);
+      assert_near(at[1].height, height_at(&x, at[1].y), 1e-6);
+      assert_true(at[1].height <= x.p->best.height + 1e-4);
+    }
+  }
+  free(at);
+  close_fixture(&x);
+}
+
+/* A start that is impossible is left alone; one without numbers to climb by too. */
+static void test_nothing_to_climb(void **state)
+{
+  (void)state;
+  static const double one = 1;
+  fixture x = open_fixture("{alpha: {scale: log}}");
+  settle(&x);
+  place *at = idm_places_create(1, 1);
+  assert_non_null(at);
+  idm_profile_fix(x.p, 0, &one);
+  at->y[0] = -0.5;
+  at->height = height_at(&x, at->y);
+  const double before = at->height;
+  check(idm_profile_climb(x.p, at, &support_error));
+  assert_true(at->height == before && at->y[0] == -0.5);
+  idm_profile_fix(x.p, 1, &one);
+  at->height = -INFINITY;
+  check(idm_profile_climb(x.p, at, &support_error));
+  assert_true(at->height == -INFINITY && at->y[0] == -0.5);
+  assert_int_equal(x.p->left, 100000);
+  free(at);
+  close_fixture(&x);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_path),
+      cmocka_unit_test(test_no_path),
+      cmocka_unit_test(test_heights),
+      cmocka_unit_test(test_profiles),
+      cmocka_unit_test(test_nothing_to_climb),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
