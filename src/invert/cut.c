@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "invert/between.h"
 #include "invert/fork.h"
+#include "invert/posterior.h"
 
 /* --- draws as posteriors -------------------------------------------------------------------- */
 
@@ -19,21 +20,16 @@ static idm_status fill_posterior(const idm_dynamics_draws *draws, idm_posterior 
                                  idm_error *opt_error)
 {
   const size_t count = draws->chains * draws->draws;
-  const size_t all = idm_times(draws->numbers, count);
-  p->summarised = idm_new(draws->numbers, sizeof *p->summarised);
-  p->value = idm_duplicate(draws->value, all, sizeof *p->value);
+  const size_t all = draws->numbers * count;
   p->unconstrained = idm_duplicate(draws->value, all, sizeof *p->unconstrained);
-  p->statistics = idm_new(count, sizeof *p->statistics);
-  if (!p->summarised || !p->value || !p->unconstrained || !p->statistics)
-    return idm_fail_memory(opt_error);
+  if (!p->unconstrained) return idm_fail_memory(opt_error);
+  memcpy(p->value, draws->value, all * sizeof *p->value);
   for (size_t i = 0; i < draws->numbers; i++) p->summarised[i] = true;
-  for (size_t i = 0; i < count; i++)
-    p->statistics[i] = (idm_statistics){.log_density = draws->log_likelihood[i],
-                                        .acceptance = 1,
-                                        .step_size = NAN,
-                                        .energy = NAN,
-                                        .tree_depth = -1,
-                                        .evaluations = 1};
+  for (size_t i = 0; i < count; i++) {
+    p->statistics[i].log_density = draws->log_likelihood[i];
+    p->statistics[i].acceptance = 1;
+    p->statistics[i].evaluations = 1;
+  }
   const idm_status status = idm_labels_copy(&draws->name, &p->quantity, opt_error);
   return status == IDM_OK ? idm_labels_copy(&draws->name, &p->coordinate, opt_error) : status;
 }
@@ -46,16 +42,13 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   *ret_posterior = NULL;
   if (!draws->numbers || !draws->draws)
     return idm_fail(opt_error, IDM_USAGE, "there are no draws of the dynamics");
-  idm_posterior *p = idm_new(1, sizeof *p);
-  if (!p) return idm_fail_memory(opt_error);
-  p->answer = IDM_POSTERIOR;
-  snprintf(p->inverse, sizeof p->inverse, "learn");
-  snprintf(p->sampler, sizeof p->sampler, "gibbs");
+  idm_posterior *p;
+  idm_status status = idm_posterior_open("learn", "gibbs", draws->chains, draws->draws,
+                                         draws->numbers, &p, opt_error);
+  if (status != IDM_OK) return status;
   p->seed = settings->seed;
   p->warmup = settings->warmup;
-  p->chains = draws->chains;
-  p->draws = draws->draws;
-  const idm_status status = fill_posterior(draws, p, opt_error);
+  status = fill_posterior(draws, p, opt_error);
   if (status != IDM_OK)
     idm_posterior_destroy(p);
   else

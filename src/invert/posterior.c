@@ -1,6 +1,7 @@
 /* Posteriors: what an inverse planner found. */
 #include "invert/posterior.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,33 @@ void idm_posterior_destroy(idm_posterior *posterior)
   free(posterior->axis);
   free(posterior->series);
   free(posterior);
+}
+
+idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t chains, size_t draws,
+                              size_t quantities, idm_posterior **ret_posterior,
+                              idm_error *opt_error)
+{
+  const size_t all = idm_times(chains, draws);
+  *ret_posterior = NULL;
+  idm_posterior *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  p->answer = IDM_POSTERIOR;
+  snprintf(p->inverse, sizeof p->inverse, "%s", inverse);
+  snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
+  p->chains = chains;
+  p->draws = draws;
+  p->summarised = idm_new(quantities, sizeof *p->summarised);
+  p->value = idm_new(idm_times(quantities, all), sizeof *p->value);
+  p->statistics = idm_new(all, sizeof *p->statistics);
+  if (!p->summarised || !p->value || !p->statistics) {
+    idm_posterior_destroy(p);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < all; i++)
+    p->statistics[i] = (idm_statistics){
+        .log_density = NAN, .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1};
+  *ret_posterior = p;
+  return IDM_OK;
 }
 
 size_t idm_posterior_series(const idm_posterior *posterior, size_t quantity)

@@ -12,6 +12,12 @@
 idm_status idm_posterior_check(const idm_posterior *posterior, const idm_parameters *parameters,
                                idm_error *opt_error);
 
+/* A posterior of draws made elsewhere: who made them, its shape, and room for the values of its
+ * quantities, which are still to be named, and for statistics, of which nothing is known. */
+idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t chains, size_t draws,
+                              size_t quantities, idm_posterior **ret_posterior,
+                              idm_error *opt_error);
+
 /* Name quantity i of a series as its axis says. */
 idm_status idm_series_name(const idm_posterior *posterior, size_t series, size_t i,
                            idm_labels *quantity, idm_error *opt_error);

@@ -72,19 +72,26 @@ static bool remove_of(const char *run, const char *file)
   return remove(name) == 0;
 }
 
+/* A short request, and the folder of its run. */
+static idm_request ask(char run[128])
+{
+  idm_request request;
+  idm_request_default(&request);
+  request.settings = few("");
+  snprintf(run, 128, "%s", in_folder("out"));
+  return request;
+}
+
 /* A run into a folder of its own, read back, and removed. One that failed once there were draws has
  * kept them. */
 static idm_status run_fit(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
   char run[128];
-  idm_request request;
+  const idm_request request = ask(run);
   idm_run found;
   idm_problem *problem = NULL;
   idm_posterior *posterior = NULL;
-  idm_request_default(&request);
-  request.settings = few("");
-  snprintf(run, sizeof run, "%s", in_folder("out"));
   idm_status status =
       idm_run_fit(run, IDM_RUN_NEW, f->problem, f->data, &request, NULL, NULL, &found, NULL, error);
   const bool whole = status == IDM_OK;
@@ -186,15 +193,12 @@ static idm_status design(const void *argument, idm_error *error)
 static idm_status run_people(const fitted *f, const char *by, const char *each, idm_error *error)
 {
   char run[128];
-  idm_request request;
+  idm_request request = ask(run);
   idm_run found;
   idm_posterior *posterior = NULL;
   idm_assessment *assessment = NULL;
-  idm_request_default(&request);
-  request.settings = few("");
   snprintf(request.by, sizeof request.by, "%s", by);
   snprintf(request.each, sizeof request.each, "%s", each);
-  snprintf(run, sizeof run, "%s", in_folder("out"));
   idm_status status =
       idm_run_fit(run, IDM_RUN_NEW, f->problem, f->data, &request, NULL, NULL, &found, NULL, error);
   if (status == IDM_OK) status = idm_run_read(run, NULL, NULL, &posterior, NULL, error);

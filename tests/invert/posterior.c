@@ -1,4 +1,7 @@
 /* Answers: their sizes, a theta of a draw, the centre of all draws. */
+#include "invert/posterior.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 #include "support.h"
@@ -48,6 +51,32 @@ static void test_draws(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Draws made elsewhere: their shape, and statistics that nobody knows. */
+static void test_open(void **state)
+{
+  (void)state;
+  idm_posterior *p;
+  check(idm_posterior_open("learn", "gibbs", 2, 3, 4, &p, &support_error));
+  assert_int_equal(p->answer, IDM_POSTERIOR);
+  assert_string_equal(p->inverse, "learn");
+  assert_string_equal(p->sampler, "gibbs");
+  assert_int_equal(p->chains, 2);
+  assert_int_equal(p->draws, 3);
+  assert_int_equal(p->quantity.count, 0);
+  for (size_t i = 0; i < 4; i++) assert_false(p->summarised[i]);
+  for (size_t i = 0; i < 2 * 3 * 4; i++) assert_true(p->value[i] == 0);
+  for (size_t i = 0; i < 6; i++) {
+    const idm_statistics *s = &p->statistics[i];
+    assert_true(isnan(s->log_density) && isnan(s->acceptance) && isnan(s->step_size) &&
+                isnan(s->energy));
+    assert_true(s->tree_depth == -1 && s->evaluations == 0 && !s->diverging);
+  }
+  idm_posterior_destroy(p);
+  assert_int_equal(idm_posterior_open("learn", "gibbs", SIZE_MAX / 2, 3, 4, &p, &support_error),
+                   IDM_MEMORY);
+  assert_null(p);
+}
+
 /* Numbers of opaque blocks count one by one. */
 static void test_sizes(void **state)
 {
@@ -86,6 +115,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_draws),
+      cmocka_unit_test(test_open),
       cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_draws_of_another_problem),
   };

@@ -72,34 +72,17 @@ static idm_status put_coordinate(const idm_audit *a, const row *rows, size_t j, 
   return status;
 }
 
-static idm_status fill(const idm_audit *a, idm_posterior *p, idm_error *opt_error)
+static idm_status fill(const idm_audit *a, size_t quantities, idm_posterior *p,
+                       idm_error *opt_error)
 {
   const row rows[2] = {{"group", "", a->groups, false},
                        {"contrast", "_contrast", a->contrasts, true}};
   const size_t d = a->coordinate.count;
-  const size_t quantities = d * (a->groups + a->contrasts + (a->mean ? 2 : 0));
-  const size_t all = a->chains * a->draws;
-  p->answer = IDM_POSTERIOR;
-  snprintf(p->inverse, sizeof p->inverse, "audit");
-  snprintf(p->sampler, sizeof p->sampler, "blocks");
   p->seed = a->seed;
   p->request = a->request;
   p->resolution = a->resolution;
   p->warmup = a->warmup;
-  p->chains = a->chains;
-  p->draws = a->draws;
   p->cuts = a->cuts > 1 ? a->cuts : 0;
-  p->summarised = idm_new(quantities, sizeof *p->summarised);
-  p->value = idm_new(idm_times(quantities, all), sizeof *p->value);
-  p->statistics = idm_new(all, sizeof *p->statistics);
-  if (!p->summarised || !p->value || !p->statistics) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < all; i++)
-    p->statistics[i] = (idm_statistics){.log_density = NAN,
-                                        .acceptance = NAN,
-                                        .step_size = NAN,
-                                        .energy = NAN,
-                                        .tree_depth = -1,
-                                        .evaluations = 0};
   size_t at = 0;
   idm_status status = idm_labels_create(&p->quantity, quantities, opt_error);
   for (size_t r = 0; r < 2 && status == IDM_OK; r++) status = add_axis(a, &rows[r], p, opt_error);
@@ -112,10 +95,14 @@ idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_poste
                                idm_error *opt_error)
 {
   idm_require(audit, ret_posterior);
+  const size_t quantities =
+      audit->coordinate.count * (audit->groups + audit->contrasts + (audit->mean ? 2 : 0));
+  idm_posterior *p;
+  idm_status status =
+      idm_posterior_open("audit", "blocks", audit->chains, audit->draws, quantities, &p, opt_error);
   *ret_posterior = NULL;
-  idm_posterior *p = idm_new(1, sizeof *p);
-  if (!p) return idm_fail_memory(opt_error);
-  const idm_status status = fill(audit, p, opt_error);
+  if (status != IDM_OK) return status;
+  status = fill(audit, quantities, p, opt_error);
   if (status == IDM_OK)
     *ret_posterior = p;
   else

@@ -237,13 +237,10 @@ static idm_status put_rest(report *r, const idm_fit_settings *settings)
   idm_posterior *p = r->posterior;
   const idm_people *people = r->people;
   const size_t all = people->chains * people->draws;
-  for (size_t i = 0; i < all; i++)
-    p->statistics[i] = (idm_statistics){.log_density = people->log_posterior[i],
-                                        .acceptance = NAN,
-                                        .step_size = NAN,
-                                        .energy = NAN,
-                                        .tree_depth = -1,
-                                        .evaluations = -1};
+  for (size_t i = 0; i < all; i++) {
+    p->statistics[i].log_density = people->log_posterior[i];
+    p->statistics[i].evaluations = -1;
+  }
   if (settings->keep == IDM_KEEP_NOTHING) return IDM_OK;
   p->log_likelihood = idm_new(idm_times(all, people->people), sizeof *p->log_likelihood);
   if (!p->log_likelihood) return idm_fail_memory(r->opt_error);
@@ -256,21 +253,9 @@ static idm_status put_rest(report *r, const idm_fit_settings *settings)
 static idm_status make_posterior(report *r, const idm_fit_settings *settings)
 {
   idm_posterior *p = r->posterior;
-  const size_t quantities = count_quantities(r->design);
-  const size_t all = r->people->chains * r->people->draws;
-  p->answer = IDM_POSTERIOR;
-  snprintf(p->inverse, sizeof p->inverse, "people");
-  snprintf(p->sampler, sizeof p->sampler, "blocks");
   p->seed = settings->seed;
   p->warmup = settings->warmup;
-  p->chains = r->people->chains;
-  p->draws = r->people->draws;
-  p->summarised = idm_new(quantities, sizeof *p->summarised);
-  p->value = idm_new(idm_times(quantities, all), sizeof *p->value);
-  p->statistics = idm_new(all, sizeof *p->statistics);
-  idm_status status = p->summarised && p->value && p->statistics
-                          ? idm_labels_create(&p->quantity, quantities, r->opt_error)
-                          : idm_fail_memory(r->opt_error);
+  idm_status status = idm_labels_create(&p->quantity, count_quantities(r->design), r->opt_error);
   if (status == IDM_OK) status = put_draws(r);
   return status == IDM_OK ? put_rest(r, settings) : status;
 }
@@ -279,11 +264,12 @@ idm_status idm_people_posterior(const idm_problem *problem, const idm_design *de
                                 const idm_people *people, const idm_fit_settings *settings,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  *ret_posterior = NULL;
   idm_parameters *parameters = NULL;
-  idm_posterior *posterior = idm_new(1, sizeof *posterior);
-  idm_status status = posterior ? idm_parameters_create(problem, &parameters, opt_error)
-                                : idm_fail_memory(opt_error);
+  idm_posterior *posterior;
+  idm_status status = idm_posterior_open("people", "blocks", people->chains, people->draws,
+                                         count_quantities(design), &posterior, opt_error);
+  *ret_posterior = NULL;
+  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
   report r = {design, people, parameters, posterior, 0, opt_error};
   if (status == IDM_OK) status = make_posterior(&r, settings);
   idm_parameters_destroy(parameters);

@@ -24,6 +24,24 @@ void asked_close(asked *a)
   idm_problem_destroy(a->problem);
 }
 
+void asked_open_least(asked_least *a)
+{
+  a->problem = support_diag(0.5, 1.25, 0.3);
+  a->problem->agent.resolution = 5;
+  check(idm_problem_free(a->problem, "{alpha: {scale: log}, beta: {scale: inverse}}",
+                         &support_error));
+  a->data = support_data(a->problem, "trajectory,action,observation\n1,monitor,negative\n");
+  idm_fit_settings_default(&a->settings);
+  check(idm_fit_open(&a->f, NULL, a->problem, a->data, &a->settings, 1, &support_error));
+}
+
+void asked_close_least(asked_least *a)
+{
+  idm_fit_close(&a->f);
+  idm_data_destroy(a->data);
+  idm_problem_destroy(a->problem);
+}
+
 bool asked_mentions(const idm_notes *notes, const char *words)
 {
   for (size_t i = 0; i < notes->count; i++)

@@ -18,6 +18,16 @@ typedef struct asked {
 /* Fit by `map`, with what is named free. Takes problem and data. */
 void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks);
 void asked_close(asked *a);
+/* An open fit of alpha by its logarithm and beta by its inverse to one row: what is said of numbers
+ * needs no more. The fit points into it. */
+typedef struct asked_least {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  fit f;
+} asked_least;
+void asked_open_least(asked_least *a);
+void asked_close_least(asked_least *a);
 /* Whether one of the notes has these words. */
 bool asked_mentions(const idm_notes *notes, const char *words);
 

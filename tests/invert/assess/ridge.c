@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/assess/asked_support.h"
 #include "invert/assess/ridge.h"
 #include "invert/matching/assemble.h"
-#include "support.h"
 
 /* --- made-up draws -------------------------------------------------------------------------- */
 
@@ -47,34 +47,26 @@ static void check_ridge(const fit *f, double correlation, const double *sd, cons
 static void test_made_up(void **state)
 {
   (void)state;
-  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  problem->agent.resolution = 5;
-  check(idm_problem_free(problem, "{alpha: {scale: log}, beta: {scale: inverse}}", &support_error));
-  idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  fit f;
-  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
+  asked_least a;
+  asked_open_least(&a);
   const double sd[2] = {0.5, 20};
-  check_ridge(&f, 0, sd, NULL);
-  check_ridge(&f, 0.85, sd, NULL);
-  check_ridge(&f, -0.89, sd, NULL);
+  check_ridge(&a.f, 0, sd, NULL);
+  check_ridge(&a.f, 0.85, sd, NULL);
+  check_ridge(&a.f, -0.89, sd, NULL);
   /* The long axis of two numbers is the diagonal: each moves by sd sqrt((1 + r) / 2). */
-  check_ridge(&f, 0.92, sd, "log alpha, 1/beta are not separately identified");
-  check_ridge(&f, 0.92, sd, "move log alpha by +0.49, 1/beta by +19.6 together");
-  check_ridge(&f, -0.92, sd, "move log alpha by +0.49, 1/beta by -19.6 together");
+  check_ridge(&a.f, 0.92, sd, "log alpha, 1/beta are not separately identified");
+  check_ridge(&a.f, 0.92, sd, "move log alpha by +0.49, 1/beta by +19.6 together");
+  check_ridge(&a.f, -0.92, sd, "move log alpha by +0.49, 1/beta by -19.6 together");
   /* A number that does not move at all is correlated with nothing. */
   const double still[2] = {0, 1};
   idm_assessment assessment = {.ridge = 1};
-  idm_posterior *p = make_draws(&f, 0.99, still);
-  const inquiry q = {&f, p, &assessment, 1};
+  idm_posterior *p = make_draws(&a.f, 0.99, still);
+  const inquiry q = {&a.f, p, &assessment, 1};
   check(idm_identify_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1, 1e-9);
   assert_null(assessment.ridge_sentence);
   idm_posterior_destroy(p);
-  idm_fit_close(&f);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  asked_close_least(&a);
 }
 
 /* --- DIAG ----------------------------------------------------------------------------------- */

@@ -4,32 +4,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "invert/assess/asked_support.h"
 #include "invert/matching/assemble.h"
-#include "support.h"
 
 /* The sentence on number `i` of (alpha by its logarithm, beta by its inverse). */
 static void expect(size_t i, idm_identification id, const char *words)
 {
-  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  problem->agent.resolution = 5;
-  check(idm_problem_free(problem, "{alpha: {scale: log}, beta: {scale: inverse}}", &support_error));
-  idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  fit f;
+  asked_least a;
   idm_posterior *p;
-  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
-  check(
-      idm_posterior_create(&f, idm_inverse_find("bayes"), "metropolis", 1, 1, &p, &support_error));
-  const inquiry q = {.f = &f, .posterior = p};
-  const parameter *item = &f.parameters->item[i];
+  asked_open_least(&a);
+  check(idm_posterior_create(&a.f, idm_inverse_find("bayes"), "metropolis", 1, 1, &p,
+                             &support_error));
+  const inquiry q = {.f = &a.f, .posterior = p};
+  const parameter *item = &a.f.parameters->item[i];
   id.quantity = idm_parameter_reported(item);
   idm_identification_sentence(&q, item, &id);
   if (strcmp(id.sentence, words) != 0) fail_msg("'%s', expected '%s'", id.sentence, words);
   idm_posterior_destroy(p);
-  idm_fit_close(&f);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  asked_close_least(&a);
 }
 
 static const double far = 50; /* the profile has fallen this much at a limit */

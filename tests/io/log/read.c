@@ -246,11 +246,14 @@ static void test_covariates(void **state)
                         "the value of a covariate is not UTF-8");
 }
 
-static FILE *open_beads(char *path, size_t size)
+/* The table of the beads, and its path; skips the test where it is absent. */
+static FILE *open_beads(const char **ret_path)
 {
-  const char *shared = getenv("IDM_SHARED");
-  snprintf(path, size, "%s/data/beads/beads_voi_decisions.csv", shared ? shared : "../../shared");
-  return fopen(path, "rb");
+  *ret_path = support_shared("beads/beads_voi_decisions.csv");
+  if (!*ret_path) skip();
+  FILE *stream = fopen(*ret_path, "rb");
+  assert_non_null(stream);
+  return stream;
 }
 
 static idm_problem *create_beads(void)
@@ -289,13 +292,8 @@ static void check_beads(const idm_data *data)
 static void test_beads(void **state)
 {
   (void)state;
-  char path[1000];
-  FILE *stream = open_beads(path, sizeof path);
-  if (!stream) {
-    print_message("no %s: set IDM_SHARED to the shared folder\n", path);
-    skip();
-  }
-  fclose(stream);
+  const char *path;
+  fclose(open_beads(&path));
   idm_problem *problem = create_beads();
   idm_data *data;
   idm_error error = {0};
@@ -342,12 +340,8 @@ static void add_columns(FILE *from, FILE *to)
 static void test_beads_with_beliefs(void **state)
 {
   (void)state;
-  char source[1000];
-  FILE *from = open_beads(source, sizeof source);
-  if (!from) {
-    print_message("no %s: set IDM_SHARED to the shared folder\n", source);
-    skip();
-  }
+  const char *source;
+  FILE *from = open_beads(&source);
   char path[] = "/tmp/idm-test-XXXXXX";
   const int descriptor = mkstemp(path);
   FILE *to = fdopen(descriptor, "wb");
