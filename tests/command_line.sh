@@ -3,7 +3,7 @@
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
 # problems, fits, people, calibration, lives (of runs); none: all of them.
 #
-#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, fits, people,
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, learn, fits, people,
 #   signals, nothing is lost, recover and sbc, lists and help, hostile input
 set -eu
 
@@ -572,6 +572,11 @@ test_tables() {
   holds "--where takes the place of the run's own" grep -qF ' 1 trajectory,' out
   succeeds explain joined even.csv odd.csv
   holds "a run explains the rows that it was fitted to" says 'rows are those that the run was fitted to'
+  succeeds simulate joined --like one.csv -o like-joined.csv
+  holds "a run is simulated on the rows that it was fitted to" says 'rows are those that the run was fitted to'
+  holds "and on no others" eval '! cut -d, -f2 like-joined.csv | grep -qx 1 && cut -d, -f2 like-joined.csv | grep -qx 2'
+  succeeds simulate joined --like one.csv --where trajectory=1 -o like-joined.csv
+  holds "unless --where says otherwise" eval '! sed 1d like-joined.csv | cut -d, -f2 | grep -qvx 1'
   run fit joined/config.yaml -o again --overwrite
   holds "the same request gives the same answer" cmp -s joined/summary.json again/summary.json
   # shellcheck disable=SC2086 # several options
@@ -642,6 +647,15 @@ assert answer["states"] == "posterior"'
   holds "states come from the column" shows '"states": "column"'
   holds "a coded log is said to be one" says 'read as they stand'
   succeeds solve "$examples/adni/authors.yaml" --json
+}
+
+# --- learn ----------------------------------------------------------------------------------------
+
+# Matrices under the names of their columns.
+test_learn() {
+  succeeds learn example:diag one.csv
+  holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
+  holds "observations are under their names" grep -qE '^ +negative +positive$' out
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
@@ -1045,6 +1059,11 @@ test_explain() {
   succeeds fit example:diag fit.csv --draws 10 --warmup 10 -o poor
   succeeds explain poor fit.csv --json
   json '"not to be trusted" in j["notes"][0]'
+  for command in score simulate; do
+    case $command in score) run score poor fit.csv ;; simulate) run simulate poor -o poor.csv ;; esac
+    holds "$command says that the run is not to be trusted" says 'the run is not to be trusted'
+    holds "$command is done all the same" [ "$code" -eq 0 ]
+  done
   succeeds explain example:diag fit.csv --trajectory 2
   holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "what a rational agent does" out'
   succeeds explain example:diag fit.csv --due monitor --top 3
@@ -1081,6 +1100,20 @@ test_fit_system() {
 
 # --- audit ----------------------------------------------------------------------------------------
 
+# aligned FILE: the numbers of every group of an audit's first table end below their heading, counted in the columns
+# of a terminal.
+aligned() {
+  python3 - "$1" <<'PYTHON'
+import itertools, sys, unicodedata
+def wide(text):
+    return "".join(c + "\0" * (unicodedata.east_asian_width(c) in "WF") for c in text)
+table = [wide(line) for line in itertools.takewhile(str.strip, open(sys.argv[1], encoding="utf-8"))]
+end = table[0].index("decisions") + len("decisions")
+rows = table[1:]
+sys.exit(not (len(rows) == 3 and all(r[end - 1].isdigit() and r[end] == " " for r in rows)))
+PYTHON
+}
+
 test_audit() {
   awk -F, -v OFS=, 'NR == 1 { print $0, "site", "AGE", "one" } NR > 1 { n = $2 % 3; print $0, \
     n == 0 ? "a" : n == 1 ? "b" : "", 60 + $2 % 30, "x" }' fit.csv >groups.csv
@@ -1093,6 +1126,15 @@ test_audit() {
     json 'j["groups"]["a"]["verdict"] in ("identified", "prior-driven", "failed")'
     holds "trajectories without a group are counted" says "have no 'site'"
     cp out before
+    sed 's/,a,/,Köln 東,/; s/,b,/,plain,/' groups.csv >letters.csv
+    succeeds audit example:diag letters.csv --by site $few -o box/letters
+    holds "tables keep their columns whatever the letters" aligned out
+    rm -r box/letters
+    sed 's/,a,/,1,/; s/,b,/,1.0,/' groups.csv >numbers.csv
+    succeeds audit example:diag numbers.csv --by site $few --json -o box/numbers
+    json 'set(j["groups"]) == {"1", "1.0", "all"}'
+    holds "labels that are one number are told" says "'1' and '1.0' are one number and two labels"
+    rm -r box/numbers
     succeeds audit box/audit/config.yaml --json -o box/again
     holds "config.yaml makes the same audit again" \
       python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
@@ -1481,6 +1523,10 @@ test_help() {
       sed '1d;$d' >written
     holds "docs/files.md has the table of $what that the program prints" cmp -s out written
   done
+  for command in $("$IDM_PROGRAM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    succeeds help "$command"
+    holds "help of $command says a default once" eval '! grep -q "(default.*(default" out'
+  done
   succeeds list parameters --json
   json '[p["planners"] for p in j["parameters"] if p["name"] == "temperature"] == [["boltzmann-exploratory"]]'
   json 'all(p["prior"] for p in j["parameters"] if p["scale"] != "never free")'
@@ -1610,6 +1656,7 @@ test_problems() {
   test_init
   test_tables
   test_lint
+  test_learn
   test_help
   test_hostile
 }

@@ -52,6 +52,63 @@ bool idm_utf8_plain(const char *text, size_t length)
   return true;
 }
 
+/* Ranges of codes that take another number of columns than one, upwards: marks that combine and
+ * characters without width, then those that are wide. */
+typedef struct span {
+  unsigned long first;
+  unsigned long last;
+  size_t columns;
+} span;
+
+static size_t columns_of(unsigned long code)
+{
+  static const span spans[] = {
+      {0x300, 0x36f, 0},     {0x483, 0x489, 0},     {0x591, 0x5bd, 0},     {0x610, 0x61a, 0},
+      {0x64b, 0x65f, 0},     {0x900, 0x902, 0},     {0x93c, 0x93c, 0},     {0x941, 0x948, 0},
+      {0x94d, 0x94d, 0},     {0xe31, 0xe31, 0},     {0xe34, 0xe3a, 0},     {0xe47, 0xe4e, 0},
+      {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},   {0x200b, 0x200f, 0},
+      {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0x3098, 2},   {0x3099, 0x309a, 0},
+      {0x309b, 0x33ff, 2},   {0x3400, 0x4dbf, 2},   {0x4e00, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},
+      {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},
+      {0xfeff, 0xfeff, 0},   {0xff01, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2},
+      {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+  };
+  for (size_t i = 0; i < sizeof spans / sizeof spans[0] && spans[i].first <= code; i++)
+    if (code <= spans[i].last) return spans[i].columns;
+  return 1;
+}
+
+/* Bytes of the next character, and its columns; a byte that is none counts as one. */
+static size_t step_over(const char *text, size_t length, size_t *ret_columns)
+{
+  unsigned long code;
+  const size_t bytes = idm_utf8_decode(text, length, &code);
+  *ret_columns = bytes ? columns_of(code) : 1;
+  return bytes ? bytes : 1;
+}
+
+size_t idm_utf8_width(const char *text, size_t length)
+{
+  size_t sum = 0;
+  for (size_t i = 0, columns; i < length; sum += columns)
+    i += step_over(text + i, length - i, &columns);
+  return sum;
+}
+
+size_t idm_utf8_fit(const char *text, size_t columns)
+{
+  const size_t length = strlen(text);
+  size_t used = 0;
+  while (used < length) {
+    size_t own;
+    const size_t bytes = step_over(text + used, length - used, &own);
+    if (own > columns) break;
+    columns -= own;
+    used += bytes;
+  }
+  return used;
+}
+
 void idm_utf8_show(char *text)
 {
   char *to = text;

@@ -13,6 +13,11 @@ bool idm_utf8_valid(const char *text, size_t length);
 bool idm_utf8_is_control(unsigned long code);
 /* Well-formed, without such characters: what a name may be made of. */
 bool idm_utf8_plain(const char *text, size_t length);
+/* Columns of a terminal that a text takes: none for marks that go onto the letter before, two for
+ * wide characters (Unicode Standard Annex 11). */
+size_t idm_utf8_width(const char *text, size_t length);
+/* Bytes of the longest beginning, in whole characters, that takes at most so many columns. */
+size_t idm_utf8_fit(const char *text, size_t columns);
 /* Put '?' in place of every control character and every byte that is no character. */
 void idm_utf8_show(char *text);
 

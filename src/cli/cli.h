@@ -100,8 +100,8 @@ typedef struct cli_subject {
 } cli_subject;
 /* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
-/* A note where the subject is a run that `check` does not trust. */
-idm_status cli_warn_of_run(cli_call *call, const cli_subject *subject);
+/* A note where the first argument is a run, with this posterior, that `check` does not trust. */
+idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior);
 void cli_close_subject(cli_subject *subject);
 /* Take utilities from the columns that the file names again, whatever --set put in their place; the
  * parameter stays. */
@@ -131,6 +131,9 @@ idm_status cli_where(cli_call *call, char *where, size_t size);
 /* The same, or where --where is not given what a run was fitted to, with a note. */
 idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char *where,
                             size_t size);
+/* A note where two labels of a column that was kept of the log, or else of its agents, are one
+ * number: '1' and '1.0'. */
+idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_column);
 /* Refuse a problem whose utilities come from columns where there is no data. */
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */
@@ -159,7 +162,13 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
 /* The verdict in words. */
 void cli_print_verdict(FILE *out, const idm_assessment *assessment);
 
-/* --- table.c: a row of a table of quantities, `width` characters for the name */
+/* --- table.c: cells by the columns of a terminal, not by bytes */
+int cli_width(const char *text);
+/* A text at the left or the right of `width` columns, or running over; cut: never. */
+void cli_print_left(FILE *out, int width, const char *text);
+void cli_print_right(FILE *out, int width, const char *text);
+void cli_print_cut(FILE *out, int width, const char *text);
+/* A row of a table of quantities, `width` columns for the name. */
 void cli_print_quantity_heading(FILE *out, int width, const char *last);
 void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
                         const char *last);

@@ -90,7 +90,7 @@ static int name_width(const idm_audit *a)
 {
   int width = 8;
   for (size_t i = 0; i < a->groups; i++) {
-    const int length = (int)strlen(a->group[i].name);
+    const int length = cli_width(a->group[i].name);
     width = length > width ? length : width;
   }
   return width < 40 ? width : 40;
@@ -99,16 +99,17 @@ static int name_width(const idm_audit *a)
 static void print_groups(const idm_audit *a, size_t j, int width)
 {
   char spoken[128];
-  printf("%-*s %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", width,
-         idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken), "cases", "decisions",
-         "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
+  cli_print_left(stdout, width, idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
+  printf(" %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", "cases", "decisions", "mean", "sd",
+         "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
   for (size_t i = 0; i < a->groups; i++) {
     const idm_audit_group *g = &a->group[i];
     const idm_audit_number *n = &g->number[j];
-    printf("%-*.40s %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n", width,
-           g->name, g->trajectories, (unsigned long long)g->decisions, n->diagnosis.mean,
-           n->diagnosis.sd, n->diagnosis.q05, n->diagnosis.q95, n->diagnosis.ess_bulk,
-           n->diagnosis.rhat, n->contraction, n->prior_shift, idm_audit_verdict_word(g->verdict));
+    cli_print_cut(stdout, width, g->name);
+    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n", g->trajectories,
+           (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd, n->diagnosis.q05,
+           n->diagnosis.q95, n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction,
+           n->prior_shift, idm_audit_verdict_word(g->verdict));
   }
 }
 
@@ -121,8 +122,11 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
   for (size_t i = 0; i < a->contrasts; i++) {
     const idm_audit_contrast *c = &a->contrast[i];
     const idm_audit_number *n = &c->number[j];
-    printf("%-*.40s - %-*.40s %10.4g %10.3g %10.4g %10.4g %9.4f", width, c->group, width,
-           c->against, n->diagnosis.mean, n->diagnosis.sd, n->low, n->high, n->positive);
+    cli_print_cut(stdout, width, c->group);
+    printf(" - ");
+    cli_print_cut(stdout, width, c->against);
+    printf(" %10.4g %10.3g %10.4g %10.4g %9.4f", n->diagnosis.mean, n->diagnosis.sd, n->low,
+           n->high, n->positive);
     if (holm) printf(" %8.4f", n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
     printf("%s%s%s\n", n->flagged ? " *" : "",
@@ -169,6 +173,7 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
   idm_data *data = NULL;
   idm_audit *found = NULL;
   idm_status status = read_log(call, request, problem, &data);
+  if (status == IDM_OK && request->by[0]) status = cli_note_twins(call, data, request->by);
   if (status == IDM_OK) {
     cli_catch_signals();
     status = idm_run_audit(folder, cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW,

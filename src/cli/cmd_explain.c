@@ -273,14 +273,28 @@ static const char *spoken(idm_interval value, char *buffer, size_t size)
 static int cell_width(const explained *x, const char *header)
 {
   const int least = x->e->trials->low ? 17 : 7;
-  const int length = (int)strlen(header);
+  const int length = cli_width(header);
   return length > least ? length : least;
+}
+
+/* Its header, behind a blank. */
+static void print_header(const explained *x, const char *header)
+{
+  putchar(' ');
+  cli_print_right(stdout, cell_width(x, header), header);
+}
+
+/* A name, and a blank behind it. */
+static void print_name(int width, const char *name)
+{
+  cli_print_left(stdout, width, name);
+  putchar(' ');
 }
 
 static int widest(const idm_labels *labels, int least)
 {
   for (size_t i = 0; i < labels->count; i++)
-    if ((int)strlen(labels->name[i]) > least) least = (int)strlen(labels->name[i]);
+    if (cli_width(labels->name[i]) > least) least = cli_width(labels->name[i]);
   return least;
 }
 
@@ -306,10 +320,13 @@ static idm_status print_step(const explained *x, size_t t, size_t row, int actio
     for (size_t u = 0; u < setting->actions.count; u++)
       printf(" %*s", cell_width(x, setting->actions.name[u]),
              spoken(idm_explained(x->e, row, IDM_EXPLAIN_PROBABILITY, u), text, sizeof text));
-    printf(" | %-*s %-*s", action_width, action < 0 ? "?" : setting->actions.name[action],
-           seen_width, label_at(&setting->observations, x->data->observation[row]));
-    printf(" | %-*s %-*s %8s", action_width, best, action_width, at,
-           plain(idm_explained_surprise(x->e, x->data, row).mean, text, sizeof text));
+    printf(" | ");
+    print_name(action_width, action < 0 ? "?" : setting->actions.name[action]);
+    print_name(seen_width, label_at(&setting->observations, x->data->observation[row]));
+    printf("| ");
+    print_name(action_width, best);
+    print_name(action_width, at);
+    printf("%8s", plain(idm_explained_surprise(x->e, x->data, row).mean, text, sizeof text));
     printf(" %8s\n",
            plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
   }
@@ -356,11 +373,9 @@ static idm_status print_trajectory(const explained *x)
   printf("%4s  %-*s | %-*s | %-*s | %-*s\n%4s ", "", beliefs, "belief", policies,
          "probability of each action", action_width + 1 + seen_width, "what happened",
          2 * action_width + 1, "what a rational agent does", "step");
-  for (size_t s = 0; s < setting->states.count; s++)
-    printf(" %*s", cell_width(x, setting->states.name[s]), setting->states.name[s]);
+  for (size_t s = 0; s < setting->states.count; s++) print_header(x, setting->states.name[s]);
   printf(" |");
-  for (size_t u = 0; u < setting->actions.count; u++)
-    printf(" %*s", cell_width(x, setting->actions.name[u]), setting->actions.name[u]);
+  for (size_t u = 0; u < setting->actions.count; u++) print_header(x, setting->actions.name[u]);
   printf(" | %-*s %-*s | %-*s %-*s %8s %8s\n", action_width, "action", seen_width, "seen",
          action_width, "at its belief", action_width, "at this belief", "surprise", "regret");
   idm_status status = IDM_OK;
@@ -384,10 +399,13 @@ static idm_status print_surprising(const explained *x)
     status =
         idm_explained_actions(x->e, x->setting, row, IDM_EXPLAIN_RATIONAL, &best, &x->call->error);
     if (status != IDM_OK) break;
-    printf("%-16s %-20s %5zu %-*s %8.3f %-*s %10s\n", x->data->agent_name.name[x->data->agent[t]],
-           trajectory_name(x->data, t, number, sizeof number), row - x->data->first[t] + 1,
-           action_width, label_at(&x->setting->actions, x->data->action[row]),
-           idm_explained_surprise(x->e, x->data, row).mean, action_width, best,
+    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
+    print_name(20, trajectory_name(x->data, t, number, sizeof number));
+    printf("%5zu ", row - x->data->first[t] + 1);
+    print_name(action_width, label_at(&x->setting->actions, x->data->action[row]));
+    printf("%8.3f ", idm_explained_surprise(x->e, x->data, row).mean);
+    print_name(action_width, best);
+    printf("%10s\n",
            plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
     free(best);
   }
@@ -410,8 +428,9 @@ static void print_belated(const explained *x)
     char late[24];
     snprintf(at, sizeof at, one->never ? "never" : "%zu", one->step);
     snprintf(late, sizeof late, "%s%ld", one->never ? ">= " : "", one->belated);
-    printf("%-16s %-20s %9s %9zu %9s %10.3f\n", x->data->agent_name.name[x->data->agent[t]],
-           trajectory_name(x->data, t, number, sizeof number), at, one->due, late, one->regret);
+    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
+    print_name(20, trajectory_name(x->data, t, number, sizeof number));
+    printf("%9s %9zu %9s %10.3f\n", at, one->due, late, one->regret);
   }
 }
 
@@ -430,8 +449,9 @@ static void print_people(const explained *x)
     const idm_explained_person *person = &x->e->person[a];
     if (only < x->e->agents && a != only) continue;
     shown++;
-    printf("%-16s %9zu %9.3f %9.3f %8zu", x->data->agent_name.name[a], person->decisions,
-           person->surprise, person->regret, person->updates);
+    print_name(16, x->data->agent_name.name[a]);
+    printf("%9zu %9.3f %9.3f %8zu", person->decisions, person->surprise, person->regret,
+           person->updates);
     printf(" %*s", width, spoken(person->reaction, text, sizeof text));
     printf(" %*s", width, spoken(person->base_rate, text, sizeof text));
     printf(" %*s\n", width, spoken(person->noise, text, sizeof text));
@@ -526,7 +546,7 @@ static idm_status run(cli_call *call)
   idm_status status = path ? cli_check_target(call, path) : IDM_OK;
   if (status != IDM_OK) return status;
   status = cli_open_subject(call, call->argument[0], &subject);
-  if (status == IDM_OK) status = cli_warn_of_run(call, &subject);
+  if (status == IDM_OK) status = cli_warn_of_run(call, subject.posterior);
   if (status == IDM_OK) status = read_data(call, &subject, &data);
   if (status == IDM_OK) status = read_settings(call, subject.problem->setting, data, &settings);
   if (status == IDM_OK)

@@ -182,6 +182,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
                                             .keep = (const char *const *)keep.name,
                                             .keep_count = keep.count},
                           &data);
+  if (status == IDM_OK && keep.count)
+    status = cli_note_twins(call, data, request->by[0] ? request->by : request->each);
   if (status == IDM_OK && request->by[0])
     status = idm_population_settle(problem, &call->notes, &call->error);
   if (status == IDM_OK) {

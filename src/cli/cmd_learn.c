@@ -315,11 +315,31 @@ static void print_held_out(const learning *l)
   }
 }
 
+/* The rows of one matrix, under the names of its columns. */
+static void print_rows(const idm_labels *states, const idm_labels *columns, const double *numbers)
+{
+  printf("  %-16s", "");
+  for (size_t i = 0; i < columns->count; i++) {
+    putchar(' ');
+    cli_print_right(stdout, 7, columns->name[i]);
+  }
+  putchar('\n');
+  for (size_t s = 0; s < states->count; s++) {
+    printf("  ");
+    cli_print_cut(stdout, 16, states->name[s]);
+    for (size_t i = 0; i < columns->count; i++) {
+      const int width = cli_width(columns->name[i]);
+      printf(" %*.4f", width > 7 ? width : 7, numbers[s * columns->count + i]);
+    }
+    putchar('\n');
+  }
+}
+
 static void print_matrix(const char *what, const idm_setting *setting, const double *numbers,
-                         const bool *shared, size_t columns)
+                         const bool *shared, const idm_labels *columns)
 {
   const size_t rows = setting->states.count;
-  const size_t size = rows * columns;
+  const size_t size = rows * columns->count;
   for (size_t u = 0; u < setting->actions.count; u++) {
     size_t first = 0;
     size_t same = 0;
@@ -332,11 +352,7 @@ static void print_matrix(const char *what, const idm_setting *setting, const dou
       same += shared[u] && shared[v] &&
               memcmp(numbers + v * size, numbers + u * size, size * sizeof *numbers) == 0;
     printf("\n%s, %s%s\n", what, setting->actions.name[u], same ? " and others alike (\"*\")" : "");
-    for (size_t s = 0; s < rows; s++) {
-      printf("  %-16.16s", setting->states.name[s]);
-      for (size_t i = 0; i < columns; i++) printf(" %7.4f", numbers[u * size + s * columns + i]);
-      printf("\n");
-    }
+    print_rows(&setting->states, columns, numbers + u * size);
   }
 }
 
@@ -380,9 +396,9 @@ static idm_status print(learning *l)
   for (size_t s = 0; s < d->sizes.states; s++)
     printf("%s %.4f%s", setting->states.name[s], d->start[s],
            s + 1 < d->sizes.states ? ", " : "\n");
-  print_matrix("transition", setting, d->transition, setting->transition_shared, d->sizes.states);
+  print_matrix("transition", setting, d->transition, setting->transition_shared, &setting->states);
   print_matrix("observation", setting, d->emission, setting->emission_shared,
-               d->sizes.observations);
+               &setting->observations);
   print_draws(l);
   if (l->problem->theta->models > 1)
     printf("\n%zu models of the agent: %.4f of a row's probability apart, at most %.4f\n",

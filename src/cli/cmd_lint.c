@@ -207,7 +207,8 @@ static json_t *look_json(const look *l)
 
 static void print_count(const char *what, idm_count count)
 {
-  printf("%-40s %10zu %13zu %8zu\n", what, count.rows, count.trajectories, count.agents);
+  cli_print_cut(stdout, 40, what);
+  printf(" %10zu %13zu %8zu\n", count.rows, count.trajectories, count.agents);
 }
 
 static void print_intake(const idm_problem *problem, const idm_intake *intake)
@@ -215,8 +216,8 @@ static void print_intake(const idm_problem *problem, const idm_intake *intake)
   printf("%-40s %10s %13s %8s\n", "", "rows", "trajectories", "agents");
   print_count("read", intake->read);
   for (size_t i = 0; i < intake->reasons; i++) {
-    char what[48];
-    snprintf(what, sizeof what, "- %.37s", intake->dropped[i].reason);
+    char what[400];
+    snprintf(what, sizeof what, "- %s", intake->dropped[i].reason);
     print_count(what, intake->dropped[i].lost);
   }
   print_count("kept", intake->kept);
@@ -236,10 +237,19 @@ static void print_labels(const char *what, const idm_labels *labels, const size_
                          size_t missing, size_t rows)
 {
   printf("\n%-28s %10s %8s\n", what, "rows", "share");
-  for (size_t i = 0; i < labels->count; i++)
-    printf("%-28.28s %10zu %8.4f\n", labels->name[i], count[i], (double)count[i] / (double)rows);
+  for (size_t i = 0; i < labels->count; i++) {
+    cli_print_cut(stdout, 28, labels->name[i]);
+    printf(" %10zu %8.4f\n", count[i], (double)count[i] / (double)rows);
+  }
   if (missing)
     printf("%-28s %10zu %8.4f\n", "(not recorded)", missing, (double)missing / (double)rows);
+}
+
+/* A label, and a blank behind it. */
+static void print_cut(int width, const char *label)
+{
+  cli_print_cut(stdout, width, label);
+  putchar(' ');
 }
 
 static void print_seen(const idm_setting *setting, const idm_lint *lint)
@@ -252,10 +262,11 @@ static void print_seen(const idm_setting *setting, const idm_lint *lint)
     double total = 0;
     for (size_t x = 0; x < n; x++) total += lint->seen[u * n + x];
     for (size_t x = 0; x < n && total > 0; x++)
-      if (lint->seen[u * n + x] > 0 || lint->expected[u * n + x] > 0)
-        printf("%-20.20s %-28.28s %10.4f %10.4f\n", setting->actions.name[u],
-               setting->observations.name[x], lint->seen[u * n + x] / total,
-               lint->expected[u * n + x] / total);
+      if (lint->seen[u * n + x] > 0 || lint->expected[u * n + x] > 0) {
+        print_cut(20, setting->actions.name[u]);
+        print_cut(28, setting->observations.name[x]);
+        printf("%10.4f %10.4f\n", lint->seen[u * n + x] / total, lint->expected[u * n + x] / total);
+      }
   }
 }
 
@@ -267,8 +278,10 @@ static void print_row(const idm_setting *setting, size_t u, size_t s, const doub
   for (size_t k = 0; k < columns->count; k++) total += counts[k];
   for (size_t k = 0; k < columns->count && total > 0; k++) {
     if (!(counts[k] > 0) && !(opt_file && opt_file[k] > 0)) continue;
-    printf("%-20.20s %-16.16s %-28.28s %10.4f", setting->actions.name[u], setting->states.name[s],
-           columns->name[k], counts[k] / total);
+    print_cut(20, setting->actions.name[u]);
+    print_cut(16, setting->states.name[s]);
+    print_cut(28, columns->name[k]);
+    printf("%10.4f", counts[k] / total);
     if (opt_file)
       printf(" %10.4f\n", opt_file[k]);
     else
@@ -417,6 +430,8 @@ static idm_status look_at(cli_call *call, look *l)
     status = idm_lint_create(l->problem, l->data, cli_text(call, "state"), &l->lint, &call->error);
   if (status != IDM_OK) return status;
   add_advice(call, l);
+  status = cli_note_twins(call, l->data, NULL);
+  if (status != IDM_OK) return status;
   if (cli_given(call, "json")) {
     json_t *object = look_json(l);
     idm_json_set(&object, "notes", idm_json_texts(&call->notes));

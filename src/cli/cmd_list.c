@@ -131,11 +131,11 @@ static void print_lines(const json_t *array, const heading *headings)
       int width = 0;
       for (size_t k = 0; h[1].key && k < json_array_size(array); k++) {
         const int own =
-            (int)strlen(cell(json_array_get(array, k), h->key, buffer, sizeof buffer)) + 1;
+            cli_width(cell(json_array_get(array, k), h->key, buffer, sizeof buffer)) + 1;
         width = own > width ? own : width;
       }
-      printf("%-*s%c", width, cell(json_array_get(array, i), h->key, buffer, sizeof buffer),
-             h[1].key ? ' ' : '\n');
+      cli_print_left(stdout, width, cell(json_array_get(array, i), h->key, buffer, sizeof buffer));
+      putchar(h[1].key ? ' ' : '\n');
     }
 }
 

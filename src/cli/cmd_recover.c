@@ -23,10 +23,9 @@ static idm_status report(cli_call *call, const idm_calibration *c)
     idm_json_set(&one, "correlation", idm_json_number(r.correlation));
     idm_json_set(&object, c->quantity.name[q], one);
     char name[128];
-    if (!json)
-      printf("%-24s %9.0f%% %10.2f %12.4g %12.3f\n",
-             idm_quantity_spoken(c->quantity.name[q], name, sizeof name), 100 * r.coverage, r.bias,
-             r.error, r.correlation);
+    if (json) continue;
+    cli_print_left(stdout, 24, idm_quantity_spoken(c->quantity.name[q], name, sizeof name));
+    printf(" %9.0f%% %10.2f %12.4g %12.3f\n", 100 * r.coverage, r.bias, r.error, r.correlation);
   }
   if (json) return cli_print_json(call, object);
   json_decref(object);

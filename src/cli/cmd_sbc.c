@@ -9,7 +9,8 @@ static void print_ranks(const char *name, const size_t *count, double statistic,
 {
   size_t most = 1;
   for (size_t b = 0; b < bins; b++) most = count[b] > most ? count[b] : most;
-  printf("%-24s ", name);
+  cli_print_left(stdout, 24, name);
+  putchar(' ');
   static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   for (size_t b = 0; b < bins; b++) fputs(levels[8 * count[b] / most], stdout);
   printf("  chi-square %6.1f  p = %.4f\n", statistic, p);

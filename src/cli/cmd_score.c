@@ -37,8 +37,10 @@ static void print_table(const idm_data *data, const idm_score *score, const doub
          data->trajectories == 1 ? "y" : "ies", data->agent_name.count,
          data->agent_name.count == 1 ? "" : "s", data->variants, data->variants == 1 ? "" : "s");
   printf("%-24s %16s\n", "agent", "log-likelihood");
-  for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++)
-    printf("%-24s %16.6f\n", data->agent_name.name[a], agents[a]);
+  for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++) {
+    cli_print_left(stdout, 24, data->agent_name.name[a]);
+    printf(" %16.6f\n", agents[a]);
+  }
   if (data->agent_name.count > shown_agents)
     printf("... and %zu more (--json lists all)\n", data->agent_name.count - shown_agents);
 }
@@ -157,6 +159,7 @@ static idm_status score_by_run(cli_call *call)
   idm_request request;
   idm_status status =
       idm_run_read(call->argument[0], &problem, &request, &posterior, &call->notes, &call->error);
+  if (status == IDM_OK) status = cli_warn_of_run(call, posterior);
   if (status == IDM_OK) status = read_data(call, &request, problem, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);

@@ -48,16 +48,27 @@ static idm_status check_logs(cli_call *call, const char *output, const char *log
   return status;
 }
 
+/* The log that --like names: of a run by its own --where, unless the call has one. */
+static idm_status read_like(cli_call *call, const char *like, job *j)
+{
+  char where[sizeof j->subject.request.where];
+  const idm_status status = cli_where_of_run(
+      call, j->subject.posterior ? &j->subject.request : NULL, where, sizeof where);
+  return status == IDM_OK ? cli_read_log(call, like, where, j->subject.problem, 0, &j->like)
+                          : status;
+}
+
 /* The problem, and the log that --like names; that of a run, unless a number of trajectories
  * is asked for. */
 static idm_status open_job(cli_call *call, job *j)
 {
   const char *like = cli_text(call, "like");
   idm_status status = cli_open_subject(call, call->argument[0], &j->subject);
+  if (status == IDM_OK) status = cli_warn_of_run(call, j->subject.posterior);
   if (status != IDM_OK) return status;
   const char *output = cli_text(call, "output");
   if (like) status = idm_file_check_output(output, &like, 1, &call->error);
-  if (status == IDM_OK && like) status = cli_read_data(call, like, j->subject.problem, 0, &j->like);
+  if (status == IDM_OK && like) status = read_like(call, like, j);
   if (like) return status;
   if (!j->subject.posterior || cli_given(call, "number"))
     return cli_need_utilities(call, j->subject.problem);
@@ -209,7 +220,9 @@ const cli_command cli_simulate = {
         "agents and trajectories with their names, utilities by column, actions available, start "
         "beliefs,\n"
         "and lengths: a trajectory that no action ended is cut where it was cut. Covariates are "
-        "left out.\n"
+        "left out;\n"
+        "of a RUN that was fitted with --where, the rows that it names, unless --where says "
+        "otherwise.\n"
         "A RUN simulates each agent of its log by the posterior, every trajectory by another draw "
         "(the\n"
         "posterior predictive), or with --draw the whole log by one. Utilities from columns need "

@@ -200,23 +200,38 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   return cli_print_json(call, object);
 }
 
+/* As wide as its heading. */
+static int column_width(const char *heading, int least)
+{
+  const int width = cli_width(heading);
+  return width > least ? width : least;
+}
+
 static void print_rows(const idm_setting *setting, const view *v)
 {
   const size_t k = setting->states.count;
   const size_t actions = setting->actions.count;
   int wide = 6;
   for (size_t i = 0; i < v->count; i++)
-    if (v->reached[i] && (int)strlen(v->reached[i]) > wide) wide = (int)strlen(v->reached[i]);
+    if (v->reached[i] && cli_width(v->reached[i]) > wide) wide = cli_width(v->reached[i]);
   printf("%-*s", wide, "after");
-  for (size_t s = 0; v->believes && s < k; s++) printf(" %*.12s", 12, setting->states.name[s]);
+  for (size_t s = 0; v->believes && s < k; s++) {
+    putchar(' ');
+    cli_print_right(stdout, 12, setting->states.name[s]);
+  }
   if (v->believes) printf(" %12s", "value");
-  for (size_t u = 0; u < actions; u++) printf(" %*s", 16, setting->actions.name[u]);
+  for (size_t u = 0; u < actions; u++) {
+    putchar(' ');
+    cli_print_right(stdout, 16, setting->actions.name[u]);
+  }
   putchar('\n');
   for (size_t i = 0; i < v->count; i++) {
-    printf("%-*s", wide, v->reached[i] ? v->reached[i] : "");
-    for (size_t s = 0; v->believes && s < k; s++) printf(" %12.6f", v->belief[i * k + s]);
+    cli_print_left(stdout, wide, v->reached[i] ? v->reached[i] : "");
+    for (size_t s = 0; v->believes && s < k; s++)
+      printf(" %*.6f", column_width(setting->states.name[s], 12), v->belief[i * k + s]);
     if (v->believes) printf(" %12.6f", v->value[i]);
-    for (size_t u = 0; u < actions; u++) printf(" %16.6f", v->policy[i * actions + u]);
+    for (size_t u = 0; u < actions; u++)
+      printf(" %*.6f", column_width(setting->actions.name[u], 16), v->policy[i * actions + u]);
     putchar('\n');
   }
 }

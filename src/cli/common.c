@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/texts.h"
 #include "cli/cli.h"
 
@@ -89,11 +90,11 @@ idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subje
   return status;
 }
 
-idm_status cli_warn_of_run(cli_call *call, const cli_subject *subject)
+idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior)
 {
   idm_assessment *a = NULL;
-  if (!subject->posterior) return IDM_OK;
-  const idm_status status = idm_run_assess(call->argument[0], subject->posterior, &a, &call->error);
+  if (!opt_posterior) return IDM_OK;
+  const idm_status status = idm_run_assess(call->argument[0], opt_posterior, &a, &call->error);
   if (status == IDM_OK && !a->trusted)
     idm_notes_add(&call->notes,
                   "the run is not to be trusted, and so neither is what is said of the agent here; "
@@ -181,6 +182,44 @@ idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char
   idm_notes_add(&call->notes,
                 "rows are those that the run was fitted to, by its own --where; give --where to "
                 "read others");
+  return IDM_OK;
+}
+
+/* A label that is a number. */
+typedef struct numbered {
+  double number;
+  const char *label;
+} numbered;
+
+static int by_number(const void *a, const void *b)
+{
+  const double x = ((const numbered *)a)->number;
+  const double y = ((const numbered *)b)->number;
+  return (x > y) - (x < y);
+}
+
+idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_column)
+{
+  const long kept =
+      opt_column ? idm_labels_find(&data->covariate_name, opt_column, strlen(opt_column)) : -1;
+  const idm_labels *labels = kept < 0 ? &data->agent_name : &data->covariate_level[kept];
+  numbered *list = calloc(labels->count + 1, sizeof *list);
+  size_t count = 0;
+  size_t twins = 0;
+  if (!list) return idm_fail_memory(&call->error);
+  for (size_t i = 0; i < labels->count; i++) {
+    list[count].label = labels->name[i];
+    count += idm_number_decimal(labels->name[i], strlen(labels->name[i]), &list[count].number);
+  }
+  qsort(list, count, sizeof *list, by_number);
+  for (size_t i = 1; i < count; i++) {
+    if (list[i].number != list[i - 1].number || twins++) continue; /* the first is told */
+    idm_notes_add(&call->notes,
+                  "%s '%.60s' and '%.60s' are one number and two labels, and are taken for two; "
+                  "write them alike where they are one",
+                  kept < 0 ? "the agents" : opt_column, list[i - 1].label, list[i].label);
+  }
+  free(list);
   return IDM_OK;
 }
 

@@ -18,11 +18,11 @@ static bool is_personal(const idm_posterior *p, size_t quantity)
 
 static int widest(const idm_posterior *p)
 {
-  size_t width = 12;
+  int width = 12;
   for (size_t i = 0; i < p->quantity.count; i++)
-    if (!is_personal(p, i) && strlen(p->quantity.name[i]) > width)
-      width = strlen(p->quantity.name[i]);
-  return width < 60 ? (int)width : 60;
+    if (!is_personal(p, i) && cli_width(p->quantity.name[i]) > width)
+      width = cli_width(p->quantity.name[i]);
+  return width < 60 ? width : 60;
 }
 
 /* How often a quantity is above 0, where it may be of either sign. */
@@ -75,10 +75,10 @@ static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessmen
 
 static int widest_name(const idm_labels *names)
 {
-  size_t width = 6;
+  int width = 6;
   for (size_t i = 0; i < names->count; i++)
-    if (strlen(names->name[i]) > width) width = strlen(names->name[i]);
-  return width < 40 ? (int)width : 40;
+    if (cli_width(names->name[i]) > width) width = cli_width(names->name[i]);
+  return width < 40 ? width : 40;
 }
 
 void cli_print_people(FILE *out, const idm_posterior *p, const idm_assessment *a, size_t most)
@@ -94,7 +94,7 @@ void cli_print_people(FILE *out, const idm_posterior *p, const idm_assessment *a
   fprintf(out, " %9s %8s %8s  verdict\n", "decisions", "log-loss", "chance");
   for (size_t i = 0, at = 0; i < a->people && i < most; i++) {
     const idm_person *who = &a->person[i];
-    fprintf(out, "%-*.40s", width, a->person_name.name[i]);
+    cli_print_cut(out, width, a->person_name.name[i]);
     print_numbers(out, p, a, who, at);
     fprintf(out, " %9llu %8.4f %8.4f  %s\n", (unsigned long long)who->decisions, who->log_loss,
             who->uniform_log_loss, who->verdict);

@@ -81,7 +81,7 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
   char narrower[32];
   int width = 12;
   for (size_t i = 0; i < posterior->quantity.count; i++) {
-    const int length = (int)strlen(posterior->quantity.name[i]);
+    const int length = cli_width(posterior->quantity.name[i]);
     if (posterior->summarised[i] && length > width) width = length < 60 ? length : 60;
   }
   if (assessment->people) {
@@ -91,10 +91,11 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
   if (posterior->answer == IDM_POINT) {
     fprintf(out, "%-*s %12s\n", width, "", "value");
     for (size_t i = 0; i < posterior->quantity.count; i++)
-      if (posterior->summarised[i])
-        fprintf(out, "%-*s %12.6g\n", width,
-                idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer),
-                posterior->value[i * posterior->chains * posterior->draws]);
+      if (posterior->summarised[i]) {
+        cli_print_left(out, width,
+                       idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer));
+        fprintf(out, " %12.6g\n", posterior->value[i * posterior->chains * posterior->draws]);
+      }
     return;
   }
   cli_print_quantity_heading(out, width, "contr.");

@@ -1,5 +1,37 @@
-/* Rows of tables of quantities. */
+/* Cells and rows of tables. */
+#include <string.h>
+
+#include "base/utf8.h"
 #include "cli/cli.h"
+
+int cli_width(const char *text)
+{
+  return (int)idm_utf8_width(text, strlen(text));
+}
+
+static void pad(FILE *out, int width)
+{
+  if (width > 0) fprintf(out, "%*s", width, "");
+}
+
+void cli_print_left(FILE *out, int width, const char *text)
+{
+  fputs(text, out);
+  pad(out, width - cli_width(text));
+}
+
+void cli_print_right(FILE *out, int width, const char *text)
+{
+  pad(out, width - cli_width(text));
+  fputs(text, out);
+}
+
+void cli_print_cut(FILE *out, int width, const char *text)
+{
+  const size_t bytes = idm_utf8_fit(text, (size_t)width);
+  fwrite(text, 1, bytes, out);
+  pad(out, width - (int)idm_utf8_width(text, bytes));
+}
 
 void cli_print_quantity_heading(FILE *out, int width, const char *last)
 {
@@ -10,7 +42,7 @@ void cli_print_quantity_heading(FILE *out, int width, const char *last)
 void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *d,
                         const char *last)
 {
-  fprintf(out, "%-*s %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", width,
-          name, d->mean, d->sd, d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail,
-          d->rhat, last);
+  cli_print_left(out, width, name);
+  fprintf(out, " %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", d->mean, d->sd,
+          d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat, last);
 }

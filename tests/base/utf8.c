@@ -73,12 +73,39 @@ static void controls_are_not_plain(void **state)
   }
 }
 
+/* Columns: one a letter, none a mark on it, two a wide one; cuts fall between characters. */
+static void columns_are_counted(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text;
+    size_t columns;
+    size_t fits; /* bytes that fit into three columns */
+  } cases[] = {
+      {"", 0, 0},
+      {"abcd", 4, 3},
+      {"M\xc3\xbcnchen", 7, 4},                   /* u with its dots in one */
+      {"Mu\xcc\x88nchen", 7, 5},                  /* the same, decomposed */
+      {"\xe6\x9d\xb1\xe4\xba\xac", 4, 3},         /* two ideographs: one fits, half of none */
+      {"\xce\xb1\xce\xb2\xce\xb3\xce\xb4", 4, 6}, /* Greek */
+      {"\xff\xfe", 2, 2},                         /* no characters: a column a byte */
+      {"ab\xf0\x9f\x99\x82", 4, 2},               /* a smile is wide */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(idm_utf8_width(cases[i].text, strlen(cases[i].text)), cases[i].columns);
+    assert_int_equal(idm_utf8_fit(cases[i].text, 3), cases[i].fits);
+    assert_int_equal(idm_utf8_fit(cases[i].text, 100), strlen(cases[i].text));
+  }
+  for (char c = ' '; c < 0x7f; c++) assert_int_equal(idm_utf8_width(&c, 1), 1);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_code_is_read_back),
       cmocka_unit_test(malformed_forms_are_refused),
       cmocka_unit_test(controls_are_not_plain),
+      cmocka_unit_test(columns_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

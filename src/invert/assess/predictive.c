@@ -215,6 +215,19 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
     idm_print(text, size, "%s the trajectory ended", steps);
 }
 
+/* A share as a person says it: what rounding leaves of 0 is "0 %", not 7e-16 %. */
+static const char *percent(double share, char *buffer, size_t size)
+{
+  const double in_percent = 100 * share;
+  if (in_percent < 1e-6)
+    idm_print(buffer, size, "0 %%");
+  else if (in_percent < 0.01)
+    idm_print(buffer, size, "less than 0.01 %%");
+  else
+    idm_print(buffer, size, "%.3g %%", in_percent);
+  return buffer;
+}
+
 bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
                           char *text, size_t size)
 {
@@ -231,8 +244,9 @@ bool idm_predictive_worst(const predictive *p, cell_family family, double least,
     observed += c->cross[worst * p->r->dimension + j] * p->shift[j];
   describe_cell(p, family, worst, what, sizeof what);
   *ret_sds = sqrt(square(c, worst));
-  idm_print(text, size, "%s in %.3g %% of %.0f decisions, where %.3g %% are expected", what,
-            100 * observed / c->chances[worst], c->chances[worst],
-            100 * (observed - c->left[worst]) / c->chances[worst]);
+  char seen[32], expected[32];
+  idm_print(text, size, "%s in %s of %.0f decisions, where %s are expected", what,
+            percent(observed / c->chances[worst], seen, sizeof seen), c->chances[worst],
+            percent((observed - c->left[worst]) / c->chances[worst], expected, sizeof expected));
   return true;
 }

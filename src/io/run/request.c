@@ -67,7 +67,7 @@ static const idm_key keys[] = {
      .most = 10000,
      .zero = "none",
      .value = "N",
-     .help = "with --dynamics: how many of its draws (default 10)"},
+     .help = "with --dynamics: how many of its draws; none means 10"},
     {0}};
 
 const idm_key *idm_request_keys(void)
