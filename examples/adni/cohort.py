@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -260,9 +261,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--variant", choices=list(OPTIMISM), default="optimism",
                         help="differences in optimism, none, or in dynamics alone")
-    parser.add_argument("--idm", default=os.environ.get("IDM_PROGRAM", "idm"))
+    parser.add_argument("--idm", default=os.environ.get("IDM_PROGRAM", "idm"), help="the program, such as build/idm")
     parser.add_argument("--problem", type=Path, default=HERE / "adni.yaml")
     arguments = parser.parse_args()
+    if not shutil.which(arguments.idm):
+        sys.exit(f"cohort.py: no program '{arguments.idm}'; say where it is by --idm, such as --idm build/idm")
     reference, effects = OPTIMISM[arguments.variant]
     rng = random.Random(arguments.seed)
     subjects = [Subject(rid, rng) for rid in rng.sample(range(1, 6000), SUBJECTS)]

@@ -89,8 +89,13 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
 static int name_width(const idm_audit *a)
 {
   int width = 8;
+  char spoken[128];
   for (size_t i = 0; i < a->groups; i++) {
     const int length = cli_width(a->group[i].name);
+    width = length > width ? length : width;
+  }
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    const int length = cli_width(idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
     width = length > width ? length : width;
   }
   return width < 40 ? width : 40;

@@ -193,9 +193,10 @@ typedef struct numbered {
 
 static int by_number(const void *a, const void *b)
 {
-  const double x = ((const numbered *)a)->number;
-  const double y = ((const numbered *)b)->number;
-  return (x > y) - (x < y);
+  const numbered *x = a;
+  const numbered *y = b;
+  if (x->number != y->number) return x->number > y->number ? 1 : -1;
+  return strcmp(x->label, y->label);
 }
 
 idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_column)

@@ -237,11 +237,12 @@ static void add_notes(const idm_survey *s, idm_notes *opt_notes)
 {
   const bool agents = s->header.role[IDM_COLUMN_AGENT].count;
   const bool trajectories = s->header.role[IDM_COLUMN_TRAJECTORY].count;
-  idm_notes_add(opt_notes,
-                "%zu rows, %lu trajectories, %lu agents; %zu actions and %zu observations are "
-                "empty cells",
-                s->rows, (unsigned long)s->trajectories.count, (unsigned long)s->agents.count,
-                s->actions.missing, s->observations.missing);
+  idm_notes_add(
+      opt_notes,
+      "rows: %zu, trajectories: %lu, agents: %lu; empty cells: %zu of the action, %zu of the "
+      "observation",
+      s->rows, (unsigned long)s->trajectories.count, (unsigned long)s->agents.count,
+      s->actions.missing, s->observations.missing);
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
     const idm_log_role *role = &s->header.role[c];

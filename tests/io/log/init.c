@@ -201,8 +201,8 @@ static void test_default_names(void **state)
   assert_true(problem->setting->ends[1]);
   assert_false(problem->setting->ends[2]);
   read_back(f, problem, 6, 3);
-  assert_true(has_note(f, "6 rows, 3 trajectories, 2 agents; 1 actions and 2 observations are "
-                          "empty cells"));
+  assert_true(has_note(f, "rows: 6, trajectories: 3, agents: 2; empty cells: 1 of the action, 2 "
+                          "of the observation"));
   assert_false(has_note(f, "guess"));
   assert_non_null(strstr(f->text, "\n# FILL IN: "));
   assert_non_null(strstr(f->text, "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}"));
@@ -315,7 +315,7 @@ static void test_beads(void **state)
     skip();
   }
   idm_problem *problem = init_from(f, path);
-  assert_true(has_note(f, "7075 rows, 3393 trajectories, 15 agents"));
+  assert_true(has_note(f, "rows: 7075, trajectories: 3393, agents: 15"));
   assert_true(problem->setting->ends[0] && problem->setting->ends[1] && !problem->setting->ends[2]);
   idm_problem_destroy(problem);
 }
