@@ -160,7 +160,7 @@ static idm_problem *parse(hostile *h)
   return problem;
 }
 
-static void same_names(const idm_labels *labels, char name[parts][longest])
+static void same_names(const idm_labels *labels, char (*name)[longest])
 {
   assert_int_equal(labels->count, parts);
   for (size_t i = 0; i < parts; i++) assert_string_equal(labels->name[i], name[i]);

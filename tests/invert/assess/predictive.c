@@ -125,12 +125,43 @@ static void test_worst(void **state)
   close_fixture(&f);
 }
 
+/* Shares are said as a person says them: rounding is 0, and what is tiny is less than something. */
+static void test_shares_in_words(void **state)
+{
+  (void)state;
+  static const struct {
+    double expected, observed;
+    const char *words;
+  } cases[] = {
+      {40, 7.36e-15, "in 0 % of 1000 decisions, where 4 % are expected"},
+      {40, -7.36e-15, "in 0 % of 1000 decisions, where 4 % are expected"},
+      {0.05, 250, "in 25 % of 1000 decisions, where less than 0.01 % are expected"},
+      {1000, 123.4, "in 12.3 % of 1000 decisions, where 100 % are expected"},
+  };
+  fixture f;
+  open_fixture(&f);
+  cells *c = &f.p.family[CELLS_STEP];
+  double sds;
+  char text[400];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t k = 0; k < c->count; k++) c->left[k] = c->cross[k] = 0;
+    c->chances[3] = 1000;
+    c->variance[3] = 1;
+    c->expected[3] = cases[i].expected;
+    c->left[3] = cases[i].observed - cases[i].expected;
+    assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &sds, text, sizeof text));
+    if (!strstr(text, cases[i].words)) fail_msg("'%s' lacks '%s'", text, cases[i].words);
+  }
+  close_fixture(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_replicates),
       cmocka_unit_test(test_worst),
+      cmocka_unit_test(test_shares_in_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
