@@ -72,9 +72,6 @@ static void test_open(void **state)
     assert_true(s->tree_depth == -1 && s->evaluations == 0 && !s->diverging);
   }
   idm_posterior_destroy(p);
-  assert_int_equal(idm_posterior_open("learn", "gibbs", SIZE_MAX / 2, 3, 4, &p, &support_error),
-                   IDM_MEMORY);
-  assert_null(p);
 }
 
 /* Numbers of opaque blocks count one by one. */
