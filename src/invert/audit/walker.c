@@ -21,8 +21,8 @@
 void idm_walker_destroy(walker *w)
 {
   void *const arrays[] = {
-      w->level_sd, w->mu,     w->kept,   w->exact,   w->next_x, w->next_log_likelihood,
-      w->touched,  w->factor, w->centre, w->proposal};
+      w->level_sd, w->mu,     w->kept,   w->exact,    w->next_x, w->next_log_likelihood,
+      w->touched,  w->factor, w->centre, w->proposal, w->held};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
@@ -42,8 +42,9 @@ idm_status idm_walker_create(walker *w, const audit_model *m, size_t chain, doub
   w->factor = idm_new(d * d, sizeof *w->factor);
   w->centre = idm_new(d, sizeof *w->centre);
   w->proposal = idm_new(d, sizeof *w->proposal);
+  w->held = idm_new(3 * d + m->cells, sizeof *w->held);
   if (!w->level_sd || !w->mu || !w->kept || !w->exact || !w->next_x || !w->next_log_likelihood ||
-      !w->touched || !w->factor || !w->centre || !w->proposal)
+      !w->touched || !w->factor || !w->centre || !w->proposal || !w->held)
     return idm_fail_memory(opt_error);
   w->tau = w->mu + d;
   w->effect = w->tau + d;
@@ -113,7 +114,7 @@ static idm_status decide(walker *w, double log_ratio, bool *ret_taken, idm_error
 
 /* --- vectors -------------------------------------------------------------------------------- */
 
-/* A vector that is added to some cells, with a normal prior: an effect, or the level. */
+/* A vector of which some cells have a share, with a normal prior: an effect, or the level. */
 typedef struct block {
   double *vector;      /* [dimension] */
   const double *share; /* of cell c: share[c * stride] */
@@ -139,12 +140,14 @@ static bool condition(walker *w, const block *b)
   }
   for (size_t c = 0; c < m->cells; c++) {
     const audit_cell *cell = &m->cell[c];
-    w->touched[c] = b->share[c * b->stride] > 0;
+    const double share = b->share[c * b->stride];
+    w->touched[c] = share != 0;
     for (size_t i = 0; w->touched[c] && i < d; i++) {
-      w->centre[i] += cell->pull[i];
+      w->centre[i] += share * cell->pull[i];
       for (size_t j = 0; j < d; j++) {
-        w->factor[i * d + j] += cell->precision[i * d + j];
-        w->centre[i] -= cell->precision[i * d + j] * (w->x[c * d + j] - b->vector[j]);
+        w->factor[i * d + j] += share * share * cell->precision[i * d + j];
+        w->centre[i] -=
+            share * cell->precision[i * d + j] * (w->x[c * d + j] - share * b->vector[j]);
       }
     }
   }
@@ -208,7 +211,8 @@ static idm_status move_vector(walker *w, const block *b, idm_error *opt_error)
   }
   for (size_t c = 0; c < m->cells; c++)
     for (size_t j = 0; w->touched[c] && j < d; j++)
-      w->next_x[c * d + j] = w->x[c * d + j] + (w->proposal[j] - b->vector[j]);
+      w->next_x[c * d + j] =
+          w->x[c * d + j] + b->share[c * b->stride] * (w->proposal[j] - b->vector[j]);
   bool taken;
   const idm_status status = decide(w, log_ratio, &taken, opt_error);
   if (taken) memcpy(b->vector, w->proposal, d * sizeof *b->vector);
@@ -222,6 +226,34 @@ static idm_status move_level(walker *w, idm_error *opt_error)
 {
   static const double all = 1;
   return move_vector(w, &(block){w->mu, &all, 0, w->model->mean, w->level_sd}, opt_error);
+}
+
+/* The level against some effects, the sum with each held: cells that meet one of them stay where
+ * they are, so that few who meet none, and leave level and effects open, do not hold up the rest.
+ */
+static idm_status exchange(walker *w, size_t first, size_t count, idm_error *opt_error)
+{
+  const audit_model *m = w->model;
+  const size_t d = m->dimension;
+  double *mean = w->held, *sd = w->held + d, *before = w->held + 2 * d, *share = w->held + 3 * d;
+  for (size_t j = 0; j < d; j++) {
+    const double of_level = 1 / (w->level_sd[j] * w->level_sd[j]);
+    const double of_effect = 1 / (w->tau[j] * w->tau[j]);
+    const double precision = of_level + (double)count * of_effect;
+    mean[j] = m->mean[j] * of_level / precision;
+    for (size_t k = first; k < first + count; k++)
+      mean[j] += (w->mu[j] + w->effect[k * d + j]) * of_effect / precision;
+    sd[j] = 1 / sqrt(precision);
+    before[j] = w->mu[j];
+  }
+  for (size_t c = 0; c < m->cells; c++) {
+    share[c] = 1;
+    for (size_t k = first; k < first + count; k++) share[c] -= m->share[c * m->effects + k];
+  }
+  const idm_status status = move_vector(w, &(block){w->mu, share, 1, mean, sd}, opt_error);
+  for (size_t k = first; k < first + count; k++)
+    for (size_t j = 0; j < d; j++) w->effect[k * d + j] -= w->mu[j] - before[j];
+  return status;
 }
 
 /* The level of a partition with its cells held: its conditional is normal. */
@@ -366,6 +398,15 @@ static idm_status move_together(walker *w, idm_error *opt_error)
   return turn < d ? stretch(w, turn, opt_error) : move_level(w, opt_error);
 }
 
+/* Of predicates, one of them against the level, or all at once. */
+static idm_status move_against(walker *w, idm_error *opt_error)
+{
+  const size_t effects = w->model->effects;
+  if (w->model->partition) return IDM_OK;
+  const size_t turn = (size_t)(idm_random_uniform(&w->random) * (double)(effects + 1));
+  return turn < effects ? exchange(w, turn, 1, opt_error) : exchange(w, 0, effects, opt_error);
+}
+
 static void draw_population(walker *w, bool backwards)
 {
   const size_t d = w->model->dimension;
@@ -381,9 +422,10 @@ static idm_status sweep(walker *w, idm_error *opt_error)
   if (!w->model->pooled) return move_effects(w, false, opt_error);
   const bool backwards = idm_random_uniform(&w->random) < 0.5;
   if (backwards) draw_population(w, true);
-  idm_status status = backwards ? move_together(w, opt_error) : move_effects(w, false, opt_error);
+  idm_status status = backwards ? move_against(w, opt_error) : move_effects(w, false, opt_error);
+  if (status == IDM_OK) status = move_together(w, opt_error);
   if (status == IDM_OK)
-    status = backwards ? move_effects(w, true, opt_error) : move_together(w, opt_error);
+    status = backwards ? move_effects(w, true, opt_error) : move_against(w, opt_error);
   if (!backwards) draw_population(w, false);
   return status;
 }

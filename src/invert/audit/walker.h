@@ -24,6 +24,7 @@ typedef struct walker {
   double *factor;              /* [dimension][dimension] */
   double *centre;              /* [dimension] */
   double *proposal;            /* [dimension] */
+  double *held;                /* [3][dimension], then [cells]: of an exchange */
   long moves;
   long accepted;
 } walker;

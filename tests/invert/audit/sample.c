@@ -164,7 +164,7 @@ static void sum_predicates(const audit_table *table, sums *s)
 static void overlapping_predicates_are_exact(void **state)
 {
   (void)state;
-  fixture f = make((const char *const[]){"site=b", "sex=f"}, 2, IDM_POOL_PARTIAL, 600);
+  fixture f = make((const char *const[]){"site=b", "sex=f"}, 2, IDM_POOL_PARTIAL, 1500);
   const size_t n = f.data->trajectories;
   bool *member = calloc(n, sizeof *member);
   audit_table table[4];
@@ -182,6 +182,42 @@ static void overlapping_predicates_are_exact(void **state)
   }
   unmake(&f);
   free(member);
+}
+
+/* One predicate that all but three patients meet: those few leave level and effect open, whose sum
+ * the others know. Numbers: mu, tau, e. */
+static void a_predicate_that_nearly_all_meet_is_exact(void **state)
+{
+  (void)state;
+  enum { fine = 161 };
+  fixture f = {.problem = audit_problem(prior_sd)};
+  f.data = audit_data(f.problem, (const double[]){0.5, 0.8}, 2, 60);
+  const char *const predicate[] = {"site=b"};
+  check(idm_groups_where(f.data, predicate, 1, &f.groups, NULL, &support_error));
+  bool *member = f.groups->member;
+  for (size_t t = 0; t < f.data->trajectories; t++) member[t] = t >= 3;
+  idm_audit_settings settings = audit_settings();
+  check(
+      idm_audit_run(f.problem, f.data, f.groups, &settings, NULL, NULL, &f.audit, &support_error));
+  audit_table table[2];
+  sums exact = {0};
+  audit_tabulate(f.problem, f.data, member, &table[1]);
+  for (size_t t = 0; t < f.data->trajectories; t++) member[t] = t < 3;
+  audit_tabulate(f.problem, f.data, member, &table[0]);
+  for (size_t i = 0; i < LEVELS * SPREADS; i++) {
+    double mu, tau;
+    const double prior =
+        place_population(i, prior_sd, &mu, &tau) * exp(audit_look_up(&table[0], mu));
+    for (size_t k = 0; k < fine; k++) {
+      const double z = -6 + 12 * (double)k / (fine - 1);
+      const double numbers[] = {mu, tau, tau * z};
+      add(&exact, prior * exp(-0.5 * z * z + audit_look_up(&table[1], mu + tau * z)), numbers, 3);
+    }
+  }
+  compare(&f.audit->mean[0], &exact, 0);
+  compare(&f.audit->sd[0], &exact, 1);
+  compare(&f.audit->contrast[0].number[0], &exact, 2);
+  unmake(&f);
 }
 
 /* Nothing to do with each other: normal(0, sd) times the likelihood, one by one. */
@@ -249,6 +285,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_pooled_groups_are_exact),
       cmocka_unit_test(overlapping_predicates_are_exact),
+      cmocka_unit_test(a_predicate_that_nearly_all_meet_is_exact),
       cmocka_unit_test(separate_groups_are_exact),
       cmocka_unit_test(separate_predicates_are_compared_with_the_others),
       cmocka_unit_test(threads_change_no_draw),
