@@ -97,6 +97,9 @@ typedef struct idm_audit_group {
   double uniform;        /* and of whoever takes every open action alike */
   double rates;          /* and of whoever knows the actions' own rates and nothing else */
   idm_audit_verdict verdict;
+  bool unfit;               /* the model does not explain its decisions: see misfits, here or with a
+                               group that has them too */
+  bool elsewhere;           /* they are likelier by far where no draw is: prior and log disagree */
   idm_notes misfits;        /* what the model does not explain, as in a fit */
   idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
   idm_audit_number *number; /* [coordinate] */
@@ -109,7 +112,9 @@ typedef struct idm_audit_contrast {
                                pooled, the effect of meeting it, the others held */
   idm_audit_number *pooled; /* [coordinate]: the same under the problem's own dynamics, where groups
                                have others; else NULL */
-  idm_audit_verdict verdict; /* the worse of both sides; failed where its own draws are */
+  size_t side[2];           /* of the audit's: who is compared with whom */
+  idm_audit_verdict verdict; /* the worst of both sides and of its own contraction; failed where its
+                                draws are */
   bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
                    neither mean is within the other's interval */
 } idm_audit_contrast;
@@ -125,8 +130,9 @@ typedef struct idm_audit {
   uint64_t request; /* label of what was asked for; 0: none */
   int resolution;
   idm_labels coordinate;
-  size_t groups; /* all is the last of them */
-  idm_audit_group *group;
+  size_t groups;          /* all is the last of them */
+  size_t sides;           /* and behind them the rest of each contrast that is with the rest */
+  idm_audit_group *group; /* [sides] */
   size_t contrasts;
   idm_audit_contrast *contrast;
   idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */

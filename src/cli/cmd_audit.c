@@ -148,7 +148,7 @@ static void print_table(const idm_audit *a)
     print_groups(a, j, width);
     print_contrasts(a, j, width);
   }
-  for (size_t i = 0; i < a->groups; i++)
+  for (size_t i = 0; i < a->sides; i++)
     for (size_t k = 0; k < a->group[i].reasons.count; k++)
       printf("%s: %s.\n", a->group[i].name, a->group[i].reasons.text[k]);
   for (size_t i = 0; i < a->failures.count; i++) printf("FAILS: %s.\n", a->failures.text[i]);

@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "invert/audit/dynamics.h"
 #include "invert/audit/judge.h"
@@ -71,7 +72,7 @@ void idm_audit_destroy(idm_audit *a)
 {
   if (!a) return;
   const size_t d = a->coordinate.count;
-  for (size_t i = 0; a->group && i < a->groups; i++) {
+  for (size_t i = 0; a->group && i < a->sides; i++) {
     free(a->group[i].name);
     idm_notes_clear(&a->group[i].misfits);
     idm_notes_clear(&a->group[i].reasons);
@@ -120,14 +121,19 @@ static char *copy_text(const char *text)
   return idm_text_copy(text, strlen(text));
 }
 
-/* Whether a trajectory counts for a group; for the last, which is all, whether it has a group. */
-static bool counts(const idm_groups *g, size_t group, size_t trajectory)
+static bool belongs(const idm_groups *g, size_t group, size_t trajectory)
 {
-  if (group < g->name.count) return g->member[group * g->trajectories + trajectory];
+  return g->member[group * g->trajectories + trajectory];
+}
+
+/* Whether a trajectory counts for a side: a group; all, who have one; the rest of a group. */
+static bool counts(const idm_groups *g, size_t side, size_t trajectory)
+{
+  const size_t n = g->name.count;
+  if (side < n) return belongs(g, side, trajectory);
   bool in = !g->partition;
-  for (size_t i = 0; i < g->name.count && !in; i++)
-    in = g->member[i * g->trajectories + trajectory];
-  return in;
+  for (size_t i = 0; i < n && !in; i++) in = belongs(g, i, trajectory);
+  return in && (side == n || !belongs(g, side - n - 1, trajectory));
 }
 
 static idm_status count_people(const idm_data *data, const idm_groups *g, size_t at,
@@ -160,14 +166,26 @@ static idm_status name_coordinates(const idm_parameters *p, idm_labels *coordina
   return status;
 }
 
+/* What a side is called, in a new text. */
+static char *name_side(const idm_groups *g, size_t side)
+{
+  const size_t n = g->name.count;
+  if (side <= n) return copy_text(side < n ? g->name.name[side] : "all");
+  const char *group = g->name.name[side - n - 1];
+  const size_t size = strlen(group) + sizeof "rest of ";
+  char *name = idm_new(size, 1);
+  if (name) idm_print(name, size, "rest of %s", group);
+  return name;
+}
+
 /* Names, sizes and room for draws. */
 static idm_status fill_names(const idm_data *data, const idm_groups *g, const audit_plan *plan,
                              idm_audit *a, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  for (size_t i = 0; i < a->groups && status == IDM_OK; i++) {
+  for (size_t i = 0; i < a->sides && status == IDM_OK; i++) {
     idm_audit_group *group = &a->group[i];
-    group->name = copy_text(i < g->name.count ? g->name.name[i] : "all");
+    group->name = name_side(g, i);
     group->number = make_numbers(a);
     status = group->name && group->number ? count_people(data, g, i, group, opt_error)
                                           : idm_fail_memory(opt_error);
@@ -175,6 +193,7 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
   for (size_t i = 0; i < a->contrasts && status == IDM_OK; i++) {
     idm_audit_contrast *contrast = &a->contrast[i];
     const size_t against = plan->pair[i][1];
+    memcpy(contrast->side, plan->pair[i], sizeof contrast->side);
     contrast->group = copy_text(g->name.name[plan->pair[i][0]]);
     contrast->against = copy_text(against < g->name.count ? g->name.name[against] : "rest");
     contrast->number = make_numbers(a);
@@ -204,8 +223,9 @@ static idm_status create(const idm_problem *problem, const idm_data *data, const
   if (status == IDM_OK) status = name_coordinates(parameters, &a->coordinate, opt_error);
   idm_parameters_destroy(parameters);
   if (status != IDM_OK) return status;
-  a->group = idm_new(plan->groups, sizeof *a->group);
+  a->group = idm_new(plan->sides, sizeof *a->group);
   a->groups = a->group ? plan->groups : 0;
+  a->sides = a->group ? plan->sides : 0;
   a->contrast = idm_new(plan->contrasts, sizeof *a->contrast);
   a->contrasts = a->contrast ? plan->contrasts : 0;
   if (plan->model.pooled) {
@@ -409,7 +429,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     status = create(problem, data, groups, &plan, settings, w->count, ret_audit, opt_error);
   }
   if (status == IDM_OK) {
-    scales = idm_new(plan.groups * plan.model.dimension, sizeof *scales);
+    scales = idm_new(plan.sides * plan.model.dimension, sizeof *scales);
     if (!scales) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK && several) {

@@ -14,9 +14,11 @@ void idm_audit_cell_shut(audit_cell *cell)
   idm_grid_destroy(cell->grid);
   free(cell->precision);
   free(cell->pull);
+  free(cell->told);
   free(cell->start);
+  free(cell->place);
   cell->grid = NULL;
-  cell->precision = cell->pull = cell->start = NULL;
+  cell->precision = cell->pull = cell->told = cell->start = cell->place = NULL;
 }
 
 void idm_audit_cell_close(audit_cell *cell)
@@ -47,18 +49,16 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
   return IDM_OK;
 }
 
-/* log L about the mode m of the posterior: the precision of the posterior less that of the prior
- * (what rounding leaves below 0 is nothing), and the slope (m - M)/s^2 that balances the prior. */
-static idm_status approximate(audit_cell *cell, const start *s, const double *mean,
-                              const double *sd, idm_error *opt_error)
+/* The precision of a posterior less that of the prior; what rounding leaves below 0 is nothing. */
+static idm_status subtract_prior(size_t d, const double *covariance, const double *sd,
+                                 double *precision, idm_error *opt_error)
 {
-  const size_t d = cell->f.parameters->dimension;
   double *work = idm_new(2 * d * d + d, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   double *vectors = work + d * d;
   double *values = vectors + d * d;
-  memcpy(work, s->covariance, d * d * sizeof *work);
-  if (s->definite && idm_cholesky(d, work)) {
+  memcpy(work, covariance, d * d * sizeof *work);
+  if (idm_cholesky(d, work)) {
     idm_cholesky_inverse(d, work, vectors);
     memcpy(work, vectors, d * d * sizeof *work);
     for (size_t i = 0; i < d; i++) work[i * (d + 1)] -= 1 / (sd[i] * sd[i]);
@@ -66,14 +66,75 @@ static idm_status approximate(audit_cell *cell, const start *s, const double *me
     for (size_t k = 0; k < d; k++)
       for (size_t i = 0; values[k] > 0 && i < d; i++)
         for (size_t j = 0; j < d; j++)
-          cell->precision[i * d + j] += values[k] * vectors[k * d + i] * vectors[k * d + j];
+          precision[i * d + j] += values[k] * vectors[k * d + i] * vectors[k * d + j];
   }
+  free(work);
+  return IDM_OK;
+}
+
+/* log L about the mode m of the posterior: its precision, and the slope (m - M)/s^2 that balances
+ * the prior. */
+static idm_status approximate(audit_cell *cell, const start *s, const double *mean,
+                              const double *sd, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  const idm_status status =
+      s->definite ? subtract_prior(d, s->covariance, sd, cell->precision, opt_error) : IDM_OK;
   for (size_t i = 0; i < d; i++) {
     cell->pull[i] = (s->mode[i] - mean[i]) / (sd[i] * sd[i]);
     for (size_t j = 0; j < d; j++) cell->pull[i] += cell->precision[i * d + j] * s->mode[j];
   }
-  free(work);
+  return status;
+}
+
+/* What the log tells, tails and all, where there is a grid to see it by. */
+static idm_status find_told(audit_cell *cell, const double *mean, const double *sd,
+                            idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  double covariance[IDM_GRID_DIMENSIONS * IDM_GRID_DIMENSIONS];
+  if (cell->grid) {
+    idm_audit_moments(cell, mean, sd, covariance);
+    return subtract_prior(d, covariance, sd, cell->told, opt_error);
+  }
+  memcpy(cell->told, cell->precision, d * d * sizeof *cell->told);
   return IDM_OK;
+}
+
+/* Take a place of the log where it is likelier than wherever it was before. */
+static idm_status try_place(audit_cell *cell, const double *x, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  double here;
+  const idm_status status =
+      idm_matching_log_likelihood(cell->f.matching[0], x, &here, NULL, opt_error);
+  if (status != IDM_OK || !(here > cell->elsewhere)) return status;
+  cell->elsewhere = here;
+  memcpy(cell->place, x, d * sizeof *x);
+  return IDM_OK;
+}
+
+/* Whether the decisions are likelier far from the prior, where neither climbs from its draws nor
+ * the grid go: at the problem's own numbers, and along each axis at 1, 2, 4, ... of its sds. */
+static idm_status look_elsewhere(audit_cell *cell, const double *mean, const double *sd,
+                                 idm_error *opt_error)
+{
+  enum { doublings = 7 };
+  const size_t d = cell->f.parameters->dimension;
+  double *x = idm_new(d, sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  cell->elsewhere = -INFINITY;
+  idm_parameters_get(cell->f.parameters, cell->problem->theta, x);
+  idm_status status = try_place(cell, x, opt_error);
+  for (size_t i = 0; i < 2 * d * doublings && status == IDM_OK; i++) {
+    const size_t axis = i / (2 * doublings);
+    const double sds = ldexp(i % 2 ? 1 : -1, (int)(i / 2 % doublings));
+    memcpy(x, mean, d * sizeof *x);
+    x[axis] += sds * sd[axis];
+    status = try_place(cell, x, opt_error);
+  }
+  free(x);
+  return status;
 }
 
 /* Every chain plans around the one mode, and starts at a place of its own. */
@@ -104,13 +165,18 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
   const size_t d = cell->f.parameters->dimension;
   cell->precision = idm_new(d * d, sizeof *cell->precision);
   cell->pull = idm_new(d, sizeof *cell->pull);
+  cell->told = idm_new(d * d, sizeof *cell->told);
   cell->start = idm_new(settings->chains * d, sizeof *cell->start);
-  if (!cell->precision || !cell->pull || !cell->start) status = idm_fail_memory(opt_error);
+  cell->place = idm_new(d, sizeof *cell->place);
+  if (!cell->precision || !cell->pull || !cell->told || !cell->start || !cell->place)
+    status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_start_create(d, &found, opt_error);
   if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
   if (status == IDM_OK) status = settle(cell, found, opt_error);
   if (status == IDM_OK) status = idm_audit_tabulate(cell, found, mean, sd, opt_stop, opt_error);
+  if (status == IDM_OK) status = find_told(cell, mean, sd, opt_error);
+  if (status == IDM_OK) status = look_elsewhere(cell, mean, sd, opt_error);
   idm_start_destroy(found);
   return status;
 }

@@ -20,6 +20,9 @@ static const double least_ess = 400;
 /* AUDIT.md, groups: what makes a number prior-driven. */
 static const double least_contraction = 0.5;
 static const double most_shift = 0.5;
+/* A prior that keeps everybody from a place that is better by so much, in nats, is off by four sds
+ * or more. */
+static const double most_elsewhere = 8;
 /* Cells that are judged together: beyond, replicates would cost more than they tell. */
 enum { most_among = 16 };
 /* Weights with a tail of this shape are not relied upon (Vehtari et al. 2024). */
@@ -67,7 +70,7 @@ static idm_status summarise_line(const audit_plan *plan, const audit_line *line,
 static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  for (size_t g = 0; g < a->groups && status == IDM_OK; g++)
+  for (size_t g = 0; g < a->sides && status == IDM_OK; g++)
     status = summarise_line(plan, &plan->group[g], a, a->group[g].number, opt_error);
   for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
     status = summarise_line(plan, &plan->contrast[c], a, a->contrast[c].number, opt_error);
@@ -86,7 +89,7 @@ static void pour(const audit_plan *plan, const audit_draws *draws, size_t way, i
   const audit_model *m = &plan->model;
   const size_t all = draws->chains * draws->draws;
   for (size_t j = 0; j < m->dimension; j++) {
-    for (size_t g = 0; g < a->groups; g++)
+    for (size_t g = 0; g < a->sides; g++)
       idm_audit_line_draw(m, draws, &plan->group[g], j, a->group[g].number[j].draw + way * all);
     for (size_t c = 0; c < a->contrasts; c++)
       idm_audit_line_draw(m, draws, &plan->contrast[c], j,
@@ -112,7 +115,7 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
   const size_t d = m->dimension;
   const size_t all = draws->chains * draws->draws;
   if (!m->pooled || !m->partition || group >= m->cells) return IDM_OK;
-  double *factor = idm_duplicate(m->cell[group].precision, d * d, sizeof *factor);
+  double *factor = idm_duplicate(m->cell[group].told, d * d, sizeof *factor);
   double *variance = idm_new(d * d, sizeof *variance);
   const bool made = factor && variance;
   const bool known = made && idm_cholesky(d, factor);
@@ -130,28 +133,37 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* What the decisions of a group's cells would make of the prior if there were no others: the
- * contraction of each number under their approximations, as if they shared it. */
-static idm_status find_alone(const audit_plan *plan, size_t way, size_t group, idm_audit *a,
-                             idm_error *opt_error)
+/* What the logs of some cells would make of the prior if there were no others: the contraction of
+ * each number by what they tell, as if they shared it. Those whose weight is 0 are left out. */
+static idm_status contract(const audit_model *m, const double *weight, double *contraction,
+                           idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
   const size_t d = m->dimension;
   double *factor = idm_new(2 * d * d, sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
   double *variance = factor + d * d;
   for (size_t j = 0; j < d; j++) factor[j * (d + 1)] = 1 / (m->sd[j] * m->sd[j]);
   for (size_t c = 0; c < m->cells; c++)
-    for (size_t i = 0; plan->group[group].cell[c] != 0 && i < d * d; i++)
-      factor[i] += m->cell[c].precision[i];
-  if (idm_cholesky(d, factor)) {
-    idm_cholesky_inverse(d, factor, variance);
-    for (size_t j = 0; j < d; j++)
-      average(a, way, 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]),
-              &a->group[group].number[j].alone);
-  }
+    for (size_t i = 0; weight[c] != 0 && i < d * d; i++) factor[i] += m->cell[c].told[i];
+  const bool known = idm_cholesky(d, factor);
+  if (known) idm_cholesky_inverse(d, factor, variance);
+  for (size_t j = 0; j < d; j++)
+    contraction[j] = known ? 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]) : NAN;
   free(factor);
   return IDM_OK;
+}
+
+static idm_status find_alone(const audit_plan *plan, size_t way, size_t group, idm_audit *a,
+                             idm_error *opt_error)
+{
+  const size_t d = plan->model.dimension;
+  double *contraction = idm_new(d, sizeof *contraction);
+  if (!contraction) return idm_fail_memory(opt_error);
+  const idm_status status = contract(&plan->model, plan->group[group].cell, contraction, opt_error);
+  for (size_t j = 0; j < d && status == IDM_OK; j++)
+    average(a, way, contraction[j], &a->group[group].number[j].alone);
+  free(contraction);
+  return status;
 }
 
 /* --- Holm ----------------------------------------------------------------------------------- */
@@ -234,14 +246,14 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
   return status;
 }
 
-/* Means of all groups at one scale, [group][coordinate]. */
+/* Means of all sides at one scale, [side][coordinate]. */
 static idm_status means_by_weights(const audit_plan *plan, const audit_draws *draws, double scale,
                                    double *mean, bool *ret_sound, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
   idm_status status = IDM_OK;
   *ret_sound = true;
-  for (size_t g = 0; g < plan->groups && status == IDM_OK; g++) {
+  for (size_t g = 0; g < plan->sides && status == IDM_OK; g++) {
     bool sound;
     status = reweigh(plan, draws, &plan->group[g], scale, mean + g * d, &sound, opt_error);
     *ret_sound = *ret_sound && sound;
@@ -259,7 +271,7 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
   const size_t all = draws.chains * draws.draws;
   double *value = idm_new(all, sizeof *value);
   if (!value) status = idm_fail_memory(opt_error);
-  for (size_t g = 0; g < plan->groups && value; g++)
+  for (size_t g = 0; g < plan->sides && value; g++)
     for (size_t j = 0; j < d; j++) {
       idm_audit_line_draw(&plan->model, &draws, &plan->group[g], j, value);
       mean[g * d + j] = mean_of(value, all);
@@ -274,7 +286,7 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
                              audit_scales *scales, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
-  double *mean = idm_new(plan->groups * d, sizeof *mean);
+  double *mean = idm_new(plan->sides * d, sizeof *mean);
   idm_status status = mean ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
     bool sound;
@@ -283,7 +295,7 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
       a->refitted = true;
       status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean, opt_error);
     }
-    for (size_t i = 0; i < plan->groups * d && status == IDM_OK; i++)
+    for (size_t i = 0; i < plan->sides * d && status == IDM_OK; i++)
       average(a, way, mean[i], &scales[i].mean[k]);
   }
   free(mean);
@@ -292,7 +304,7 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-/* What the cells of a group say of the model. */
+/* What a cell of a group says of the model. */
 static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool told)
 {
   const idm_model_check *m = &cell->model;
@@ -303,6 +315,77 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
 }
 
+/* Groups tell what the model does not explain of theirs, and all, where that is no cell, nothing.
+ * What is in no group, as those who meet no predicate, is told by the first rest that has it. */
+static bool is_told(const audit_plan *plan, size_t side, size_t cell)
+{
+  const size_t all = plan->groups - 1;
+  if (side < all) return true;
+  if (side == all && plan->model.pooled) return false;
+  for (size_t g = 0; g < side; g++)
+    if (g != all && plan->group[g].cell[cell] != 0) return false;
+  return true;
+}
+
+/* Which cells' logs say something of any number by themselves. */
+static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *opt_error)
+{
+  double *only = idm_new(m->cells + m->dimension, sizeof *only);
+  if (!only) return idm_fail_memory(opt_error);
+  double *contraction = only + m->cells;
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
+    only[c] = 1;
+    status = contract(m, only, contraction, opt_error);
+    only[c] = 0;
+    for (size_t j = 0; j < m->dimension; j++)
+      speaks[c] = speaks[c] || contraction[j] >= least_contraction;
+  }
+  free(only);
+  return status;
+}
+
+/* Whether the decisions of a cell are likelier somewhere by far than at any draw: draws of a prior
+ * that is off may know nothing of a place that has nearly all of the posterior. */
+static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_t c,
+                           const idm_labels *coordinate, idm_assessment *cell)
+{
+  const size_t all = draws->chains * draws->draws;
+  const audit_cell *at = &m->cell[c];
+  double best = -INFINITY, furthest = 0;
+  size_t most = 0;
+  for (size_t i = 0; i < all; i++) best = fmax(best, draws->log_likelihood[c * all + i]);
+  if (!(at->elsewhere - best > most_elsewhere)) return false;
+  for (size_t j = 0; j < m->dimension; j++) {
+    const double far = fabs(at->place[j] - m->mean[j]) / m->sd[j];
+    if (far > furthest) most = j;
+    furthest = fmax(furthest, far);
+  }
+  idm_notes_add(&cell->misfits,
+                "prior and decisions disagree: with %s at %.4g, %.1f sds of its prior from where "
+                "that expects it, the decisions are likelier by %.0f nats than at any draw; look "
+                "at the prior",
+                coordinate->name[most], at->place[most], furthest, at->elsewhere - best);
+  return true;
+}
+
+/* What cells say of the model, by sides. Of too few decisions a misfit is told, but it is they that
+ * are missing. */
+static void spread_cells(const audit_plan *plan, const idm_assessment *cell, const bool *speaks,
+                         const bool *elsewhere, idm_audit *a)
+{
+  for (size_t g = 0; g < a->sides; g++)
+    for (size_t c = 0; c < plan->model.cells; c++) {
+      if (plan->group[g].cell[c] == 0) continue;
+      const bool told = is_told(plan, g, c);
+      /* Where cells are groups, they are judged as such: see judge_all and judge_rests. */
+      const bool own = told || (g >= a->groups && !plan->model.partition);
+      add_cell(&a->group[g], &cell[c], told);
+      if (own && speaks[c] && cell[c].misfits.count) a->group[g].unfit = true;
+      if (elsewhere[c]) a->group[g].elsewhere = true;
+    }
+}
+
 idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
                           idm_error *opt_error)
 {
@@ -310,16 +393,17 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   /* Groups of one cell are judged each by itself; those of several together with all. */
   const size_t among = m->partition ? 1 : m->cells < most_among ? m->cells : most_among;
   idm_assessment *cell = idm_new(m->cells, sizeof *cell);
-  if (!cell) return idm_fail_memory(opt_error);
-  const idm_status status = idm_audit_inspect(m, draws, among, cell, opt_error);
-  for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
-    /* What all who are pooled do not fit is told where it is. */
-    const bool told = !m->pooled || g + 1 < a->groups;
-    for (size_t c = 0; c < m->cells; c++)
-      if (plan->group[g].cell[c] != 0) add_cell(&a->group[g], &cell[c], told);
-  }
+  bool *speaks = idm_new(2 * m->cells, sizeof *speaks);
+  bool *elsewhere = speaks ? speaks + m->cells : NULL;
+  idm_status status = cell && speaks ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = find_speakers(m, speaks, opt_error);
+  if (status == IDM_OK) status = idm_audit_inspect(m, draws, among, cell, opt_error);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
+    elsewhere[c] = look_elsewhere(m, draws, c, &a->coordinate, &cell[c]);
+  if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
   idm_audit_inspected_clear(cell, m->cells);
   free(cell);
+  free(speaks);
   return status;
 }
 
@@ -357,7 +441,8 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
                   "little of it",
                   name, n->contraction);
   }
-  if (n->contraction >= least_contraction && n->alone < least_contraction) {
+  if (a->pool == IDM_POOL_PARTIAL && n->contraction >= least_contraction &&
+      n->alone < least_contraction) {
     worsen(g, IDM_AUDIT_POPULATION_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s comes from the other groups: the decisions of this one alone would leave it "
@@ -373,19 +458,10 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
   }
 }
 
-/* Whether the decisions say something of any number. */
-static bool is_spoken_of(const idm_audit *a, const idm_audit_group *g)
-{
-  for (size_t j = 0; j < a->coordinate.count; j++)
-    if (g->number[j].alone >= least_contraction) return true;
-  return false;
-}
-
-/* Of too few decisions a misfit is told, but it is they that are missing. */
 static void judge_group(const idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) judge_number(a, g, j);
-  if (g->misfits.count && is_spoken_of(a, g)) worsen(g, IDM_AUDIT_FAILED);
+  if (g->unfit || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
 }
@@ -407,28 +483,35 @@ static void judge_population(idm_audit *a)
 static void judge_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
-  for (size_t g = 0; g + 1 < a->groups && a->pool == IDM_POOL_PARTIAL; g++) {
-    if (a->group[g].verdict != IDM_AUDIT_FAILED) continue;
+  for (size_t g = 0; g < a->sides && a->pool == IDM_POOL_PARTIAL; g++) {
+    if (&a->group[g] == all || a->group[g].verdict != IDM_AUDIT_FAILED) continue;
     worsen(all, IDM_AUDIT_FAILED);
     idm_notes_add(&all->reasons, "it takes in '%s', which failed", a->group[g].name);
   }
 }
 
-static const idm_audit_group *find_group(const idm_audit *a, const char *name)
+/* The rest of a group is no better than the worst of the groups that it is made of. */
+static void judge_rests(const audit_plan *plan, const idm_audit *a)
 {
-  for (size_t g = 0; g + 1 < a->groups; g++)
-    if (strcmp(a->group[g].name, name) == 0) return &a->group[g];
-  return &a->group[a->groups - 1]; /* of the rest: all */
+  for (size_t r = a->groups; r < a->sides; r++)
+    for (size_t g = 0; g + 1 < a->groups && plan->model.partition; g++)
+      if (plan->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
+        worsen(&a->group[r], IDM_AUDIT_FAILED);
 }
 
-/* A contrast is worth what its worse side is; of one that failed nothing is flagged. */
+/* A contrast is worth what its worse side is, and no more than its own draws and decisions make it:
+ * two sides may be known well whose difference, other predicates held, is not. Of one that failed
+ * nothing is flagged. */
 static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
 {
-  const idm_audit_verdict one = find_group(a, c->group)->verdict;
-  const idm_audit_verdict other = find_group(a, c->against)->verdict;
-  c->verdict = one > other ? one : other;
-  for (size_t j = 0; j < a->coordinate.count; j++)
+  c->verdict = IDM_AUDIT_IDENTIFIED;
+  for (size_t i = 0; i < 2; i++)
+    if (a->group[c->side[i]].verdict > c->verdict) c->verdict = a->group[c->side[i]].verdict;
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    if (c->number[j].contraction < least_contraction && c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
+      c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
     if (!is_sound(a, &c->number[j])) c->verdict = IDM_AUDIT_FAILED;
+  }
   for (size_t j = 0; j < a->coordinate.count && c->verdict == IDM_AUDIT_FAILED; j++)
     c->number[j].flagged = false;
 }
@@ -439,7 +522,7 @@ idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, s
 {
   idm_status status = IDM_OK;
   pour(plan, draws, way, a);
-  for (size_t g = 0; g < a->groups && status == IDM_OK; g++) {
+  for (size_t g = 0; g < a->sides && status == IDM_OK; g++) {
     status = find_own(plan, draws, way, g, a, opt_error);
     if (status == IDM_OK) status = find_alone(plan, way, g, a, opt_error);
   }
@@ -454,15 +537,16 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
   idm_status status = summarise_all(plan, a, opt_error);
   if (status == IDM_OK) status = flag(a, opt_error);
   if (status != IDM_OK) return status;
-  for (size_t i = 0; i < a->groups * d; i++) {
+  for (size_t i = 0; i < a->sides * d; i++) {
     idm_audit_number *n = &a->group[i / d].number[i % d];
     n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
-  for (size_t g = 0; g < a->groups; g++) judge_group(a, &a->group[g]);
+  for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
   judge_all(a);
+  judge_rests(plan, a);
   for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
   a->trusted = true;
-  for (size_t g = 0; g < a->groups; g++)
+  for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   judge_population(a);
   return IDM_OK;

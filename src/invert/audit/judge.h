@@ -11,7 +11,7 @@ typedef struct audit_scales {
 
 /* Take in the draws of way `way` of an audit whose names and sizes are there, and what else hangs
  * on its dynamics: sensitivity to the prior's scale (by weights or, where they are too uneven, by
- * fits), and what a group's own decisions say. scales: [group][coordinate]. */
+ * fits), and what a group's own decisions say. scales: [side][coordinate]. */
 idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, size_t way,
                              uint64_t stream, const audit_watch *watch, idm_audit *audit,
                              audit_scales *scales, idm_error *opt_error);

@@ -28,7 +28,7 @@ void idm_audit_plan_clear(audit_plan *plan)
   free(m->share);
   free(m->mean);
   free(m->sd);
-  clear_lines(plan->group, plan->groups);
+  clear_lines(plan->group, plan->sides);
   clear_lines(plan->contrast, plan->contrasts);
   free(plan->pair);
   *plan = (audit_plan){0};
@@ -109,83 +109,86 @@ static audit_line *make_lines(const audit_model *m, size_t count)
   return NULL;
 }
 
-/* The mean over trajectories of some cells: those that meet effect k, or for `effects` all. */
-static void average(const audit_model *m, size_t k, size_t cells, audit_line *line)
+/* The mean over trajectories of the cells that are in. */
+static void average(const audit_model *m, const bool *in, audit_line *line)
 {
   double sum = 0;
-  for (size_t c = 0; c < cells; c++) {
-    const bool in = k == m->effects || m->share[c * m->effects + k] > 0;
-    line->cell[c] = in ? (double)m->cell[c].data->trajectories : 0;
+  for (size_t c = 0; c < m->cells; c++) {
+    line->cell[c] = in[c] ? (double)m->cell[c].data->trajectories : 0;
     sum += line->cell[c];
   }
-  for (size_t c = 0; c < cells; c++) line->cell[c] /= sum;
+  for (size_t c = 0; c < m->cells; c++) line->cell[c] /= sum;
 }
 
-/* Groups of a pooled model are means over their cells; else every group has a cell, as has all. */
-static void set_groups(audit_plan *plan, size_t groups)
+/* Cells of a side. A pooled group has those that meet its effect, all has every one, the rest of a
+ * group those that do not. Without pooling a group has a cell, and so have all, which is the last,
+ * and of predicates those who do not meet each. */
+static void set_side(const audit_plan *plan, const idm_groups *g, size_t side, bool *in)
 {
   const audit_model *m = &plan->model;
-  for (size_t i = 0; i < groups; i++) average(m, i, m->cells, &plan->group[i]);
-  if (m->pooled)
-    average(m, m->effects, m->cells, &plan->group[groups]);
-  else
-    plan->group[groups].cell[m->cells - 1] = 1;
+  const size_t n = g->name.count;
+  const bool rest = side > n;
+  const size_t group = rest ? side - plan->groups : side;
+  const size_t named = m->pooled ? m->cells : n; /* cells that groups are made of */
+  const bool own = !m->pooled && !g->partition;  /* the rest has a cell */
+  for (size_t c = 0; c < m->cells; c++) {
+    const bool meets = group < n && m->share[c * m->effects + group] > 0;
+    if (side == n)
+      in[c] = m->pooled || c + 1 == m->cells;
+    else if (rest && own)
+      in[c] = c == n + group;
+    else
+      in[c] = c < named && meets != rest;
+  }
+  average(m, in, &plan->group[side]);
 }
 
-/* The mean over trajectories of the other groups of a partition, which are the first cells. */
-static void set_rest(const audit_plan *plan, size_t group, size_t groups, double *cell)
-{
-  double sum = 0;
-  for (size_t c = 0; c < groups; c++)
-    sum += c == group ? 0 : (double)plan->model.cell[c].data->trajectories;
-  for (size_t c = 0; c < groups; c++)
-    cell[c] = c == group ? 0 : (double)plan->model.cell[c].data->trajectories / sum;
-}
-
+/* Of predicates that are pooled the effect, the others held; else the difference of both sides. */
 static void set_pair(const audit_plan *plan, size_t at, size_t group, size_t against,
                      const idm_groups *g)
 {
   const audit_model *m = &plan->model;
-  const size_t groups = g->name.count;
   audit_line *line = &plan->contrast[at];
   plan->pair[at][0] = group;
   plan->pair[at][1] = against;
-  if (!g->partition && m->pooled) {
+  if (!g->partition && m->pooled)
     line->effect[group] = 1;
-    return;
-  }
-  if (against < groups)
-    line->cell[against] = 1;
-  else if (g->partition)
-    set_rest(plan, group, groups, line->cell);
   else
-    line->cell[groups + group] = 1; /* those who do not meet it have a cell of their own */
-  for (size_t c = 0; c < m->cells; c++) line->cell[c] *= -1;
-  line->cell[group] += 1;
+    for (size_t c = 0; c < m->cells; c++)
+      line->cell[c] = plan->group[group].cell[c] - plan->group[against].cell[c];
+}
+
+static bool is_paired(const idm_groups *g)
+{
+  return g->partition && g->name.count <= most_paired;
 }
 
 static void set_contrasts(const audit_plan *plan, const idm_groups *g)
 {
   const size_t groups = g->name.count;
-  const bool paired = g->partition && groups <= most_paired;
   size_t at = 0;
   for (size_t i = 0; i < groups; i++) {
-    if (!paired) set_pair(plan, at++, i, groups, g);
-    for (size_t k = i + 1; paired && k < groups; k++) set_pair(plan, at++, k, i, g);
+    if (!is_paired(g)) set_pair(plan, at++, i, plan->groups + i, g);
+    for (size_t k = i + 1; is_paired(g) && k < groups; k++) set_pair(plan, at++, k, i, g);
   }
 }
 
 static idm_status make_plan(audit_plan *plan, const idm_groups *g, idm_error *opt_error)
 {
   const size_t n = g->name.count;
-  const size_t contrasts = g->partition && n <= most_paired ? n * (n - 1) / 2 : n;
-  plan->group = make_lines(&plan->model, n + 1);
-  if (plan->group) plan->groups = n + 1;
+  const size_t contrasts = is_paired(g) ? n * (n - 1) / 2 : n;
+  const size_t sides = n + 1 + (is_paired(g) ? 0 : contrasts);
+  plan->group = make_lines(&plan->model, sides);
+  if (plan->group) plan->sides = sides;
+  plan->groups = n + 1;
   plan->contrast = make_lines(&plan->model, contrasts);
   if (plan->contrast) plan->contrasts = contrasts;
   plan->pair = idm_new(contrasts, sizeof *plan->pair);
-  if (!plan->group || !plan->contrast || !plan->pair) return idm_fail_memory(opt_error);
-  set_groups(plan, n);
+  bool *in = idm_new(plan->model.cells, sizeof *in);
+  const bool made = plan->group && plan->contrast && plan->pair && in;
+  for (size_t i = 0; made && i < sides; i++) set_side(plan, g, i, in);
+  free(in);
+  if (!made) return idm_fail_memory(opt_error);
   set_contrasts(plan, g);
   return IDM_OK;
 }

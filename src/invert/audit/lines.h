@@ -14,11 +14,12 @@ typedef struct audit_line {
 /* The cells of an audit and all that is reported of them. */
 typedef struct audit_plan {
   audit_model model;
-  size_t groups; /* all is the last */
-  audit_line *group;
+  size_t groups;     /* all is the last */
+  size_t sides;      /* and behind them the rest of each contrast that is with the rest */
+  audit_line *group; /* [sides] */
   size_t contrasts;
   audit_line *contrast;
-  size_t (*pair)[2]; /* [contrast]: group and what it is compared with; `groups`: the rest */
+  size_t (*pair)[2]; /* [contrast]: the sides that are compared */
 } audit_plan;
 
 /* Cells, effects and lines of some groups; cells have a problem and data, and are not open. */

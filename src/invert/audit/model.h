@@ -24,14 +24,18 @@ typedef struct audit_cell {
   idm_problem *moved;         /* with other dynamics; NULL where they are those of all */
   idm_dynamics_draws own;     /* dynamics learnt from its own log; none: not asked for */
   idm_data *data;
-  fit f;                           /* one matching a chain */
-  double *precision;               /* [dimension][dimension], and */
-  double *pull;                    /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
-  double *start;                   /* [chain][dimension] */
-  idm_grid *grid;                  /* of its log-likelihood; NULL: none, and every look is exact */
+  fit f;             /* one matching a chain */
+  double *precision; /* [dimension][dimension], and */
+  double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
+  double *told;      /* [dimension][dimension]: what its log adds to the prior's precision, by the
+                        moments of its grid; without one the same as `precision` */
+  double *start;     /* [chain][dimension] */
+  idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
   double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
   double high[IDM_GRID_DIMENSIONS];
-  double base; /* about its largest value */
+  double base;      /* about its largest value */
+  double elsewhere; /* the largest log-likelihood found far from the prior, and */
+  double *place;    /* [dimension]: where */
 } audit_cell;
 
 typedef struct audit_model {

@@ -11,6 +11,8 @@
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
 /* Of a grid that was not fine enough: still less than to look at every draw exactly. */
 static const size_t finer_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 56, 20};
+/* Of a mesh to sum a grid over. */
+static const size_t mesh_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 60, 20};
 /* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
  */
 static const double depth = 20;
@@ -156,6 +158,45 @@ double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x
   if (inside) return value;
   return value +
          fmin(approximation(cell, dimension, x) - approximation(cell, dimension, nearest), 0);
+}
+
+/* Place k of a mesh over a cell's box, and its log density less that of the cell's best. */
+static double place_of(const audit_cell *cell, const double *mean, const double *sd, size_t k,
+                       double *x)
+{
+  const size_t d = cell->f.parameters->dimension;
+  const size_t axis = mesh_points[d];
+  double log_density = -cell->base;
+  for (size_t i = d; i-- > 0; k /= axis) {
+    const double share = (double)(k % axis) / (double)(axis - 1);
+    x[i] = cell->low[i] + share * (cell->high[i] - cell->low[i]);
+    const double z = (x[i] - mean[i]) / sd[i];
+    log_density -= 0.5 * z * z;
+  }
+  return log_density + idm_audit_rough(cell, d, x);
+}
+
+void idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
+                       double *covariance)
+{
+  const size_t d = cell->f.parameters->dimension;
+  double x[IDM_GRID_DIMENSIONS], first[IDM_GRID_DIMENSIONS] = {0}, most = -INFINITY, sum = 0;
+  size_t places = 1;
+  for (size_t i = 0; i < d; i++) places *= mesh_points[d];
+  for (size_t k = 0; k < places; k++) most = fmax(most, place_of(cell, mean, sd, k, x));
+  memset(covariance, 0, d * d * sizeof *covariance);
+  for (size_t k = 0; k < places; k++) {
+    const double weight = exp(place_of(cell, mean, sd, k, x) - most);
+    sum += weight;
+    /* From the middle of the box, so that squares are not much larger than what is left of them. */
+    for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
+    for (size_t i = 0; i < d; i++) {
+      first[i] += weight * x[i];
+      for (size_t j = 0; j < d; j++) covariance[i * d + j] += weight * x[i] * x[j];
+    }
+  }
+  for (size_t i = 0; i < d * d; i++)
+    covariance[i] = covariance[i] / sum - first[i / d] / sum * (first[i % d] / sum);
 }
 
 /* --- errors --------------------------------------------------------------------------------- */

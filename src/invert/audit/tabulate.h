@@ -13,6 +13,9 @@ idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double
 /* A finer grid in the same place. */
 idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
                             const atomic_bool *opt_stop, idm_error *opt_error);
+/* Covariance of a cell's numbers under its prior and its grid: [dimension][dimension]. */
+void idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
+                       double *covariance);
 /* The log-likelihood of a cell by its grid; beyond, it falls as the normal approximation does. */
 double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x);
 /* The sd over draws of what the grids of all cells are off by together, in nats, from a sample of

@@ -92,6 +92,8 @@ static json_t *contrasts_array(const idm_audit *a)
     idm_json_set(&one, "group", idm_json_text(a->contrast[i].group));
     idm_json_set(&one, "against", idm_json_text(a->contrast[i].against));
     put_numbers(&one, a, a->contrast[i].number, true);
+    if (a->contrast[i].side[1] >= a->groups)
+      idm_json_set(&one, "rest", group_object(a, &a->group[a->contrast[i].side[1]]));
     if (a->contrast[i].pooled) {
       json_t *pooled = json_object();
       put_numbers(&pooled, a, a->contrast[i].pooled, true);
@@ -139,7 +141,7 @@ static json_t *audit_object(const idm_audit *a)
   idm_json_set(&object, "model", model);
   json_t *verdict = json_object();
   json_t *failures = idm_json_texts(&a->failures);
-  for (size_t g = 0; g < a->groups; g++) put_failures(&failures, &a->group[g]);
+  for (size_t g = 0; g < a->sides; g++) put_failures(&failures, &a->group[g]);
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
   idm_json_set(&verdict, "failures", failures);
   idm_json_set(&verdict, "misfits", json_array());

@@ -1,4 +1,4 @@
-/* Verdicts on groups: who is identified, who is the prior's, who failed; and Holm. */
+/* Verdicts on groups and contrasts: who is identified, who is the prior's, who failed; and Holm. */
 #include "invert/audit/judge.h"
 
 #include <math.h>
@@ -131,6 +131,125 @@ static void a_group_of_few_is_identified_by_the_others(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- contrasts ------------------------------------------------------------------------------ */
+
+/* A log of three sites, and predicates on it whose members a test may change. */
+static audit_case open_predicates(const char *const *predicate, size_t count, double first)
+{
+  audit_case c = {.problem = audit_problem(1.5), .settings = audit_settings()};
+  c.data = audit_data(c.problem, (const double[]){first, 0.6, 0.6}, 3, 60);
+  c.settings.fit.draws = 250;
+  check(idm_groups_where(c.data, predicate, count, &c.groups, NULL, &support_error));
+  return c;
+}
+
+/* All but one patient meet a predicate: the rest is that one's, and so is the difference, whatever
+ * is known of everybody. */
+static void a_contrast_is_worth_what_the_rest_is(void **state)
+{
+  (void)state;
+  for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_HOLM; pool++) {
+    audit_case c = open_predicates((const char *const[]){"site=a"}, 1, 0.6);
+    for (size_t t = 1; t < c.data->trajectories; t++) c.groups->member[t] = true;
+    c.groups->member[0] = false;
+    c.settings.pool = pool;
+    const idm_audit *audit = run(&c);
+    const idm_audit_group *rest = &audit->group[audit->contrast[0].side[1]];
+    assert_int_equal(audit->groups, 2);
+    assert_int_equal(audit->sides, 3);
+    assert_string_equal(rest->name, "rest of site=a");
+    assert_int_equal(rest->trajectories, 1);
+    assert_int_equal(audit->group[0].verdict, IDM_AUDIT_IDENTIFIED);
+    assert_int_not_equal(rest->verdict, IDM_AUDIT_IDENTIFIED);
+    assert_true(audit->contrast[0].verdict >= rest->verdict);
+    audit_close(&c);
+  }
+}
+
+/* Those who meet no predicate are in no group; what the model does not explain of them fails what
+ * they are compared with. */
+static void misfits_of_those_in_no_group_are_told(void **state)
+{
+  (void)state;
+  audit_case c = open_predicates((const char *const[]){"site=a", "site=b"}, 2, 0.6);
+  for (size_t row = c.data->first[120]; row < c.data->rows; row++)
+    if (c.data->action[row] != 2) c.data->action[row] = 1 - c.data->action[row];
+  const idm_audit *audit = run(&c);
+  size_t told = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const idm_audit_group *rest = &audit->group[audit->contrast[i].side[1]];
+    assert_int_not_equal(audit->group[i].verdict, IDM_AUDIT_FAILED);
+    assert_true(rest->unfit);
+    assert_int_equal(rest->verdict, IDM_AUDIT_FAILED);
+    assert_int_equal(audit->contrast[i].verdict, IDM_AUDIT_FAILED);
+    assert_false(audit->contrast[i].number[0].flagged);
+    told += rest->misfits.count > 0;
+  }
+  assert_int_equal(told, 1); /* once is enough */
+  assert_int_equal(audit->group[2].verdict, IDM_AUDIT_FAILED);
+  assert_false(audit->trusted);
+  audit_close(&c);
+}
+
+/* Two predicates that all but one patient meet alike: the two sides of each are known, and its
+ * effect, the other held, is not. */
+static void effects_that_go_together_are_the_priors(void **state)
+{
+  (void)state;
+  audit_case c = open_predicates((const char *const[]){"site=a", "sex=f"}, 2, 6);
+  const size_t n = c.data->trajectories;
+  for (size_t t = 0; t < n; t++) c.groups->member[n + t] = c.groups->member[t] != (t == 0);
+  const idm_audit *audit = run(&c);
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(audit->group[i].verdict, IDM_AUDIT_IDENTIFIED);
+    assert_true(audit->contrast[i].number[0].contraction < 0.5);
+    assert_true(audit->contrast[i].verdict >= IDM_AUDIT_PRIOR_DRIVEN);
+  }
+  audit_close(&c);
+}
+
+/* --- the prior ------------------------------------------------------------------------------ */
+
+/* What a group's decisions make of the prior by themselves is, without pooling, what they make of
+ * it: also where the likelihood has a long tail, as of few decisions. */
+static void what_a_log_tells_has_its_tails(void **state)
+{
+  (void)state;
+  for (size_t cases = 1; cases <= 9; cases += 4) {
+    audit_case c = audit_open(1.5, 0.3, 2, cases, "site");
+    c.settings.pool = IDM_POOL_NONE;
+    const idm_audit *audit = run(&c);
+    for (size_t g = 0; g < 2; g++) {
+      const idm_audit_number *n = &audit->group[g].number[0];
+      assert_near(n->alone, n->contraction, 0.06);
+      assert_int_not_equal(audit->group[g].verdict, IDM_AUDIT_POPULATION_DRIVEN);
+    }
+    audit_close(&c);
+  }
+}
+
+/* A prior dozens of its sds away from what the decisions say, on either side. */
+static void a_prior_that_is_far_off_fails(void **state)
+{
+  (void)state;
+  for (int side = 0; side < 2; side++) {
+    audit_case c = audit_open(1.5, 0.5, 0.8, 60, "site");
+    check(idm_problem_free(c.problem,
+                           side ? "{alpha: {scale: log, prior: {normal: [10, 0.2]}}}"
+                                : "{beta: {scale: inverse, prior: {normal: [5, 0.1]}}}",
+                           &support_error));
+    c.settings.fit.draws = 250;
+    const idm_audit *audit = run(&c);
+    for (size_t g = 0; g < 2; g++) {
+      assert_true(audit->group[g].elsewhere);
+      assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
+      assert_true(says(&audit->group[g], "prior and decisions disagree"));
+    }
+    assert_false(audit->trusted);
+    audit_close(&c);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -140,6 +259,11 @@ int main(void)
       cmocka_unit_test(agents_that_differ_fail_their_group),
       cmocka_unit_test(decisions_that_no_number_explains_fail_their_group),
       cmocka_unit_test(a_group_of_few_is_identified_by_the_others),
+      cmocka_unit_test(a_contrast_is_worth_what_the_rest_is),
+      cmocka_unit_test(misfits_of_those_in_no_group_are_told),
+      cmocka_unit_test(effects_that_go_together_are_the_priors),
+      cmocka_unit_test(what_a_log_tells_has_its_tails),
+      cmocka_unit_test(a_prior_that_is_far_off_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
