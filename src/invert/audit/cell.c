@@ -94,8 +94,8 @@ static idm_status find_told(audit_cell *cell, const double *mean, const double *
   const size_t d = cell->f.parameters->dimension;
   double covariance[IDM_GRID_DIMENSIONS * IDM_GRID_DIMENSIONS];
   if (cell->grid) {
-    idm_audit_moments(cell, mean, sd, covariance);
-    return subtract_prior(d, covariance, sd, cell->told, opt_error);
+    const idm_status status = idm_audit_moments(cell, mean, sd, covariance, opt_error);
+    return status == IDM_OK ? subtract_prior(d, covariance, sd, cell->told, opt_error) : status;
   }
   memcpy(cell->told, cell->precision, d * d * sizeof *cell->told);
   return IDM_OK;
@@ -137,7 +137,8 @@ static idm_status look_elsewhere(audit_cell *cell, const double *mean, const dou
   return status;
 }
 
-/* Every chain plans around the one mode, and starts at a place of its own. */
+/* Every chain plans around the one mode and starts at a place of its own; without grids, which see
+ * other modes, around a mode of its own. */
 static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -147,7 +148,8 @@ static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_er
     memcpy(own->mode, found->mode, d * sizeof *own->mode);
     memcpy(own->covariance, found->covariance, d * d * sizeof *own->covariance);
     own->definite = found->definite;
-    status = idm_start_settle(&cell->f, i, own, opt_error);
+    if (i && d > IDM_GRID_DIMENSIONS) status = idm_start_find(&cell->f, i, own, opt_error);
+    if (status == IDM_OK) status = idm_start_settle(&cell->f, i, own, opt_error);
     memcpy(cell->start + i * d, own->x, d * sizeof *own->x);
   }
   idm_start_destroy(own);
@@ -175,6 +177,8 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
   if (status == IDM_OK) status = settle(cell, found, opt_error);
   if (status == IDM_OK) status = idm_audit_tabulate(cell, found, mean, sd, opt_stop, opt_error);
+  if (status == IDM_OK && cell->grid)
+    status = idm_audit_scatter(cell, mean, sd, settings->chains, cell->start, opt_error);
   if (status == IDM_OK) status = find_told(cell, mean, sd, opt_error);
   if (status == IDM_OK) status = look_elsewhere(cell, mean, sd, opt_error);
   idm_start_destroy(found);

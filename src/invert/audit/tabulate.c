@@ -13,6 +13,9 @@ static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
 static const size_t finer_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 56, 20};
 /* Of a mesh to sum a grid over. */
 static const size_t mesh_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 60, 20};
+enum { most_growths = 8 };
+/* Streams beyond those of chains and starts. */
+static const uint64_t scatter_stream = (uint64_t)1 << 34;
 /* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
  */
 static const double depth = 20;
@@ -44,6 +47,157 @@ static double log_prior(const ground *g, const double *x)
   return sum;
 }
 
+/* --- values --------------------------------------------------------------------------------- */
+
+/* pull' x - x' precision x / 2. */
+static double approximation(const audit_cell *cell, size_t d, const double *x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < d; i++) {
+    double row = 0;
+    for (size_t k = 0; k < d; k++) row += cell->precision[i * d + k] * x[k];
+    sum += x[i] * (cell->pull[i] - 0.5 * row);
+  }
+  return sum;
+}
+
+double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x)
+{
+  double nearest[IDM_GRID_DIMENSIONS];
+  bool inside = true;
+  idm_grid_clamp(cell->grid, x, nearest);
+  for (size_t i = 0; i < dimension; i++) inside = inside && nearest[i] == x[i];
+  const double value = idm_grid_at(cell->grid, 0, nearest);
+  if (inside) return value;
+  return value +
+         fmin(approximation(cell, dimension, x) - approximation(cell, dimension, nearest), 0);
+}
+
+/* --- meshes --------------------------------------------------------------------------------- */
+
+/* Places of a mesh over a cell's box, the last coordinate fastest. */
+static size_t mesh_size(size_t dimension)
+{
+  size_t places = 1;
+  for (size_t i = 0; i < dimension; i++) places *= mesh_points[dimension];
+  return places;
+}
+
+static size_t mesh_index(size_t dimension, size_t place, size_t coordinate)
+{
+  for (size_t i = dimension - 1; i > coordinate; i--) place /= mesh_points[dimension];
+  return place % mesh_points[dimension];
+}
+
+static void mesh_place(const audit_cell *cell, size_t place, double *x)
+{
+  const size_t d = cell->f.parameters->dimension;
+  for (size_t i = 0; i < d; i++)
+    x[i] = cell->low[i] + (cell->high[i] - cell->low[i]) * (double)mesh_index(d, place, i) /
+                              (double)(mesh_points[d] - 1);
+}
+
+/* The log density of a cell at the places of its mesh, by its grid and `scale` times its prior's
+ * scale, less the largest; freed by the caller. NULL: no memory. */
+static double *fill_mesh(const audit_cell *cell, const double *mean, const double *sd, double scale)
+{
+  const size_t d = cell->f.parameters->dimension;
+  const size_t places = mesh_size(d);
+  double *density = idm_new(places, sizeof *density);
+  double x[IDM_GRID_DIMENSIONS], most = -INFINITY;
+  for (size_t k = 0; density && k < places; k++) {
+    mesh_place(cell, k, x);
+    density[k] = idm_audit_rough(cell, d, x);
+    for (size_t i = 0; i < d; i++) {
+      const double z = (x[i] - mean[i]) / (scale * sd[i]);
+      density[k] -= 0.5 * z * z;
+    }
+    most = fmax(most, density[k]);
+  }
+  for (size_t k = 0; density && k < places; k++) density[k] -= most;
+  return density;
+}
+
+idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
+                             double *covariance, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  double x[IDM_GRID_DIMENSIONS], first[IDM_GRID_DIMENSIONS] = {0}, sum = 0;
+  double *density = fill_mesh(cell, mean, sd, 1);
+  if (!density) return idm_fail_memory(opt_error);
+  memset(covariance, 0, d * d * sizeof *covariance);
+  for (size_t k = 0; k < mesh_size(d); k++) {
+    const double weight = exp(density[k]);
+    mesh_place(cell, k, x);
+    sum += weight;
+    /* From the middle of the box, so that squares are not much larger than what is left of them. */
+    for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
+    for (size_t i = 0; i < d; i++) {
+      first[i] += weight * x[i];
+      for (size_t j = 0; j < d; j++) covariance[i * d + j] += weight * x[i] * x[j];
+    }
+  }
+  for (size_t i = 0; i < d * d; i++)
+    covariance[i] = covariance[i] / sum - first[i / d] / sum * (first[i % d] / sum);
+  free(density);
+  return IDM_OK;
+}
+
+idm_status idm_audit_scatter(const audit_cell *cell, const double *mean, const double *sd,
+                             size_t chains, double *x, idm_error *opt_error)
+{
+  static const double temperature = 8; /* deviations are nearly three times as wide */
+  const size_t d = cell->f.parameters->dimension;
+  const size_t places = mesh_size(d);
+  double *density = fill_mesh(cell, mean, sd, 1);
+  if (!density) return idm_fail_memory(opt_error);
+  double sum = 0;
+  for (size_t k = 0; k < places; k++) sum += density[k] = exp(density[k] / temperature);
+  idm_random random;
+  idm_random_init(&random, cell->f.key, scatter_stream);
+  const double first = idm_random_uniform(&random);
+  for (size_t i = 0; i < chains; i++) {
+    double left = sum * ((double)i + first) / (double)chains;
+    size_t k = 0;
+    while (k + 1 < places && (left -= density[k]) > 0) k++;
+    mesh_place(cell, k, x + i * d);
+  }
+  free(density);
+  return IDM_OK;
+}
+
+/* Move the faces of the box outwards where the density is not low on them: a mode was found beyond
+ * a valley, or a ridge bends. */
+static idm_status grow(const ground *g, bool *ret_grown, idm_error *opt_error)
+{
+  audit_cell *cell = g->cell;
+  const size_t d = cell->f.parameters->dimension;
+  double face[2 * IDM_GRID_DIMENSIONS];
+  double *density = fill_mesh(cell, g->mean, g->sd, 2);
+  *ret_grown = false;
+  if (!density) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < 2 * d; i++) face[i] = -INFINITY;
+  for (size_t k = 0; k < mesh_size(d); k++)
+    for (size_t i = 0; i < d; i++) {
+      const size_t index = mesh_index(d, k, i);
+      if (index == 0) face[2 * i] = fmax(face[2 * i], density[k]);
+      if (index + 1 == mesh_points[d]) face[2 * i + 1] = fmax(face[2 * i + 1], density[k]);
+    }
+  free(density);
+  for (size_t i = 0; i < 2 * d; i++) {
+    const size_t axis = i / 2;
+    const double way = i % 2 ? 1 : -1;
+    double *end = i % 2 ? &cell->high[axis] : &cell->low[axis];
+    const bool far = way * (*end - g->mean[axis]) > reach * g->sd[axis];
+    if (far || face[i] < -depth) continue;
+    *end += way * 0.5 * (cell->high[axis] - cell->low[axis]);
+    *ret_grown = true;
+  }
+  return IDM_OK;
+}
+
+/* --- where grids lie ------------------------------------------------------------------------ */
+
 /* How far coordinate i goes one way, the others following it as the approximation has them. */
 static idm_status extend(const ground *g, const start *found, size_t i, double way, double top,
                          double *ret_end, idm_error *opt_error)
@@ -67,7 +221,7 @@ static idm_status extend(const ground *g, const start *found, size_t i, double w
 static idm_status widen(const ground *g, double top, double *low, double *high,
                         idm_error *opt_error)
 {
-  enum { places = 32 };
+  enum { places = 64 };
   const size_t d = g->cell->f.parameters->dimension;
   idm_random random;
   idm_random_init(&random, 0, 0);
@@ -75,7 +229,7 @@ static idm_status widen(const ground *g, double top, double *low, double *high,
     double x[IDM_GRID_DIMENSIONS], here;
     for (size_t i = 0; i < d; i++)
       x[i] = g->mean[i] + g->sd[i] * (d > 1 ? idm_random_normal(&random)
-                                            : 3.1 * (2 * (double)k / (places - 1) - 1));
+                                            : reach * (2 * (double)k / (places - 1) - 1));
     const idm_status status = stand(g, x, &here, opt_error);
     if (status != IDM_OK) return status;
     if (!(top - here - log_prior(g, x) < depth)) continue;
@@ -125,7 +279,14 @@ idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double
     if (status == IDM_OK) status = extend(&g, found, i, 1, top, &cell->high[i], opt_error);
   }
   if (status == IDM_OK) status = widen(&g, top, cell->low, cell->high, opt_error);
-  return status == IDM_OK ? lay(&g, axis_points[d], opt_error) : status;
+  bool grown = true;
+  for (int k = 0; k < most_growths && grown && status == IDM_OK; k++) {
+    status = lay(&g, axis_points[d], opt_error);
+    if (status == IDM_OK && cell->grid) status = grow(&g, &grown, opt_error);
+    grown = grown && cell->grid;
+  }
+  if (status == IDM_OK && grown) status = lay(&g, axis_points[d], opt_error);
+  return status;
 }
 
 idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
@@ -134,69 +295,6 @@ idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *
   ground g = {cell, mean, sd, opt_stop};
   const size_t d = cell->f.parameters->dimension;
   return cell->grid ? lay(&g, finer_points[d], opt_error) : IDM_OK;
-}
-
-/* pull' x - x' precision x / 2. */
-static double approximation(const audit_cell *cell, size_t d, const double *x)
-{
-  double sum = 0;
-  for (size_t i = 0; i < d; i++) {
-    double row = 0;
-    for (size_t k = 0; k < d; k++) row += cell->precision[i * d + k] * x[k];
-    sum += x[i] * (cell->pull[i] - 0.5 * row);
-  }
-  return sum;
-}
-
-double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x)
-{
-  double nearest[IDM_GRID_DIMENSIONS];
-  bool inside = true;
-  idm_grid_clamp(cell->grid, x, nearest);
-  for (size_t i = 0; i < dimension; i++) inside = inside && nearest[i] == x[i];
-  const double value = idm_grid_at(cell->grid, 0, nearest);
-  if (inside) return value;
-  return value +
-         fmin(approximation(cell, dimension, x) - approximation(cell, dimension, nearest), 0);
-}
-
-/* Place k of a mesh over a cell's box, and its log density less that of the cell's best. */
-static double place_of(const audit_cell *cell, const double *mean, const double *sd, size_t k,
-                       double *x)
-{
-  const size_t d = cell->f.parameters->dimension;
-  const size_t axis = mesh_points[d];
-  double log_density = -cell->base;
-  for (size_t i = d; i-- > 0; k /= axis) {
-    const double share = (double)(k % axis) / (double)(axis - 1);
-    x[i] = cell->low[i] + share * (cell->high[i] - cell->low[i]);
-    const double z = (x[i] - mean[i]) / sd[i];
-    log_density -= 0.5 * z * z;
-  }
-  return log_density + idm_audit_rough(cell, d, x);
-}
-
-void idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
-                       double *covariance)
-{
-  const size_t d = cell->f.parameters->dimension;
-  double x[IDM_GRID_DIMENSIONS], first[IDM_GRID_DIMENSIONS] = {0}, most = -INFINITY, sum = 0;
-  size_t places = 1;
-  for (size_t i = 0; i < d; i++) places *= mesh_points[d];
-  for (size_t k = 0; k < places; k++) most = fmax(most, place_of(cell, mean, sd, k, x));
-  memset(covariance, 0, d * d * sizeof *covariance);
-  for (size_t k = 0; k < places; k++) {
-    const double weight = exp(place_of(cell, mean, sd, k, x) - most);
-    sum += weight;
-    /* From the middle of the box, so that squares are not much larger than what is left of them. */
-    for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
-    for (size_t i = 0; i < d; i++) {
-      first[i] += weight * x[i];
-      for (size_t j = 0; j < d; j++) covariance[i * d + j] += weight * x[i] * x[j];
-    }
-  }
-  for (size_t i = 0; i < d * d; i++)
-    covariance[i] = covariance[i] / sum - first[i / d] / sum * (first[i % d] / sum);
 }
 
 /* --- errors --------------------------------------------------------------------------------- */

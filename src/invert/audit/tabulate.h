@@ -14,8 +14,13 @@ idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double
 idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
                             const atomic_bool *opt_stop, idm_error *opt_error);
 /* Covariance of a cell's numbers under its prior and its grid: [dimension][dimension]. */
-void idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
-                       double *covariance);
+idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
+                             double *covariance, idm_error *opt_error);
+/* A place a chain, x[chain][dimension], as far apart as prior and grid go, in order of the first
+ * coordinate: in every mode that is worth one, so that chains which cannot leave theirs disagree.
+ */
+idm_status idm_audit_scatter(const audit_cell *cell, const double *mean, const double *sd,
+                             size_t chains, double *x, idm_error *opt_error);
 /* The log-likelihood of a cell by its grid; beyond, it falls as the normal approximation does. */
 double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x);
 /* The sd over draws of what the grids of all cells are off by together, in nats, from a sample of

@@ -389,12 +389,18 @@ static idm_status check_finished(const char *folder, idm_error *opt_error)
   char path[IDM_PATH];
   const bool begun =
       idm_folder_has(folder, IDM_FILE_CONFIG) && !idm_folder_has(folder, IDM_FILE_REPLICATIONS);
-  for (size_t i = 0; begun && i < sizeof files / sizeof *files; i++)
-    if (access(idm_folder_find(folder, files[i], path), F_OK) != 0)
+  for (size_t i = 0; begun && i < sizeof files / sizeof *files; i++) {
+    if (access(idm_folder_find(folder, files[i], path), F_OK) == 0) continue;
+    if (idm_audit_is(folder))
       return idm_fail(opt_error, IDM_INPUT,
-                      "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s' is "
-                      "missing)",
-                      folder, folder, path);
+                      "the audit in '%s' did not come to its end ('%s' is missing); begin it anew "
+                      "with --overwrite",
+                      folder, path);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s' is "
+                    "missing)",
+                    folder, folder, path);
+  }
   return IDM_OK;
 }
 

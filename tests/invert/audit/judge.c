@@ -2,6 +2,7 @@
 #include "invert/audit/judge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "invert/audit/audit_support.h"
@@ -250,6 +251,47 @@ static void a_prior_that_is_far_off_fails(void **state)
   }
 }
 
+/* Which side is bet on after looks that were not recorded says nothing of the sign of alpha:
+ * 1/alpha and -1/alpha explain a log alike, with a valley between them that no chain crosses. */
+static void modes_that_chains_cannot_leave_fail(void **state)
+{
+  (void)state;
+  char log[2000];
+  size_t used = (size_t)snprintf(log, sizeof log, "trajectory,action,observation,site\n");
+  for (size_t i = 0; i < 24; i++)
+    used += (size_t)snprintf(log + used, sizeof log - used,
+                             "%zu,look,,%s\n%zu,look,,%s\n%zu,%s,,%s\n", i, i < 12 ? "a" : "b", i,
+                             i < 12 ? "a" : "b", i, i % 2 ? "left" : "right", i < 12 ? "a" : "b");
+  audit_case c = {.settings = audit_settings()};
+  c.problem = support_yaml("states: [l, r]\n"
+                           "actions: [look, left, right, safe]\n"
+                           "observations: [x, y]\n"
+                           "start: [0.5, 0.5]\n"
+                           "discount: 0.9\n"
+                           "terminal: [left, right, safe]\n"
+                           "transition: {look: identity}\n"
+                           "observation: {\"*\": [[0.8, 0.2], [0.2, 0.8]]}\n"
+                           "utility: {look: 0, left: [1, -1], right: [-1, 1], safe: 0}\n"
+                           "agent: {planner: bounded-rational, alpha: 0.5, resolution: 40}\n"
+                           "free: {alpha: {scale: inverse, prior: {normal: [0.5, 6]}}}\n");
+  const idm_csv_options options = {.keep = (const char *const[]){"site"}, .keep_count = 1};
+  check(
+      idm_data_parse_csv(log, used, "log.csv", c.problem, &options, &c.data, NULL, &support_error));
+  check(idm_groups_by(c.data, "site", &c.groups, NULL, &support_error));
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    c.settings.fit.seed = seed;
+    const idm_audit *audit = run(&c);
+    for (size_t g = 0; g < 2; g++) {
+      assert_true(audit->group[g].number[0].diagnosis.rhat > 1.01);
+      assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
+    }
+    assert_false(audit->trusted);
+    idm_audit_destroy(c.audit);
+    c.audit = NULL;
+  }
+  audit_close(&c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -264,6 +306,7 @@ int main(void)
       cmocka_unit_test(effects_that_go_together_are_the_priors),
       cmocka_unit_test(what_a_log_tells_has_its_tails),
       cmocka_unit_test(a_prior_that_is_far_off_fails),
+      cmocka_unit_test(modes_that_chains_cannot_leave_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
