@@ -10,11 +10,13 @@
 #include "base/number.h"
 #include "idm/audit.h"
 #include "idm/predicate.h"
+#include "invert/audit/words.h"
 
 /* More groups than these are people, not groups. */
 enum { most_levels = 200, most_predicates = 12 };
-/* The name of everybody, beside the groups. */
+/* The names of everybody, beside the groups, and of those whom each of many is compared with. */
 static const char all_word[] = "all";
+static const char rest_word[] = "rest";
 
 void idm_groups_destroy(idm_groups *groups)
 {
@@ -149,12 +151,14 @@ static idm_status check_levels(const char *column, const named_level *list, size
                     "the column '%s' makes %zu groups, and an audit compares at most %d; `idm fit "
                     "--by %s` is for so many, or cut the column into classes",
                     column, count, (int)most_levels, column);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(list[i].text, all_word) == 0)
+  for (size_t i = 0; i < count; i++) {
+    const bool all = strcmp(list[i].text, all_word) == 0;
+    if (all || (count > IDM_AUDIT_PAIRED && strcmp(list[i].text, rest_word) == 0))
       return idm_fail(opt_error, IDM_INPUT,
-                      "the column '%s' has the level '%s', which is what everybody is called "
-                      "here; rename the level",
-                      column, all_word);
+                      "the column '%s' has the level '%s', which is what %s here; rename the level",
+                      column, list[i].text,
+                      all ? "everybody is called" : "the others of a group are called");
+  }
   return IDM_OK;
 }
 

@@ -7,9 +7,7 @@
 
 #include "base/memory.h"
 #include "data/part.h"
-
-/* Every pair of a partition up to so many groups; beyond, each against the rest. */
-enum { most_paired = 10 };
+#include "invert/audit/words.h"
 
 static void clear_lines(audit_line *line, size_t count)
 {
@@ -160,7 +158,7 @@ static void set_pair(const audit_plan *plan, size_t at, size_t group, size_t aga
 
 static bool is_paired(const idm_groups *g)
 {
-  return g->partition && g->name.count <= most_paired;
+  return g->partition && g->name.count <= IDM_AUDIT_PAIRED;
 }
 
 static void set_contrasts(const audit_plan *plan, const idm_groups *g)

@@ -1,9 +1,12 @@
-/* Words of an audit, for the table of its keys. */
+/* Words of an audit, for the table of its keys and for its groups. */
 #ifndef IDM_INVERT_AUDIT_WORDS_H
 #define IDM_INVERT_AUDIT_WORDS_H
 
 /* What idm_pool and idm_audit_dynamics are called. */
 extern const char *const idm_audit_pool_words[];
 extern const char *const idm_audit_dynamics_words[];
+
+/* Every pair of a partition is compared up to so many groups; beyond, each with the rest. */
+enum { IDM_AUDIT_PAIRED = 10 };
 
 #endif

@@ -114,6 +114,37 @@ static void columns_that_make_no_groups_are_refused(void **state)
   assert_string_equal(error.file, "log.csv");
 }
 
+/* Names that stand for others than a group: everybody, and of more than ten groups the rest. */
+static void names_of_others_are_refused(void **state)
+{
+  const fixture *f = *state;
+  static const struct {
+    const char *name;
+    size_t levels;
+    const char *opt_words;
+  } cases[] = {{"all", 2, "everybody is called"},
+               {"rest", 10, NULL},
+               {"rest", 11, "the others of a group are called"}};
+  for (size_t k = 0; k < 3; k++) {
+    char text[600];
+    size_t used = (size_t)snprintf(text, sizeof text, "trajectory,action,observation,ward\n");
+    for (size_t i = 0; i < cases[k].levels; i++)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%zu,declare_healthy,,%s%.0zu\n", i,
+                               i ? "ward" : cases[k].name, i);
+    const idm_csv_options options = {.keep = (const char *const[]){"ward"}, .keep_count = 1};
+    fixture own = {f->problem, NULL};
+    idm_groups *groups = NULL;
+    check(idm_data_parse_csv(text, used, "log.csv", f->problem, &options, &own.data, NULL,
+                             &support_error));
+    if (cases[k].opt_words)
+      refused_by(&own, "ward", cases[k].opt_words);
+    else
+      check(idm_groups_by(own.data, "ward", &groups, NULL, &support_error));
+    idm_groups_destroy(groups);
+    idm_data_destroy(own.data);
+  }
+}
+
 static void predicates_that_make_no_groups_are_refused(void **state)
 {
   const fixture *f = *state;
@@ -153,6 +184,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(levels_are_groups_in_alphabetical_order, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_missing_value_meets_no_predicate, set_up, tear_down),
       cmocka_unit_test_setup_teardown(columns_that_make_no_groups_are_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(names_of_others_are_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(predicates_that_make_no_groups_are_refused, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(an_order_is_of_numbers, set_up, tear_down),

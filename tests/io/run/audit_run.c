@@ -109,6 +109,12 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   assert_null(audit);
   check(run_audit(&h, IDM_RUN_OVERWRITE, &audit, &support_error));
   idm_audit_destroy(audit);
+  /* One that was killed is begun anew: there is nothing to resume. */
+  snprintf(path, sizeof path, "%s/run.nc", h.run);
+  assert_int_equal(unlink(path), 0);
+  idm_posterior *gone = NULL;
+  assert_int_equal(idm_run_read(h.run, NULL, NULL, &gone, NULL, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "begin it anew with --overwrite"));
   close_host(&h);
 }
 
