@@ -494,12 +494,15 @@ static void remark_cuts(idm_audit *a)
   if (a->cuts > 1)
     idm_notes_add(&a->remarks,
                   "%s pooled over %zu draws of the dynamics, between which up to %.0f %% of the "
-                  "variance lies%s",
+                  "variance lies%s%s",
                   a->dynamics == IDM_AUDIT_BY_GROUP ? "each group is seen in dynamics learnt from "
                                                       "its own log,"
                                                     : "groups are seen in learnt dynamics,",
                   a->cuts, 100 * most,
-                  most > most_between * (double)a->cuts ? ": take more --dynamics-draws" : "");
+                  most > most_between * (double)a->cuts ? ": take more --dynamics-draws" : "",
+                  a->dynamics == IDM_AUDIT_BY_GROUP
+                      ? "; unchecked: whether the draws of each group's dynamics have settled"
+                      : "");
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
