@@ -36,7 +36,8 @@ idm_status idm_start_open_part(const fit *f, fit *small, idm_data **ret_part, do
 idm_status idm_start_climb_near(const idm_target *target, start *s, idm_error *opt_error);
 
 /* The highest mode of as many starts as there are chains, and of scans of every number beside it,
- * climbed to the end, all by the first matching, which is left anchored there. Covariance and x are left alone. */
+ * climbed to the end, all by the first matching, which is left anchored there. Covariance and x are
+ * left alone. */
 idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error);
 
 #endif
