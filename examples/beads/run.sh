@@ -67,8 +67,10 @@ done
 held "alpha, absolute" --free alpha
 held "alpha, range" --free alpha --set alpha_unit=range
 held "alpha and habits, range" --free alpha,action_prior --set alpha_unit=range
+held_by_person "alpha, range, by person" --free alpha --set alpha_unit=range
 held_by_person "alpha and habits, absolute, by person" --free alpha,action_prior
 held_by_person "alpha and habits, range, by person" --free alpha,action_prior --set alpha_unit=range
+held_by_person "alpha, eta and habits, range, by person" --free alpha,eta,action_prior --set alpha_unit=range
 
 say "one person, step by step"
 person=sub-TK3556

@@ -137,9 +137,10 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
       for (size_t j = 0; j < d; j++) covariance[i * d + j] += weight * x[i] * x[j];
     }
   }
-  for (size_t i = 0; i < d * d; i++)
-    covariance[i] = covariance[i] / sum - first[i / d] / sum * (first[i % d] / sum);
   free(density);
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < d; j++)
+      covariance[i * d + j] = covariance[i * d + j] / sum - first[i] / sum * (first[j] / sum);
   return IDM_OK;
 }
 
@@ -172,7 +173,7 @@ static idm_status grow(const ground *g, bool *ret_grown, idm_error *opt_error)
 {
   audit_cell *cell = g->cell;
   const size_t d = cell->f.parameters->dimension;
-  double face[2 * IDM_GRID_DIMENSIONS];
+  double face[2 * IDM_GRID_DIMENSIONS] = {0};
   double *density = fill_mesh(cell, g->mean, g->sd, 2);
   *ret_grown = false;
   if (!density) return idm_fail_memory(opt_error);

@@ -265,11 +265,11 @@ static idm_status scan(const fit *f, size_t i, double centre, start *s, start *b
   height[count + 1] = -INFINITY;
   memcpy(s->x, best->mode, bytes);
   const double known = s->x[i];
-  for (int k = -half; k <= half && status == IDM_OK; k++) {
-    const double far = k ? ldexp(f->unit[i], smallest + abs(k) - 1) : 0;
-    const size_t at = (size_t)(k + half + 1);
-    s->x[i] = value[at] = k < 0 ? centre - far : centre + far;
-    status = target.evaluate(target.context, s->x, &height[at], NULL, opt_error);
+  for (int k = 1; k <= count && status == IDM_OK; k++) {
+    const int from = k - half - 1;
+    const double far = from ? ldexp(f->unit[i], smallest + abs(from) - 1) : 0;
+    s->x[i] = value[k] = from < 0 ? centre - far : centre + far;
+    status = target.evaluate(target.context, s->x, &height[k], NULL, opt_error);
   }
   for (size_t k = 1; k <= count && status == IDM_OK; k++) {
     const bool stands_out = height[k] > height[k - 1] && height[k] > height[k + 1];
