@@ -736,7 +736,7 @@ test_fit_results() {
   cp run/run.nc old.nc
   fit -o run
   holds "an existing run ends with 2, not $code" [ "$code" -eq 2 ]
-  holds "an existing run is named" says "'run' holds a run already; add --resume"
+  holds "an existing run is named" says "'run' holds a run already; add --overwrite, or --resume"
   holds "an existing run stays" same run/run.nc old.nc
   fit -o seed --overwrite
   holds "--overwrite leaves nothing of the old run" holds_only seed 'config.yaml run.nc summary.json '

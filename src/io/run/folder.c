@@ -287,7 +287,7 @@ static idm_status check_content(const idm_folder *f, idm_run_mode mode, bool *re
         "'%s' holds the replications of `idm recover` or `idm sbc`; take another folder", f->path);
   if (*ret_run && mode == IDM_RUN_NEW)
     return idm_fail(opt_error, IDM_USAGE,
-                    "'%s' holds a run already; add --resume to go on with it, or --overwrite",
+                    "'%s' holds a run already; add --overwrite, or --resume to go on with a fit",
                     f->path);
   if (!*ret_run && name[0])
     return idm_fail(opt_error, IDM_USAGE,
