@@ -301,8 +301,9 @@ static idm_data *round_trip(idm_problem *problem, size_t count, const char *path
   check(idm_data_read_csv(path, problem, NULL, &data, NULL, &error));
   const double taken = seconds() - begin;
   if (report)
-    printf("| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | | %.0f MB/s | >= 50 MB/s |\n",
-           megabytes, taken, megabytes / taken);
+    printf(
+        "| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | | %.0f MB/s | >= 50 MB/s%s |\n",
+        megabytes, taken, megabytes / taken, megabytes / taken >= 50 ? "" : ", missed");
   return data;
 }
 
