@@ -326,8 +326,10 @@ size_t idm_parameter_reported(const parameter *item)
   return item->quantity + by_coordinate(item);
 }
 
-double idm_parameter_reported_at(const parameter *item, double c)
+double idm_parameter_reported_at(const parameter *item, double y)
 {
+  const double end = y > 0 ? item->upper : item->lower;
+  const double c = isinf(y) ? end : idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL);
   return by_coordinate(item) ? c : idm_scale_from(item->scale, c);
 }
 

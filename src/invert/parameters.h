@@ -63,7 +63,7 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value);
 /* The quantity of a scalar item that is summarised: c where the scale is inverse or signed-log,
  * else natural. */
 size_t idm_parameter_reported(const parameter *item);
-/* That quantity at c. */
-double idm_parameter_reported_at(const parameter *item, double c);
+/* That quantity at coordinate y of the item, which may be infinite: the end of its support. */
+double idm_parameter_reported_at(const parameter *item, double y);
 
 #endif

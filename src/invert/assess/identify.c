@@ -275,13 +275,6 @@ static idm_status measure_limit(const identifying *w, const parameter *item, pro
 
 /* --- intervals ------------------------------------------------------------------------------ */
 
-static double reported(const parameter *item, double y)
-{
-  if (isinf(y)) return idm_parameter_reported_at(item, y > 0 ? item->upper : item->lower);
-  return idm_parameter_reported_at(item,
-                                   idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
-}
-
 /* A limit within the drop leaves its side open, also where the scan fell below the drop before. */
 static void open_ends(const scan *s, const idm_identification *id, double (*region)[2],
                       size_t *regions)
@@ -311,10 +304,11 @@ static void report_regions(const parameter *item, const profile *p, const scan *
   open_ends(s, id, region, &regions);
   id->regions = regions;
   for (size_t i = 0; i < regions; i++)
-    for (int side = 0; side < 2; side++) id->region[i][side] = reported(item, region[i][side]);
+    for (int side = 0; side < 2; side++)
+      id->region[i][side] = idm_parameter_reported_at(item, region[i][side]);
   id->low = id->region[0][0];
   id->high = id->region[regions - 1][1];
-  id->maximum = reported(item, p->best.y[item->first]);
+  id->maximum = idm_parameter_reported_at(item, p->best.y[item->first]);
 }
 
 static double contraction(const inquiry *q, const parameter *item)

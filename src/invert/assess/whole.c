@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "idm/assess.h"
 #include "idm/matching.h"
-#include "idm/transform.h"
 #include "invert/assess/profile.h"
 #include "invert/assess/sentence.h"
 #include "invert/assess/top.h"
@@ -44,12 +43,6 @@ static idm_status find_end(const inquiry *q, start *top, size_t c, int side, dou
   return IDM_OK;
 }
 
-static double reported(const parameter *item, double y)
-{
-  return idm_parameter_reported_at(item,
-                                   idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
-}
-
 /* One number. Several regions, one that is open, and a peak that is not round stay as the part has
  * them, and unchecked. */
 static idm_status bring_over(const inquiry *q, const parameter *item, start *top, double share,
@@ -57,7 +50,7 @@ static idm_status bring_over(const inquiry *q, const parameter *item, start *top
 {
   bool round[2] = {false, false};
   double end[2] = {NAN, NAN};
-  id->maximum = reported(item, top->mode[item->first]);
+  id->maximum = idm_parameter_reported_at(item, top->mode[item->first]);
   const bool closed = id->regions == 1 && fmin(id->gap[0], id->gap[1]) > idm_profile_drop;
   for (int side = 0; side < 2; side++) {
     id->gap[side] /= share;
@@ -68,7 +61,8 @@ static idm_status bring_over(const inquiry *q, const parameter *item, start *top
   }
   id->unchecked = id->unchecked || !round[0] || !round[1];
   if (round[0] && round[1]) {
-    const double a = reported(item, end[0]), b = reported(item, end[1]);
+    const double a = idm_parameter_reported_at(item, end[0]),
+                 b = idm_parameter_reported_at(item, end[1]);
     id->low = id->region[0][0] = fmin(a, b);
     id->high = id->region[0][1] = fmax(a, b);
   }

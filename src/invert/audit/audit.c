@@ -170,11 +170,11 @@ static idm_status name_coordinates(const idm_parameters *p, idm_labels *coordina
 static char *name_side(const idm_groups *g, size_t side)
 {
   const size_t n = g->name.count;
-  if (side <= n) return copy_text(side < n ? g->name.name[side] : "all");
+  if (side <= n) return copy_text(side < n ? g->name.name[side] : IDM_AUDIT_ALL);
   const char *group = g->name.name[side - n - 1];
-  const size_t size = strlen(group) + sizeof "rest of ";
+  const size_t size = strlen(group) + sizeof IDM_AUDIT_REST " of ";
   char *name = idm_new(size, 1);
-  if (name) idm_print(name, size, "rest of %s", group);
+  if (name) idm_print(name, size, IDM_AUDIT_REST " of %s", group);
   return name;
 }
 
@@ -195,7 +195,7 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
     const size_t against = plan->pair[i][1];
     memcpy(contrast->side, plan->pair[i], sizeof contrast->side);
     contrast->group = copy_text(g->name.name[plan->pair[i][0]]);
-    contrast->against = copy_text(against < g->name.count ? g->name.name[against] : "rest");
+    contrast->against = copy_text(against < g->name.count ? g->name.name[against] : IDM_AUDIT_REST);
     contrast->number = make_numbers(a);
     if (!contrast->group || !contrast->against || !contrast->number)
       status = idm_fail_memory(opt_error);

@@ -14,9 +14,6 @@
 
 /* More groups than these are people, not groups. */
 enum { most_levels = 200, most_predicates = 12 };
-/* The names of everybody, beside the groups, and of those whom each of many is compared with. */
-static const char all_word[] = "all";
-static const char rest_word[] = "rest";
 
 void idm_groups_destroy(idm_groups *groups)
 {
@@ -152,8 +149,8 @@ static idm_status check_levels(const char *column, const named_level *list, size
                     "--by %s` is for so many, or cut the column into classes",
                     column, count, (int)most_levels, column);
   for (size_t i = 0; i < count; i++) {
-    const bool all = strcmp(list[i].text, all_word) == 0;
-    if (all || (count > IDM_AUDIT_PAIRED && strcmp(list[i].text, rest_word) == 0))
+    const bool all = strcmp(list[i].text, IDM_AUDIT_ALL) == 0;
+    if (all || (count > IDM_AUDIT_PAIRED && strcmp(list[i].text, IDM_AUDIT_REST) == 0))
       return idm_fail(opt_error, IDM_INPUT,
                       "the column '%s' has the level '%s', which is what %s here; rename the level",
                       column, list[i].text,

@@ -6,6 +6,10 @@
 extern const char *const idm_audit_pool_words[];
 extern const char *const idm_audit_dynamics_words[];
 
+/* What everybody is called beside the groups, and those whom a group is compared with. */
+#define IDM_AUDIT_ALL  "all"
+#define IDM_AUDIT_REST "rest"
+
 /* Every pair of a partition is compared up to so many groups; beyond, each with the rest. */
 enum { IDM_AUDIT_PAIRED = 10 };
 
