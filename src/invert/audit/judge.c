@@ -479,14 +479,20 @@ static void judge_population(idm_audit *a)
   }
 }
 
+/* A side that takes in a group which failed fails, and says so. */
+static void take_in(idm_audit_group *side, const idm_audit_group *failed)
+{
+  worsen(side, IDM_AUDIT_FAILED);
+  idm_notes_add(&side->reasons, "it takes in '%s', which failed", failed->name);
+}
+
 /* All who are pooled are no better than the worst of them. */
 static void judge_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
   for (size_t g = 0; g < a->sides && a->pool == IDM_POOL_PARTIAL; g++) {
     if (&a->group[g] == all || a->group[g].verdict != IDM_AUDIT_FAILED) continue;
-    worsen(all, IDM_AUDIT_FAILED);
-    idm_notes_add(&all->reasons, "it takes in '%s', which failed", a->group[g].name);
+    take_in(all, &a->group[g]);
   }
 }
 
@@ -496,7 +502,7 @@ static void judge_rests(const audit_plan *plan, const idm_audit *a)
   for (size_t r = a->groups; r < a->sides; r++)
     for (size_t g = 0; g + 1 < a->groups && plan->model.partition; g++)
       if (plan->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
-        worsen(&a->group[r], IDM_AUDIT_FAILED);
+        take_in(&a->group[r], &a->group[g]);
 }
 
 /* A contrast is worth what its worse side is, and no more than its own draws and decisions make it:
