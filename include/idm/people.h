@@ -4,7 +4,8 @@
  * Person i has effects e_i ~ normal(W_i b, Sigma), in the coordinates of the free numbers' scales;
  * Sigma = diag(sd) C diag(sd). The trajectories of a person fall into cells, one where nothing
  * varies within people, else one a condition; in cell c the free numbers are x_c = Z_c e_i. Priors:
- * coefficients b are normal, sds half-normal, C is LKJ. */
+ * coefficients b are normal, sds half-normal, C is LKJ. Some coefficients may be pooled: those of
+ * one effect are normal(0, spread) with a half-normal spread of their own. */
 #ifndef IDM_PEOPLE_H
 #define IDM_PEOPLE_H
 
@@ -36,6 +37,10 @@ typedef struct idm_design {
   double **regressor;        /* W: [effect]: [person][coefficient] */
   double **coefficient_mean; /* [effect]: [coefficient]: of its normal prior */
   double **coefficient_sd;
+  size_t pooled; /* of every effect so many coefficients, its last, are normal(0, spread); their
+                    coefficient_mean is 0, and coefficient_sd what is expected of spread */
+  double
+      *spread_scale;  /* [effect]: of the half-normal prior of spread; NULL where none is pooled */
   double *sd_scale;   /* [effect]: of the half-normal prior of sd */
   double correlation; /* shape of the LKJ prior */
 } idm_design;
@@ -53,9 +58,13 @@ typedef struct idm_people {
   double *effect;            /* [effect][person][chain][draw] */
   double *coefficient;       /* [coefficient][chain][draw] */
   double *sd;                /* [effect][chain][draw] */
+  double *spread;            /* [effect][chain][draw]; NULL where no coefficient is pooled */
   double *correlation;       /* [pair][chain][draw] */
-  double *log_posterior;     /* [chain][draw]: of effects, coefficients, sds and correlations */
-  double *log_likelihood;    /* [person][chain][draw] */
+  double *log_posterior;  /* [chain][draw]: of effects, coefficients, spreads, sds, correlations */
+  double *log_likelihood; /* [person][chain][draw] */
+  double *information;    /* [person][effect][effect]: about what a person's decisions say of the
+                             population's mean, (Sigma + H^-1)^-1, H being the curvature of the
+                             person's log-likelihood */
 } idm_people;
 
 IDM_API void idm_people_destroy(idm_people *people);

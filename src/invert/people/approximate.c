@@ -205,33 +205,6 @@ idm_status idm_chain_approximate(people_chain *c, idm_judge *judge, size_t from,
   return status;
 }
 
-/* (Sigma + H^-1)^-1 = H - H L (T T')^-1 L' H: what a person says of the population's mean. */
-static void inform(const people_chain *c, size_t person, double *information)
-{
-  const size_t q = c->model->design->effects;
-  const double *curvature = c->curvature + person * q * q;
-  const double *factor = c->now.population.factor;
-  const double nowhere[IDM_MOST_EFFECTS] = {0}; /* T does not depend on the means */
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS];
-  double column[IDM_MOST_EFFECTS], scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
-  normal_frame frame = {.effects = q, .t = t, .v = v};
-  idm_normal_frame(&frame, factor, nowhere, curvature, nowhere, scratch);
-  for (size_t j = 0; j < q; j++) {
-    for (size_t k = 0; k < q; k++) {
-      column[k] = 0;
-      for (size_t l = k; l < q; l++) column[k] += factor[l * q + k] * curvature[l * q + j];
-    }
-    idm_lower_solve(q, t, column);
-    memcpy(scratch + j * q, column, q * sizeof *column); /* T^-1 L' H, by columns */
-  }
-  for (size_t i = 0; i < q; i++)
-    for (size_t j = 0; j < q; j++) {
-      double sum = curvature[i * q + j];
-      for (size_t k = 0; k < q; k++) sum -= scratch[i * q + k] * scratch[j * q + k];
-      information[i * q + j] = sum;
-    }
-}
-
 /* Precision of the coefficients under the approximation, people integrated out. */
 static void add_person(people_chain *c, size_t person, const double *information)
 {
@@ -250,16 +223,18 @@ void idm_chain_approximated(people_chain *c)
 {
   const idm_design *d = c->model->design;
   const population *p = &c->now.population;
-  const size_t n = p->coefficients;
+  const size_t n = p->coefficients, q = d->effects;
   double information[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
   memset(c->precision, 0, n * n * sizeof *c->precision);
   for (size_t i = 0; i < d->people; i++) {
-    inform(c, i, information);
+    idm_normal_inform(q, p->factor, c->curvature + i * q * q, information);
     add_person(c, i, information);
   }
   for (size_t j = 0; j < d->effects; j++)
     for (size_t a = 0; a < d->coefficients[j]; a++) {
-      const double sd = d->coefficient_sd[j][a];
+      /* Of a spread near 0 at this moment steps do not become as small. */
+      const double sd =
+          fmax(idm_population_coefficient_sd(d, p, j, a), 0.1 * d->coefficient_sd[j][a]);
       c->precision[(p->first[j] + a) * (n + 1)] += 1 / (sd * sd);
     }
   if (!idm_cholesky(n, c->precision)) { /* beyond the range of numbers: steps by the prior */

@@ -57,7 +57,7 @@ static idm_status allocate(people_chain *c, idm_error *opt_error)
   c->high = idm_new(d->coordinates, sizeof *c->high);
   c->own = idm_new(d->people, sizeof *c->own);
   c->precision = idm_new(square, sizeof *c->precision);
-  c->log_step = idm_new(1 + d->effects + p->pairs, sizeof *c->log_step);
+  c->log_step = idm_new(1 + d->effects + p->pairs + p->spreads, sizeof *c->log_step);
   c->scratch = idm_new(square + p->coefficients + 4 * d->effects * d->effects, sizeof *c->scratch);
   return c->u && c->curvature && c->pull && c->sum && c->low && c->high && c->own && c->precision &&
                  c->log_step && c->scratch
@@ -81,6 +81,10 @@ static void guess_population(people_chain *c)
   for (size_t k = 0; k < p->pairs; k++) {
     p->partial[k] = 0.3 * idm_random_normal(&c->random);
     c->log_step[1 + d->effects + k] = log(0.5);
+  }
+  for (size_t j = 0; j < p->spreads; j++) {
+    p->spread[j] = d->spread_scale[j] * (0.3 + 0.7 * idm_random_uniform(&c->random));
+    c->log_step[1 + d->effects + p->pairs + j] = log(0.3 * d->spread_scale[j]);
   }
   idm_population_build(p);
 }
@@ -140,7 +144,7 @@ void idm_chain_pass(people_chain *c, idm_record *r)
   const struct {
     double *at;
     size_t count;
-  } arrays[] = {{p->number, p->coefficients + q + p->pairs + q * q},
+  } arrays[] = {{p->number, p->numbers},
                 {c->now.z, numbers},
                 {c->now.e, numbers},
                 {c->now.exact, d->people},
@@ -152,7 +156,7 @@ void idm_chain_pass(people_chain *c, idm_record *r)
                 {c->low, d->coordinates},
                 {c->high, d->coordinates},
                 {c->precision, p->coefficients * p->coefficients},
-                {c->log_step, 1 + q + p->pairs}};
+                {c->log_step, 1 + q + p->pairs + p->spreads}};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
     idm_record_pass(r, arrays[i].at, arrays[i].count * sizeof(double));
   idm_record_pass(r, &c->random, sizeof c->random);

@@ -39,7 +39,7 @@ typedef struct people_chain {
   idm_random random;
   idm_random *own;     /* [person] */
   double *precision;   /* [coefficient][coefficient]: factor, scales steps of the coefficients */
-  double *log_step;    /* [block]: coefficients, roots, partials */
+  double *log_step;    /* [block]: coefficients, roots, partials, spreads */
   size_t block;        /* of the step under way */
   bool led;            /* the table leads the move under way */
   double *scratch;     /* of population moves */
@@ -81,7 +81,7 @@ void idm_chain_decide(people_chain *chain);
 bool idm_chain_trusts(const people_chain *chain, idm_random *random);
 /* Between two sweeps: all that those to come depend on, but for what all chains share. */
 void idm_chain_pass(people_chain *chain, idm_record *record);
-/* Log density of effects, coefficients, sds and correlations, and the likelihood. */
+/* Log density of effects, coefficients, spreads, sds and correlations, and the likelihood. */
 double idm_chain_log_posterior(const people_chain *chain);
 
 #endif

@@ -14,8 +14,10 @@ static idm_status check_parts(const idm_design *d, idm_error *opt_error)
                d->cell_of && d->effect_coordinate && d->share && d->coefficients && d->regressor &&
                d->coefficient_mean && d->coefficient_sd && d->sd_scale &&
                d->effect.count == d->effects && d->person.count == d->people;
+  whole = whole && (d->spread_scale || !d->pooled);
   for (size_t j = 0; whole && j < d->effects; j++)
-    whole = d->coefficients[j] && d->regressor[j] && d->coefficient_mean[j] && d->coefficient_sd[j];
+    whole = d->coefficients[j] && d->pooled <= d->coefficients[j] && d->regressor[j] &&
+            d->coefficient_mean[j] && d->coefficient_sd[j];
   if (!whole) return idm_fail(opt_error, IDM_USAGE, "the design has parts missing");
   if (d->effects > IDM_MOST_EFFECTS)
     return idm_fail(opt_error, IDM_INPUT, "a person has %zu effects; at most %d can be fitted",
@@ -98,6 +100,16 @@ static idm_status check_priors(const idm_design *d, idm_error *opt_error)
                         "the prior of coefficient %zu of '%s' is normal(%g, %g); expected a finite "
                         "mean and a positive sd",
                         a + 1, name, d->coefficient_mean[j][a], d->coefficient_sd[j][a]);
+    for (size_t a = n - d->pooled; a < n; a++)
+      if (d->coefficient_mean[j][a] != 0)
+        return idm_fail(opt_error, IDM_INPUT,
+                        "coefficient %zu of '%s' is pooled and has a prior mean of %g; expected 0",
+                        a + 1, name, d->coefficient_mean[j][a]);
+    if (d->pooled && (!(d->spread_scale[j] > 0) || isinf(d->spread_scale[j])))
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the spread of the pooled coefficients of '%s' has a half-normal prior of "
+                      "scale %g; expected a positive one",
+                      name, d->spread_scale[j]);
     if (!(d->sd_scale[j] > 0) || isinf(d->sd_scale[j]))
       return idm_fail(opt_error, IDM_INPUT,
                       "the sd of '%s' has a half-normal prior of scale %g; expected a positive one",

@@ -1,6 +1,6 @@
 /* Moves of the population: given the people, and with them.
  *
- * Contents: closed form · covariance · with the people */
+ * Contents: closed form · slices · covariance · spreads · with the people */
 #include <math.h>
 
 #include "base/dense.h"
@@ -41,7 +41,7 @@ static void regress(const people_chain *c, double *precision, double *right)
   idm_cholesky_inverse(q, p->factor, omega);
   for (size_t j = 0; j < q; j++)
     for (size_t a = p->first[j]; a < p->first[j + 1]; a++) {
-      const double sd = d->coefficient_sd[j][a - p->first[j]];
+      const double sd = idm_population_coefficient_sd(d, p, j, a - p->first[j]);
       right[a] = (d->coefficient_mean[j][a - p->first[j]] - p->b[a]) / (sd * sd);
       for (size_t k = 0; k < q; k++)
         for (size_t b = p->first[k]; b < p->first[k + 1]; b++)
@@ -88,12 +88,46 @@ static void draw_coefficients(people_chain *c)
   stay(c, r);
 }
 
+/* --- slices --------------------------------------------------------------------------------- */
+
+/* A density of the population as its numbers are, up to a constant. */
+typedef double (*log_density)(people_chain *chain, const double *given);
+
+/* One number by slice sampling (Neal 2003): an interval is found by stepping out, then shrinks. */
+static void slice(people_chain *c, log_density density, const double *given, double *number,
+                  double width)
+{
+  enum { most_steps = 20, most_shrinks = 200 };
+  const double now = *number;
+  const double level = density(c, given) + log(idm_random_uniform(&c->random));
+  double low = now - width * idm_random_uniform(&c->random);
+  double high = low + width;
+  for (int i = 0; i < most_steps; i++, low -= width) {
+    *number = low;
+    if (!(density(c, given) > level)) break;
+  }
+  for (int i = 0; i < most_steps; i++, high += width) {
+    *number = high;
+    if (!(density(c, given) > level)) break;
+  }
+  for (int i = 0; i < most_shrinks; i++) {
+    *number = low + (high - low) * idm_random_uniform(&c->random);
+    if (density(c, given) > level) return;
+    if (*number < now)
+      low = *number;
+    else
+      high = *number;
+  }
+  *number = now;
+}
+
 /* --- covariance ----------------------------------------------------------------------------- */
 
 /* Log density of the covariance given the people: they enter by the scatter of their residuals. */
-static double covariance_density(const people_chain *c, population *p, const double *scatter)
+static double covariance_density(people_chain *c, const double *scatter)
 {
   const idm_design *d = c->model->design;
+  population *p = &c->now.population;
   const size_t q = d->effects;
   double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
   idm_population_build(p);
@@ -103,35 +137,6 @@ static double covariance_density(const people_chain *c, population *p, const dou
   const double density =
       idm_population_log_prior(d, p) - 0.5 * trace - (double)d->people * idm_population_log_det(p);
   return isfinite(density) ? density : -INFINITY;
-}
-
-/* One number by slice sampling (Neal 2003): an interval is found by stepping out, then shrinks. */
-static void slice(people_chain *c, population *p, const double *scatter, double *number,
-                  double width)
-{
-  enum { most_steps = 20, most_shrinks = 200 };
-  const double now = *number;
-  const double level = covariance_density(c, p, scatter) + log(idm_random_uniform(&c->random));
-  double low = now - width * idm_random_uniform(&c->random);
-  double high = low + width;
-  for (int i = 0; i < most_steps; i++, low -= width) {
-    *number = low;
-    if (!(covariance_density(c, p, scatter) > level)) break;
-  }
-  for (int i = 0; i < most_steps; i++, high += width) {
-    *number = high;
-    if (!(covariance_density(c, p, scatter) > level)) break;
-  }
-  for (int i = 0; i < most_shrinks; i++) {
-    *number = low + (high - low) * idm_random_uniform(&c->random);
-    if (covariance_density(c, p, scatter) > level) return;
-    if (*number < now)
-      low = *number;
-    else
-      high = *number;
-  }
-  *number = now;
-  idm_population_build(p);
 }
 
 static void draw_covariance(people_chain *c)
@@ -145,11 +150,63 @@ static void draw_covariance(people_chain *c)
   for (size_t i = 0; i < d->people; i++)
     for (size_t j = 0; j < q; j++)
       for (size_t k = 0; k < q; k++) scatter[j * q + k] += r[i * q + j] * r[i * q + k];
-  if (covariance_density(c, p, scatter) > -INFINITY) {
-    for (size_t j = 0; j < q; j++) slice(c, p, scatter, &p->root[j], d->sd_scale[j]);
-    for (size_t k = 0; k < p->pairs; k++) slice(c, p, scatter, &p->partial[k], 1);
+  if (covariance_density(c, scatter) > -INFINITY) {
+    for (size_t j = 0; j < q; j++)
+      slice(c, covariance_density, scatter, &p->root[j], d->sd_scale[j]);
+    for (size_t k = 0; k < p->pairs; k++) slice(c, covariance_density, scatter, &p->partial[k], 1);
   }
   idm_population_build(p);
+  stay(c, r);
+}
+
+/* --- spreads -------------------------------------------------------------------------------- */
+
+/* Log density of spreads given the pooled coefficients. */
+static double spread_density(people_chain *c, const double *given)
+{
+  (void)given;
+  const double density = idm_population_log_density(c->model->design, &c->now.population);
+  return isfinite(density) ? density : -INFINITY;
+}
+
+/* The spread of an effect given the people and what its pooled coefficients are in units of it: a
+ * normal regression of r = e - m on what one unit of it adds to each person's mean. */
+static void scale_spread(people_chain *c, size_t j, double *r)
+{
+  const idm_design *d = c->model->design;
+  population *p = &c->now.population;
+  const size_t q = d->effects, n = d->coefficients[j], first = n - d->pooled;
+  const double *b = p->b + p->first[j];
+  const double spread = p->spread[j], scale = d->spread_scale[j];
+  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], square = 0, product = 0;
+  double *unit = c->next.exact;
+  idm_cholesky_inverse(q, p->factor, omega);
+  for (size_t i = 0; i < d->people; i++) {
+    const double *w = d->regressor[j] + i * n;
+    unit[i] = 0;
+    for (size_t a = first; a < n; a++) unit[i] += w[a] * b[a] / spread;
+    square += unit[i] * unit[i];
+    for (size_t k = 0; k < q; k++) product += unit[i] * omega[j * q + k] * r[i * q + k];
+  }
+  const double precision = omega[j * q + j] * square + 1 / (scale * scale);
+  const double shift = (product - spread / (scale * scale)) / precision +
+                       idm_random_normal(&c->random) / sqrt(precision);
+  if (!isfinite(shift) || spread + shift == 0) return;
+  idm_population_respread(d, p, j, spread + shift);
+  for (size_t i = 0; i < d->people; i++) r[i * q + j] -= shift * unit[i];
+}
+
+/* Both ways (Yu and Meng 2011): given the coefficients, which is quick where groups of people tell
+ * them apart; and with the coefficients in proportion, which is quick where they do not. */
+static void draw_spreads(people_chain *c)
+{
+  const population *p = &c->now.population;
+  double *r = c->next.e;
+  residuals(c, r);
+  for (size_t j = 0; j < p->spreads; j++) {
+    slice(c, spread_density, NULL, &p->spread[j], c->model->design->spread_scale[j]);
+    scale_spread(c, j, r);
+  }
   stay(c, r);
 }
 
@@ -209,10 +266,12 @@ static double total(const people_chain *c, const double *likelihood)
 
 static size_t blocks(const people_chain *c)
 {
-  return 1 + c->now.population.effects + c->now.population.pairs;
+  const population *p = &c->now.population;
+  return 1 + p->effects + p->pairs + p->spreads;
 }
 
-/* A step of one block: all coefficients, every other time; or a root, or a partial. */
+/* A step of one block: all coefficients, every other time; or a root, a partial, or a spread, which
+ * takes its coefficients along. */
 static void step(people_chain *c, const people_state *from, people_state *to)
 {
   population *p = &to->population;
@@ -223,7 +282,12 @@ static void step(people_chain *c, const people_state *from, people_state *to)
   const size_t other = (size_t)(idm_random_uniform(&c->random) * (double)others);
   c->block = mean ? 0 : 1 + (other < others ? other : others - 1);
   const double size = exp(c->log_step[c->block]);
-  if (!mean) {
+  const size_t spreads_from = blocks(c) - p->spreads;
+  if (c->block >= spreads_from && p->spreads) {
+    const size_t j = c->block - spreads_from;
+    const double spread = p->spread[j] + size * idm_random_normal(&c->random);
+    idm_population_respread(c->model->design, p, j, spread);
+  } else if (!mean) {
     p->number[n + c->block - 1] += size * idm_random_normal(&c->random);
     idm_population_build(p);
   } else {
@@ -281,6 +345,7 @@ void idm_chain_propose(people_chain *c)
   const idm_design *d = c->model->design;
   draw_coefficients(c);
   draw_covariance(c);
+  if (c->now.population.spreads) draw_spreads(c);
   hold(c);
   c->led = idm_chain_trusts(c, &c->random);
   if (c->led)

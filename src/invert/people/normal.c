@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "invert/people/check.h"
 
 void idm_normal_frame(normal_frame *frame, const double *factor, const double *mean,
                       const double *curvature, const double *pull, double *scratch)
@@ -69,4 +70,27 @@ void idm_normal_effects(size_t effects, const double *factor, const double *mean
     for (size_t k = 0; k <= i; k++) sum += factor[i * effects + k] * z[k];
     e[i] = sum;
   }
+}
+
+void idm_normal_inform(size_t q, const double *factor, const double *curvature, double *information)
+{
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS];
+  double column[IDM_MOST_EFFECTS], scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  const double nowhere[IDM_MOST_EFFECTS] = {0}; /* T does not depend on the means */
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  idm_normal_frame(&frame, factor, nowhere, curvature, nowhere, scratch);
+  for (size_t j = 0; j < q; j++) {
+    for (size_t k = 0; k < q; k++) {
+      column[k] = 0;
+      for (size_t l = k; l < q; l++) column[k] += factor[l * q + k] * curvature[l * q + j];
+    }
+    idm_lower_solve(q, t, column);
+    memcpy(scratch + j * q, column, q * sizeof *column); /* T^-1 L' H, by columns */
+  }
+  for (size_t i = 0; i < q; i++)
+    for (size_t j = 0; j < q; j++) {
+      double sum = curvature[i * q + j];
+      for (size_t k = 0; k < q; k++) sum -= scratch[i * q + k] * scratch[j * q + k];
+      information[i * q + j] = sum;
+    }
 }

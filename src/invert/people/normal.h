@@ -28,5 +28,8 @@ void idm_normal_close(const normal_frame *frame, const double *z, double *u);
 /* e = m + L z. */
 void idm_normal_effects(size_t effects, const double *factor, const double *mean, const double *z,
                         double *e);
+/* What a person says of the population's mean: (Sigma + H^-1)^-1 = H - H L (T T')^-1 L' H. */
+void idm_normal_inform(size_t effects, const double *factor, const double *curvature,
+                       double *information);
 
 #endif

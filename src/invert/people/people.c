@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "base/dense.h"
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -40,6 +41,7 @@ void idm_design_destroy(idm_design *design)
                           (void *)design->regressor,
                           (void *)design->coefficient_mean,
                           (void *)design->coefficient_sd,
+                          design->spread_scale,
                           design->sd_scale};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_labels_destroy(&design->person);
@@ -50,9 +52,15 @@ void idm_design_destroy(idm_design *design)
 void idm_people_destroy(idm_people *people)
 {
   if (!people) return;
-  void *const arrays[] = {
-      people->coefficient_first, people->effect,        people->coefficient,   people->sd,
-      people->correlation,       people->log_posterior, people->log_likelihood};
+  void *const arrays[] = {people->coefficient_first,
+                          people->effect,
+                          people->coefficient,
+                          people->sd,
+                          people->spread,
+                          people->correlation,
+                          people->log_posterior,
+                          people->log_likelihood,
+                          people->information};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   free(people);
 }
@@ -76,11 +84,13 @@ static idm_status make_draws(const idm_design *d, const idm_fit_settings *settin
   p->effect = idm_new(idm_times(series, idm_times(q, d->people)), sizeof *p->effect);
   p->coefficient = idm_new(idm_times(series, p->coefficient_first[q]), sizeof *p->coefficient);
   p->sd = idm_new(idm_times(series, q), sizeof *p->sd);
+  p->spread = d->pooled ? idm_new(idm_times(series, q), sizeof *p->spread) : NULL;
   p->correlation = idm_new(idm_times(series, q * (q - 1) / 2), sizeof *p->correlation);
   p->log_posterior = idm_new(series, sizeof *p->log_posterior);
   p->log_likelihood = idm_new(idm_times(series, d->people), sizeof *p->log_likelihood);
-  return p->effect && p->coefficient && p->sd && p->correlation && p->log_posterior &&
-                 p->log_likelihood
+  p->information = idm_new(idm_times(d->people, q * q), sizeof *p->information);
+  return p->effect && p->coefficient && p->sd && (p->spread || !d->pooled) && p->correlation &&
+                 p->log_posterior && p->log_likelihood && p->information
              ? IDM_OK
              : idm_fail_memory(opt_error);
 }
@@ -100,6 +110,7 @@ static void keep_draw(idm_people *p, size_t chain, size_t draw, const people_cha
   }
   for (size_t a = 0; a < now->coefficients; a++) p->coefficient[a * series + at] = now->b[a];
   for (size_t j = 0; j < p->effects; j++) p->sd[j * series + at] = fabs(now->root[j]);
+  for (size_t j = 0; j < now->spreads; j++) p->spread[j * series + at] = fabs(now->spread[j]);
   for (size_t k = 0; k < now->pairs; k++) p->correlation[k * series + at] = correlation[k];
   p->log_posterior[at] = idm_chain_log_posterior(c);
 }
@@ -117,6 +128,7 @@ static void cut_draws(idm_people *p, size_t fewer)
   shorten(p->effect, n * q * p->people, p->draws, fewer);
   shorten(p->coefficient, n * p->coefficient_first[q], p->draws, fewer);
   shorten(p->sd, n * q, p->draws, fewer);
+  if (p->spread) shorten(p->spread, n * q, p->draws, fewer);
   shorten(p->correlation, n * (q * (q - 1) / 2), p->draws, fewer);
   shorten(p->log_posterior, n, p->draws, fewer);
   shorten(p->log_likelihood, n * p->people, p->draws, fewer);
@@ -203,7 +215,7 @@ static idm_status sweep(fit_people *f, idm_error *opt_error)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmppl1";
+static const char kind[] = "idmppl2";
 
 /* The first `draws` of every series of draws. */
 static void pass_draws(idm_people *p, size_t draws, idm_record *r)
@@ -215,6 +227,7 @@ static void pass_draws(idm_people *p, size_t draws, idm_record *r)
   } arrays[] = {{p->effect, n * q * p->people},
                 {p->coefficient, n * p->coefficient_first[q]},
                 {p->sd, n * q},
+                {p->spread, p->spread ? n * q : 0},
                 {p->correlation, n * (q * (q - 1) / 2)},
                 {p->log_posterior, n},
                 {p->log_likelihood, n * p->people}};
@@ -393,6 +406,7 @@ static uint64_t label_of(const idm_problem *problem, const idm_data *data, const
   uint64_t label = idm_label_request(NULL, problem, data, settings);
   label = idm_label_numbers(label, d->share, d->cells * d->effects);
   label = idm_label_numbers(label, d->sd_scale, d->effects);
+  if (d->pooled) label = idm_label_numbers(label, d->spread_scale, d->effects);
   label = idm_label_numbers(label, &d->correlation, 1);
   for (size_t j = 0; j < d->effects; j++) {
     label = idm_label_numbers(label, d->regressor[j], d->people * d->coefficients[j]);
@@ -465,6 +479,38 @@ static idm_status go_on(fit_people *f, idm_error *opt_error)
   return status;
 }
 
+/* The mean of Sigma over the draws, as its factor; false where it has none. */
+static bool mean_covariance(const idm_people *p, double *factor)
+{
+  const size_t q = p->effects, all = p->chains * p->draws;
+  for (size_t j = 0; j < q; j++)
+    for (size_t k = 0; k <= j; k++) {
+      const double *together = p->correlation + (j ? j * (j - 1) / 2 + k : 0) * all;
+      double sum = 0;
+      for (size_t i = 0; i < all; i++)
+        sum += p->sd[j * all + i] * p->sd[k * all + i] * (j == k ? 1 : together[i]);
+      factor[j * q + k] = factor[k * q + j] = sum / (double)all;
+    }
+  return idm_cholesky(q, factor);
+}
+
+/* What everybody says of the population's mean, by the mean of the chains' approximations. */
+static void inform(const fit_people *f)
+{
+  idm_people *p = f->people;
+  const size_t q = p->effects;
+  double factor[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  double curvature[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  if (!mean_covariance(p, factor)) memset(factor, 0, sizeof factor);
+  for (size_t i = 0; i < p->people; i++) {
+    memset(curvature, 0, q * q * sizeof *curvature);
+    for (size_t k = 0; k < f->chains; k++)
+      for (size_t a = 0; a < q * q; a++)
+        curvature[a] += f->chain[k].curvature[i * q * q + a] / (double)f->chains;
+    idm_normal_inform(q, factor, curvature, p->information + i * q * q);
+  }
+}
+
 static idm_status sample(fit_people *f, const idm_fit_settings *settings, idm_error *opt_error)
 {
   const long thin = settings->thin > 0 ? settings->thin : 1;
@@ -484,6 +530,7 @@ static idm_status sample(fit_people *f, const idm_fit_settings *settings, idm_er
   f->shown = -INFINITY;
   if (status == IDM_OK && draws == settings->draws) goes_on(f);
   if (status == IDM_OK && (size_t)draws < f->people->draws) cut_draws(f->people, (size_t)draws);
+  if (status == IDM_OK) inform(f);
   return status;
 }
 

@@ -11,12 +11,13 @@ static const double log_two = 0.69314718055994530942;
 idm_status idm_population_create(const idm_design *design, population *p, idm_error *opt_error)
 {
   const size_t q = design->effects;
-  *p = (population){.effects = q, .pairs = q * (q - 1) / 2};
+  *p = (population){.effects = q, .pairs = q * (q - 1) / 2, .spreads = design->pooled ? q : 0};
   p->first = idm_new(q + 1, sizeof *p->first);
   if (!p->first) return idm_fail_memory(opt_error);
   for (size_t j = 0; j < q; j++) p->first[j + 1] = p->first[j] + design->coefficients[j];
   p->coefficients = p->first[q];
-  p->number = idm_new(p->coefficients + q + p->pairs + q * q, sizeof *p->number);
+  p->numbers = p->coefficients + q + p->pairs + p->spreads + q * q;
+  p->number = idm_new(p->numbers, sizeof *p->number);
   if (!p->number) {
     idm_population_destroy(p);
     return idm_fail_memory(opt_error);
@@ -24,7 +25,8 @@ idm_status idm_population_create(const idm_design *design, population *p, idm_er
   p->b = p->number;
   p->root = p->b + p->coefficients;
   p->partial = p->root + q;
-  p->factor = p->partial + p->pairs;
+  p->spread = p->partial + p->pairs;
+  p->factor = p->spread + p->spreads;
   return IDM_OK;
 }
 
@@ -37,9 +39,7 @@ void idm_population_destroy(population *p)
 
 void idm_population_assign(population *to, const population *from)
 {
-  const size_t q = from->effects;
-  const size_t count = from->coefficients + q + from->pairs + q * q;
-  memcpy(to->number, from->number, count * sizeof *to->number);
+  memcpy(to->number, from->number, from->numbers * sizeof *to->number);
 }
 
 /* Row j of the correlation's factor: what the partial correlations leave of length 1. */
@@ -90,6 +90,24 @@ void idm_population_mean(const idm_design *design, const population *p, size_t p
   }
 }
 
+static bool is_pooled(const idm_design *design, size_t j, size_t a)
+{
+  return a + design->pooled >= design->coefficients[j];
+}
+
+double idm_population_coefficient_sd(const idm_design *design, const population *p, size_t j,
+                                     size_t a)
+{
+  return is_pooled(design, j, a) ? fabs(p->spread[j]) : design->coefficient_sd[j][a];
+}
+
+void idm_population_respread(const idm_design *design, population *p, size_t effect, double spread)
+{
+  const double ratio = spread / p->spread[effect];
+  for (size_t i = 0; i < design->pooled; i++) p->b[p->first[effect + 1] - 1 - i] *= ratio;
+  p->spread[effect] = spread;
+}
+
 /* log cosh, where cosh itself may overflow. */
 static double log_cosh(double y)
 {
@@ -108,12 +126,13 @@ double idm_population_log_prior(const idm_design *design, const population *p)
   double sum = 0;
   for (size_t j = 0; j < p->effects; j++) {
     for (size_t a = 0; a < design->coefficients[j]; a++) {
-      const double t =
-          (p->b[p->first[j] + a] - design->coefficient_mean[j][a]) / design->coefficient_sd[j][a];
+      const double t = (p->b[p->first[j] + a] - design->coefficient_mean[j][a]) /
+                       idm_population_coefficient_sd(design, p, j, a);
       sum -= 0.5 * t * t;
     }
     const double t = p->root[j] / design->sd_scale[j];
-    sum -= 0.5 * t * t;
+    const double s = p->spreads ? p->spread[j] / design->spread_scale[j] : 0;
+    sum -= 0.5 * t * t + 0.5 * s * s;
     /* (1 - p^2)^(shape - 1), and 1 - p^2 for tanh; 1 - tanh^2 = 1 / cosh^2. */
     for (size_t k = 0; k < j; k++)
       sum -= 2 * beta_shape(design, k) * log_cosh(p->partial[j * (j - 1) / 2 + k]);
@@ -135,17 +154,24 @@ static double lkj_log_mass(const idm_design *design)
   return sum;
 }
 
+/* log density of a half-normal of some scale at |x|. */
+static double half_normal(double x, double scale)
+{
+  const double t = x / scale;
+  return log_two - 0.5 * t * t - log(scale) - 0.5 * log_two_pi;
+}
+
 double idm_population_log_density(const idm_design *design, const population *p)
 {
   double sum = 0;
   for (size_t j = 0; j < p->effects; j++) {
     for (size_t a = 0; a < design->coefficients[j]; a++) {
-      const double sd = design->coefficient_sd[j][a];
+      const double sd = idm_population_coefficient_sd(design, p, j, a);
       const double t = (p->b[p->first[j] + a] - design->coefficient_mean[j][a]) / sd;
       sum -= 0.5 * t * t + log(sd) + 0.5 * log_two_pi;
     }
-    const double t = p->root[j] / design->sd_scale[j];
-    sum -= 0.5 * t * t + log(design->sd_scale[j]) + 0.5 * log_two_pi - log_two;
+    sum += half_normal(p->root[j], design->sd_scale[j]);
+    if (p->spreads) sum += half_normal(p->spread[j], design->spread_scale[j]);
     /* det C is the product of 1 - p^2. */
     for (size_t k = 0; k < j; k++)
       sum -= 2 * (design->correlation - 1) * log_cosh(p->partial[j * (j - 1) / 2 + k]);

@@ -11,11 +11,14 @@ typedef struct population {
   size_t coefficients; /* over all effects */
   size_t effects;
   size_t pairs;
+  size_t spreads;  /* effects that have pooled coefficients: all, or none */
   size_t *first;   /* [effects + 1]: of each effect's coefficients */
-  double *number;  /* coefficients, roots, partials; then the factor */
+  size_t numbers;  /* of them all: */
+  double *number;  /* coefficients, roots, partials, spreads; then the factor */
   double *b;       /* [coefficients]; these point into `number` */
   double *root;    /* [effects] */
   double *partial; /* [pair]: of j > k at j (j - 1) / 2 + k */
+  double *spread;  /* [spreads]: |spread| is the sd of an effect's pooled coefficients */
   double *factor;  /* [effects][effects]: lower triangular L, Sigma = L L' */
 } population;
 
@@ -32,9 +35,15 @@ void idm_population_correlations(const population *p, double *correlation);
 /* W_i b: [effects]. */
 void idm_population_mean(const idm_design *design, const population *p, size_t person,
                          double *mean);
-/* log prior density of (b, root, partial) up to a constant. */
+/* The sd of coefficient a of effect j: of its prior or, where it is pooled, |spread|. */
+double idm_population_coefficient_sd(const idm_design *design, const population *p, size_t j,
+                                     size_t a);
+/* Move the spread of an effect to another, and its pooled coefficients in proportion. */
+void idm_population_respread(const idm_design *design, population *p, size_t effect, double spread);
+/* log prior density of (b, root, partial, spread) up to a constant, pooled coefficients taken over
+ * their spread. */
 double idm_population_log_prior(const idm_design *design, const population *p);
-/* log prior density of (coefficients, sds, correlation matrix), normalised. */
+/* log prior density of (coefficients, spreads, sds, correlation matrix), normalised. */
 double idm_population_log_density(const idm_design *design, const population *p);
 
 #endif

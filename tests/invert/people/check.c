@@ -121,6 +121,27 @@ static void numbers_that_are_none_are_refused(void **state)
   f->design->sd_scale[0] = 1;
 }
 
+static void pooled_coefficients_are_checked(void **state)
+{
+  fixture *f = *state;
+  double scale[] = {1, 1};
+  f->design->pooled = 1;
+  refused(f, IDM_USAGE, "parts missing");
+  f->design->spread_scale = scale;
+  check(idm_design_check(f->design, f->problem, f->data, 2, &support_error));
+  f->design->pooled = 3;
+  refused(f, IDM_USAGE, "parts missing");
+  f->design->pooled = 1;
+  scale[1] = 0;
+  refused(f, IDM_INPUT, "the spread of the pooled coefficients of 'effect2'");
+  scale[1] = 1;
+  f->design->coefficient_mean[1][1] = 0.5;
+  refused(f, IDM_INPUT, "coefficient 2 of 'effect2' is pooled and has a prior mean of 0.5");
+  f->design->coefficient_mean[1][1] = 0;
+  f->design->spread_scale = NULL;
+  f->design->pooled = 0;
+}
+
 /* Who remembers across trajectories cannot be two people; who does not, can. */
 static void learners_stay_in_one_cell(void **state)
 {
@@ -143,6 +164,7 @@ int main(void)
                                      cmocka_unit_test(other_problems_are_refused),
                                      cmocka_unit_test(cells_that_do_not_fit_are_refused),
                                      cmocka_unit_test(numbers_that_are_none_are_refused),
+                                     cmocka_unit_test(pooled_coefficients_are_checked),
                                      cmocka_unit_test(learners_stay_in_one_cell)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

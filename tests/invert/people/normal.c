@@ -2,7 +2,9 @@
 #include "invert/people/normal.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/dense.h"
 #include "support.h"
 
 enum { q = 3 };
@@ -106,11 +108,35 @@ static void what_overflows_is_not_centred(void **state)
   for (size_t i = 0; i < q; i++) assert_near(z[i], u[i], 0);
 }
 
+/* (Sigma + H^-1)^-1 is the inverse of Sigma + H^-1. */
+static void information_is_that_of_the_sum(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 3, 2);
+  double factor[q * q], mean[q], half[q * q], inverse[q * q], information[q * q];
+  draw(&random, 0.7, factor, mean);
+  memcpy(half, curvature, sizeof half);
+  assert_true(idm_cholesky(q, half));
+  idm_cholesky_inverse(q, half, inverse);
+  idm_normal_inform(q, factor, curvature, information);
+  for (size_t i = 0; i < q; i++)
+    for (size_t j = 0; j < q; j++)
+      for (size_t k = 0; k < q; k++) inverse[i * q + j] += factor[i * q + k] * factor[j * q + k];
+  for (size_t i = 0; i < q; i++)
+    for (size_t j = 0; j < q; j++) {
+      double sum = 0;
+      for (size_t k = 0; k < q; k++) sum += inverse[i * q + k] * information[k * q + j];
+      assert_near(sum, i == j, 1e-12);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(u_and_z_go_back_and_forth),
                                      cmocka_unit_test(normal_likelihoods_make_u_independent),
                                      cmocka_unit_test(each_is_as_centred_as_its_data),
-                                     cmocka_unit_test(what_overflows_is_not_centred)};
+                                     cmocka_unit_test(what_overflows_is_not_centred),
+                                     cmocka_unit_test(information_is_that_of_the_sum)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/dense.h"
+#include "base/memory.h"
 #include "invert/people/people_support.h"
 
 static const double log_two_pi = 1.8378770664093454836;
@@ -108,6 +110,38 @@ static void density_is_the_textbooks(void **state)
   free_four(&f);
 }
 
+/* A pooled coefficient is normal(0, spread), and its density over the spread does not change where
+ * both move in proportion. */
+static void pooled_coefficients_go_with_their_spread(void **state)
+{
+  (void)state;
+  four f = make_four();
+  idm_design *d = f.design;
+  const double plain = idm_population_log_density(d, &f.p);
+  double b[8], wanted = plain;
+  memcpy(b, f.p.b, sizeof b);
+  population p;
+  d->pooled = 1;
+  d->spread_scale = idm_new(4, sizeof *d->spread_scale);
+  check(idm_population_create(d, &p, &support_error));
+  memcpy(p.number, f.p.number, (8 + 4 + 6) * sizeof(double));
+  for (size_t j = 0; j < 4; j++) {
+    const double sd = d->coefficient_sd[j][1], spread = p.spread[j] = -0.4 - (double)j;
+    const double scale = d->spread_scale[j] = 1 + (double)j;
+    wanted += 0.5 * b[2 * j + 1] * b[2 * j + 1] * (1 / (sd * sd) - 1 / (spread * spread)) +
+              log(sd / -spread);
+    wanted += log(2) - 0.5 * spread * spread / (scale * scale) - log(scale) - 0.5 * log_two_pi;
+  }
+  idm_population_build(&p);
+  assert_near(idm_population_log_density(d, &p), wanted, 1e-12);
+  const double before = idm_population_log_prior(d, &p);
+  idm_population_respread(d, &p, 1, 0.7);
+  assert_near(p.b[3], b[3] * 0.7 / -1.4, 1e-15);
+  assert_near(idm_population_log_prior(d, &p) - before, 0.5 * (1.4 * 1.4 - 0.7 * 0.7) / 4, 1e-12);
+  idm_population_destroy(&p);
+  free_four(&f);
+}
+
 /* The prior of partial correlations is the density of the matrix times the Jacobian of what makes
  * it, by differences. */
 static void coordinates_carry_their_jacobian(void **state)
@@ -148,6 +182,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(factor_is_of_sds_and_correlations),
                                      cmocka_unit_test(density_is_the_textbooks),
+                                     cmocka_unit_test(pooled_coefficients_go_with_their_spread),
                                      cmocka_unit_test(coordinates_carry_their_jacobian)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,11 @@
 /* Log-likelihoods stand this close, so that straight lines between them do. */
 enum { points = 3001, nodes = 81, means = 121, sds = 160, cells = 400 };
 
-typedef struct tabulated {
-  double low;
-  double step;
-  double *value; /* [person][point] */
-} tabulated;
-
-static void tabulate(const idm_problem *problem, const idm_data *data, tabulated *t)
+void reference_tabulate(const idm_problem *problem, const idm_data *data, double low, double high,
+                        reference_table *t)
 {
+  t->low = low;
+  t->step = (high - low) / (points - 1);
   const size_t people = data->agent_name.count;
   idm_parameters *parameters;
   idm_theta *theta;
@@ -46,7 +43,7 @@ static void tabulate(const idm_problem *problem, const idm_data *data, tabulated
   free(agents);
 }
 
-static double at(const tabulated *t, size_t person, double x)
+static double at(const reference_table *t, size_t person, double x)
 {
   const double place = fmin(fmax((x - t->low) / t->step, 0), points - 1.000001);
   const size_t k = (size_t)place;
@@ -61,8 +58,7 @@ static double node(size_t j)
   return -8 + 16 * (double)j / (nodes - 1);
 }
 
-/* log of the integral of a person's likelihood over the population. */
-static double log_marginal(const tabulated *t, size_t person, double mean, double sd)
+double reference_marginal(const reference_table *t, size_t person, double mean, double sd)
 {
   double term[nodes];
   double most = -INFINITY;
@@ -75,7 +71,7 @@ static double log_marginal(const tabulated *t, size_t person, double mean, doubl
   return most + log(sum);
 }
 
-static reference_law law_of(double low, double high, size_t count)
+reference_law reference_law_of(double low, double high, size_t count)
 {
   return (reference_law){.low = low,
                          .step = (high - low) / (double)(count - 1),
@@ -83,12 +79,12 @@ static reference_law law_of(double low, double high, size_t count)
                          .mass = idm_new(count, sizeof(double))};
 }
 
-static double place_of(const reference_law *law, size_t i)
+double reference_place(const reference_law *law, size_t i)
 {
   return law->low + (double)i * law->step;
 }
 
-static void normalise(reference_law *law)
+void reference_normalise(reference_law *law)
 {
   double sum = 0;
   for (size_t i = 0; i < law->count; i++) sum += law->mass[i];
@@ -96,12 +92,12 @@ static void normalise(reference_law *law)
 }
 
 /* The first person's number given mean and sd, spread over its grid. */
-static void add_person(const tabulated *t, double mean, double sd, double weight,
+static void add_person(const reference_table *t, double mean, double sd, double weight,
                        reference_law *person)
 {
   double term[nodes];
   double sum = 0;
-  const double most = log_marginal(t, 0, mean, sd);
+  const double most = reference_marginal(t, 0, mean, sd);
   for (size_t j = 0; j < nodes; j++)
     sum += term[j] = exp(at(t, 0, mean + sd * node(j)) - 0.5 * node(j) * node(j) - most);
   for (size_t j = 0; j < nodes; j++) {
@@ -118,19 +114,19 @@ void reference_make(const idm_problem *problem, const idm_data *data, const idm_
 {
   const double m0 = design->coefficient_mean[0][0], s0 = design->coefficient_sd[0][0];
   const double scale = design->sd_scale[0];
-  tabulated t = {.low = m0 - 6 * s0, .step = 12 * s0 / (points - 1)};
-  tabulate(problem, data, &t);
-  r->mean = law_of(m0 - 2.5 * s0, m0 + 2.5 * s0, means);
+  reference_table t;
+  reference_tabulate(problem, data, m0 - 6 * s0, m0 + 6 * s0, &t);
+  r->mean = reference_law_of(m0 - 2.5 * s0, m0 + 2.5 * s0, means);
   const double half = scale * 4 / sds / 2; /* midpoints: the density does not vanish at 0 */
-  r->sd = law_of(half, scale * 4 - half, sds);
-  r->person = law_of(m0 - 4 * s0, m0 + 4 * s0, cells);
+  r->sd = reference_law_of(half, scale * 4 - half, sds);
+  r->person = reference_law_of(m0 - 4 * s0, m0 + 4 * s0, cells);
   double *joint = idm_new(means * sds, sizeof *joint);
   double most = -INFINITY;
   for (size_t a = 0; a < means; a++)
     for (size_t b = 0; b < sds; b++) {
-      const double mean = place_of(&r->mean, a), sd = place_of(&r->sd, b);
+      const double mean = reference_place(&r->mean, a), sd = reference_place(&r->sd, b);
       double sum = -0.5 * pow((mean - m0) / s0, 2) - 0.5 * pow(sd / scale, 2);
-      for (size_t i = 0; i < design->people; i++) sum += log_marginal(&t, i, mean, sd);
+      for (size_t i = 0; i < design->people; i++) sum += reference_marginal(&t, i, mean, sd);
       joint[a * sds + b] = sum;
       most = fmax(most, sum);
     }
@@ -140,11 +136,12 @@ void reference_make(const idm_problem *problem, const idm_data *data, const idm_
       r->mean.mass[a] += weight;
       r->sd.mass[b] += weight;
       if (weight > 1e-12)
-        add_person(&t, place_of(&r->mean, a), place_of(&r->sd, b), weight, &r->person);
+        add_person(&t, reference_place(&r->mean, a), reference_place(&r->sd, b), weight,
+                   &r->person);
     }
-  normalise(&r->mean);
-  normalise(&r->sd);
-  normalise(&r->person);
+  reference_normalise(&r->mean);
+  reference_normalise(&r->sd);
+  reference_normalise(&r->person);
   free(joint);
   free(t.value);
 }
@@ -159,7 +156,7 @@ void reference_free(reference *r)
 double reference_mean(const reference_law *law)
 {
   double sum = 0;
-  for (size_t i = 0; i < law->count; i++) sum += law->mass[i] * place_of(law, i);
+  for (size_t i = 0; i < law->count; i++) sum += law->mass[i] * reference_place(law, i);
   return sum;
 }
 
@@ -167,7 +164,8 @@ double reference_sd(const reference_law *law)
 {
   const double mean = reference_mean(law);
   double sum = 0;
-  for (size_t i = 0; i < law->count; i++) sum += law->mass[i] * pow(place_of(law, i) - mean, 2);
+  for (size_t i = 0; i < law->count; i++)
+    sum += law->mass[i] * pow(reference_place(law, i) - mean, 2);
   return sqrt(sum);
 }
 
@@ -176,7 +174,7 @@ double reference_below(const reference_law *law, double x)
 {
   double sum = 0;
   for (size_t i = 0; i < law->count; i++) {
-    const double share = (x - place_of(law, i)) / law->step + 0.5;
+    const double share = (x - reference_place(law, i)) / law->step + 0.5;
     sum += law->mass[i] * fmin(fmax(share, 0), 1);
   }
   return sum;

@@ -5,6 +5,18 @@
 
 #include "support.h"
 
+/* Log-likelihoods of agents with one free number, by its coordinate. */
+typedef struct reference_table {
+  double low;
+  double step;
+  double *value; /* [person][point], owned */
+} reference_table;
+
+void reference_tabulate(const idm_problem *problem, const idm_data *data, double low, double high,
+                        reference_table *table);
+/* log of the integral of a person's likelihood over a normal population, up to a constant. */
+double reference_marginal(const reference_table *table, size_t person, double mean, double sd);
+
 /* A quantity by its distribution function on an even grid. */
 typedef struct reference_law {
   double low;
@@ -12,6 +24,12 @@ typedef struct reference_law {
   size_t count;
   double *mass; /* [count]: at low + i step */
 } reference_law;
+
+/* Of no mass yet, from low to high. */
+reference_law reference_law_of(double low, double high, size_t count);
+double reference_place(const reference_law *law, size_t i);
+/* Make its mass 1. */
+void reference_normalise(reference_law *law);
 
 typedef struct reference {
   reference_law mean;   /* of the population */
