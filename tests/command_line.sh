@@ -1146,7 +1146,21 @@ test_audit() {
     fails 3 'is an audit' score box/audit groups.csv
     fails 3 'no run' audit example:diag groups.csv --by site --dynamics box/nothing $few -o box/other
     rm -r box/audit box/again
-    fails 2 'gives every agent one' audit example:diag groups.csv --by site --people $few -o box/audit
+    awk -F, -v OFS=, 'NR > 1 { $1 = "p" $2 % 6 } { print }' groups.csv >nested.csv
+    succeeds audit example:diag nested.csv --by site --people $few --json -o box/people
+    json 'j["people"] and j["groups"]["a"]["agents"] == 2 and j["population"]["log_alpha"]["within"]["mean"] > 0'
+    cp out before
+    succeeds audit box/people/config.yaml --json -o box/again
+    holds "config.yaml nests agents again" \
+      python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
+    succeeds audit example:diag nested.csv --by site --people --pool none $few --json -o box/people --overwrite
+    json 'j["groups"]["b"]["within"]["log_alpha"]["mean"] > 0 and "population" not in j'
+    succeeds summary box/people
+    holds "run.nc has the sd of agents" grep -q 'within.b' out
+    rm -r box/people box/again
+    fails 3 'has trajectories in' audit example:diag groups.csv --by site --people $few -o box/audit
+    fails 2 'expected --pool none or holm' audit example:diag nested.csv --by site --people --dynamics group $few \
+      -o box/audit
     fails 2 'which groups?' audit example:diag groups.csv $few -o box/audit
     fails 2 'exclude each other' audit example:diag groups.csv --by site --group 'AGE>75' $few -o box/audit
     fails 3 'sitt' audit example:diag groups.csv --by sitt $few -o box/audit

@@ -55,6 +55,8 @@ typedef struct idm_audit_settings {
   idm_pool pool;
   idm_audit_dynamics dynamics;
   size_t cuts; /* draws of dynamics by group, each of which is audited; 1: their mode alone */
+  bool people; /* agents have numbers of their own, normal around those of their group; else a group
+                  shares one vector of them */
 } idm_audit_settings;
 IDM_API void idm_audit_settings_default(idm_audit_settings *settings);
 
@@ -92,8 +94,8 @@ typedef struct idm_audit_group {
   size_t trajectories;
   size_t agents;
   uint64_t decisions;
-  double log_likelihood; /* of the decisions, at the best draw of each of its cells; NaN where that
-                            cannot be looked at */
+  double log_likelihood; /* of the decisions, at the best draw of each of its cells; of agents who
+                            are nested, the mean over draws; NaN where it cannot be looked at */
   double uniform;        /* and of whoever takes every open action alike */
   double rates;          /* and of whoever knows the actions' own rates and nothing else */
   idm_audit_verdict verdict;
@@ -103,6 +105,8 @@ typedef struct idm_audit_group {
   idm_notes misfits;        /* what the model does not explain, as in a fit */
   idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
   idm_audit_number *number; /* [coordinate] */
+  idm_audit_number *within; /* [coordinate]: sd of its agents; NULL where they are not nested, or
+                               groups are pooled: see the audit's */
 } idm_audit_group;
 
 typedef struct idm_audit_contrast {
@@ -120,6 +124,7 @@ typedef struct idm_audit_contrast {
 } idm_audit_contrast;
 
 typedef struct idm_audit {
+  bool people; /* agents are nested in groups */
   idm_pool pool;
   idm_audit_dynamics dynamics;
   size_t chains; /* of all cuts, as many each, one after another */
@@ -137,10 +142,12 @@ typedef struct idm_audit {
   idm_audit_contrast *contrast;
   idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
   idm_audit_number *sd;
-  bool refitted;      /* prior sensitivity by fits, as weights would not do */
-  bool trusted;       /* no group failed, and nothing else did */
-  idm_notes failures; /* of the population, and of what all rests on */
-  idm_notes remarks;  /* what to know */
+  idm_audit_number *within; /* [coordinate]: sd of agents around their group's value, the same in
+                               all that are pooled; else NULL */
+  bool refitted;            /* prior sensitivity by fits, as weights would not do */
+  bool trusted;             /* no group failed, and nothing else did */
+  idm_notes failures;       /* of the population, and of what all rests on */
+  idm_notes remarks;        /* what to know */
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
@@ -150,7 +157,8 @@ IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
 /* Infer the free numbers of every group: in the problem's dynamics, or in each of some draws of
  * others, which are pooled; with dynamics by group, both ways. The problem is bound to the data.
  * The same at any thread count. IDM_UNTRUSTED where the watch stops it. IDM_INPUT where a free
- * number has a prior that is not normal. */
+ * number has a prior that is not normal; with `people`, where an agent is in several groups, or is
+ * all of one that is not pooled; IDM_USAGE for people who are pooled in dynamics by group. */
 IDM_API idm_status idm_audit_run(const idm_problem *problem, const idm_data *data,
                                  const idm_groups *groups, const idm_audit_settings *settings,
                                  const idm_cuts *opt_cut, const idm_fit_watch *opt_watch,
@@ -158,8 +166,7 @@ IDM_API idm_status idm_audit_run(const idm_problem *problem, const idm_data *dat
 
 /* The same as a posterior, to be written, read and diagnosed as any other: `log_alpha` along
  * groups, `log_alpha_contrast` along contrasts, `log_alpha_mean` and `log_alpha_sd` where groups
- * are pooled.
- */
+ * are pooled, `log_alpha_within` where agents are nested, along groups that are not. */
 IDM_API idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_posterior,
                                        idm_error *opt_error);
 

@@ -16,6 +16,7 @@ typedef struct idm_audit_request {
   char group[4000];    /* predicates, one a line */
   idm_pool pool;
   idm_audit_dynamics dynamics;
+  bool people;
 } idm_audit_request;
 
 IDM_API void idm_audit_request_default(idm_audit_request *request);

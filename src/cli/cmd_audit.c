@@ -43,6 +43,7 @@ static idm_status take_groups(cli_call *call, idm_audit_request *r)
     status = idm_key_set_text(idm_key_find(idm_audit_keys(), "by"), r, by, &call->error);
   for (size_t i = 0; i < groups && status == IDM_OK; i++)
     status = idm_texts_add(r->group, sizeof r->group, group[i], &call->error);
+  if (cli_given(call, "people")) r->people = true;
   if (pool && status == IDM_OK)
     status = idm_key_set_text(idm_key_find(idm_audit_keys(), "pool"), r, pool, &call->error);
   if (status == IDM_OK) status = take_dynamics(call, r);
@@ -105,16 +106,17 @@ static void print_groups(const idm_audit *a, size_t j, int width)
 {
   char spoken[128];
   cli_print_left(stdout, width, idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
-  printf(" %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", "cases", "decisions", "mean", "sd",
-         "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
+  printf(" %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", a->people ? "agents" : "cases",
+         "decisions", "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
   for (size_t i = 0; i < a->groups; i++) {
     const idm_audit_group *g = &a->group[i];
     const idm_audit_number *n = &g->number[j];
     cli_print_cut(stdout, width, g->name);
-    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n", g->trajectories,
-           (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd, n->diagnosis.q05,
-           n->diagnosis.q95, n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction,
-           n->prior_shift, idm_audit_verdict_word(g->verdict));
+    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n",
+           a->people ? g->agents : g->trajectories, (unsigned long long)g->decisions,
+           n->diagnosis.mean, n->diagnosis.sd, n->diagnosis.q05, n->diagnosis.q95,
+           n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction, n->prior_shift,
+           idm_audit_verdict_word(g->verdict));
   }
 }
 
@@ -141,12 +143,26 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
   printf("\n");
 }
 
+/* How agents vary around their group, in one line, or one a group. */
+static void print_within(const idm_audit *a, size_t j)
+{
+  if (a->within)
+    printf("agents differ within groups: sd %.3g [%.3g, %.3g]\n\n", a->within[j].diagnosis.mean,
+           a->within[j].low, a->within[j].high);
+  for (size_t i = 0; i < a->groups && a->group[i].within; i++) {
+    const idm_audit_number *n = &a->group[i].within[j];
+    printf("agents differ within %s: sd %.3g [%.3g, %.3g]\n%s", a->group[i].name, n->diagnosis.mean,
+           n->low, n->high, i + 1 < a->groups ? "" : "\n");
+  }
+}
+
 static void print_table(const idm_audit *a)
 {
   const int width = name_width(a);
   for (size_t j = 0; j < a->coordinate.count; j++) {
     print_groups(a, j, width);
     print_contrasts(a, j, width);
+    print_within(a, j);
   }
   for (size_t i = 0; i < a->sides; i++)
     for (size_t k = 0; k < a->group[i].reasons.count; k++)
@@ -205,10 +221,6 @@ static idm_status run(cli_call *call)
   cli_progress progress;
   cli_progress_begin(&progress, "interrupted");
   if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the audit go? %s", usage);
-  if (cli_given(call, "people"))
-    return idm_fail(&call->error, IDM_USAGE,
-                    "a group shares one number here; `idm fit --by agent --model \"beta ~ GROUP\"` "
-                    "gives every agent one, with groups as regressors");
   idm_audit_request *request = malloc(sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
   idm_status status = make_request(call, &problem, request);
@@ -245,7 +257,8 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,
-     .help = "agents within groups: says how `idm fit --by` does it"},
+     .help =
+         "nest agents in groups: each has numbers of its own, normal around those of its group"},
     CLI_FREE_OPTION("what to infer instead of the file's `free`"),
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("draws"),

@@ -300,7 +300,8 @@ static void judge_alike(const trial *t)
       "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
       "number of parameters of %.3g, where %.3g is expected of agents who are alike "
       "(p <= %.2g)%s. Errors of the pooled answer are too small, and it may be nobody's; "
-      "fit each agent by itself, or groups that are alike",
+      "give each agent numbers of its own (idm fit --by agent, idm audit --people), or take those "
+      "together who are alike",
       agents, shared, tested->statistic, tested->expected, tested->p, difference);
 }
 

@@ -77,6 +77,7 @@ void idm_audit_destroy(idm_audit *a)
     idm_notes_clear(&a->group[i].misfits);
     idm_notes_clear(&a->group[i].reasons);
     destroy_numbers(a->group[i].number, d);
+    destroy_numbers(a->group[i].within, d);
   }
   for (size_t i = 0; a->contrast && i < a->contrasts; i++) {
     free(a->contrast[i].group);
@@ -86,6 +87,7 @@ void idm_audit_destroy(idm_audit *a)
   }
   destroy_numbers(a->mean, d);
   destroy_numbers(a->sd, d);
+  destroy_numbers(a->within, d);
   free(a->group);
   free(a->contrast);
   idm_notes_clear(&a->failures);
@@ -187,8 +189,11 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
     idm_audit_group *group = &a->group[i];
     group->name = name_side(g, i);
     group->number = make_numbers(a);
-    status = group->name && group->number ? count_people(data, g, i, group, opt_error)
-                                          : idm_fail_memory(opt_error);
+    const bool spread = a->people && !plan->model.pooled;
+    if (spread) group->within = make_numbers(a);
+    status = group->name && group->number && (group->within || !spread)
+                 ? count_people(data, g, i, group, opt_error)
+                 : idm_fail_memory(opt_error);
   }
   for (size_t i = 0; i < a->contrasts && status == IDM_OK; i++) {
     idm_audit_contrast *contrast = &a->contrast[i];
@@ -211,6 +216,7 @@ static idm_status create(const idm_problem *problem, const idm_data *data, const
   idm_parameters *parameters = NULL;
   idm_audit *a = *ret_audit = idm_new(1, sizeof *a);
   if (!a) return idm_fail_memory(opt_error);
+  a->people = asked->people;
   a->pool = asked->pool;
   a->dynamics = asked->dynamics;
   a->cuts = cuts;
@@ -231,7 +237,8 @@ static idm_status create(const idm_problem *problem, const idm_data *data, const
   if (plan->model.pooled) {
     a->mean = make_numbers(a);
     a->sd = make_numbers(a);
-    if (!a->mean || !a->sd) return idm_fail_memory(opt_error);
+    if (a->people) a->within = make_numbers(a);
+    if (!a->mean || !a->sd || (a->people && !a->within)) return idm_fail_memory(opt_error);
   }
   if (!a->group || !a->contrast) return idm_fail_memory(opt_error);
   return fill_names(data, g, plan, a, opt_error);
@@ -301,7 +308,9 @@ static void open_cell(void *context, size_t cell)
   }
   idm_audit_cell_shut(&m->cell[cell]);
   idm_status status = move_cell(o, cell, error);
-  if (status == IDM_OK)
+  if (status == IDM_OK && m->wards)
+    status = idm_audit_cell_glance(&m->cell[cell], m->settings, m->mean, m->sd, error);
+  else if (status == IDM_OK)
     status = idm_audit_cell_open(&m->cell[cell], m->settings, m->mean, m->sd, &o->stop, error);
   o->status[cell] = status;
 }
@@ -342,6 +351,7 @@ static uint64_t key_of(const idm_problem *problem, const idm_data *data, const i
   const char *const words[] = {idm_audit_pool_words[settings->pool],
                                idm_audit_dynamics_words[settings->dynamics]};
   for (size_t i = 0; i < 2; i++) key = idm_checksum(key, words[i], strlen(words[i]) + 1);
+  key = idm_checksum(key, settings->people ? "p" : "g", 1);
   for (size_t i = 0; i < g->name.count; i++)
     key = idm_checksum(key, g->name.name[i], strlen(g->name.name[i]) + 1);
   return idm_checksum(key, (const char *)g->member, g->name.count * g->trajectories);
@@ -354,19 +364,25 @@ static idm_status check(const idm_data *data, const idm_groups *g,
     return idm_fail(opt_error, IDM_USAGE, "there is no such way of pooling");
   if (settings->dynamics == IDM_AUDIT_BY_GROUP && !settings->cuts)
     return idm_fail(opt_error, IDM_USAGE, "no draw of the dynamics of groups is asked for");
+  if (settings->people && settings->pool == IDM_POOL_PARTIAL &&
+      settings->dynamics == IDM_AUDIT_BY_GROUP)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "agents of groups that are pooled are seen in one set of dynamics; expected "
+                    "--pool none or holm with --people --dynamics group");
   if (g->trajectories != data->trajectories || !g->name.count)
     return idm_fail(opt_error, IDM_USAGE, "the groups are of another log");
   return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
 }
 
 /* By grids, where what they miss is little; else by finer ones; else every draw is looked at
- * exactly. */
+ * exactly, as those of agents always are. */
 static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch,
                        audit_draws *draws, idm_error *opt_error)
 {
   double error = 0;
   idm_status status = IDM_OK;
   m->exact = false;
+  if (m->wards) return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
   for (int fine = 0; fine < 2; fine++) {
     if (fine) status = open_cells(m, NULL, 0, watch, opt_error);
     if (status == IDM_OK) status = idm_audit_sample(m, 1, stream, watch, draws, opt_error);
@@ -421,8 +437,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   audit_scales *scales = NULL;
   const bool several = w->count > 1;
   const double part = (watch->to - watch->from) / (double)(w->count + several);
-  idm_status status =
-      idm_audit_plan(problem, data, groups, settings->pool, &settings->fit, &plan, opt_error);
+  idm_status status = idm_audit_plan(problem, data, groups, settings, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
@@ -505,6 +520,20 @@ static void remark_cuts(idm_audit *a)
                       : "");
 }
 
+/* What agents within groups leave open. */
+static void remark_people(idm_audit *a)
+{
+  for (size_t g = 0; g + 1 < a->groups; g++)
+    if (a->group[g].agents == 1)
+      idm_notes_add(&a->remarks,
+                    "'%s' is one agent: how far its value may lie from that agent's comes from how "
+                    "agents of the other groups vary",
+                    a->group[g].name);
+  idm_notes_add(&a->remarks,
+                "unchecked for agents within groups: whether they vary normally, and predictive "
+                "summaries of their decisions; `idm fit --each agent` looks at the latter");
+}
+
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
                          const idm_audit_settings *settings, const idm_cuts *opt_cut,
                          const idm_fit_watch *opt_watch, idm_audit **ret_audit,
@@ -528,6 +557,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
                       opt_error);
   if (status == IDM_OK && by_group) compare_ways(*ret_audit, pooled);
   if (status == IDM_OK) remark_cuts(*ret_audit);
+  if (status == IDM_OK && settings->people) remark_people(*ret_audit);
   idm_audit_destroy(pooled);
   if (status != IDM_OK) {
     idm_audit_destroy(*ret_audit);

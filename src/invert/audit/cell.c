@@ -27,6 +27,7 @@ void idm_audit_cell_close(audit_cell *cell)
   idm_fork_destroy(cell->moved);
   idm_dynamics_draws_clear(&cell->own);
   idm_data_destroy(cell->data);
+  free(cell->from);
   *cell = (audit_cell){0};
 }
 
@@ -156,6 +157,29 @@ static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_er
   return status;
 }
 
+/* Room for what is found of a cell whose fit is open. */
+static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_error)
+{
+  const size_t d = cell->f.parameters->dimension;
+  cell->precision = idm_new(d * d, sizeof *cell->precision);
+  cell->pull = idm_new(d, sizeof *cell->pull);
+  cell->told = idm_new(d * d, sizeof *cell->told);
+  cell->start = idm_new(chains * d, sizeof *cell->start);
+  cell->place = idm_new(d, sizeof *cell->place);
+  return cell->precision && cell->pull && cell->told && cell->start && cell->place
+             ? IDM_OK
+             : idm_fail_memory(opt_error);
+}
+
+idm_status idm_audit_cell_glance(audit_cell *cell, const idm_fit_settings *settings,
+                                 const double *mean, const double *sd, idm_error *opt_error)
+{
+  idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
+                                   settings, 1, opt_error);
+  if (status == IDM_OK) status = make_room(cell, 1, opt_error);
+  return status == IDM_OK ? look_elsewhere(cell, mean, sd, opt_error) : status;
+}
+
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error)
@@ -165,13 +189,7 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
                                    settings, settings->chains, opt_error);
   if (status != IDM_OK) return status;
   const size_t d = cell->f.parameters->dimension;
-  cell->precision = idm_new(d * d, sizeof *cell->precision);
-  cell->pull = idm_new(d, sizeof *cell->pull);
-  cell->told = idm_new(d * d, sizeof *cell->told);
-  cell->start = idm_new(settings->chains * d, sizeof *cell->start);
-  cell->place = idm_new(d, sizeof *cell->place);
-  if (!cell->precision || !cell->pull || !cell->told || !cell->start || !cell->place)
-    status = idm_fail_memory(opt_error);
+  status = make_room(cell, settings->chains, opt_error);
   if (status == IDM_OK) status = idm_start_create(d, &found, opt_error);
   if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);

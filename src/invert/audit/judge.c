@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "idm/pareto.h"
 #include "invert/audit/inspect.h"
+#include "invert/audit/nest.h"
 #include "invert/between.h"
 
 /* As in the verdict of a fit. */
@@ -74,14 +75,28 @@ static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error 
     status = summarise_line(plan, &plan->group[g], a, a->group[g].number, opt_error);
   for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
     status = summarise_line(plan, &plan->contrast[c], a, a->contrast[c].number, opt_error);
-  for (size_t j = 0; a->mean && j < a->coordinate.count && status == IDM_OK; j++) {
-    status = summarise(a, &a->mean[j], opt_error);
-    if (status == IDM_OK) status = summarise(a, &a->sd[j], opt_error);
+  for (size_t j = 0; j < a->coordinate.count && status == IDM_OK; j++) {
+    if (a->mean) status = summarise(a, &a->mean[j], opt_error);
+    if (status == IDM_OK && a->sd) status = summarise(a, &a->sd[j], opt_error);
+    if (status == IDM_OK && a->within) status = summarise(a, &a->within[j], opt_error);
+    for (size_t g = 0; g < a->sides && status == IDM_OK; g++)
+      if (a->group[g].within) status = summarise(a, &a->group[g].within[j], opt_error);
   }
   return status;
 }
 
 /* --- what hangs on the dynamics ------------------------------------------------------------- */
+
+/* How agents vary in the first cell of a line: where it has several, they vary alike in all. */
+static void pour_within(const audit_plan *plan, const audit_draws *draws, size_t way,
+                        const audit_line *line, size_t j, idm_audit_number *number)
+{
+  const size_t all = draws->chains * draws->draws;
+  size_t c = 0;
+  while (line->cell[c] == 0) c++;
+  memcpy(number->draw + way * all, draws->within + (c * plan->model.dimension + j) * all,
+         all * sizeof(double));
+}
 
 /* The draws of one way, in their place. */
 static void pour(const audit_plan *plan, const audit_draws *draws, size_t way, idm_audit *a)
@@ -94,7 +109,10 @@ static void pour(const audit_plan *plan, const audit_draws *draws, size_t way, i
     for (size_t c = 0; c < a->contrasts; c++)
       idm_audit_line_draw(m, draws, &plan->contrast[c], j,
                           a->contrast[c].number[j].draw + way * all);
+    for (size_t g = 0; g < a->sides && a->group[g].within; g++)
+      pour_within(plan, draws, way, &plan->group[g], j, &a->group[g].within[j]);
     if (!a->mean) continue;
+    if (a->within) pour_within(plan, draws, way, &plan->group[0], j, &a->within[j]);
     memcpy(a->mean[j].draw + way * all, draws->mean + j * all, all * sizeof(double));
     memcpy(a->sd[j].draw + way * all, draws->sd + j * all, all * sizeof(double));
   }
@@ -397,7 +415,9 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   bool *elsewhere = speaks ? speaks + m->cells : NULL;
   idm_status status = cell && speaks ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = find_speakers(m, speaks, opt_error);
-  if (status == IDM_OK) status = idm_audit_inspect(m, draws, among, cell, opt_error);
+  if (status == IDM_OK)
+    status = m->wards ? idm_audit_nest_inspect(m, draws, cell, opt_error)
+                      : idm_audit_inspect(m, draws, among, cell, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     elsewhere[c] = look_elsewhere(m, draws, c, &a->coordinate, &cell[c]);
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
@@ -458,9 +478,25 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
   }
 }
 
+/* How agents vary is part of what is said of their group. */
+static void judge_within(const idm_audit *a, idm_audit_group *g, size_t j)
+{
+  const idm_audit_number *n = a->within ? &a->within[j] : &g->within[j];
+  if (is_sound(a, n)) return;
+  worsen(g, IDM_AUDIT_FAILED);
+  idm_notes_add(&g->reasons,
+                "the sd of agents in %s has R-hat %.3f and effective sample sizes of %.0f (bulk) "
+                "and %.0f (tail): take more --draws",
+                a->coordinate.name[j], n->diagnosis.rhat, n->diagnosis.ess_bulk,
+                n->diagnosis.ess_tail);
+}
+
 static void judge_group(const idm_audit *a, idm_audit_group *g)
 {
-  for (size_t j = 0; j < a->coordinate.count; j++) judge_number(a, g, j);
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    judge_number(a, g, j);
+    if (a->people) judge_within(a, g, j);
+  }
   if (g->unfit || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "data/part.h"
+#include "invert/audit/nest.h"
 #include "invert/audit/words.h"
 
 static void clear_lines(audit_line *line, size_t count)
@@ -23,6 +24,7 @@ void idm_audit_plan_clear(audit_plan *plan)
   audit_model *m = &plan->model;
   for (size_t c = 0; m->cell && c < m->cells; c++) idm_audit_cell_close(&m->cell[c]);
   free(m->cell);
+  idm_audit_wards_clear(m);
   free(m->share);
   free(m->mean);
   free(m->sd);
@@ -78,17 +80,16 @@ static bool add_patterns(sets *s, const idm_groups *g, size_t most, size_t *firs
   return true;
 }
 
-static idm_status take_part(const idm_data *data, const bool *member, idm_data **ret_part,
+static idm_status take_part(const idm_data *data, const bool *member, audit_cell *cell,
                             idm_error *opt_error)
 {
-  uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
-  if (!trajectory) return idm_fail_memory(opt_error);
+  cell->from = idm_new(data->trajectories, sizeof *cell->from);
+  if (!cell->from) return idm_fail_memory(opt_error);
   size_t count = 0;
   for (size_t t = 0; t < data->trajectories; t++)
-    if (member[t]) trajectory[count++] = (uint32_t)t;
-  const idm_status status = idm_data_part(data, trajectory, count, ret_part, opt_error);
-  free(trajectory);
-  return status;
+    if (member[t]) cell->from[count++] = (uint32_t)t;
+  cell->cases = (double)count;
+  return idm_data_part(data, cell->from, count, &cell->data, opt_error);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -107,12 +108,12 @@ static audit_line *make_lines(const audit_model *m, size_t count)
   return NULL;
 }
 
-/* The mean over trajectories of the cells that are in. */
+/* The mean over the cases of the cells that are in. */
 static void average(const audit_model *m, const bool *in, audit_line *line)
 {
   double sum = 0;
   for (size_t c = 0; c < m->cells; c++) {
-    line->cell[c] = in[c] ? (double)m->cell[c].data->trajectories : 0;
+    line->cell[c] = in[c] ? m->cell[c].cases : 0;
     sum += line->cell[c];
   }
   for (size_t c = 0; c < m->cells; c++) line->cell[c] /= sum;
@@ -226,11 +227,12 @@ static idm_status divide(audit_plan *plan, const idm_groups *g, sets *s, idm_err
 }
 
 idm_status idm_audit_plan(const idm_problem *problem, const idm_data *data,
-                          const idm_groups *groups, idm_pool pool, const idm_fit_settings *settings,
+                          const idm_groups *groups, const idm_audit_settings *settings,
                           audit_plan *plan, idm_error *opt_error)
 {
   sets s;
-  *plan = (audit_plan){.model = {.settings = settings, .pooled = pool == IDM_POOL_PARTIAL}};
+  *plan = (audit_plan){
+      .model = {.settings = &settings->fit, .pooled = settings->pool == IDM_POOL_PARTIAL}};
   audit_model *m = &plan->model;
   idm_status status = divide(plan, groups, &s, opt_error);
   if (status == IDM_OK) {
@@ -240,9 +242,11 @@ idm_status idm_audit_plan(const idm_problem *problem, const idm_data *data,
   }
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
     m->cell[c].problem = problem;
-    status = take_part(data, s.member + c * s.trajectories, &m->cell[c].data, opt_error);
+    status = take_part(data, s.member + c * s.trajectories, &m->cell[c], opt_error);
   }
   free(s.member);
+  if (status == IDM_OK && settings->people)
+    status = idm_audit_nest(problem, data, groups, m, opt_error);
   return status == IDM_OK ? make_plan(plan, groups, opt_error) : status;
 }
 
@@ -304,6 +308,12 @@ void idm_audit_line_weigh(const audit_model *m, const audit_draws *draws, const 
     if (m->pooled) {
       add_normal(draws->mean + j * all, all, m->mean[j], m->sd[j], scale, log_weight);
       add_normal(draws->sd + j * all, all, 0, 0.5 * m->sd[j], scale, log_weight);
+    }
+    for (size_t w = 0; w < m->wards; w++) {
+      const size_t c = m->ward[w].cell[0];
+      if (m->pooled || line->cell[c] != 0)
+        add_normal(draws->within + (c * m->dimension + j) * all, all, 0,
+                   m->ward[w].design->sd_scale[j], scale, log_weight);
     }
     for (size_t k = 0; !m->pooled && k < m->effects; k++)
       if (weight_of(m, line, k) != 0)

@@ -22,9 +22,10 @@ typedef struct audit_plan {
   size_t (*pair)[2]; /* [contrast]: the sides that are compared */
 } audit_plan;
 
-/* Cells, effects and lines of some groups; cells have a problem and data, and are not open. */
+/* Cells, effects, wards and lines of some groups; cells have a problem and data, and are not open.
+ * The settings are borrowed. */
 idm_status idm_audit_plan(const idm_problem *problem, const idm_data *data,
-                          const idm_groups *groups, idm_pool pool, const idm_fit_settings *settings,
+                          const idm_groups *groups, const idm_audit_settings *settings,
                           audit_plan *plan, idm_error *opt_error);
 void idm_audit_plan_clear(audit_plan *plan);
 

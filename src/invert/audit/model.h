@@ -6,7 +6,8 @@
  * prior of the block. For a partition Z is the identity, so that x_g ~ normal(mu, tau); for
  * predicates cells are the patterns of joint membership, and Z says which predicates a cell meets.
  * Without pooling mu = M and tau = s are held, which makes cells independent where Z is the
- * identity. */
+ * identity. Where agents are nested in cells, x_c is what the numbers of its agents are normal
+ * around. */
 #ifndef IDM_INVERT_AUDIT_MODEL_H
 #define IDM_INVERT_AUDIT_MODEL_H
 
@@ -14,6 +15,7 @@
 
 #include "idm/cut.h"
 #include "idm/data.h"
+#include "idm/people.h"
 #include "idm/settings.h"
 #include "invert/grid.h"
 #include "invert/matching/fit.h"
@@ -24,11 +26,14 @@ typedef struct audit_cell {
   idm_problem *moved;         /* with other dynamics; NULL where they are those of all */
   idm_dynamics_draws own;     /* dynamics learnt from its own log; none: not asked for */
   idm_data *data;
+  uint32_t *from;    /* [trajectory of data]: that of the whole log */
+  double cases;      /* how many it counts for: trajectories or, where they are nested, agents */
   fit f;             /* one matching a chain */
   double *precision; /* [dimension][dimension], and */
   double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
   double *told;      /* [dimension][dimension]: what its log adds to the prior's precision, by the
-                        moments of its grid; without one the same as `precision` */
+                        moments of its grid; without one the same as `precision`; of agents the sum
+                        of what each tells */
   double *start;     /* [chain][dimension] */
   idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
   double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
@@ -38,6 +43,13 @@ typedef struct audit_cell {
   double *place;    /* [dimension]: where */
 } audit_cell;
 
+/* Agents who are fitted together. */
+typedef struct audit_ward {
+  idm_data *data;
+  idm_design *design;
+  uint32_t *cell; /* [person] */
+} audit_ward;
+
 typedef struct audit_model {
   const idm_fit_settings *settings; /* borrowed */
   bool pooled;
@@ -46,6 +58,8 @@ typedef struct audit_model {
   size_t cells;
   size_t effects;
   audit_cell *cell;
+  size_t wards; /* 0: a cell shares one vector of free numbers; else agents are nested in cells */
+  audit_ward *ward;
   double *share; /* Z: [cell][effect], 0 or 1 */
   double *mean;  /* [dimension]: M */
   double *sd;    /* [dimension]: s */
@@ -61,6 +75,7 @@ typedef struct audit_draws {
   double *sd;             /* tau */
   double *effect;         /* [effect]: e */
   double *cell;           /* [cell]: x */
+  double *within;         /* [cell]: sd of its agents; NULL where they are not nested */
   double *log_likelihood; /* [cell][chain][draw] */
   double acceptance;      /* of all moves of effects */
 } audit_draws;
@@ -74,6 +89,10 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error);
+/* The same of a cell whose agents are nested in it, as far as that is asked of one: whether its log
+ * is likelier far from the prior. */
+idm_status idm_audit_cell_glance(audit_cell *cell, const idm_fit_settings *settings,
+                                 const double *mean, const double *sd, idm_error *opt_error);
 /* Back to a cell that is not open, and may be again. */
 void idm_audit_cell_shut(audit_cell *cell);
 /* The same, and free problem and data of its own. */
@@ -93,6 +112,9 @@ bool idm_audit_watched(const audit_watch *watch, double share);
  * any thread count. IDM_UNTRUSTED where it was stopped. */
 idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t stream,
                             const audit_watch *watch, audit_draws *draws, idm_error *opt_error);
+/* Room for them. */
+idm_status idm_audit_draws_create(const audit_model *model, audit_draws *draws,
+                                  idm_error *opt_error);
 void idm_audit_draws_clear(audit_draws *draws);
 
 #endif

@@ -51,6 +51,23 @@ static void put(const idm_audit_number *number, idm_posterior *p, size_t quantit
   p->summarised[quantity] = true;
 }
 
+/* Whether agents vary in each group by itself. */
+static bool is_spread(const idm_audit *a)
+{
+  return a->groups && a->group[0].within;
+}
+
+static idm_status put_within(const idm_audit *a, size_t j, idm_posterior *p, size_t *at,
+                             idm_error *opt_error)
+{
+  char name[400];
+  snprintf(name, sizeof name, "%.300s_within", a->coordinate.name[j]);
+  for (size_t i = 0; i < a->groups; i++) put(&a->group[i].within[j], p, *at + i);
+  const idm_status status = idm_posterior_add_series(p, name, 0, *at, opt_error);
+  *at += a->groups;
+  return status;
+}
+
 /* Groups, contrasts and population of coordinate j, from quantity *at on. */
 static idm_status put_coordinate(const idm_audit *a, const row *rows, size_t j, idm_posterior *p,
                                  size_t *at, idm_error *opt_error)
@@ -64,12 +81,17 @@ static idm_status put_coordinate(const idm_audit *a, const row *rows, size_t j, 
     status = idm_posterior_add_series(p, name, r, *at, opt_error);
     *at += rows[r].count;
   }
-  for (size_t k = 0; k < 2 && a->mean && status == IDM_OK; k++) {
-    snprintf(name, sizeof name, "%.300s%s", a->coordinate.name[j], k ? "_sd" : "_mean");
-    put(k ? &a->sd[j] : &a->mean[j], p, *at);
+  const struct {
+    const char *ending;
+    const idm_audit_number *number;
+  } one[] = {{"_mean", a->mean}, {"_sd", a->sd}, {"_within", a->within}};
+  for (size_t k = 0; k < 3 && status == IDM_OK; k++) {
+    if (!one[k].number) continue;
+    snprintf(name, sizeof name, "%.300s%s", a->coordinate.name[j], one[k].ending);
+    put(&one[k].number[j], p, *at);
     status = idm_labels_set(&p->quantity, (*at)++, name, strlen(name), opt_error);
   }
-  return status;
+  return status == IDM_OK && is_spread(a) ? put_within(a, j, p, at, opt_error) : status;
 }
 
 static idm_status fill(const idm_audit *a, size_t quantities, idm_posterior *p,
@@ -95,8 +117,9 @@ idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_poste
                                idm_error *opt_error)
 {
   idm_require(audit, ret_posterior);
-  const size_t quantities =
-      audit->coordinate.count * (audit->groups + audit->contrasts + (audit->mean ? 2 : 0));
+  const size_t population = (audit->mean ? 2U : 0U) + (audit->within ? 1U : 0U);
+  const size_t groups = audit->groups * (is_spread(audit) ? 2 : 1);
+  const size_t quantities = audit->coordinate.count * (groups + audit->contrasts + population);
   idm_posterior *p;
   idm_status status =
       idm_posterior_open("audit", "blocks", audit->chains, audit->draws, quantities, &p, opt_error);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "invert/audit/nest.h"
 #include "invert/audit/walker.h"
 
 /* Sweeps a draw: by grids they cost next to nothing; else one of predicates costs every cell
@@ -71,20 +72,6 @@ static void run_chain(void *context, size_t chain)
   idm_walker_destroy(&w);
 }
 
-static void describe(const void *content, char *buffer, size_t size)
-{
-  (void)content;
-  if (size) buffer[0] = '\0';
-}
-
-bool idm_audit_watched(const audit_watch *watch, double share)
-{
-  const idm_fit_watch *watcher = watch->opt_watch;
-  const idm_work shown = {.done = watch->from + share * (watch->to - watch->from),
-                          .describe = describe};
-  return watcher && watcher->progress && watcher->progress(watcher->context, &shown);
-}
-
 static void watch(void *context)
 {
   work *k = context;
@@ -93,34 +80,10 @@ static void watch(void *context)
   if (idm_audit_watched(k->watch, (double)k->done / whole)) k->stop = true;
 }
 
-void idm_audit_draws_clear(audit_draws *draws)
-{
-  free(draws->mean);
-  free(draws->sd);
-  free(draws->effect);
-  free(draws->cell);
-  free(draws->log_likelihood);
-  *draws = (audit_draws){0};
-}
-
-static idm_status make_draws(const audit_model *m, audit_draws *draws, idm_error *opt_error)
-{
-  *draws = (audit_draws){.chains = m->settings->chains, .draws = (size_t)m->settings->draws};
-  const size_t all = idm_times(m->dimension, draws->chains * draws->draws);
-  draws->mean = idm_new(all, sizeof(double));
-  draws->sd = idm_new(all, sizeof(double));
-  draws->effect = idm_new(idm_times(m->effects, all), sizeof(double));
-  draws->cell = idm_new(idm_times(m->cells, all), sizeof(double));
-  draws->log_likelihood =
-      idm_new(idm_times(m->cells, draws->chains * draws->draws), sizeof(double));
-  const bool made =
-      draws->mean && draws->sd && draws->effect && draws->cell && draws->log_likelihood;
-  return made ? IDM_OK : idm_fail_memory(opt_error);
-}
-
 idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t stream,
                             const audit_watch *opt_watch, audit_draws *draws, idm_error *opt_error)
 {
+  if (model->wards) return idm_audit_nest_sample(model, scale, opt_watch, draws, opt_error);
   const size_t n = model->settings->chains;
   work k = {.model = model, .scale = scale, .stream = stream, .draws = draws, .watch = opt_watch};
   const bool watched = opt_watch && opt_watch->opt_watch && opt_watch->opt_watch->progress;
@@ -128,7 +91,7 @@ idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t str
   k.error = idm_new(n, sizeof *k.error);
   k.moves = idm_new(2 * n, sizeof *k.moves);
   k.accepted = k.moves ? k.moves + n : NULL;
-  idm_status status = make_draws(model, draws, opt_error);
+  idm_status status = idm_audit_draws_create(model, draws, opt_error);
   if (status == IDM_OK && (!k.status || !k.error || !k.moves)) status = idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status =

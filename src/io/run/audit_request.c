@@ -43,6 +43,10 @@ static const idm_key keys[] = {
      .value = "WHOSE",
      .help = "every group in the problem's dynamics (pooled), or in those learnt from its own log "
              "as well (group): contrasts both ways, and what depends on the choice"},
+    {.name = "people",
+     .kind = IDM_KEY_FLAG,
+     .offset = offsetof(idm_audit_request, people),
+     .help = "agents have numbers of their own, normal around those of their group"},
     {0}};
 
 const idm_key *idm_audit_keys(void)

@@ -66,6 +66,11 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
   idm_json_set(&object, "agents", json_integer((json_int_t)g->agents));
   idm_json_set(&object, "decisions", json_integer((json_int_t)g->decisions));
   put_numbers(&object, a, g->number, false);
+  if (g->within) {
+    json_t *within = json_object();
+    put_numbers(&within, a, g->within, false);
+    idm_json_set(&object, "within", within);
+  }
   put_losses(&object, g);
   idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
@@ -79,6 +84,7 @@ static json_t *population_object(const idm_audit *a)
     json_t *one = json_object();
     idm_json_set(&one, "mean", number_object(&a->mean[j], false));
     idm_json_set(&one, "sd", number_object(&a->sd[j], false));
+    if (a->within) idm_json_set(&one, "within", number_object(&a->within[j], false));
     idm_json_set(&object, a->coordinate.name[j], one);
   }
   return object;
@@ -121,6 +127,7 @@ static json_t *audit_object(const idm_audit *a)
   char request[20];
   snprintf(request, sizeof request, "%016" PRIx64, a->request);
   if (a->request) idm_json_set(&object, "request", json_string(request));
+  idm_json_set(&object, "people", json_boolean(a->people));
   idm_json_set(&object, "pool", json_string(idm_pool_word(a->pool)));
   idm_json_set(&object, "dynamics", json_string(idm_audit_dynamics_word(a->dynamics)));
   if (a->cuts > 1) idm_json_set(&object, "dynamics_draws", json_integer((json_int_t)a->cuts));
@@ -226,7 +233,8 @@ static idm_status find(const idm_problem *problem, const idm_data *data, const i
   const idm_request *r = &request->request;
   const size_t usual = r->dynamics[0] ? IDM_DYNAMICS_DRAWS : 1;
   const idm_audit_settings settings = {r->settings, request->pool, request->dynamics,
-                                       r->dynamics_draws ? r->dynamics_draws : usual};
+                                       r->dynamics_draws ? r->dynamics_draws : usual,
+                                       request->people};
   idm_problem *learnt = NULL;
   idm_dynamics_draws draws = {0};
   idm_status status = IDM_OK;

@@ -10,19 +10,20 @@ typedef struct fixture {
   idm_problem *problem;
   idm_data *data;
   idm_groups *groups;
-  idm_fit_settings settings;
+  idm_audit_settings settings;
   audit_plan plan;
 } fixture;
 
 static fixture make(const char *const *opt_predicate, size_t count, idm_pool pool)
 {
-  fixture f = {.problem = audit_problem(1), .settings = audit_settings().fit};
+  fixture f = {.problem = audit_problem(1), .settings = audit_settings()};
   f.data = audit_data(f.problem, (const double[]){0.5, 0.8, 1}, 3, 20);
   if (opt_predicate)
     check(idm_groups_where(f.data, opt_predicate, count, &f.groups, NULL, &support_error));
   else
     check(idm_groups_by(f.data, "site", &f.groups, NULL, &support_error));
-  check(idm_audit_plan(f.problem, f.data, f.groups, pool, &f.settings, &f.plan, &support_error));
+  f.settings.pool = pool;
+  check(idm_audit_plan(f.problem, f.data, f.groups, &f.settings, &f.plan, &support_error));
   return f;
 }
 

@@ -8,7 +8,7 @@
 #include "invert/people/people_support.h"
 #include "invert/people/reference_support.h"
 
-enum { GROUPS = 3, LEVELS = 81, SPREADS = 60, SDS = 50, VALUES = 141, UNITS = 41 };
+enum { GROUPS = REFERENCE_GROUPS };
 
 static const double centre = -0.2;
 static const double width = 1.2;
@@ -28,110 +28,6 @@ static idm_design *make_design(const idm_data *data)
   d->spread_scale[0] = width / 2;
   for (size_t i = 0; i < d->people; i++) d->regressor[0][i * (1 + GROUPS) + 1 + group_of(i)] = 1;
   return d;
-}
-
-/* --- the reference -------------------------------------------------------------------------- */
-
-typedef struct exact {
-  reference_law level;
-  reference_law spread;
-  reference_law sd;
-  reference_law value; /* of the first group */
-  double *log_group;   /* [sd][group][value]: people integrated out */
-} exact;
-
-/* log of a group's likelihood at a value, by straight lines. */
-static double at(const exact *e, size_t sd, size_t group, double value)
-{
-  const double place = fmin(fmax((value - e->value.low) / e->value.step, 0), VALUES - 1.000001);
-  const size_t k = (size_t)place;
-  const double *v = e->log_group + (sd * GROUPS + group) * VALUES + k;
-  return v[0] + (place - (double)k) * (v[1] - v[0]);
-}
-
-static double unit(size_t j)
-{
-  return -6 + 12 * (double)j / (UNITS - 1);
-}
-
-/* The integral of a group's likelihood over its value, level and spread given. */
-static double integrate(const exact *e, size_t sd, size_t group, double level, double spread)
-{
-  double sum = 0;
-  for (size_t j = 0; j < UNITS; j++)
-    sum += exp(at(e, sd, group, level + spread * unit(j)) - 0.5 * unit(j) * unit(j));
-  return sum;
-}
-
-static void add_value(exact *e, size_t sd, double level, double spread, double weight)
-{
-  const double sum = integrate(e, sd, 0, level, spread);
-  for (size_t j = 0; j < UNITS; j++) {
-    const double value = level + spread * unit(j);
-    const double share = exp(at(e, sd, 0, value) - 0.5 * unit(j) * unit(j)) / sum;
-    const double place = fmin(fmax((value - e->value.low) / e->value.step, 0), VALUES - 1.000001);
-    const size_t k = (size_t)place;
-    e->value.mass[k] += weight * share * (1 - (place - (double)k));
-    e->value.mass[k + 1] += weight * share * (place - (double)k);
-  }
-}
-
-static void tabulate_groups(const idm_problem *problem, const idm_data *data, exact *e)
-{
-  reference_table t;
-  double most[GROUPS];
-  reference_tabulate(problem, data, centre - 6 * width, centre + 6 * width, &t);
-  for (size_t g = 0; g < GROUPS; g++) most[g] = -INFINITY;
-  for (size_t i = 0; i < SDS * GROUPS * VALUES; i++) {
-    const size_t g = i / VALUES % GROUPS;
-    for (size_t k = 0; k < data->agent_name.count; k++)
-      if (group_of(k) == g)
-        e->log_group[i] += reference_marginal(&t, k, reference_place(&e->value, i % VALUES),
-                                              reference_place(&e->sd, i / (GROUPS * VALUES)));
-    most[g] = fmax(most[g], e->log_group[i]);
-  }
-  for (size_t i = 0; i < SDS * GROUPS * VALUES; i++) e->log_group[i] -= most[i / VALUES % GROUPS];
-  free(t.value);
-}
-
-static void add_place(exact *e, size_t sd, size_t spread, size_t level)
-{
-  const double m = reference_place(&e->level, level), tau = reference_place(&e->spread, spread);
-  const double sigma = reference_place(&e->sd, sd);
-  double weight = exp(-0.5 * pow((m - centre) / width, 2) - 2 * pow(tau / width, 2) -
-                      2 * pow(sigma / width, 2));
-  for (size_t g = 0; g < GROUPS; g++) weight *= integrate(e, sd, g, m, tau);
-  e->level.mass[level] += weight;
-  e->spread.mass[spread] += weight;
-  e->sd.mass[sd] += weight;
-  add_value(e, sd, m, tau, weight);
-}
-
-static void make_exact(const idm_problem *problem, const idm_data *data, exact *e)
-{
-  /* Midpoints: the densities do not vanish at 0. */
-  const double most = 2 * width;
-  e->level = reference_law_of(centre - 3 * width, centre + 3 * width, LEVELS);
-  e->spread = reference_law_of(most / SPREADS / 2, most - most / SPREADS / 2, SPREADS);
-  e->sd = reference_law_of(most / SDS / 2, most - most / SDS / 2, SDS);
-  e->value = reference_law_of(centre - 4 * width, centre + 4 * width, VALUES);
-  e->log_group = idm_new(SDS * GROUPS * VALUES, sizeof *e->log_group);
-  tabulate_groups(problem, data, e);
-  for (size_t i = 0; i < (size_t)SDS * SPREADS * LEVELS; i++)
-    add_place(e, i / (SPREADS * LEVELS), i / LEVELS % SPREADS, i % LEVELS);
-  reference_normalise(&e->level);
-  reference_normalise(&e->spread);
-  reference_normalise(&e->sd);
-  reference_normalise(&e->value);
-}
-
-static void free_exact(exact *e)
-{
-  free(e->level.mass);
-  free(e->spread.mass);
-  free(e->sd.mass);
-  free(e->value.mass);
-  free(e->log_group);
 }
 
 /* --- tests ---------------------------------------------------------------------------------- */
@@ -162,8 +58,8 @@ static void compare(size_t people, double apart, double sd, size_t decisions)
     x[i] = apart * ((double)group_of(i) - 1) + sd * idm_random_normal(&random);
   idm_data *data = support_people(problem, people, x, decisions, 12);
   idm_design *design = make_design(data);
-  exact e;
-  make_exact(problem, data, &e);
+  reference_groups e;
+  reference_groups_make(problem, data, centre, width, &e);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.warmup = 250;
@@ -179,7 +75,7 @@ static void compare(size_t people, double apart, double sd, size_t decisions)
   agrees("sd", p, p->sd, &e.sd);
   agrees("a group", p, value, &e.value);
   idm_people_destroy(p);
-  free_exact(&e);
+  reference_groups_free(&e);
   idm_design_destroy(design);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

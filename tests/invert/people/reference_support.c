@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+enum { LEVELS = 81, SPREADS = 60, SDS = 50, VALUES = 141, UNITS = 41 };
 /* Log-likelihoods stand this close, so that straight lines between them do. */
 enum { points = 3001, nodes = 81, means = 121, sds = 160, cells = 400 };
 
@@ -178,4 +179,106 @@ double reference_below(const reference_law *law, double x)
     sum += law->mass[i] * fmin(fmax(share, 0), 1);
   }
   return sum;
+}
+
+/* --- groups --------------------------------------------------------------------------------- */
+
+/* log of a group's likelihood at a value, by straight lines. */
+static double group_at(const reference_groups *e, size_t sd, size_t group, double value)
+{
+  const double place = fmin(fmax((value - e->value.low) / e->value.step, 0), VALUES - 1.000001);
+  const size_t k = (size_t)place;
+  const double *v = e->log_group + (sd * REFERENCE_GROUPS + group) * VALUES + k;
+  return v[0] + (place - (double)k) * (v[1] - v[0]);
+}
+
+static double unit(size_t j)
+{
+  return -6 + 12 * (double)j / (UNITS - 1);
+}
+
+/* The integral of a group's likelihood over its value, level and spread given. */
+static double integrate(const reference_groups *e, size_t sd, size_t group, double level,
+                        double spread)
+{
+  double sum = 0;
+  for (size_t j = 0; j < UNITS; j++)
+    sum += exp(group_at(e, sd, group, level + spread * unit(j)) - 0.5 * unit(j) * unit(j));
+  return sum;
+}
+
+static void add_value(reference_groups *e, size_t sd, double level, double spread, double weight)
+{
+  const double sum = integrate(e, sd, 0, level, spread);
+  for (size_t j = 0; j < UNITS; j++) {
+    const double value = level + spread * unit(j);
+    const double share = exp(group_at(e, sd, 0, value) - 0.5 * unit(j) * unit(j)) / sum;
+    const double place = fmin(fmax((value - e->value.low) / e->value.step, 0), VALUES - 1.000001);
+    const size_t k = (size_t)place;
+    e->value.mass[k] += weight * share * (1 - (place - (double)k));
+    e->value.mass[k + 1] += weight * share * (place - (double)k);
+  }
+}
+
+static void tabulate_groups(const idm_problem *problem, const idm_data *data, double centre,
+                            double width, reference_groups *e)
+{
+  reference_table t;
+  double most[REFERENCE_GROUPS];
+  reference_tabulate(problem, data, centre - 6 * width, centre + 6 * width, &t);
+  for (size_t g = 0; g < REFERENCE_GROUPS; g++) most[g] = -INFINITY;
+  for (size_t i = 0; i < SDS * REFERENCE_GROUPS * VALUES; i++) {
+    const size_t g = i / VALUES % REFERENCE_GROUPS;
+    for (size_t k = 0; k < data->agent_name.count; k++)
+      if (k % REFERENCE_GROUPS == g)
+        e->log_group[i] +=
+            reference_marginal(&t, k, reference_place(&e->value, i % VALUES),
+                               reference_place(&e->sd, i / (REFERENCE_GROUPS * VALUES)));
+    most[g] = fmax(most[g], e->log_group[i]);
+  }
+  for (size_t i = 0; i < SDS * REFERENCE_GROUPS * VALUES; i++)
+    e->log_group[i] -= most[i / VALUES % REFERENCE_GROUPS];
+  free(t.value);
+}
+
+static void add_place(reference_groups *e, double centre, double width, size_t sd, size_t spread,
+                      size_t level)
+{
+  const double m = reference_place(&e->level, level), tau = reference_place(&e->spread, spread);
+  const double sigma = reference_place(&e->sd, sd);
+  double weight = exp(-0.5 * pow((m - centre) / width, 2) - 2 * pow(tau / width, 2) -
+                      2 * pow(sigma / width, 2));
+  for (size_t g = 0; g < REFERENCE_GROUPS; g++) weight *= integrate(e, sd, g, m, tau);
+  e->level.mass[level] += weight;
+  e->spread.mass[spread] += weight;
+  e->sd.mass[sd] += weight;
+  add_value(e, sd, m, tau, weight);
+}
+
+void reference_groups_make(const idm_problem *problem, const idm_data *data, double centre,
+                           double width, reference_groups *e)
+{
+  /* Midpoints: the densities do not vanish at 0. */
+  const double most = 2 * width;
+  e->level = reference_law_of(centre - 3 * width, centre + 3 * width, LEVELS);
+  e->spread = reference_law_of(most / SPREADS / 2, most - most / SPREADS / 2, SPREADS);
+  e->sd = reference_law_of(most / SDS / 2, most - most / SDS / 2, SDS);
+  e->value = reference_law_of(centre - 4 * width, centre + 4 * width, VALUES);
+  e->log_group = idm_new(SDS * REFERENCE_GROUPS * VALUES, sizeof *e->log_group);
+  tabulate_groups(problem, data, centre, width, e);
+  for (size_t i = 0; i < (size_t)SDS * SPREADS * LEVELS; i++)
+    add_place(e, centre, width, i / (SPREADS * LEVELS), i / LEVELS % SPREADS, i % LEVELS);
+  reference_normalise(&e->level);
+  reference_normalise(&e->spread);
+  reference_normalise(&e->sd);
+  reference_normalise(&e->value);
+}
+
+void reference_groups_free(reference_groups *e)
+{
+  free(e->level.mass);
+  free(e->spread.mass);
+  free(e->sd.mass);
+  free(e->value.mass);
+  free(e->log_group);
 }

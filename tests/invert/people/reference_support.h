@@ -41,6 +41,23 @@ typedef struct reference {
 void reference_make(const idm_problem *problem, const idm_data *data, const idm_design *design,
                     reference *r);
 void reference_free(reference *r);
+/* Exact posterior of groups of people with one free number: an intercept and a pooled effect a
+ * group, by quadrature over level, spread and sd, people and groups integrated out. */
+enum { REFERENCE_GROUPS = 3 };
+typedef struct reference_groups {
+  reference_law level;
+  reference_law spread;
+  reference_law sd;
+  reference_law value; /* of the first group */
+  double *log_group;   /* [sd][group][value]: people integrated out */
+} reference_groups;
+
+/* Agent i of the data is in group i % REFERENCE_GROUPS. Priors: level normal(centre, width), spread
+ * and sd half-normal(width/2). */
+void reference_groups_make(const idm_problem *problem, const idm_data *data, double centre,
+                           double width, reference_groups *r);
+void reference_groups_free(reference_groups *r);
+
 double reference_mean(const reference_law *law);
 double reference_sd(const reference_law *law);
 /* Probability of being below x. */

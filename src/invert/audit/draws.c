@@ -1,0 +1,44 @@
+/* Draws of the model of an audit: room for them, and who watches them being made. */
+#include "base/memory.h"
+#include "invert/audit/model.h"
+
+void idm_audit_draws_clear(audit_draws *draws)
+{
+  free(draws->mean);
+  free(draws->sd);
+  free(draws->effect);
+  free(draws->cell);
+  free(draws->within);
+  free(draws->log_likelihood);
+  *draws = (audit_draws){0};
+}
+
+idm_status idm_audit_draws_create(const audit_model *m, audit_draws *draws, idm_error *opt_error)
+{
+  *draws = (audit_draws){.chains = m->settings->chains, .draws = (size_t)m->settings->draws};
+  const size_t all = idm_times(m->dimension, draws->chains * draws->draws);
+  draws->mean = idm_new(all, sizeof(double));
+  draws->sd = idm_new(all, sizeof(double));
+  draws->effect = idm_new(idm_times(m->effects, all), sizeof(double));
+  draws->cell = idm_new(idm_times(m->cells, all), sizeof(double));
+  draws->within = m->wards ? idm_new(idm_times(m->cells, all), sizeof(double)) : NULL;
+  draws->log_likelihood =
+      idm_new(idm_times(m->cells, draws->chains * draws->draws), sizeof(double));
+  const bool made = draws->mean && draws->sd && draws->effect && draws->cell &&
+                    (draws->within || !m->wards) && draws->log_likelihood;
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  (void)content;
+  if (size) buffer[0] = '\0';
+}
+
+bool idm_audit_watched(const audit_watch *watch, double share)
+{
+  const idm_fit_watch *watcher = watch->opt_watch;
+  const idm_work shown = {.done = watch->from + share * (watch->to - watch->from),
+                          .describe = describe};
+  return watcher && watcher->progress && watcher->progress(watcher->context, &shown);
+}

@@ -1,0 +1,317 @@
+/* Agents nested in groups: see the header.
+ *
+ * Contents: wards · draws · the model */
+#include "invert/audit/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/part.h"
+#include "idm/design.h"
+#include "invert/chance.h"
+
+/* --- wards ---------------------------------------------------------------------------------- */
+
+void idm_audit_wards_clear(audit_model *m)
+{
+  for (size_t w = 0; w < m->wards; w++) {
+    idm_design_destroy(m->ward[w].design);
+    idm_data_destroy(m->ward[w].data);
+    free(m->ward[w].cell);
+  }
+  free(m->ward);
+  m->ward = NULL;
+  m->wards = 0;
+}
+
+/* The first group that a trajectory is in, in words. */
+static const char *group_of(const idm_groups *g, size_t trajectory)
+{
+  for (size_t i = 0; i < g->name.count; i++)
+    if (g->member[i * g->trajectories + trajectory]) return g->name.name[i];
+  return "no group";
+}
+
+/* All trajectories of an agent are in the same groups. */
+static idm_status check_whole(const idm_data *data, const idm_groups *g, idm_error *opt_error)
+{
+  size_t *first = idm_new(data->agent_name.count, sizeof *first); /* trajectory, from 1 */
+  if (!first) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
+    const size_t agent = data->agent[t];
+    if (!first[agent]) first[agent] = t + 1;
+    for (size_t i = 0; i < g->name.count && status == IDM_OK; i++)
+      if (g->member[i * g->trajectories + t] != g->member[i * g->trajectories + first[agent] - 1])
+        status =
+            idm_fail(opt_error, IDM_INPUT,
+                     "agent '%.60s' has trajectories in '%.60s' and in '%.60s': agents are "
+                     "nested in groups only where each is whole in them; leave --people out, "
+                     "or compare within agents by `idm fit --by agent --model`",
+                     data->agent_name.name[agent], group_of(g, first[agent] - 1), group_of(g, t));
+  }
+  free(first);
+  return status;
+}
+
+/* An intercept, and behind it an effect for each of the model's that agents share by their cell. */
+static idm_status pool_effect(const audit_model *m, const audit_ward *w, size_t j,
+                              const idm_groups *g, idm_error *opt_error)
+{
+  idm_design *d = w->design;
+  const size_t n = 1 + m->effects;
+  const double level = d->coefficient_mean[j][0], scale = d->coefficient_sd[j][0];
+  double *const made[] = {idm_new(idm_times(d->people, n), sizeof(double)),
+                          idm_new(n, sizeof(double)), idm_new(n, sizeof(double))};
+  double **const old[] = {&d->regressor[j], &d->coefficient_mean[j], &d->coefficient_sd[j]};
+  for (size_t i = 0; i < 3; i++) {
+    free(*old[i]);
+    *old[i] = made[i];
+  }
+  if (!made[0] || !made[1] || !made[2]) return idm_fail_memory(opt_error);
+  d->coefficients[j] = n;
+  d->spread_scale[j] = scale / 2;
+  d->coefficient_mean[j][0] = level;
+  d->coefficient_sd[j][0] = scale;
+  for (size_t k = 0; k < m->effects; k++) d->coefficient_sd[j][1 + k] = scale / 2;
+  for (size_t i = 0; i < d->people; i++) {
+    double *row = d->regressor[j] + i * n;
+    row[0] = 1;
+    for (size_t k = 0; k < m->effects; k++) row[1 + k] = m->share[w->cell[i] * m->effects + k];
+  }
+  idm_labels_destroy(&d->coefficient[j]);
+  idm_status status = idm_labels_create(&d->coefficient[j], n, opt_error);
+  for (size_t k = 0; k < n && status == IDM_OK; k++) {
+    const char *name = k ? g->name.name[k - 1] : "Intercept";
+    status = idm_labels_set(&d->coefficient[j], k, name, strlen(name), opt_error);
+  }
+  return status;
+}
+
+static idm_status pool(const audit_model *m, const audit_ward *w, const idm_groups *g,
+                       idm_error *opt_error)
+{
+  idm_design *d = w->design;
+  d->pooled = m->effects;
+  d->spread_scale = idm_new(d->effects, sizeof *d->spread_scale);
+  idm_status status = d->spread_scale ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t j = 0; j < d->effects && status == IDM_OK; j++)
+    status = pool_effect(m, w, j, g, opt_error);
+  return status;
+}
+
+/* Cells from `first` to `past`, which share no trajectory, as one log; and the cell of each of its
+ * trajectories. */
+static idm_status join(const idm_data *data, const audit_model *m, size_t first, size_t past,
+                       idm_data **ret_data, uint32_t **ret_cell, idm_error *opt_error)
+{
+  size_t most = 0, count = 0;
+  for (size_t c = first; c < past; c++) most += m->cell[c].data->trajectories;
+  uint32_t *trajectory = idm_new(most, sizeof *trajectory);
+  uint32_t *cell = *ret_cell = idm_new(most, sizeof *cell);
+  idm_status status = trajectory && cell ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t c = first; c < past && status == IDM_OK; c++)
+    for (size_t t = 0; t < m->cell[c].data->trajectories; t++) {
+      cell[count] = (uint32_t)c;
+      trajectory[count++] = m->cell[c].from[t];
+    }
+  if (status == IDM_OK) status = idm_data_part(data, trajectory, count, ret_data, opt_error);
+  free(trajectory);
+  return status;
+}
+
+/* Agents of some cells, who are fitted together. */
+static idm_status make_ward(const idm_problem *problem, const idm_data *data, const idm_groups *g,
+                            size_t first, size_t past, audit_model *m, idm_error *opt_error)
+{
+  audit_ward *w = &m->ward[m->wards++];
+  uint32_t *cell = NULL; /* [trajectory] */
+  const idm_design_request agents = {.by = "agent"};
+  idm_status status = join(data, m, first, past, &w->data, &cell, opt_error);
+  if (status == IDM_OK)
+    status = idm_design_create(problem, w->data, &agents, &w->design, NULL, opt_error);
+  if (status == IDM_OK) {
+    w->cell = idm_new(w->design->people, sizeof *w->cell);
+    if (!w->cell) status = idm_fail_memory(opt_error);
+  }
+  for (size_t t = 0; status == IDM_OK && t < w->data->trajectories; t++)
+    w->cell[w->design->cell_person[w->design->cell_of[t]]] = cell[t];
+  for (size_t i = 0; status == IDM_OK && i < w->design->people; i++) m->cell[w->cell[i]].cases += 1;
+  if (status == IDM_OK && m->pooled) status = pool(m, w, g, opt_error);
+  free(cell);
+  return status;
+}
+
+/* A cell of one agent says nothing of how agents vary. */
+static idm_status check_several(const audit_model *m, idm_error *opt_error)
+{
+  for (size_t c = 0; c < m->cells; c++) {
+    const idm_data *data = m->cell[c].data;
+    bool several = false;
+    for (size_t t = 1; t < data->trajectories && !several; t++)
+      several = data->agent[t] != data->agent[0];
+    if (!several)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "a group has one agent, '%.60s', and how agents vary cannot be told from "
+                      "one: pool groups (--pool partial), or leave --people out",
+                      data->agent_name.name[data->agent[0]]);
+  }
+  return IDM_OK;
+}
+
+idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data, const idm_groups *g,
+                          audit_model *m, idm_error *opt_error)
+{
+  m->ward = idm_new(m->pooled ? 1 : m->cells, sizeof *m->ward);
+  idm_status status = m->ward ? check_whole(data, g, opt_error) : idm_fail_memory(opt_error);
+  for (size_t c = 0; c < m->cells; c++) m->cell[c].cases = 0;
+  if (status == IDM_OK && m->pooled) return make_ward(problem, data, g, 0, m->cells, m, opt_error);
+  if (status == IDM_OK) status = check_several(m, opt_error);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
+    status = make_ward(problem, data, g, c, c + 1, m, opt_error);
+  return status;
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+/* Priors of a design at a multiple of their scale. */
+static void rescale(idm_design *d, double scale)
+{
+  for (size_t j = 0; j < d->effects; j++) {
+    d->sd_scale[j] *= scale;
+    if (d->pooled) d->spread_scale[j] *= scale;
+    for (size_t a = 0; a < d->coefficients[j]; a++) d->coefficient_sd[j][a] *= scale;
+  }
+}
+
+static void add_to(double *to, const double *from, double weight, size_t count)
+{
+  for (size_t i = 0; i < count; i++) to[i] += weight * from[i];
+}
+
+/* The population of one coordinate: of the groups, or of one cell. */
+static void pour_population(const audit_model *m, const audit_ward *w, const idm_people *p,
+                            size_t j, audit_draws *to)
+{
+  const size_t d = m->dimension, all = to->chains * to->draws;
+  const double *b = p->coefficient + p->coefficient_first[j] * all;
+  if (m->pooled) {
+    memcpy(to->mean + j * all, b, all * sizeof *b);
+    memcpy(to->sd + j * all, p->spread + j * all, all * sizeof *b);
+  }
+  for (size_t k = 0; k < m->effects; k++) {
+    double *effect = to->effect + (k * d + j) * all;
+    if (m->pooled) memcpy(effect, b + (1 + k) * all, all * sizeof *b);
+    for (size_t i = 0; !m->pooled && k == w->cell[0] && i < all; i++) effect[i] = b[i] - m->mean[j];
+  }
+}
+
+/* Numbers of the cells of a ward, whose population has been poured. */
+static void pour_cells(const audit_model *m, const audit_ward *w, const idm_people *p,
+                       audit_draws *to)
+{
+  const size_t d = m->dimension, all = to->chains * to->draws;
+  const size_t first = m->pooled ? 0 : w->cell[0], past = m->pooled ? m->cells : first + 1;
+  for (size_t c = first; c < past; c++)
+    for (size_t j = 0; j < d; j++) {
+      double *x = to->cell + (c * d + j) * all;
+      for (size_t i = 0; i < all; i++) x[i] = m->pooled ? to->mean[j * all + i] : m->mean[j];
+      for (size_t k = 0; k < m->effects; k++)
+        add_to(x, to->effect + (k * d + j) * all, m->share[c * m->effects + k], all);
+      memcpy(to->within + (c * d + j) * all, p->sd + j * all, all * sizeof *x);
+    }
+  for (size_t i = 0; i < p->people; i++)
+    add_to(to->log_likelihood + w->cell[i] * all, p->log_likelihood + i * all, 1, all);
+}
+
+/* What agents say of the numbers of their cells. */
+static void tell(const audit_model *m, const audit_ward *w, const idm_people *p)
+{
+  const size_t square = m->dimension * m->dimension;
+  for (size_t i = 0; i < p->people; i++)
+    memset(m->cell[w->cell[i]].told, 0, square * sizeof(double));
+  for (size_t i = 0; i < p->people; i++)
+    add_to(m->cell[w->cell[i]].told, p->information + i * square, 1, square);
+}
+
+/* A ward among others, watched. */
+typedef struct part {
+  const audit_watch *watch;
+  size_t ward;
+  size_t wards;
+  bool stopped;
+} part;
+
+static bool progress(void *context, const idm_work *work)
+{
+  part *k = context;
+  const double share = ((double)k->ward + work->done) / (double)k->wards;
+  k->stopped = k->stopped || idm_audit_watched(k->watch, share);
+  return k->stopped;
+}
+
+static idm_status draw_ward(const audit_model *m, double scale, part *k, audit_draws *draws,
+                            idm_error *opt_error)
+{
+  const audit_ward *w = &m->ward[k->ward];
+  const idm_fit_watch watch = {.progress = progress, .context = k};
+  idm_people *people = NULL;
+  rescale(w->design, scale);
+  idm_status status = idm_people_fit(m->cell[w->cell[0]].problem, w->data, w->design, m->settings,
+                                     k->watch->opt_watch ? &watch : NULL, &people, NULL, opt_error);
+  rescale(w->design, 1 / scale);
+  if (k->stopped) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted; nothing was kept");
+  for (size_t j = 0; j < m->dimension && status == IDM_OK; j++)
+    pour_population(m, w, people, j, draws);
+  if (status == IDM_OK) pour_cells(m, w, people, draws);
+  if (status == IDM_OK && scale == 1) tell(m, w, people);
+  idm_people_destroy(people);
+  return status;
+}
+
+idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit_watch *watch,
+                                 audit_draws *draws, idm_error *opt_error)
+{
+  part k = {.watch = watch, .wards = m->wards};
+  idm_status status = idm_audit_draws_create(m, draws, opt_error);
+  for (; k.ward < m->wards && status == IDM_OK; k.ward++)
+    status = draw_ward(m, scale, &k, draws, opt_error);
+  draws->acceptance = 1;
+  if (status != IDM_OK) idm_audit_draws_clear(draws);
+  return status;
+}
+
+/* --- the model ------------------------------------------------------------------------------ */
+
+static double mean_of(const double *x, size_t count)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += x[i];
+  return sum / (double)count;
+}
+
+idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws,
+                                  idm_assessment *assessment, idm_error *opt_error)
+{
+  const size_t all = draws->chains * draws->draws;
+  idm_status status = IDM_OK;
+  memset(assessment, 0, m->cells * sizeof *assessment);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
+    idm_chance chance;
+    status = idm_chance_measure(m->cell[c].data, &chance, opt_error);
+    if (status != IDM_OK) break;
+    const double found = mean_of(draws->log_likelihood + c * all, all);
+    assessment[c].model = (idm_model_check){.looked = true,
+                                            .decisions = chance.decisions,
+                                            .log_likelihood = found,
+                                            .uniform = chance.uniform,
+                                            .rates = chance.rates};
+    if (chance.decisions && !(found > chance.uniform))
+      idm_notes_add(&assessment[c].misfits,
+                    "the agents are predicted no better than by chance (log-loss %.4f a decision, "
+                    "chance %.4f)",
+                    -found / (double)chance.decisions, -chance.uniform / (double)chance.decisions);
+  }
+  return status;
+}
