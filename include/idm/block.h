@@ -97,6 +97,7 @@ typedef struct idm_block_info {
   bool contrast;
   bool of_agent;  /* stands under `agent`, else at the top of the file */
   bool sensitive; /* while held, how the answer moves with it is reported */
+  bool habit;     /* of the moment of choice, whoever plans: every planner over beliefs has it */
 } idm_block_info;
 
 /* Blocks that several planners read, in the order of theta, one descriptor each; fields that are
@@ -142,7 +143,12 @@ typedef struct idm_block_info {
     .support = IDM_DISTRIBUTION, .form = IDM_FORM_MODELS)                                          \
   X(IDM_WEIGHTS, .name = "weights", .summary = "weights of a decision rule",                       \
     .axis = {IDM_AXIS_ACTION, IDM_AXIS_TERM}, .optional = true, .scales = IDM_SCALES_SIGNED,       \
-    .spread = 5, .form = IDM_FORM_ROWS, .contrast = true, .of_agent = true)
+    .spread = 5, .form = IDM_FORM_ROWS, .contrast = true, .of_agent = true)                        \
+  X(IDM_PERSEVERANCE, .name = "perseverance",                                                      \
+    .summary = "bonus, on log pi, of the action taken last in the trajectory",                     \
+    .scales = IDM_SCALES_SIGNED, .spread = 1, .of_agent = true, .habit = true)                     \
+  X(IDM_LAPSE, .name = "lapse", .summary = "share of choices made at random among what is open",   \
+    .support = IDM_FRACTION, .scales = IDM_SCALES_IDENTITY, .of_agent = true, .habit = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,

@@ -17,9 +17,14 @@ typedef struct scene {
   idm_behavior b;
 } scene;
 
-static scene open_scene(const idm_planner *planner, idm_recognition recognition, idm_random *random)
+static scene open_scene(const idm_planner *planner, idm_recognition recognition, bool habitual,
+                        idm_random *random)
 {
   scene s = {.problem = support_any(planner, shape, random)};
+  if (habitual) {
+    idm_theta_set_scalar(s.problem->theta, IDM_PERSEVERANCE, 0.8);
+    idm_theta_set_scalar(s.problem->theta, IDM_LAPSE, 0.1);
+  }
   s.problem->agent.recognition = recognition;
   s.workspace = support_plan(s.problem, NULL);
   s.b = idm_workspace_behavior(s.workspace);
@@ -58,14 +63,15 @@ static void observe(const scene *s, void *before, void *after, const support_his
                               .reward = h->reward[t]});
 }
 
-/* Run a test over every planner, with mean and with sampled recognition. */
+/* Run a test over every planner, with mean and with sampled recognition, with habits and without.
+ */
 static void for_every_behavior(uint64_t seed, void (*test)(const scene *, idm_random *))
 {
   idm_random random;
   idm_random_init(&random, seed, 0);
   for (size_t i = 0; support_planner_at(i); i++)
-    for (int recognition = 0; recognition < 2; recognition++) {
-      scene s = open_scene(support_planner_at(i), (idm_recognition)recognition, &random);
+    for (int kind = 0; kind < 4; kind++) {
+      scene s = open_scene(support_planner_at(i), (idm_recognition)(kind % 2), kind / 2, &random);
       test(&s, &random);
       close_scene(&s);
     }
@@ -398,6 +404,8 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *s
   const double h = 1e-4;
   const idm_block *block = &slope->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
+  /* At an end of its range there are no differences to both sides. */
+  if (id == IDM_LAPSE && idm_theta_scalar(s->problem->theta, id) == 0) return;
   for (size_t i = along; i < block->size; i++) {
     /* The fourth order: what is left is the tolerance of plans. */
     const double wide = moved(s, scorer, id, i, 2 * h) - moved(s, scorer, id, i, -2 * h);

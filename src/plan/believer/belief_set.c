@@ -34,7 +34,8 @@ static idm_status reserve(belief_set *set, size_t capacity, idm_error *opt_error
   const size_t row = set->states * sizeof(double);
   if (capacity <= set->capacity) return IDM_OK;
   if (!grow(&set->weight, capacity, sizeof(double)) || !grow(&set->belief, capacity, row) ||
-      !grow(&set->world, capacity, row) || !grow(&set->rank, capacity, sizeof *set->rank) ||
+      !grow(&set->world, capacity, row) || !grow(&set->last, capacity, sizeof *set->last) ||
+      !grow(&set->rank, capacity, sizeof *set->rank) ||
       !grow(&set->into, capacity, sizeof *set->into))
     return idm_fail_memory(opt_error);
   set->capacity = capacity;
@@ -58,6 +59,7 @@ void idm_belief_set_free(belief_set *set)
   free(set->weight);
   free(set->belief);
   free(set->world);
+  free(set->last);
   free(set->decision);
   free(set->specification);
   free(set->origin);
@@ -91,7 +93,7 @@ static double key(const belief_set *set, size_t index)
 {
   const double *z = set->belief + index * set->states;
   const double *e = set->world + index * set->states;
-  double sum = 0;
+  double sum = set->remembers ? 0.5 * set->last[index] : 0;
   double coefficient = 0;
   for (size_t s = 0; s < set->states; s++) {
     coefficient += 0.6180339887498949; /* multiples of the golden section, less their whole parts */
@@ -112,7 +114,8 @@ static bool equal(const belief_set *set, size_t a, size_t b)
 {
   const size_t k = set->states;
   return equal_rows(set->belief + a * k, set->belief + b * k, k) &&
-         (!set->apart || equal_rows(set->world + a * k, set->world + b * k, k));
+         (!set->apart || equal_rows(set->world + a * k, set->world + b * k, k)) &&
+         (!set->remembers || set->last[a] == set->last[b]);
 }
 
 static bool before(belief_rank a, belief_rank b)
@@ -178,6 +181,7 @@ static void merge(belief_set *set)
   for (size_t i = 0; i < set->count; i++) {
     if (set->into[i] != i) continue;
     set->weight[kept] = set->weight[i];
+    set->last[kept] = set->last[i];
     memmove(set->belief + kept * k, set->belief + i * k, k * sizeof *set->belief);
     if (set->apart) memmove(set->world + kept * k, set->world + i * k, k * sizeof *set->world);
     set->rank[i].index = (uint32_t)kept++;
@@ -199,7 +203,7 @@ double idm_belief_set_tidy(belief_set *set)
 /* --- adding --------------------------------------------------------------------------------- */
 
 idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
-                              const double *opt_world, idm_error *opt_error)
+                              const double *opt_world, int last, idm_error *opt_error)
 {
   const size_t k = set->states;
   if (set->count >= CROWD) {
@@ -213,6 +217,7 @@ idm_status idm_belief_set_add(belief_set *set, double weight, const double *beli
     if (status != IDM_OK) return status;
   }
   set->weight[set->count] = weight;
+  set->last[set->count] = last;
   memcpy(set->belief + set->count * k, belief, k * sizeof *belief);
   if (opt_world) memcpy(set->world + set->count * k, opt_world, k * sizeof *opt_world);
   set->count++;

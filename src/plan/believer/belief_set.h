@@ -24,14 +24,16 @@ typedef struct belief_origin {
 typedef struct belief_set {
   size_t states;
   size_t actions;
-  size_t pairs; /* numbers of sigma a belief: actions * models */
-  bool apart;   /* the environment's beliefs tell hypotheses apart too; else they are unset */
-  bool traced;  /* origins are kept */
+  size_t pairs;   /* numbers of sigma a belief: actions * models */
+  bool apart;     /* the environment's beliefs tell hypotheses apart too; else they are unset */
+  bool traced;    /* origins are kept */
+  bool remembers; /* last actions tell hypotheses apart too */
   size_t count;
   size_t capacity;
   double *weight;        /* [count], summing to 1 once tidied */
   double *belief;        /* [count][states]: the agent's */
   double *world;         /* [count][states]: the environment's */
+  int32_t *last;         /* [count]: the action before; IDM_MISSING at a start */
   size_t decided;        /* room for policies */
   double *decision;      /* [count][actions]: pi at each belief, once asked for */
   double *specification; /* [count][pairs] */
@@ -50,7 +52,7 @@ void idm_belief_set_clear(belief_set *set);
 /* Append a hypothesis (copied; opt_world is required where the set is `apart`). Equal ones are
  * merged on the way where they become very many. */
 idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
-                              const double *opt_world, idm_error *opt_error);
+                              const double *opt_world, int last, idm_error *opt_error);
 /* Say where the hypothesis added last came from; its `into` and `weight` are filled in. */
 idm_status idm_belief_set_trace(belief_set *set, belief_origin origin, idm_error *opt_error);
 /* Make room for policies at every hypothesis. */

@@ -109,7 +109,7 @@ static idm_status act(const void *content, void *content_memory, const bool *opt
     act_evenly(m, probability);
     return IDM_OK;
   }
-  if (m->all_open && set->count == 1) {
+  if (m->all_open && set->count == 1 && !idm_habit_acts(idm_habit_of(b->theta))) {
     for (size_t u = 0; u < set->actions; u++) probability[u] = set->decision[u];
     return IDM_OK;
   }

@@ -11,7 +11,8 @@
 
 void idm_musing_free(musing *m)
 {
-  double *const owned[] = {m->planner, m->posterior, m->mean, m->world, m->share, m->log_decision};
+  double *const owned[] = {m->planner, m->posterior,    m->mean,  m->world,
+                           m->share,   m->log_decision, m->choice};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 
@@ -23,8 +24,9 @@ idm_status idm_musing_init(const believer *b, musing *m, idm_error *opt_error)
                 .mean = idm_new(n.states, sizeof(double)),
                 .world = idm_new(n.states, sizeof(double)),
                 .share = idm_new(b->theta->models, sizeof(double)),
-                .log_decision = idm_new(n.actions, sizeof(double))};
-  if (m->planner && m->posterior && m->mean && m->world && m->share && m->log_decision)
+                .log_decision = idm_new(n.actions, sizeof(double)),
+                .choice = idm_new(n.actions, sizeof(double))};
+  if (m->planner && m->posterior && m->mean && m->world && m->share && m->log_decision && m->choice)
     return IDM_OK;
   return idm_fail_memory(opt_error);
 }
@@ -54,12 +56,14 @@ idm_status idm_hypotheses_begin(const believer *b, musing *m, hypotheses *h, siz
   h->set.apart = false;
   idm_belief_set_clear(&h->set);
   memcpy(h->known, start, k * sizeof *start);
-  if (!b->setting->fully_observed) return idm_belief_set_add(&h->set, 1, start, NULL, opt_error);
+  if (!b->setting->fully_observed)
+    return idm_belief_set_add(&h->set, 1, start, NULL, IDM_MISSING, opt_error);
   for (size_t s = 0; s < k; s++) {
     if (!(start[s] > 0)) continue;
     memset(m->mean, 0, k * sizeof *m->mean);
     m->mean[s] = 1;
-    const idm_status status = idm_belief_set_add(&h->set, start[s], m->mean, m->mean, opt_error);
+    const idm_status status =
+        idm_belief_set_add(&h->set, start[s], m->mean, m->mean, IDM_MISSING, opt_error);
     if (status != IDM_OK) return status;
   }
   h->set.apart = h->set.count > 1;
@@ -86,37 +90,53 @@ idm_status idm_hypotheses_plan(const believer *b, musing *m, hypotheses *h, idm_
 /* Below this a probability has lost digits and its logarithm is asked of the planner. */
 static const double smallest = 1e-290;
 
+/* q of idm_habit_tilt at hypothesis i, into m->choice: by logarithms where it is too small. */
+static double tilt(const believer *b, musing *m, const hypotheses *h, habit own,
+                   const bool *opt_open, size_t i)
+{
+  const belief_set *set = &h->set;
+  double open;
+  if (idm_habit_tilt(own, set->actions, set->decision + i * set->actions, opt_open, set->last[i],
+                     m->choice, &open))
+    return open;
+  b->planner->belief->log_policy(b->content, h->variant, h->steps, set->belief + i * set->states,
+                                 m->choice, m->planner);
+  idm_habit_tilt_logs(own, set->actions, m->choice, opt_open, set->last[i], m->choice, &open);
+  for (size_t u = 0; u < set->actions; u++) m->choice[u] = exp(m->choice[u]);
+  return open;
+}
+
 double idm_hypotheses_choice(const believer *b, musing *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u)
 {
+  const habit own = idm_habit_of(b->theta);
   const double *decision = h->set.decision + i * h->set.actions;
-  if (!opt_open) return decision[u];
-  if (!opt_open[u]) return 0;
-  double total = 0;
-  for (size_t v = 0; v < h->set.actions; v++) total += opt_open[v] ? decision[v] : 0;
-  return total > smallest ? decision[u] / total
-                          : exp(idm_hypotheses_log_choice(b, m, h, opt_open, i, u));
+  if (opt_open && !opt_open[u]) return 0;
+  if (!opt_open && !idm_habit_acts(own)) return decision[u];
+  const double open = tilt(b, m, h, own, opt_open, i);
+  return idm_habit_slip(own, m->choice[u], open);
 }
 
 double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses *h,
                                  const bool *opt_open, size_t i, size_t u)
 {
+  const habit own = idm_habit_of(b->theta);
+  double open;
   if (opt_open && !opt_open[u]) return -INFINITY;
-  const size_t actions = h->set.actions;
-  double *log_pi = m->log_decision;
   b->planner->belief->log_policy(b->content, h->variant, h->steps,
-                                 h->set.belief + i * h->set.states, log_pi, m->planner);
-  double most = -INFINITY;
-  double open = 0;
-  for (size_t v = 0; v < actions; v++) {
-    const bool is_open = !opt_open || opt_open[v];
-    if (is_open && log_pi[v] > most) most = log_pi[v];
-    open += is_open;
-  }
-  if (most == -INFINITY) return -log(open > 1 ? open : 1);
-  double sum = 0;
-  for (size_t v = 0; v < actions; v++) sum += !opt_open || opt_open[v] ? exp(log_pi[v] - most) : 0;
-  return log_pi[u] - most - log(sum > 1 ? sum : 1);
+                                 h->set.belief + i * h->set.states, m->log_decision, m->planner);
+  idm_habit_tilt_logs(own, h->set.actions, m->log_decision, opt_open, h->set.last[i],
+                      m->log_decision, &open);
+  return idm_habit_log_slip(own, m->log_decision[u], open);
+}
+
+void idm_hypotheses_recall(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
+                           size_t i, size_t u, double slope, double *to, habit_slope *both)
+{
+  const habit own = idm_habit_of(b->theta);
+  if (slope == 0 || idm_hypotheses_forbids(b, m, h, opt_open, i)) return;
+  const double open = tilt(b, m, h, own, opt_open, i);
+  idm_habit_recall(own, h->set.actions, m->choice, open, h->set.last[i], u, slope, to, both);
 }
 
 bool idm_hypotheses_forbids(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
@@ -222,7 +242,8 @@ static idm_status add(branching *g, const belief_origin *origin, double weight,
                       const double *belief, idm_error *opt_error)
 {
   belief_set *set = &g->into->set;
-  const idm_status status = idm_belief_set_add(set, weight, belief, g->m->world, opt_error);
+  const idm_status status =
+      idm_belief_set_add(set, weight, belief, g->m->world, (int)origin->action, opt_error);
   return status == IDM_OK && set->traced ? idm_belief_set_trace(set, *origin, opt_error) : status;
 }
 
@@ -355,6 +376,7 @@ idm_status idm_hypotheses_follow(const believer *b, musing *m, const hypotheses 
   idm_hypotheses_step(from, into);
   const bool recorded = event->action != IDM_MISSING && event->observation != IDM_MISSING;
   into->set.apart = from->set.apart || !recorded;
+  into->set.remembers = idm_habit_remembers(b->theta);
   const double seen =
       idm_environment_follow(&b->environment, event, opt_open, from->known, into->known, m->world);
   if (!from->set.count) return IDM_OK;

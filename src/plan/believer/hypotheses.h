@@ -7,6 +7,7 @@
 #include "plan/believer/belief_set.h"
 #include "plan/believer/believer.h"
 #include "plan/believer/recognise.h"
+#include "plan/habit.h"
 
 typedef struct hypotheses {
   /* Nothing but one belief where everything was recorded; nothing at all after something that the
@@ -27,13 +28,14 @@ typedef struct musing {
   double *world;        /* [state] */
   double *share;        /* [model]: sigma over the models that allow what was seen */
   double *log_decision; /* [action] */
+  double *choice;       /* [action] */
 } musing;
 
 /* What an event did to hypotheses, beside their successors. */
 typedef struct consequence {
   double log_evidence; /* see idm_behavior_ops.observe */
   double shift;        /* logarithm of what probabilities of actions were divided by */
-  double decided;      /* sum of w_i pi(u|z_i) e^-shift; of a recorded action */
+  double decided;      /* sum of w_i p_i(u) e^-shift; of a recorded action */
   double total;        /* what the successors' weights summed to */
   bool weighs;         /* what was seen was weighed by the environment */
 } consequence;
@@ -48,8 +50,9 @@ idm_status idm_hypotheses_begin(const believer *b, musing *m, hypotheses *h, siz
                                 const double *start, idm_error *opt_error);
 /* Policies at every hypothesis. */
 idm_status idm_hypotheses_plan(const believer *b, musing *m, hypotheses *h, idm_error *opt_error);
-/* pi(u|z_i) over the open actions (NULL: all are), and its logarithm where that is too small. Where
- * the policy forbids them all, they are shared equally. */
+/* The probability of u by hypothesis i over the open actions (NULL: all are), habit and slips
+ * included, and its logarithm where that is too small. Where the policy forbids them all, they are
+ * shared equally. */
 double idm_hypotheses_choice(const believer *b, musing *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u);
 double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses *h,
@@ -57,6 +60,9 @@ double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses 
 /* Whether it forbids them all: then nothing of theta moves the choice. */
 bool idm_hypotheses_forbids(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
                             size_t i);
+/* Take back a slope by log of that choice: see idm_habit_recall. */
+void idm_hypotheses_recall(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
+                           size_t i, size_t u, double slope, double *to, habit_slope *both);
 /* log sum_i w_i pi(u|z_i). */
 double idm_hypotheses_log_act(const believer *b, musing *m, const hypotheses *h,
                               const bool *opt_open, size_t u);
@@ -130,6 +136,7 @@ static inline idm_status idm_hypotheses_follow_one(const believer *b, musing *m,
   into->set.count = 1;
   into->set.apart = false;
   into->set.weight[0] = 1;
+  into->set.last[0] = event->action;
   for (size_t s = 0; s < k; s++) into->set.belief[s] = m->mean[s];
   idm_hypotheses_step(from, into);
   return IDM_OK;

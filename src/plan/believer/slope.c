@@ -33,6 +33,7 @@ typedef struct thicket {
 typedef struct place {
   uint32_t variant;
   int steps;
+  int last;            /* the action before; IDM_MISSING at a root */
   const double *start; /* of a root; NULL elsewhere */
 } place;
 
@@ -59,6 +60,8 @@ typedef struct gradient {
   double *allowed;             /* [slot]: sigma's sum over the models that allowed what was seen */
   double *chosen;              /* [row]: probability of the action among those open */
   double *log_chosen;          /* [action] */
+  habit_slope habit;           /* what is asked of habits */
+  bool guesses;                /* somewhere the action before was not recorded */
   double *joint;               /* [state] */
   double *mean;                /* [state]: a belief that nothing follows */
   double *scratch;             /* the planner's */
@@ -141,7 +144,7 @@ static uint32_t plant_root(gradient *g, const idm_prefix_tree *tree, const idm_p
   const uint32_t variant = tree->begin_variant[node->begin];
   const double *start = start_of(g->data, g->b->setting, tree->begin_start[node->begin]);
   if (known_start(g->b->setting, start, g->sizes.states)) {
-    g->slot[g->slots] = (place){.variant = variant, .start = start};
+    g->slot[g->slots] = (place){.variant = variant, .last = IDM_MISSING, .start = start};
     return (uint32_t)g->slots++;
   }
   g->thicket[g->thickets++] = (thicket){.first = g->rows,
@@ -164,8 +167,8 @@ static uint32_t plant_row(gradient *g, const idm_prefix_node *node, uint32_t bef
     return several;
   }
   if (node->leaf) return no_slot;
-  g->slot[g->slots] =
-      (place){.variant = g->slot[before].variant, .steps = g->slot[before].steps + 1};
+  g->slot[g->slots] = (place){
+      .variant = g->slot[before].variant, .steps = g->slot[before].steps + 1, .last = node->action};
   return (uint32_t)g->slots++;
 }
 
@@ -179,6 +182,7 @@ static void fill_slots(gradient *g, const idm_prefix_tree *tree, uint32_t *at)
       continue;
     }
     const uint32_t before = at[node->parent];
+    if (node->action == IDM_MISSING && !node->leaf) g->guesses = true;
     at[i] = plant_row(g, node, before);
     g->row[g->rows++] = row_of(g->data, node, before, at[i]);
   }
@@ -294,52 +298,55 @@ static void decide(gradient *g, size_t at)
                              g->specification + at * actions * g->models, g->scratch);
 }
 
-/* A choice whose probability has lost digits, by logarithms; returns the choice's own. Where the
- * policy forbids all that is open, it is shared equally, whatever theta is. */
-static double choose_by_logs(gradient *g, const slope_row *r)
-{
-  const believer *b = g->b;
-  const size_t actions = g->sizes.actions;
-  double *slope = g->log_decision_slope + r->before * actions;
-  double *log_pi = g->log_chosen;
-  b->planner->belief->log_policy(b->content, g->slot[r->before].variant, g->slot[r->before].steps,
-                                 g->belief + r->before * g->sizes.states, log_pi, g->scratch);
-  double most = -INFINITY;
-  double open = 0;
-  for (size_t u = 0; u < actions; u++) {
-    if (r->open && !r->open[u]) continue;
-    most = fmax(most, log_pi[u]);
-    open++;
-  }
-  if (most == -INFINITY) return -log(open);
-  double sum = 0;
-  for (size_t u = 0; u < actions; u++)
-    if (!r->open || r->open[u]) sum += exp(log_pi[u] - most);
-  slope[r->action] += r->decided;
-  for (size_t u = 0; u < actions; u++)
-    if (!r->open || r->open[u]) slope[u] -= r->decided * exp(log_pi[u] - most) / sum;
-  return log_pi[r->action] - most - log(sum > 1 ? sum : 1); /* the largest term is 1 */
-}
-
 /* Below this a probability has lost digits. */
 static const double smallest = 1e-290;
+
+/* A choice whose probability has lost digits, by logarithms; returns the choice's own. Where the
+ * policy forbids all that is open, it is shared equally, whatever theta is. */
+static double choose_by_logs(gradient *g, const slope_row *r, habit own)
+{
+  const believer *b = g->b;
+  const place *at = &g->slot[r->before];
+  const size_t actions = g->sizes.actions;
+  double *q = g->log_chosen;
+  double open;
+  b->planner->belief->log_policy(b->content, at->variant, at->steps,
+                                 g->belief + r->before * g->sizes.states, q, g->scratch);
+  const bool allowed = idm_habit_tilt_logs(own, actions, q, r->open, at->last, q, &open);
+  const double log_p = idm_habit_log_slip(own, q[r->action], open);
+  for (size_t u = 0; u < actions; u++) q[u] = exp(q[u]);
+  if (allowed)
+    idm_habit_recall(own, actions, q, open, at->last, (size_t)r->action, r->decided,
+                     g->log_decision_slope + r->before * actions, &g->habit);
+  return log_p;
+}
 
 /* The choice of a row: its slopes in log pi, its probability into `chosen` or its logarithm
  * returned. */
 static double choose(gradient *g, const slope_row *r, double *chosen)
 {
   const size_t actions = g->sizes.actions;
+  const size_t u = (size_t)r->action;
+  const int last = g->slot[r->before].last;
   const double *pi = g->decision + r->before * actions;
   double *slope = g->log_decision_slope + r->before * actions;
+  double open;
   *chosen = 1;
   if (r->decided == 0) return 0;
-  double total = r->open ? 0 : 1;
-  for (size_t u = 0; r->open && u < actions; u++) total += r->open[u] ? pi[u] : 0;
-  if (!(total > smallest) || !(pi[r->action] / total > smallest)) return choose_by_logs(g, r);
-  *chosen = pi[r->action] / total;
-  slope[r->action] += r->decided;
-  for (size_t u = 0; r->open && u < actions; u++)
-    if (r->open[u]) slope[u] -= r->decided * pi[u] / total;
+  const habit own = idm_habit_of(g->b->theta);
+  if (!r->open && !idm_habit_acts(own) && pi[u] > smallest) { /* log pi itself */
+    *chosen = pi[u];
+    slope[u] += r->decided;
+    if (last >= 0) g->habit.perseverance += r->decided * ((last == (int)u) - pi[last]);
+    g->habit.lapse += r->decided * (1 / ((double)actions * pi[u]) - 1);
+    return 0;
+  }
+  if (!idm_habit_tilt(own, actions, pi, r->open, last, g->log_chosen, &open))
+    return choose_by_logs(g, r, own);
+  const double p = idm_habit_slip(own, g->log_chosen[u], open);
+  if (!(p > smallest)) return choose_by_logs(g, r, own);
+  *chosen = p;
+  idm_habit_recall(own, actions, g->log_chosen, open, last, u, r->decided, slope, &g->habit);
   return 0;
 }
 
@@ -387,11 +394,14 @@ static idm_status cross(gradient *g, const thicket *t, double *sum, idm_error *o
 {
   const size_t k = g->sizes.states;
   const size_t pairs = g->sizes.actions * g->models;
-  slope_base base = {.variant = t->variant, .depth = t->depth, .opt_start = t->start};
+  slope_base base = {
+      .variant = t->variant, .depth = t->depth, .habit = &g->habit, .opt_start = t->start};
   if (t->slot != no_slot)
     base = (slope_base){.variant = g->slot[t->slot].variant,
                         .steps = g->slot[t->slot].steps,
                         .depth = t->depth,
+                        .habit = &g->habit,
+                        .last = g->slot[t->slot].last,
                         .belief = g->belief + t->slot * k,
                         .known = g->known + t->slot * k,
                         .decision = g->decision + t->slot * g->sizes.actions,
@@ -545,6 +555,7 @@ static void clear_slopes(gradient *g)
   memset(g->belief_slope, 0, g->slots * g->sizes.states * sizeof(double));
   memset(g->log_decision_slope, 0, g->slots * g->sizes.actions * sizeof(double));
   memset(g->specification_slope, 0, g->slots * pairs * sizeof(double));
+  g->habit = (habit_slope){0};
 }
 
 /* What a planner does not read, or clamps, does not move. */
@@ -583,6 +594,9 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   if (status != IDM_OK) return status;
   status = adjoint->finish(g->adjoint, theta_slope, opt_error);
   keep_read(planner, theta_slope);
+  if (!g->guesses || idm_habit_remembers(g->b->theta))
+    theta_slope->block[IDM_PERSEVERANCE].value[0] = g->habit.perseverance;
+  theta_slope->block[IDM_LAPSE].value[0] = g->habit.lapse;
   return status == IDM_OK ? check_finite(theta_slope, opt_error) : status;
 }
 

@@ -41,7 +41,8 @@ struct slope_set {
   size_t top;   /* the last one in use */
   double *gain; /* [gains]: d/d log f_i of a recorded action */
   size_t gains;
-  double *slope; /* [state]: a belief's share */
+  double *slope;      /* [state]: a belief's share */
+  habit_slope *habit; /* of the base */
 };
 
 static void free_frame(frame *f)
@@ -147,6 +148,7 @@ static idm_status begin(slope_set *slope, const slope_base *base, idm_error *opt
   idm_status status = reach(slope, 0, opt_error);
   if (status != IDM_OK) return status;
   slope->top = 0;
+  slope->habit = base->habit;
   frame *f = &slope->frame[0];
   f->row = NULL;
   if (base->opt_start) {
@@ -161,7 +163,7 @@ static idm_status begin(slope_set *slope, const slope_base *base, idm_error *opt
   f->h.set.apart = false;
   f->h.decided = true;
   idm_belief_set_clear(&f->h.set);
-  status = idm_belief_set_add(&f->h.set, 1, base->belief, NULL, opt_error);
+  status = idm_belief_set_add(&f->h.set, 1, base->belief, NULL, base->last, opt_error);
   memcpy(f->h.known, base->known, n.states * sizeof(double));
   memcpy(f->h.set.decision, base->decision, n.actions * sizeof(double));
   memcpy(f->h.set.specification, base->specification, pairs * sizeof(double));
@@ -183,17 +185,12 @@ static bool idle(const slope_row *r, const hypotheses *h, bool checked)
 
 /* --- backward ------------------------------------------------------------------------------- */
 
-/* log pi(u|z_i) over the open actions moves log pi of all of them. */
+/* A choice moves log pi of all that is open. */
 static void ask_choice(slope_set *slope, frame *f, const slope_row *r, size_t i, size_t u,
                        double slope_of)
 {
-  const size_t actions = f->h.set.actions;
-  double *to = f->log_decision_slope + i * actions;
-  if (slope_of == 0 || idm_hypotheses_forbids(slope->b, &slope->scratch, &f->h, r->open, i)) return;
-  to[u] += slope_of;
-  for (size_t v = 0; r->open && v < actions; v++)
-    if (r->open[v])
-      to[v] -= slope_of * idm_hypotheses_choice(slope->b, &slope->scratch, &f->h, r->open, i, v);
+  idm_hypotheses_recall(slope->b, &slope->scratch, &f->h, r->open, i, u, slope_of,
+                        f->log_decision_slope + i * f->h.set.actions, slope->habit);
 }
 
 /* The decision of a row and what it does to the weights: gain[i] = d/d log(w_i f_i) so far. */

@@ -26,7 +26,9 @@ typedef struct slope_base {
   size_t variant;
   int steps;
   uint32_t depth;
+  habit_slope *habit;          /* what is asked of habits is added here */
   const double *opt_start;     /* [state]: several; then nothing below is given */
+  int last;                    /* the action before; IDM_MISSING at a start */
   const double *belief;        /* [state] */
   const double *known;         /* [state]: the environment's */
   const double *decision;      /* [action] */

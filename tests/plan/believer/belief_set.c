@@ -18,7 +18,7 @@ static belief_set started(size_t states)
 
 static void add(belief_set *set, double weight, const double *belief)
 {
-  check(idm_belief_set_add(set, weight, belief, NULL, &support_error));
+  check(idm_belief_set_add(set, weight, belief, NULL, IDM_MISSING, &support_error));
 }
 
 /* Index of the belief within the tolerance of z; fails unless exactly one is. */
@@ -144,7 +144,7 @@ static void worlds_tell_hypotheses_apart(void **state)
     set.apart = apart;
     const double *const worlds[] = {one, other, one, other};
     for (int i = 0; i < 4; i++)
-      check(idm_belief_set_add(&set, i + 1, z, worlds[i], &support_error));
+      check(idm_belief_set_add(&set, i + 1, z, worlds[i], IDM_MISSING, &support_error));
     assert_near(idm_belief_set_tidy(&set), 10, 0);
     assert_int_equal(set.count, apart ? 2 : 1);
     if (apart) {

@@ -26,6 +26,12 @@ static const slope_sample unrecorded[] = {
     {"maximum-entropy", 0.6, 1, 0.2, BLANK | FORGET, {3, 3, 2, 1, 7}},
     {"decision-rule", 0.6, 1, 0.2, BLANK | AVAILABLE | STARTS, {2, 3, 2, 3, 9}},
     {"decision-rule", 0.6, 1, 0.2, BLANK | SAMPLED | HORIZON, {3, 3, 3, 2, 9}},
+    {BOUNDED, 0.5, 1.25, 0.1, HABIT | BLANK, {2, 3, 2, 3, 37}},
+    {BOUNDED, 0.5, -1.25, 0.1, HABIT | BLANK | FORGET | AVAILABLE, {2, 3, 2, 3, 25}},
+    {BOUNDED, 0.7, 1.3, 0.2, HABIT | BLANK | STATIC | BLUR, {3, 2, 3, 2, 8}},
+    {BOUNDED, 0.5, 1.25, 0.1, HABIT | SAMPLED | BLANK, {2, 2, 2, 2, 23}},
+    {BOUNDED, 0.5, -1.25, 0.1, HABIT | MDP | BLANK | AVAILABLE, {3, 3, 3, 2, 5}},
+    {"decision-rule", 0.6, 1, 0.2, HABIT | BLANK | STARTS, {2, 3, 2, 3, 9}},
 };
 
 static void gradient_equals_differences_where_several_beliefs_are_possible(void **state)

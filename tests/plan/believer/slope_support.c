@@ -58,6 +58,10 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
   if (from->features & RANGE) problem->agent.alpha_unit = IDM_ALPHA_RANGE;
   if (from->features & MDP) observe_states(problem);
   if (from->features & OBSERVATION) problem->agent.surprise = IDM_SURPRISE_OBSERVATION;
+  if (from->features & HABIT) {
+    idm_theta_set_scalar(theta, IDM_PERSEVERANCE, 2 * idm_random_uniform(random) - 0.7);
+    idm_theta_set_scalar(theta, IDM_LAPSE, 0.05 + 0.3 * idm_random_uniform(random));
+  }
   if (from->features & CERTAINTY) {
     theta->block[IDM_CERTAINTY].value[0] = 0.61537;
     theta->block[IDM_CERTAINTY].value[1] = 1.5;
@@ -269,6 +273,10 @@ void slope_compare_all(slope_bench *b)
   assert_near(log_likelihood, expected, 1e-10);
   assert_true(isfinite(expected));
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) compare_block(b, blocks[i]);
+  /* At 0 lapse is at its end, and perseverance is looked at where everything was recorded. */
+  if (b->features & HABIT) compare_block(b, IDM_LAPSE);
+  if (b->features & HABIT || !(b->features & (BLANK | SAMPLED | MDP)))
+    compare_block(b, IDM_PERSEVERANCE);
 }
 
 /* From now on the agent's mean model stands in for it. */
@@ -286,7 +294,8 @@ static void run_sample(const slope_sample *from, uint64_t seed, size_t *compared
   for (int evaluate = IDM_LOOKAHEAD; evaluate <= IDM_INTERPOLATE; evaluate++) {
     idm_random random;
     idm_random_init(&random, seed, 1);
-    slope_bench b = {.problem = slope_problem(from, (idm_evaluate)evaluate, &random)};
+    slope_bench b = {.problem = slope_problem(from, (idm_evaluate)evaluate, &random),
+                     .features = from->features};
     b.workspace = support_plan(b.problem, NULL);
     b.data = slope_data(b.problem, b.workspace, from->features, &random);
     if (from->features & UNKNOWN) hide_environment(&b);

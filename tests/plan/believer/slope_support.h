@@ -24,7 +24,8 @@ enum slope_feature {
   UNKNOWN = 1 << 13, /* the environment is not given */
   STATIC = 1 << 14,  /* states stay: histories that differ in their order lead to one belief */
   BEFORE = 1 << 15,  /* observations come from the state acted in */
-  RANGE = 1 << 16    /* alpha_unit: range */
+  RANGE = 1 << 16,   /* alpha_unit: range */
+  HABIT = 1 << 17    /* perseverance and lapses */
 };
 
 typedef struct slope_sample {
@@ -50,6 +51,7 @@ typedef struct slope_bench {
   idm_gradient *gradient;
   idm_theta *slope;
   idm_theta *moved;
+  unsigned features;
   size_t compared;
   size_t skipped;
 } slope_bench;
