@@ -1173,8 +1173,35 @@ test_audit() {
   holds "audits that fail leave nothing" box_is_empty
 }
 
+# An agent that learns from rewards: simulated, fitted back, and refused where its log has gaps.
+test_learner() {
+  cat >learner.yaml <<'YAML'
+states: [left, right]
+actions: [a, b]
+observations: [win, loss]
+discount: 0
+transition: {"*": [[0.9, 0.1], [0.1, 0.9]]}
+observation: {"*": [[0.8, 0.2], [0.2, 0.8]]}
+utility: {a: [1, -1], b: [-1, 1]}
+agent: {planner: td-learner, inverse_temperature: 2, learning_rate_gain: 0.5}
+free: {inverse_temperature: , learning_rate_gain: }
+YAML
+  succeeds simulate learner.yaml -n 8 --steps 30 -o learner.csv
+  holds "simulated logs of learners have rewards" grep -q '^agent,trajectory,step,action,observation,reward$' learner.csv
+  succeeds fit learner.yaml learner.csv --chains 2 --draws 100 --warmup 100 -o box/learner --json
+  json '0 < j["posterior"]["learning_rate_gain"]["mean"] < 1'
+  rm -r box/learner
+  awk -F, -v OFS=, 'NR == 9 { $4 = "" } { print }' learner.csv >gap.csv
+  fails 3 'gap.csv:9: an action was not recorded' score learner.yaml gap.csv
+  cut -d, -f1-5 learner.csv >unpaid.csv
+  fails 3 'no column for the reward' fit learner.yaml unpaid.csv -o box/learner
+  fails 2 'the key .asymetry. is unknown' score learner.yaml learner.csv --set asymetry=error
+  succeeds score learner.yaml learner.csv --set asymmetry=error --set fictive=true
+}
+
 test_fits() {
   test_audit
+  test_learner
   test_fit_usage
   test_fit_blocks
   test_fit_results

@@ -125,6 +125,7 @@ typedef enum idm_need {
   IDM_NEEDS_BATCH = 1 << 3,       /* transitions of a log */
   IDM_NEEDS_REWARDS = 1 << 4,     /* rewards with every step */
   IDM_NEEDS_RANDOM = 1 << 5,      /* a random stream */
+  IDM_NEEDS_ACTIONS = 1 << 6,     /* every action recorded: else a log is refused at its row */
 } idm_need;
 
 /* Kinds of problems that it plans for. */

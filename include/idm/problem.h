@@ -16,6 +16,7 @@ typedef enum idm_evaluate { IDM_LOOKAHEAD, IDM_INTERPOLATE } idm_evaluate;
 typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_surprise;
 typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
 typedef enum idm_alpha_unit { IDM_ALPHA_ABSOLUTE, IDM_ALPHA_RANGE } idm_alpha_unit;
+typedef enum idm_asymmetry { IDM_ASYMMETRY_OUTCOME, IDM_ASYMMETRY_ERROR } idm_asymmetry;
 
 struct idm_planner;
 
@@ -33,6 +34,8 @@ typedef struct idm_agent {
   double decision_capacity;    /* nats; finds alpha */
   double specification_capacity; /* nats; finds beta */
   double recognition_capacity;   /* nats; finds eta */
+  idm_asymmetry asymmetry;       /* of td-learner: what it calls a gain */
+  bool fictive; /* of td-learner: what was not taken is learnt of as if it had given the opposite */
 } idm_agent;
 
 /* An entry of the utility that comes from a column of the data: scale * column. */

@@ -14,7 +14,8 @@
   X(idm_minimum_information)                                                                       \
   X(idm_maximum_entropy)                                                                           \
   X(idm_kl_regularised)                                                                            \
-  X(idm_kl_penalised_robust)
+  X(idm_kl_penalised_robust)                                                                       \
+  X(idm_td_learner)
 
 #define DECLARE(planner) extern const idm_planner planner;
 PLANNERS(DECLARE)

@@ -30,6 +30,7 @@ static const char *const evaluate_words[] = {"lookahead", "interpolate", NULL};
 static const char *const surprise_words[] = {"belief", "observation", NULL};
 static const char *const recognition_words[] = {"mean", "sampled", NULL};
 static const char *const alpha_unit_words[] = {"absolute", "range", NULL};
+static const char *const asymmetry_words[] = {"outcome", "error", NULL};
 
 static const idm_key agent_keys[] = {
     {.name = "resolution",
@@ -82,6 +83,15 @@ static const idm_key agent_keys[] = {
      .least = -INFINITY,
      .most = INFINITY,
      .help = "nats; finds eta"},
+    {.name = "asymmetry",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, asymmetry),
+     .words = asymmetry_words,
+     .help = "td-learner: a gain is a reward above 0, or an error of at least 0"},
+    {.name = "fictive",
+     .kind = IDM_KEY_FLAG,
+     .offset = offsetof(idm_agent, fictive),
+     .help = "td-learner: other actions are learnt of as if they had given the opposite"},
     {.name = NULL},
 };
 _Static_assert(sizeof(idm_evaluate) == sizeof(int), "words are stored as int");

@@ -197,6 +197,7 @@ static void a_predicate_that_nearly_all_meet_is_exact(void **state)
   bool *member = f.groups->member;
   for (size_t t = 0; t < f.data->trajectories; t++) member[t] = t >= 3;
   idm_audit_settings settings = audit_settings();
+  settings.fit.draws = 1500;
   check(
       idm_audit_run(f.problem, f.data, f.groups, &settings, NULL, NULL, &f.audit, &support_error));
   audit_table table[2];

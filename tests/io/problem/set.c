@@ -209,8 +209,10 @@ static void test_failures(void **state)
        "the key 'aplha' is unknown; did you mean 'alpha'? Expected one of planner, alpha"},
       {"foo=1",
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
+       "perseverance, lapse, "
        "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, decision_capacity, "
-       "specification_capacity, recognition_capacity, discount, horizon, start, "
+       "specification_capacity, recognition_capacity, asymmetry, fictive, discount, horizon, "
+       "start, "
        "utility.ACTION, utility.ACTION.STATE"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},
       {"agent.wieghts=1", "the key 'agent.wieghts' is unknown"},

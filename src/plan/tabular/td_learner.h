@@ -1,0 +1,55 @@
+/* The learner by temporal differences (TABLES, section 2, "Learning agents"): what it keeps of an
+ * agent, and how an event changes it. */
+#ifndef IDM_PLAN_TABULAR_TD_LEARNER_H
+#define IDM_PLAN_TABULAR_TD_LEARNER_H
+
+#include "idm/behavior.h"
+#include "plan/habit.h"
+
+/* Its own numbers, in the order of its blocks. */
+enum { TD_TEMPERATURE, TD_GAIN, TD_LOSS, TD_DECAY, TD_INITIAL, TD_OWNS };
+
+typedef struct td_learner {
+  const idm_setting *setting; /* borrowed */
+  size_t states;              /* that it tells apart: one where they are hidden */
+  size_t actions;
+  idm_asymmetry asymmetry;
+  bool fictive;
+  double number[TD_OWNS];
+  double discount;
+  habit habits;
+} td_learner;
+
+/* Of one agent. */
+typedef struct td_memory {
+  size_t state;
+  int last;       /* action of this trajectory; IDM_MISSING at its start */
+  double *value;  /* Q: [state][action] */
+  double *log_pi; /* [action]: scratch */
+} td_memory;
+
+/* What an event does to values: a rule that both the behaviour and its derivative follow. */
+typedef struct td_update {
+  size_t state;
+  size_t action;
+  bool goes_on; /* to `next`, where `best` is the largest value */
+  size_t next;
+  size_t best;
+  double reward;
+  double error; /* delta */
+  size_t rate;  /* TD_GAIN or TD_LOSS */
+} td_update;
+
+/* What is to be learnt from an event; IDM_INPUT where what it needs was not recorded. */
+idm_status idm_td_look(const td_learner *l, const td_memory *m, const idm_event *event,
+                       td_update *update, idm_error *opt_error);
+/* The state that a trajectory starts in; IDM_INPUT where it is not known. */
+idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,
+                        idm_error *opt_error);
+/* Values after it, in place. */
+void idm_td_learn(const td_learner *l, const td_update *update, double *value);
+
+/* The content is a td_learner. */
+extern const idm_slope_ops idm_td_slope;
+
+#endif
