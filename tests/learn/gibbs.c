@@ -1,0 +1,433 @@
+/* Draws of dynamics against the exact posterior: logs so small that every path of hidden states is
+ * summed over, with the rows integrated out given the path (a product of Dirichlet-multinomials).
+ *
+ * Contents: the exact posterior · draws against it · names, draws as dynamics, spread · refusals */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/textbook_support.h"
+#include "support.h"
+
+/* Zeros tell the states apart: b alone can be `clear`. The transition stands for both actions. */
+#define CLINIC                                                                                     \
+  "states: [a, b]\nactions: [look, test]\nobservations: [low, high, clear]\nstart: [0.6, 0.4]\n"   \
+  "discount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.4, 0.6]]}\n"                                   \
+  "observation: {look: [[0.7, 0.3, 0], [0.4, 0.6, 0]],\n"                                          \
+  "              test: [[0.8, 0.2, 0], [0.2, 0.3, 0.5]]}\nutility: {look: 0, test: -1}\n"
+
+enum { MOST_NUMBERS = 40, MOST_HIDDEN = 16 };
+
+/* --- the exact posterior -------------------------------------------------------------------- */
+
+/* First and second moments of every number. */
+typedef struct exact {
+  double weight;
+  double mean[MOST_NUMBERS];
+  double square[MOST_NUMBERS];
+} exact;
+
+/* The rows of the dynamics one after the other; those of a second action follow the first's where
+ * the file gives one matrix for both (here: transitions). */
+static size_t rows_of(const idm_dynamics *d)
+{
+  return 1 + 2 * d->sizes.actions * d->sizes.states;
+}
+
+static void row_at(const idm_dynamics *d, size_t r, size_t *first, size_t *width)
+{
+  const size_t k = d->sizes.states, pairs = d->sizes.actions * k, x = d->sizes.observations;
+  *width = r <= pairs ? k : x;
+  *first = r == 0 ? 0 : r <= pairs ? k + (r - 1) * k : k + pairs * k + (r - 1 - pairs) * x;
+}
+
+static size_t leader(const idm_dynamics *d, size_t r)
+{
+  return r > d->sizes.states && r <= d->sizes.actions * d->sizes.states
+             ? 1 + (r - 1) % d->sizes.states
+             : r;
+}
+
+/* What a path of hidden states counts; false where it needs what is impossible. states[] holds
+ * those of all trajectories, one more than there are rows. */
+static bool count_path(const idm_data *data, const idm_dynamics *d, bool before, const int *states,
+                       double *counts, double *weight)
+{
+  const size_t k = d->sizes.states, emissions = (size_t)(d->emission - d->start);
+  bool possible = true;
+  for (size_t i = 0; i < data->trajectories; i++, states++) {
+    if (data->start[i] < 0)
+      counts[states[0]]++;
+    else
+      *weight *= data->start_belief[(size_t)data->start[i] * k + (size_t)states[0]];
+    for (size_t r = data->first[i]; r < data->first[i + 1]; r++, states++) {
+      const size_t u = (size_t)data->action[r];
+      const size_t emitter = (size_t)(before ? states[0] : states[1]);
+      counts[k + (u * k + (size_t)states[0]) * k + (size_t)states[1]]++;
+      if (data->observation[r] < 0) continue;
+      const size_t seen =
+          emissions + (u * k + emitter) * d->sizes.observations + (size_t)data->observation[r];
+      counts[seen]++;
+      possible = possible && d->start[seen] > 0;
+    }
+  }
+  return possible;
+}
+
+static void gather(const idm_dynamics *d, double *counts)
+{
+  for (size_t r = 0; r < rows_of(d); r++) {
+    size_t first, width, lead;
+    row_at(d, r, &first, &width);
+    row_at(d, leader(d, r), &lead, &width);
+    for (size_t j = 0; lead != first && j < width; j++) counts[lead + j] += counts[first + j];
+  }
+}
+
+/* log of the integral over a row of Dirichlet(prior) times its counts. */
+static double log_marginal(const double *p, const double *counts, size_t width, double prior)
+{
+  double all = 0, concentration = 0, sum = 0;
+  for (size_t j = 0; j < width; j++) {
+    if (p[j] == 0) continue;
+    concentration += prior;
+    all += prior + counts[j];
+    sum += lgamma(prior + counts[j]) - lgamma(prior);
+  }
+  return sum + lgamma(concentration) - lgamma(all);
+}
+
+static void add_moments(const double *p, const double *counts, size_t width, double prior,
+                        double weight, double *mean, double *square)
+{
+  double all = 0;
+  for (size_t j = 0; j < width; j++) all += p[j] > 0 ? prior + counts[j] : 0;
+  for (size_t j = 0; j < width; j++) {
+    if (p[j] == 0) continue;
+    const double a = prior + counts[j];
+    mean[j] += weight * a / all;
+    square[j] += weight * a * (a + 1) / (all * (all + 1));
+  }
+}
+
+static void add_path(const idm_data *data, const idm_dynamics *d, bool before, double prior,
+                     const int *states, exact *e)
+{
+  double counts[MOST_NUMBERS] = {0};
+  double weight = 1, height = 0;
+  if (!count_path(data, d, before, states, counts, &weight)) return;
+  gather(d, counts);
+  for (int moments = 0; moments < 2; moments++) {
+    for (size_t r = 0; r < rows_of(d); r++) {
+      size_t at, width;
+      row_at(d, r, &at, &width);
+      if (leader(d, r) != r) continue;
+      if (moments)
+        add_moments(d->start + at, counts + at, width, prior, weight, e->mean + at, e->square + at);
+      else
+        height += log_marginal(d->start + at, counts + at, width, prior);
+    }
+    if (!moments) weight *= exp(height);
+  }
+  e->weight += weight;
+}
+
+static exact integrate(const idm_data *data, const idm_dynamics *d, bool before, double prior)
+{
+  exact e = {0};
+  int states[MOST_HIDDEN] = {0};
+  const size_t hidden = data->rows + data->trajectories;
+  assert_true(hidden <= MOST_HIDDEN && d->numbers <= MOST_NUMBERS && d->sizes.states == 2);
+  for (size_t path = 0; path < (size_t)1 << hidden; path++) {
+    for (size_t i = 0; i < hidden; i++) states[i] = (int)(path >> i & 1);
+    add_path(data, d, before, prior, states, &e);
+  }
+  for (size_t i = 0; i < d->numbers; i++) {
+    e.mean[i] /= e.weight;
+    e.square[i] /= e.weight;
+  }
+  return e;
+}
+
+/* --- draws against it ----------------------------------------------------------------------- */
+
+typedef struct drawn {
+  idm_problem *problem;
+  idm_data *data;
+  idm_dynamics *truth;
+  idm_iohmm *learner;
+  idm_learn_settings settings;
+  idm_dynamics_draws draws;
+} drawn;
+
+static drawn open_drawn(const char *yaml, size_t trajectories, size_t rows, double blank)
+{
+  drawn t = {.problem = support_yaml(yaml)};
+  check(idm_problem_dynamics(t.problem, &t.truth, &support_error));
+  t.data = textbook_simulate(t.truth, t.problem->setting->emits_before, trajectories, rows, blank,
+                             trajectories);
+  idm_learn_settings_default(&t.settings);
+  t.settings.prior = 1.5;
+  t.settings.chains = 2;
+  t.settings.warmup = 200;
+  t.settings.draws = 20000;
+  return t;
+}
+
+static void draw(drawn *t)
+{
+  check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_HOLD_NOTHING, &t->learner,
+                         &support_error));
+  check(idm_learn_draw(t->learner, t->problem, t->truth, &t->settings, NULL, NULL, &t->draws,
+                       &support_error));
+}
+
+static void close_drawn(drawn *t)
+{
+  idm_dynamics_draws_clear(&t->draws);
+  idm_iohmm_destroy(t->learner);
+  idm_dynamics_destroy(t->truth);
+  idm_data_destroy(t->data);
+  idm_problem_destroy(t->problem);
+}
+
+/* A mean of draws, with its own standard error, against a number. */
+static void expect_mean(const double *x, const idm_dynamics_draws *draws, double expected,
+                        const char *name)
+{
+  idm_diagnosis found;
+  check(idm_diagnose(x, draws->chains, draws->draws, draws->draws, 1, &found, &support_error));
+  if (!(fabs(found.mean - expected) < 4.5 * found.mcse_mean) || !(found.rhat < 1.01))
+    fail_msg("%s: %.5f +- %.5f, expected %.5f", name, found.mean, found.mcse_mean, expected);
+}
+
+/* First and second moments of every number. At 4.5 standard errors one comparison fails by chance
+ * 7e-6 of the time, and the 150 of this file together with about one seed in a thousand. */
+static void expect_exact(drawn *t)
+{
+  const size_t all = t->draws.chains * t->draws.draws;
+  const exact e =
+      integrate(t->data, t->truth, t->problem->setting->emits_before, t->settings.prior);
+  double *square = malloc(all * sizeof *square);
+  assert_non_null(square);
+  assert_int_equal(t->draws.numbers, 15);
+  for (size_t k = 0; k < t->draws.numbers; k++) {
+    const double *x = t->draws.value + k * all;
+    for (size_t i = 0; i < all; i++) square[i] = x[i] * x[i];
+    expect_mean(x, &t->draws, e.mean[t->draws.place[k]], t->draws.name.name[k]);
+    expect_mean(square, &t->draws, e.square[t->draws.place[k]], t->draws.name.name[k]);
+  }
+  free(square);
+}
+
+static void test_after(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC, 5, 2, 0);
+  draw(&t);
+  expect_exact(&t);
+  close_drawn(&t);
+}
+
+static void test_before(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC "observation_from: before\n", 4, 3, 0);
+  draw(&t);
+  expect_exact(&t);
+  close_drawn(&t);
+}
+
+/* Cells that are blank in the middle, and ends of which nothing was seen. */
+static void test_blanks(void **state)
+{
+  (void)state;
+  static const size_t blank[] = {1, 3, 5, 7, 8, 11}; /* of rows 0-2, 3-5, 6-8 and 9-11 */
+  for (int before = 0; before < 2; before++) {
+    drawn t = open_drawn(before ? CLINIC "observation_from: before\n" : CLINIC, 4, 3, 0);
+    for (size_t i = 0; i < sizeof blank / sizeof *blank; i++)
+      t.data->observation[blank[i]] = IDM_MISSING;
+    draw(&t);
+    expect_exact(&t);
+    close_drawn(&t);
+  }
+}
+
+/* Trajectories that begin in a belief of their own say nothing of the start. */
+static void test_beliefs(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC, 5, 2, 0.1);
+  t.data->start_belief = calloc(2, sizeof *t.data->start_belief);
+  assert_non_null(t.data->start_belief);
+  t.data->start_belief[0] = 0.1;
+  t.data->start_belief[1] = 0.9;
+  t.data->starts = 1;
+  for (size_t i = 1; i < 4; i++) t.data->start[i] = 0;
+  draw(&t);
+  expect_exact(&t);
+  close_drawn(&t);
+}
+
+/* Interchangeable states keep, in every draw, the order that they have where chains begin. */
+static void test_order(void **state)
+{
+  (void)state;
+  drawn t = open_drawn("states: [a, b]\nactions: [look]\nobservations: [low, high]\n"
+                       "start: [0.6, 0.4]\ndiscount: 0.9\n"
+                       "transition: {'*': [[0.85, 0.15], [0.3, 0.7]]}\n"
+                       "observation: {'*': [[0.3, 0.7], [0.8, 0.2]]}\nutility: {look: 0}\n",
+                       6, 3, 0);
+  t.settings.draws = 500;
+  draw(&t);
+  const size_t all = t.draws.chains * t.draws.draws;
+  const double *high[2] = {NULL, NULL};
+  for (size_t k = 0; k < t.draws.numbers; k++)
+    for (size_t s = 0; s < 2; s++)
+      if (strcmp(t.draws.name.name[k],
+                 s ? "observation[look,b,high]" : "observation[look,a,high]") == 0)
+        high[s] = t.draws.value + k * all;
+  assert_true(high[0] && high[1]);
+  for (size_t i = 0; i < all; i++) assert_true(high[0][i] >= high[1][i]);
+  close_drawn(&t);
+}
+
+/* --- names, draws as dynamics, spread ------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+  (void)state;
+  static const char *const expected[] = {"start[a]",
+                                         "start[b]",
+                                         "transition[*,a,a]",
+                                         "transition[*,a,b]",
+                                         "transition[*,b,a]",
+                                         "transition[*,b,b]",
+                                         "observation[look,a,low]",
+                                         "observation[look,a,high]",
+                                         "observation[look,b,low]",
+                                         "observation[look,b,high]",
+                                         "observation[test,a,low]",
+                                         "observation[test,a,high]",
+                                         "observation[test,b,low]",
+                                         "observation[test,b,high]",
+                                         "observation[test,b,clear]"};
+  drawn t = open_drawn(CLINIC, 3, 2, 0);
+  t.settings.draws = 5;
+  draw(&t);
+  assert_int_equal(t.draws.numbers, 15);
+  for (size_t k = 0; k < 15; k++) assert_string_equal(t.draws.name.name[k], expected[k]);
+  /* Of all that could be learnt: what is impossible here has a name as well. */
+  idm_labels names;
+  size_t *places;
+  check(idm_dynamics_names(t.problem, &names, &places, &support_error));
+  assert_int_equal(names.count, 18);
+  for (size_t k = 0; k < t.draws.numbers; k++) {
+    const long at = idm_labels_find(&names, expected[k], strlen(expected[k]));
+    assert_true(at >= 0);
+    assert_int_equal(places[at], t.draws.place[k]);
+  }
+  assert_true(idm_labels_find(&names, "observation[look,a,clear]", 25) >= 0);
+  idm_labels_destroy(&names);
+  free(places);
+  close_drawn(&t);
+}
+
+static void test_take(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC, 3, 2, 0);
+  t.settings.draws = 5;
+  draw(&t);
+  idm_dynamics *d;
+  check(idm_dynamics_create(t.truth->sizes, &d, &support_error));
+  check(idm_dynamics_take(t.problem, &t.draws, 1, 3, d, &support_error));
+  for (size_t k = 0; k < t.draws.numbers; k++)
+    assert_true(d->start[t.draws.place[k]] == t.draws.value[k * 10 + 5 + 3]);
+  for (size_t r = 0; r < rows_of(d); r++) {
+    double sum = 0;
+    size_t first, width;
+    row_at(d, r, &first, &width);
+    for (size_t j = 0; j < width; j++) sum += d->start[first + j];
+    assert_near(sum, 1, 1e-12);
+  }
+  /* The second action moves as the first does, and what was impossible stays so. */
+  assert_memory_equal(d->transition, d->transition + 4, 4 * sizeof(double));
+  assert_true(d->emission[2] == 0);
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 5, d, NULL), IDM_USAGE);
+  t.draws.place[0] = d->numbers;
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 0, d, NULL), IDM_USAGE);
+  idm_dynamics_destroy(d);
+  close_drawn(&t);
+}
+
+/* Two models whose transitions are 0.2 apart in one row of four: 0.1 from their mean in each. */
+static void test_spread(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [go, stop]\nterminal: [stop]\nobservations: [x, y]\n"
+                   "discount: 0.9\ntransition: {go: [[0.5, 0.5], [0.4, 0.6]]}\n"
+                   "observation: {go: [[0.9, 0.1], [0.1, 0.9]]}\nutility: {go: 0, stop: 1}\n"
+                   "models:\n  - {}\n  - {transition: {go: [[0.7, 0.3], [0.4, 0.6]]}}\n");
+  double mean, largest;
+  idm_theta_spread(problem, &mean, &largest);
+  assert_near(mean, 0.1 / 4, 1e-12);
+  assert_near(largest, 0.1, 1e-12);
+  idm_problem_destroy(problem);
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+static bool stop_at_once(void *context, double done)
+{
+  (void)done;
+  *(int *)context += 1;
+  return true;
+}
+
+static void expect_refusal(drawn *t, const idm_dynamics *around, idm_status status,
+                           const char *words)
+{
+  idm_error error = {0};
+  idm_dynamics_draws draws;
+  int asked = 0;
+  assert_int_equal(idm_learn_draw(t->learner, t->problem, around, &t->settings, stop_at_once,
+                                  &asked, &draws, &error),
+                   status);
+  assert_non_null(strstr(error.message, words));
+  assert_null(draws.value);
+  assert_int_equal(draws.numbers, 0);
+  assert_int_equal(asked > 0, status == IDM_UNTRUSTED);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC, 3, 2, 0);
+  t.settings.draws = 5;
+  draw(&t);
+  t.settings.draws = 250000;
+  expect_refusal(&t, t.truth, IDM_UNTRUSTED, "interrupted");
+  t.settings.draws = 0;
+  expect_refusal(&t, t.truth, IDM_USAGE, "expected at least 1");
+  t.settings.draws = 5;
+  idm_dynamics *other;
+  check(idm_dynamics_create((idm_sizes){3, 2, 3}, &other, &support_error));
+  expect_refusal(&t, other, IDM_USAGE, "of another problem");
+  idm_dynamics_destroy(other);
+  t.settings.prior = 0.5;
+  expect_refusal(&t, t.truth, IDM_USAGE, "prior");
+  close_drawn(&t);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_after),   cmocka_unit_test(test_before),
+                                     cmocka_unit_test(test_blanks),  cmocka_unit_test(test_beliefs),
+                                     cmocka_unit_test(test_order),   cmocka_unit_test(test_names),
+                                     cmocka_unit_test(test_take),    cmocka_unit_test(test_spread),
+                                     cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
