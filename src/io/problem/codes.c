@@ -75,9 +75,10 @@ static idm_status read_by_column(const idm_yaml_reader *reader, const coded *of,
 {
   if (columns < 2 || idm_yaml_count(node) != columns)
     return idm_yaml_fail(reader->tree, node,
-                         "%s lists %zu codes for %zu column%s; expected one a column, or one for "
+                         "%s lists %zu code%s for %zu column%s; expected one a column, or one for "
                          "the label that they make",
-                         of->what, idm_yaml_count(node), columns, columns == 1 ? "" : "s");
+                         of->what, idm_yaml_count(node), idm_yaml_count(node) == 1 ? "" : "s",
+                         columns, columns == 1 ? "" : "s");
   idm_status status = idm_codes_create(codes, columns, reader->opt_error);
   for (size_t i = 0; i < columns && status == IDM_OK; i++) {
     idm_error error = {0};

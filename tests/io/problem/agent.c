@@ -87,12 +87,41 @@ static void wrong_agents_are_refused(void **state)
   expect_error(with("agent: {evaluate: roughly}"), 11, 19, "evaluate");
 }
 
+static void bad_lines_are_refused(void **state)
+{
+  (void)state;
+  static const bad_line cases[] = {
+      {"agent: [alpha]", 11, 8, "agent is a list of 1; expected a mapping"},
+      {"agent: {aplha: 1}", 11, 9, "in agent, the key 'aplha' is unknown; did you mean 'alpha'?"},
+      {"agent: {alpha: nan}", 11, 16, "alpha is 'nan'; expected a number, inf or -inf"},
+      {"agent: {alpha: 0x1p3}", 11, 16, "alpha is '0x1p3'"},
+      {"agent: {alpha: 1e400}", 11, 16, "alpha is '1e400'"},
+      {"agent: {beta: high}", 11, 15, "beta is 'high'; expected a number"},
+      {"agent: {eta: inf}", 11, 14, "eta is 'inf'; expected a finite number"},
+      {"agent: {temperature: -1}", 11, 22,
+       "temperature is '-1'; expected a finite number of at least 0"},
+      {"agent: {tolerance: 0}", 11, 20, "tolerance is '0'; expected a finite number above 0"},
+      {"agent: {decision_capacity: -1}", 11, 28, "decision_capacity is '-1'"},
+      {"agent: {resolution: 0}", 11, 21,
+       "resolution is '0'; expected a whole number from 1 to 1000000000, or auto"},
+      {"agent: {evaluate: guess}", 11, 19,
+       "evaluate is 'guess'; expected lookahead or interpolate"},
+      {"agent: {surprise: none}", 11, 19, "surprise is 'none'; expected belief or observation"},
+      {"agent: {recognition: [mean]}", 11, 22,
+       "recognition is a list of 1; expected mean or sampled"},
+      {"agent: {planner: }", 11, 18, "planner is empty; expected the name of a planner"},
+      {"agent: {planner: abcdefghijklmnopqrstuvwxyz-abcdef}", 11, 18,
+       "expected the name of a planner"},
+  };
+  EXPECT_BAD(cases);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(planners_are_named),       cmocka_unit_test(keys_are_known_once),
       cmocka_unit_test(own_blocks_are_keys),      cmocka_unit_test(choices_are_read),
-      cmocka_unit_test(wrong_agents_are_refused),
+      cmocka_unit_test(wrong_agents_are_refused), cmocka_unit_test(bad_lines_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

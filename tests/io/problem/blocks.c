@@ -125,6 +125,33 @@ static void wrong_blocks_are_refused(void **state)
     expect_error(with(cases[i].line), 11, cases[i].column, cases[i].words);
 }
 
+static void bad_lines_are_refused(void **state)
+{
+  (void)state;
+  static const bad_line cases[] = {
+      {"agent: {weights: {go: [1]}}", 11, 23,
+       "weights.go is a list of 1; expected a list of 2 numbers, or of 3"},
+      {"agent: {weights: {go: [1, x]}}", 11, 27, "weights.go is 'x'; expected a finite number"},
+      {"agent: {weights: [1]}", 11, 18, "weights is a list of 1; expected a mapping of actions"},
+      {"action_prior: [1, 1]", 11, 15, "action_prior is a list of 2; expected a list of 3 numbers"},
+      {"action_prior: [1, -1, 1]", 11, 19, "action_prior is '-1'"},
+      {"action_prior: [0, 0, 0]", 11, 15, "action_prior sums to 0"},
+      {"action_prior: {stay: 1}", 11, 15, "action_prior lacks the action 'go'"},
+      {"action_prior: {stay: -1, \"*\": 1}", 11, 22, "action_prior is '-1'"},
+      {"belief_prior: [1, 1]", 11, 15, "belief_prior is a list of 2; expected a mapping"},
+      {"belief_prior: {}", 11, 15, "expected the key 'dirichlet'"},
+      {"belief_prior: {dirichlet: [1]}", 11, 27,
+       "belief_prior.dirichlet is a list of 1; expected a list of 2"},
+      {"belief_prior: {dirichlet: [1, 0]}", 11, 31,
+       "belief_prior.dirichlet is '0'; expected a finite number above 0"},
+      {"certainty: {above: 1, award: 1}", 11, 20,
+       "certainty.above is '1'; expected a number in [0, 1)"},
+      {"certainty: {above: 0.5}", 11, 12, "certainty lacks the key 'award'"},
+      {"certainty: {above: 0.5, award: inf}", 11, 32, "certainty.award is 'inf'"},
+  };
+  EXPECT_BAD(cases);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -135,6 +162,7 @@ int main(void)
       cmocka_unit_test(rows),
       cmocka_unit_test(lists),
       cmocka_unit_test(wrong_blocks_are_refused),
+      cmocka_unit_test(bad_lines_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

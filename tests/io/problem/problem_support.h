@@ -73,6 +73,43 @@ static inline void expect_error(const char *text, long line, long column, const 
                    IDM_INPUT);
 }
 
+/* A line of the base problem that is wrong, where, and what is said of it. */
+typedef struct bad_line {
+  const char *line; /* given to with() */
+  long at_line, at_column;
+  const char *words;
+} bad_line;
+
+static inline void expect_bad(const bad_line *cases, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    expect_error(with(cases[i].line), cases[i].at_line, cases[i].at_column, cases[i].words);
+}
+#define EXPECT_BAD(cases) expect_bad(cases, sizeof(cases) / sizeof *(cases))
+
+/* What is written of a problem reads back as the same, bit for bit. */
+static inline void expect_round_trip(const idm_problem *problem)
+{
+  char path[SUPPORT_PATH], difference[400];
+  idm_problem *again;
+  idm_notes notes = {0};
+  support_path(path);
+  check(idm_problem_write_yaml(problem, path, &notes, &support_error));
+  check(idm_problem_read(path, &again, &notes, &support_error));
+  assert_int_equal(notes.count, 0);
+  if (!idm_problem_compare(problem, again, 0, difference, sizeof difference))
+    fail_msg("%s", difference);
+  idm_problem_destroy(again);
+  remove(path);
+}
+
+static inline void expect_line_round_trip(const char *line)
+{
+  idm_problem *problem = parse(with(line), NULL);
+  expect_round_trip(problem);
+  idm_problem_destroy(problem);
+}
+
 static inline void expect_numbers(const double *found, const double *expected, size_t count)
 {
   for (size_t i = 0; i < count; i++)

@@ -1,0 +1,125 @@
+/* Utility of a problem file: numbers, lists by state, columns of the log. */
+#include "io/problem/utility.h"
+
+#include "io/problem/problem_support.h"
+
+static void test_utility_columns(void **state)
+{
+  (void)state;
+  idm_problem *p = parse(with("utility: {stop: [pay, -fee], stay: -fee, go: [\"5\", pay]}"), NULL);
+  assert_int_equal(p->columns.utility.count, 2);
+  /* Columns in order of action and state, not of the file. */
+  assert_string_equal(p->columns.utility.name[0], "fee");
+  assert_string_equal(p->columns.utility.name[1], "pay");
+  static const idm_utility_source expected[] = {
+      {0, 0, 0, -1}, {0, 1, 0, -1}, {1, 1, 1, 1}, {2, 0, 1, 1}, {2, 1, 0, -1}};
+  assert_int_equal(p->utility_sources, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(p->utility_source[i].action, expected[i].action);
+    assert_int_equal(p->utility_source[i].state, expected[i].state);
+    assert_int_equal(p->utility_source[i].column, expected[i].column);
+    assert_true(p->utility_source[i].scale == expected[i].scale);
+  }
+  expect_numbers(block(p, IDM_UTILITY), (double[]){0, 0, 5, 0, 0, 0}, 6);
+  assert_int_equal(idm_problem_bind(p, 1, (double[]){2, 7}, NULL), IDM_OK);
+  expect_numbers(block(p, IDM_UTILITY), (double[]){-2, -2, 5, 7, 7, -2}, 6);
+  idm_problem_destroy(p);
+}
+
+static void test_bad_utility(void **state)
+{
+  (void)state;
+  static const bad_line cases[] = {
+      {"utility: 1", 10, 10, "utility is '1'; expected a mapping of actions"},
+      {"utility: {stay: 1, go: 2}", 10, 10, "utility lacks the action 'stop'"},
+      {"utility: {stay: 1, go: 2, stp: 1}", 10, 27,
+       "the action 'stp' is unknown; did you mean 'stop'?"},
+      {"utility: {stay: [1], \"*\": 0}", 10, 17,
+       "utility.stay is a list of 1; expected a list of 2 entries"},
+      {"utility: {stay: [1, [2]], \"*\": 0}", 10, 21,
+       "utility.stay is a list of 1; expected a finite number or the name"},
+      {"utility: {stay: inf, \"*\": 0}", 10, 17, "utility.stay is 'inf'; expected a finite number"},
+      {"utility: {stay: [0, nan], \"*\": 0}", 10, 21, "utility.stay is 'nan'"},
+      {"utility: {stay: , \"*\": 0}", 10, 17, "utility.stay is empty"},
+      {"utility: {stay: \"-\", \"*\": 0}", 10, 17, "utility.stay is '-'"},
+      {"utility: {stay: 0x10, \"*\": 0}", 10, 17, "utility.stay is '0x10'"},
+  };
+  EXPECT_BAD(cases);
+}
+
+static void test_none(void **state)
+{
+  (void)state;
+  idm_notes notes = {0};
+  idm_problem *p = parse(with("utility:"), &notes);
+  expect_numbers(block(p, IDM_UTILITY), (double[]){0, 0, 0, 0, 0, 0}, 6);
+  assert_int_equal(notes.count, 1);
+  assert_string_equal(notes.text[0], "no utility is given: every action is worth 0");
+  idm_notes_clear(&notes);
+  idm_problem_destroy(p);
+}
+
+/* The name of a column may be long, but not without end. */
+static void test_long_name(void **state)
+{
+  (void)state;
+  char line[1200] = "utility: {\"*\": ";
+  const size_t head = strlen(line);
+  memset(line + head, 'x', 1000);
+  strcpy(line + head + 1000, "}");
+  idm_problem *p = parse(with(line), NULL);
+  assert_int_equal(strlen(p->columns.utility.name[0]), 1000);
+  idm_problem_destroy(p);
+  memset(line + head, 'x', 1001);
+  strcpy(line + head + 1001, "}");
+  expect_error(with(line), 10, 16, "expected a finite number or the name of a data column");
+}
+
+/* References by entry, columns by their first appearance; none takes the columns away. */
+static void test_references(void **state)
+{
+  (void)state;
+  idm_problem *p = parse(with("utility: {stay: fee, go: [1, 2], stop: 0}"), NULL);
+  idm_yaml_references references = {0};
+  for (size_t i = 0; i < 40; i++) /* more than there is room for at first */
+    check(idm_yaml_add_reference(&references,
+                                 (idm_yaml_reference){2 - i % 3, i / 3 % 2, 1, i % 3 ? "b" : "a"},
+                                 &support_error));
+  references.count = 6;
+  check(idm_yaml_store_references(p, &references, &support_error));
+  assert_int_equal(p->utility_sources, 6);
+  assert_int_equal(p->columns.utility.count, 2);
+  assert_string_equal(p->columns.utility.name[0], "b"); /* of action 0 */
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(p->utility_source[i].action, i / 2);
+    assert_int_equal(p->utility_source[i].state, i % 2);
+    assert_int_equal(p->utility_source[i].column, i / 2 == 2);
+  }
+  references.count = 0;
+  check(idm_yaml_store_references(p, &references, &support_error));
+  assert_int_equal(p->utility_sources, 0);
+  assert_int_equal(p->columns.utility.count, 0);
+  free(references.item);
+  idm_problem_destroy(p);
+}
+
+static void test_round_trip(void **state)
+{
+  (void)state;
+  static const char *const lines[] = {
+      "utility: {stop: [pay, -fee], stay: -fee, go: [\"5\", pay]}",
+      "utility: {stay: 1e-320, go: [-0.0, 0.1], stop: 1.7976931348623157e308}",
+      "utility: {\"*\": [0.30000000000000004, -2]}", "utility: {\"*\": \"yes no\"}"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) expect_line_round_trip(lines[i]);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_utility_columns),
+                                     cmocka_unit_test(test_bad_utility),
+                                     cmocka_unit_test(test_none),
+                                     cmocka_unit_test(test_long_name),
+                                     cmocka_unit_test(test_references),
+                                     cmocka_unit_test(test_round_trip)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
