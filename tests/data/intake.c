@@ -1,0 +1,79 @@
+/* What became of a log: made and destroyed, and cut points that a problem keeps. */
+#include "idm/intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static void test_create(void **state)
+{
+  (void)state;
+  idm_intake *intake;
+  check(idm_intake_create(2, 1, &intake, &support_error));
+  assert_int_equal(intake->reasons, 2);
+  assert_int_equal(intake->cuts, 1);
+  assert_true(!intake->dropped[1].reason && !intake->dropped[1].lost.rows && !intake->cut[0].at);
+  intake->dropped[1].reason = strdup("require age");
+  intake->cut[0].at = malloc(sizeof(double));
+  idm_intake_destroy(intake);
+  check(idm_intake_create(0, 0, &intake, &support_error));
+  idm_intake_destroy(intake);
+  idm_intake_destroy(NULL);
+}
+
+/* Two columns cut: the second by standard deviations, which a log puts into numbers. */
+static idm_problem *cut_problem(void)
+{
+  return support_yaml("states: [s]\nactions: [u]\nobservations: [low, high]\ndiscount: 0.5\n"
+                      "transition: identity\nobservation: uniform\nutility: {u: 0}\n"
+                      "data:\n  observation: level\n  derive:\n"
+                      "    side: {cut: weight, at: [70], labels: [light, heavy]}\n"
+                      "    level: {cut: dose, sd: [0], labels: [low, high]}\n");
+}
+
+static void test_freeze(void **state)
+{
+  (void)state;
+  idm_problem *problem = cut_problem();
+  idm_intake *intake;
+  assert_int_equal(problem->columns.deriveds, 2);
+  assert_null(problem->columns.derived[1].at);
+  check(idm_intake_create(0, 1, &intake, &support_error));
+  intake->cut[0] = (idm_cut){.derived = 1, .count = 1, .at = malloc(sizeof(double))};
+  intake->cut[0].at[0] = 2.5;
+  check(idm_problem_freeze(problem, intake, &support_error));
+  assert_true(problem->columns.derived[1].at[0] == 2.5);
+  assert_true(problem->columns.derived[0].at[0] == 70);
+  intake->cut[0].at[0] = 3; /* a copy was taken; another log gives others */
+  assert_true(problem->columns.derived[1].at[0] == 2.5);
+  check(idm_problem_freeze(problem, intake, &support_error));
+  assert_true(problem->columns.derived[1].at[0] == 3);
+  idm_intake_destroy(intake);
+  idm_problem_destroy(problem);
+}
+
+static void test_others(void **state)
+{
+  (void)state;
+  idm_problem *problem = cut_problem();
+  idm_intake *intake;
+  idm_error error = {0};
+  check(idm_intake_create(0, 1, &intake, &support_error));
+  intake->cut[0] = (idm_cut){.derived = 2, .count = 1, .at = calloc(2, sizeof(double))};
+  assert_int_equal(idm_problem_freeze(problem, intake, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "of another problem's columns"));
+  intake->cut[0].derived = 1;
+  intake->cut[0].count = 2;
+  assert_int_equal(idm_problem_freeze(problem, intake, &error), IDM_USAGE);
+  assert_null(problem->columns.derived[1].at);
+  idm_intake_destroy(intake);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create), cmocka_unit_test(test_freeze),
+                                     cmocka_unit_test(test_others)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

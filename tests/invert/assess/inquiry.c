@@ -1,0 +1,66 @@
+/* What every part of an assessment looks at: draws by their number over all chains. */
+#include "invert/assess/inquiry.h"
+
+#include <math.h>
+
+#include "invert/assess/asked_support.h"
+
+enum { CHAINS = 3, DRAWS = 7, ALL = CHAINS * DRAWS };
+
+/* Two coordinates: number i of all draws is i in the first, 100 + i in the second. */
+static double numbers[2 * ALL];
+
+static idm_posterior make_posterior(size_t chains, size_t draws)
+{
+  for (size_t i = 0; i < ALL; i++) {
+    numbers[i] = (double)i;
+    numbers[ALL + i] = 100 + (double)i;
+  }
+  return (idm_posterior){.chains = chains, .draws = draws, .unconstrained = numbers};
+}
+
+static void test_draw(void **state)
+{
+  (void)state;
+  asked_least a;
+  asked_open_least(&a);
+  const idm_posterior posterior = make_posterior(CHAINS, DRAWS);
+  const inquiry q = {.f = &a.f, .posterior = &posterior};
+  for (size_t i = 0; i < ALL; i++) {
+    double y[2] = {-1, -1};
+    idm_inquiry_draw(&q, i, y);
+    assert_true(y[0] == (double)i && y[1] == 100 + (double)i);
+    /* Without bounds a coordinate is the number itself. */
+    assert_true(idm_inquiry_coordinate(&q, &a.f.parameters->item[1], i) == 100 + (double)i);
+  }
+  /* Between bounds it is what the number stands for. */
+  parameter bounded = a.f.parameters->item[0];
+  bounded.lower = 0;
+  bounded.upper = INFINITY;
+  assert_near(idm_inquiry_coordinate(&q, &bounded, 2), exp(2), 1e-14);
+  asked_close_least(&a);
+}
+
+/* All draws where there are few, 200 spread over more, and fewer still where each is dear. */
+static void test_sample(void **state)
+{
+  (void)state;
+  asked_least a;
+  asked_open_least(&a);
+  idm_posterior posterior = make_posterior(CHAINS, DRAWS);
+  const inquiry q = {.f = &a.f, .posterior = &posterior};
+  assert_int_equal(idm_inquiry_sample(&q, 100), ALL);
+  assert_int_equal(idm_inquiry_sample(&q, 5000), 20);
+  for (size_t k = 0; k < ALL; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, ALL), k);
+  posterior.draws = 1000;
+  assert_int_equal(idm_inquiry_sample(&q, 2000), 200);
+  assert_int_equal(idm_inquiry_sample(&q, 2001), 20);
+  for (size_t k = 0; k < 200; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, 200), 15 * k);
+  asked_close_least(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_draw), cmocka_unit_test(test_sample)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

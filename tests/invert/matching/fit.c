@@ -1,0 +1,145 @@
+/* What every fit begins with: what is checked before anything is built, and what is built. */
+#include "invert/matching/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/matching/halt.h"
+#include "support.h"
+
+typedef struct bench {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+} bench;
+
+static bench open_bench(void)
+{
+  bench b = {.problem = support_diag(0.5, 1.25, 0.3)};
+  b.problem->agent.resolution = 5;
+  check(
+      idm_problem_free(b.problem, "{alpha: {scale: log}, beta: {scale: inverse}}", &support_error));
+  b.data = support_data(b.problem, "trajectory,action,observation\n1,monitor,negative\n"
+                                   "1,declare_healthy,\n2,declare_diseased,\n");
+  idm_fit_settings_default(&b.settings);
+  return b;
+}
+
+static void close_bench(bench *b)
+{
+  idm_data_destroy(b->data);
+  idm_problem_destroy(b->problem);
+}
+
+static void test_open(void **state)
+{
+  (void)state;
+  bench b = open_bench();
+  fit f;
+  check(
+      idm_fit_open(&f, idm_inverse_find("map"), b.problem, b.data, &b.settings, 3, &support_error));
+  assert_ptr_equal(f.problem, b.problem);
+  assert_ptr_equal(f.data, b.data);
+  assert_int_equal(idm_parameters_dimension(f.parameters), 2);
+  assert_int_equal(f.matchings, 3);
+  /* Matchings are one function, each with room of its own. */
+  const double y[] = {log(0.7), 0.4};
+  double value[3];
+  for (size_t i = 0; i < 3; i++) {
+    const idm_target target = idm_matching_target(f.matching[i]);
+    check(target.evaluate(target.context, y, &value[i], NULL, &support_error));
+    assert_true(isfinite(value[i]) && value[i] == value[0]);
+    for (size_t j = 0; j < i; j++) assert_ptr_not_equal(f.matching[i], f.matching[j]);
+  }
+  for (size_t i = 0; i < 2; i++) assert_true(f.unit[i] > 0 && isfinite(f.unit[i]));
+  idm_fit_close(&f);
+  assert_null(f.matching);
+  assert_null(f.tree);
+  idm_fit_close(&f); /* and again */
+  close_bench(&b);
+}
+
+/* Random streams follow what is asked for. */
+static void test_key(void **state)
+{
+  (void)state;
+  bench b = open_bench();
+  fit f, g;
+  const idm_inverse *map = idm_inverse_find("map");
+  check(idm_fit_open(&f, map, b.problem, b.data, &b.settings, 1, &support_error));
+  check(idm_fit_open(&g, map, b.problem, b.data, &b.settings, 2, &support_error));
+  assert_true(f.key == g.key);
+  idm_fit_close(&g);
+  b.settings.seed++;
+  check(idm_fit_open(&g, map, b.problem, b.data, &b.settings, 1, &support_error));
+  assert_true(f.key != g.key);
+  idm_fit_close(&g);
+  idm_fit_close(&f);
+  close_bench(&b);
+}
+
+static void expect_refusal(const bench *b, const idm_inverse *inverse, idm_status status,
+                           const char *words)
+{
+  idm_error error = {0};
+  fit f;
+  assert_int_equal(idm_fit_open(&f, inverse, b->problem, b->data, &b->settings, 1, &error), status);
+  if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
+  assert_true(!f.parameters && !f.tree && !f.matching && !f.unit && !f.scratch);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  bench b = open_bench();
+  double *const capacity[] = {&b.problem->agent.decision_capacity,
+                              &b.problem->agent.specification_capacity,
+                              &b.problem->agent.recognition_capacity};
+  const idm_inverse *map = idm_inverse_find("map");
+  for (size_t i = 0; i < 3; i++) {
+    *capacity[i] = 0.1;
+    assert_int_equal(idm_fit_infers(b.problem, NULL), IDM_INPUT);
+    expect_refusal(&b, map, IDM_INPUT, "leave the capacity out");
+    *capacity[i] = NAN;
+  }
+  check(idm_fit_infers(b.problem, &support_error));
+  b.settings.chains = 0;
+  expect_refusal(&b, map, IDM_USAGE, "chains is '0'");
+  idm_fit_settings_default(&b.settings);
+  check(idm_problem_free(b.problem, "[]", &support_error));
+  expect_refusal(&b, map, IDM_INPUT, "free");
+  close_bench(&b);
+}
+
+/* Stopped halfway, nothing is left of it. */
+static void test_halted(void **state)
+{
+  (void)state;
+  bench b = open_bench();
+  fit f;
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "");
+  halt.stop = true;
+  assert_int_equal(
+      idm_fit_open_halted(&f, NULL, b.problem, b.data, &b.settings, 2, &halt, &support_error),
+      IDM_UNTRUSTED);
+  assert_true(!f.parameters && !f.tree && !f.matching && !f.unit && !f.scratch);
+  /* Later evaluations look at it, too. */
+  halt.stop = false;
+  check(idm_fit_open_halted(&f, NULL, b.problem, b.data, &b.settings, 1, &halt, &support_error));
+  const idm_target target = idm_matching_target(f.matching[0]);
+  const double y[] = {log(0.7), 0.4};
+  double value;
+  halt.stop = true;
+  assert_int_equal(target.evaluate(target.context, y, &value, NULL, &support_error), IDM_UNTRUSTED);
+  idm_fit_close(&f);
+  close_bench(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_key),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_halted)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
