@@ -1,6 +1,7 @@
 /* Numbers as text, and when two count as the same. */
 #include "base/number.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
@@ -110,8 +111,10 @@ int idm_number_text(double value, char *buffer, size_t size)
 {
   if (isinf(value)) return snprintf(buffer, size, value < 0 ? "-inf" : "inf");
   if (value == 0) return snprintf(buffer, size, signbit(value) ? "-0.0" : "0");
+  /* Normal numbers tell all decimals of 15 digits apart, so that none of fewer is shorter; those
+   * below tell apart fewer, down to one digit. */
   int length = 0;
-  for (int digits = 15; digits <= 17; digits++) {
+  for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= 17; digits++) {
     length = idm_print(buffer, size, "%.*g", digits, value);
     if (idm_number_read(buffer, NULL) == value) break;
   }

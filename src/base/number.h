@@ -17,7 +17,8 @@ int idm_print_list(char *buffer, size_t size, const char *format, va_list argume
 /* A finite decimal number, the whole text: sign, digits, point, digits, exponent. False for
  * anything else. */
 bool idm_number_decimal(const char *text, size_t length, double *ret_number);
-/* The shortest decimal that reads back as the same number; inf, -inf, -0.0. Returns its length. */
+/* The number rounded to as few digits as read back as the same number; inf, -inf, -0.0. Returns the
+ * text's length. */
 int idm_number_text(double value, char *buffer, size_t size);
 /* Equal to a relative tolerance (of 1 below 1); 0: bit for bit, the sign of zero included. NaN is
  * the same as NaN. */

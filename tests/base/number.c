@@ -1,8 +1,9 @@
-/* Numbers as text: the shortest that reads back, and when two count as the same. */
+/* Numbers as text: as short as reads back, and when two count as the same. */
 #include "base/number.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,48 @@ static void test_text(void **state)
     const double x = idm_random_normal(&random) * pow(10, 600 * idm_random_uniform(&random) - 300);
     idm_number_text(x, buffer, sizeof buffer);
     assert_true(strtod(buffer, NULL) == x);
+  }
+}
+
+/* A text reads back by both readers, and no rounding to fewer digits does. */
+static void expect_shortest(double value)
+{
+  char text[40], shorter[320];
+  double back = NAN;
+  const int length = idm_number_text(value, text, sizeof text);
+  assert_int_equal(length, strlen(text));
+  assert_true(idm_number_decimal(text, strlen(text), &back) && back == value);
+  assert_true(strtod(text, NULL) == value);
+  int digits = 0;
+  for (const char *c = text; *c && *c != 'e'; c++) digits += *c >= '0' && *c <= '9';
+  for (int fewer = 1; fewer < digits; fewer++) {
+    snprintf(shorter, sizeof shorter, "%.*g", fewer, value);
+    if (strtod(shorter, NULL) == value) fail_msg("%s could be %s", text, shorter);
+  }
+}
+
+/* Below the smallest normal number digits mean less, down to one. */
+static void test_subnormal(void **state)
+{
+  (void)state;
+  static const struct {
+    double value;
+    const char *text;
+  } rows[] = {{5e-324, "5e-324"}, {-5e-324, "-5e-324"},     {1e-323, "1e-323"},
+              {1e-310, "1e-310"}, {1.25e-320, "1.25e-320"}, {DBL_MIN, "2.2250738585072014e-308"}};
+  char text[40];
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    idm_number_text(rows[i].value, text, sizeof text);
+    assert_string_equal(text, rows[i].text);
+  }
+  expect_shortest(nextafter(DBL_MIN, 0));
+  expect_shortest(DBL_MIN);
+  idm_random random;
+  idm_random_init(&random, 2, 0);
+  for (int i = 0; i < 10000; i++) {
+    /* A whole number of steps of the smallest, with any number of bits. */
+    const double steps = floor(exp2(52 * idm_random_uniform(&random)));
+    expect_shortest((i % 2 ? -1 : 1) * ldexp(steps, -1074));
   }
 }
 
@@ -60,7 +103,7 @@ static void test_same(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_decimal),
-                                     cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_subnormal),
+                                     cmocka_unit_test(test_decimal), cmocka_unit_test(test_same)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
