@@ -58,6 +58,12 @@ static double log_likelihood(const idm_data *data, const double *taken, const do
   return sum;
 }
 
+double idm_log_loss(double log_likelihood, double decisions)
+{
+  const double loss = -log_likelihood / decisions;
+  return loss <= 0 ? 0 : loss;
+}
+
 idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error)
 {
   enum { most_steps = 1000 };

@@ -12,6 +12,9 @@ typedef struct idm_chance {
   double rates;   /* each action in proportion to a weight of its own, at the best weights */
 } idm_chance;
 
+/* The log-loss of a decision, nats: never below 0, as a sum of rounded logarithms may be, nor -0.
+ */
+double idm_log_loss(double log_likelihood, double decisions);
 idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error);
 
 #endif

@@ -95,8 +95,8 @@ static idm_status compare_with_chance(const idm_data *data, idm_projection *proj
   const idm_status status = idm_chance_measure(data, &chance, opt_error);
   if (status != IDM_OK) return status;
   const double decisions = (double)(chance.decisions ? chance.decisions : 1);
-  projection->uniform_log_loss = -chance.uniform / decisions;
-  projection->rates_log_loss = -chance.rates / decisions;
+  projection->uniform_log_loss = idm_log_loss(chance.uniform, decisions);
+  projection->rates_log_loss = idm_log_loss(chance.rates, decisions);
   projection->pseudo_r2 = share_explained(projection->log_loss, projection->uniform_log_loss);
   projection->pseudo_r2_rates = share_explained(projection->log_loss, projection->rates_log_loss);
   return IDM_OK;
@@ -129,7 +129,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
   if (status == IDM_OK) {
     const double decisions = (double)(score.decisions ? score.decisions : 1);
     projection->decisions = score.decisions;
-    projection->log_loss = -(score.log_likelihood - score.evidence) / decisions;
+    projection->log_loss = idm_log_loss(score.log_likelihood - score.evidence, decisions);
     projection->brier = score.brier / decisions;
     for (size_t t = 0; t < data->trajectories; t++)
       idm_scorer_decisions(scorer, t, log_probability + data->first[t]);

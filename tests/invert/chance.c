@@ -68,6 +68,20 @@ static void test_some_open(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where logarithms were rounded, or all are 0, nothing is lost: neither less, nor -0. */
+static void test_log_loss(void **state)
+{
+  (void)state;
+  assert_near(idm_log_loss(-3, 4), 0.75, 1e-15);
+  static const double sums[] = {0, -0.0, 1e-17, 4e-16};
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    const double loss = idm_log_loss(sums[i], 3);
+    assert_true(loss == 0 && !signbit(loss));
+  }
+  assert_true(isnan(idm_log_loss(0, 0)));
+  assert_true(idm_log_loss(-INFINITY, 2) == INFINITY);
+}
+
 /* No decision at all. */
 static void test_nothing(void **state)
 {
@@ -87,6 +101,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_all_open),
       cmocka_unit_test(test_some_open),
+      cmocka_unit_test(test_log_loss),
       cmocka_unit_test(test_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,25 +49,46 @@ const char *idm_model_test_name(idm_model_test test)
  * degrees: by chance alone a likelihood ratio exceeds e^x with probability e^-x at most, and each
  * number that was fitted adds a square to it. The same the other way round for the rates, which
  * were fitted too. */
+static bool could_be_chance(const inquiry *q, double log_likelihood)
+{
+  const double gain = 2 * (log_likelihood - q->assessment->model.uniform);
+  const double free_numbers = (double)q->f->parameters->dimension;
+  return !(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level_of(q);
+}
+
+static bool loses_to_rates(const inquiry *q)
+{
+  const idm_model_check *m = &q->assessment->model;
+  const double loss = 2 * (m->rates - m->log_likelihood);
+  return loss > 0 &&
+         idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level_of(q);
+}
+
 static void judge_chance(const inquiry *q)
 {
-  idm_model_check *m = &q->assessment->model;
-  const double n = (double)m->decisions;
-  const double gain = 2 * (m->log_likelihood - m->uniform);
-  const double loss = 2 * (m->rates - m->log_likelihood);
-  const double free_numbers = (double)q->f->parameters->dimension;
-  if (!m->decisions) return;
-  if (!(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level_of(q))
+  const idm_model_check *m = &q->assessment->model;
+  const unsigned long long decisions = m->decisions;
+  if (!decisions) return;
+  const double own = idm_log_loss(m->log_likelihood, (double)decisions);
+  const double uniform = idm_log_loss(m->uniform, (double)decisions);
+  /* Whoever is sure of every decision, and right, has a log-likelihood of 0. */
+  if (could_be_chance(q, 0))
+    idm_notes_add(
+        &q->assessment->misfits,
+        "%llu decision%s too few to tell the model from chance, whatever it predicts: its "
+        "log-loss is %.4f a decision at the best draw, where taking every open action alike has "
+        "%.4f",
+        decisions, decisions == 1 ? " is" : "s are", own, uniform);
+  else if (could_be_chance(q, m->log_likelihood))
     idm_notes_add(&q->assessment->misfits,
                   "no better than chance: a log-loss of %.4f a decision at the best draw, where "
                   "taking every open action alike has %.4f (%llu decisions)",
-                  -m->log_likelihood / n, -m->uniform / n, (unsigned long long)m->decisions);
-  else if (loss > 0 &&
-           idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level_of(q))
+                  own, uniform, decisions);
+  else if (loses_to_rates(q))
     idm_notes_add(&q->assessment->misfits,
                   "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
                   "the best draw, where the actions' own rates have %.4f",
-                  -m->log_likelihood / n, -m->rates / n);
+                  own, idm_log_loss(m->rates, (double)decisions));
 }
 
 /* --- tests ---------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "invert/chance.h"
 #include "io/json.h"
 #include "io/run/absolute.h"
 #include "io/run/dynamics.h"
@@ -54,9 +55,9 @@ static void put_numbers(json_t **object, const idm_audit *a, const idm_audit_num
 static void put_losses(json_t **object, const idm_audit_group *g)
 {
   const double decisions = (double)g->decisions;
-  set(object, "log_loss", -g->log_likelihood / decisions);
-  set(object, "uniform_log_loss", -g->uniform / decisions);
-  set(object, "rates_log_loss", -g->rates / decisions);
+  set(object, "log_loss", idm_log_loss(g->log_likelihood, decisions));
+  set(object, "uniform_log_loss", idm_log_loss(g->uniform, decisions));
+  set(object, "rates_log_loss", idm_log_loss(g->rates, decisions));
 }
 
 static json_t *group_object(const idm_audit *a, const idm_audit_group *g)

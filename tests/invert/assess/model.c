@@ -2,6 +2,7 @@
 #include "invert/assess/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
@@ -107,6 +108,33 @@ static void test_chance(void **state)
   asked_close(&a);
 }
 
+/* DIAG by somebody who is all but sure of every decision, and right: 2 log 3 a decision are beyond
+ * chi-square (1 %, one free number: 6.63) from the fourth on. Before that nothing can be told. */
+static void test_too_few(void **state)
+{
+  (void)state;
+  static const char free_blocks[] = "{alpha: {scale: log, prior: {normal: [-12, 0.1]}}}";
+  static const char rows[][40] = {"1,monitor,negative\n", "1,monitor,positive\n",
+                                  "1,monitor,negative\n", "1,monitor,negative\n"};
+  for (size_t decisions = 1; decisions <= 4; decisions++) {
+    char csv[200] = "trajectory,action,observation\n", words[120];
+    for (size_t i = 0; i < decisions; i++) strcat(csv, rows[i]);
+    idm_problem *problem = support_diag(0.5, INFINITY, 0);
+    problem->agent.resolution = 20;
+    idm_data *data = support_data(problem, csv);
+    asked a;
+    judge(&a, problem, data, free_blocks);
+    const idm_notes *misfits = &a.assessment->misfits;
+    snprintf(words, sizeof words,
+             "%zu decision%s too few to tell the model from chance, whatever it predicts: its "
+             "log-loss is 0.0000 a decision",
+             decisions, decisions == 1 ? " is" : "s are");
+    assert_int_equal(asked_mentions(misfits, words), decisions < 4);
+    assert_false(asked_mentions(misfits, "no better than chance"));
+    asked_close(&a);
+  }
+}
+
 /* DIAG with declarations at their own rates, whatever was seen: better than chance, worse than the
  * rates; and lengths that no belief explains. */
 static void test_rates(void **state)
@@ -180,8 +208,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_right_model),
       cmocka_unit_test(test_agents_differ), cmocka_unit_test(test_chance),
-      cmocka_unit_test(test_rates),         cmocka_unit_test(test_stays),
-      cmocka_unit_test(test_missing_rows),  cmocka_unit_test(test_names),
+      cmocka_unit_test(test_too_few),       cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_stays),         cmocka_unit_test(test_missing_rows),
+      cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
