@@ -1,474 +1,7 @@
 /* idm explain: single cases step by step, beside what a rational agent would have done. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-
-/* Agents shown in the table before it is cut. */
-enum { shown_agents = 20 };
-
-/* What is printed. */
-typedef struct explained {
-  cli_call *call;
-  const idm_setting *setting;
-  const idm_data *data;
-  const idm_explanation *e;
-  int64_t trajectory; /* the only one, or -1 */
-} explained;
-
-/* --- names ---------------------------------------------------------------------------------- */
-
-/* The name of a trajectory: its id, or where there is none its number. */
-static const char *trajectory_name(const idm_data *data, size_t t, char *buffer, size_t size)
-{
-  if (t < data->trajectory_name.count) return data->trajectory_name.name[t];
-  snprintf(buffer, size, "%zu", t + 1);
-  return buffer;
-}
-
-static const char *label_at(const idm_labels *labels, int32_t label)
-{
-  return label >= 0 ? labels->name[label] : "";
-}
-
-static size_t trajectory_of(const idm_data *data, size_t row)
-{
-  size_t low = 0;
-  size_t high = data->trajectories;
-  while (high - low > 1) {
-    const size_t middle = low + (high - low) / 2;
-    if (data->first[middle] <= row)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* --- JSON ----------------------------------------------------------------------------------- */
-
-static const struct field {
-  const char *key;
-  idm_explain_part part;
-  enum { BY_STATE, BY_ACTION, ALONE } by;
-} fields[] = {{"belief", IDM_EXPLAIN_BELIEF, BY_STATE},
-              {"probability", IDM_EXPLAIN_PROBABILITY, BY_ACTION},
-              {"rational_belief", IDM_EXPLAIN_RATIONAL_BELIEF, BY_STATE},
-              {"rational_policy", IDM_EXPLAIN_RATIONAL, BY_ACTION},
-              {"rational_at_belief_policy", IDM_EXPLAIN_RATIONAL_AT_BELIEF, BY_ACTION},
-              {"regret", IDM_EXPLAIN_REGRET, ALONE},
-              {"q", IDM_EXPLAIN_QUALITY, BY_ACTION},
-              {"surprise_seen", IDM_EXPLAIN_SURPRISE_SEEN, ALONE}};
-
-/* The mean (0) or a quantile (1, 2) of an interval. */
-static double choose(idm_interval x, int which)
-{
-  return which == 0 ? x.mean : which == 1 ? x.low : x.high;
-}
-
-/* Under its key the mean of a number, and of draws beside it the quantiles. */
-static void set_interval(const explained *x, json_t **object, const char *key, idm_interval value)
-{
-  char name[64];
-  static const char *const suffix[] = {"", "_q5", "_q95"};
-  for (int i = 0; i < (x->e->trials->low ? 3 : 1); i++) {
-    snprintf(name, sizeof name, "%s%s", key, suffix[i]);
-    idm_json_set(object, name, idm_json_number(choose(value, i)));
-  }
-}
-
-static json_t *labelled(const explained *x, size_t row, const struct field *field, int which)
-{
-  const idm_labels *labels = field->by == BY_STATE ? &x->setting->states : &x->setting->actions;
-  json_t *object = json_object();
-  for (size_t i = 0; i < labels->count; i++)
-    idm_json_set(&object, labels->name[i],
-                 idm_json_number(choose(idm_explained(x->e, row, field->part, i), which)));
-  return object;
-}
-
-static void set_field(const explained *x, size_t row, const struct field *field, json_t **object)
-{
-  static const char *const suffix[] = {"", "_q5", "_q95"};
-  char name[64];
-  if (field->by == ALONE) {
-    set_interval(x, object, field->key, idm_explained(x->e, row, field->part, 0));
-    return;
-  }
-  for (int i = 0; i < (x->e->trials->low ? 3 : 1); i++) {
-    snprintf(name, sizeof name, "%s%s", field->key, suffix[i]);
-    idm_json_set(object, name, labelled(x, row, field, i));
-  }
-}
-
-/* The likeliest actions of a policy, or NULL (in JSON too) where there are none. */
-static json_t *actions_of(const explained *x, size_t row, idm_explain_part part)
-{
-  char *names = NULL;
-  if (idm_explained_actions(x->e, x->setting, row, part, &names, NULL) != IDM_OK) return NULL;
-  json_t *text = *names ? json_string(names) : json_null();
-  free(names);
-  return text;
-}
-
-static json_t *text_or_null(const char *text)
-{
-  return *text ? json_string(text) : json_null();
-}
-
-static json_t *step_object(const explained *x, size_t t, size_t row)
-{
-  const size_t step = row - x->data->first[t] + 1;
-  json_t *object = json_object();
-  idm_json_set(&object, "step", json_integer((json_int_t)step));
-  idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
-  idm_json_set(&object, "action",
-               text_or_null(label_at(&x->setting->actions, x->data->action[row])));
-  idm_json_set(&object, "observation",
-               text_or_null(label_at(&x->setting->observations, x->data->observation[row])));
-  set_interval(x, &object, "surprise", idm_explained_surprise(x->e, x->data, row));
-  idm_json_set(&object, "rational", actions_of(x, row, IDM_EXPLAIN_RATIONAL));
-  idm_json_set(&object, "rational_at_belief", actions_of(x, row, IDM_EXPLAIN_RATIONAL_AT_BELIEF));
-  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-    set_field(x, row, &fields[i], &object);
-  return object;
-}
-
-/* Who and which: the beginning of an entry. */
-static json_t *case_object(const explained *x, size_t t)
-{
-  char number[24];
-  json_t *object = json_object();
-  idm_json_set(&object, "trajectory",
-               idm_json_text(trajectory_name(x->data, t, number, sizeof number)));
-  idm_json_set(&object, "agent", idm_json_text(x->data->agent_name.name[x->data->agent[t]]));
-  return object;
-}
-
-static void set_delay(const explained *x, size_t t, json_t **object)
-{
-  const idm_explained_case *one = &x->e->one[t];
-  idm_json_set(object, "ended", one->never ? json_null() : json_integer((json_int_t)one->step));
-  idm_json_set(object, "due", one->due ? json_integer((json_int_t)one->due) : json_null());
-  idm_json_set(object, "belated", one->belated >= 0 ? json_integer(one->belated) : json_null());
-  idm_json_set(object, "at_least", json_boolean(one->never && one->due));
-  idm_json_set(object, "regret", idm_json_number(one->regret));
-}
-
-static json_t *people_object(const explained *x)
-{
-  json_t *people = json_object();
-  for (size_t a = 0; a < x->e->agents; a++) {
-    const idm_explained_person *person = &x->e->person[a];
-    json_t *object = json_object();
-    idm_json_set(&object, "decisions", json_integer((json_int_t)person->decisions));
-    idm_json_set(&object, "surprise", idm_json_number(person->surprise));
-    idm_json_set(&object, "regret", idm_json_number(person->regret));
-    idm_json_set(&object, "updates", json_integer((json_int_t)person->updates));
-    set_interval(x, &object, "base_rate", person->base_rate);
-    set_interval(x, &object, "reaction", person->reaction);
-    set_interval(x, &object, "noise", person->noise);
-    idm_json_set(&people, x->data->agent_name.name[a], object);
-  }
-  return people;
-}
-
-static json_t *surprising_list(const explained *x)
-{
-  json_t *list = json_array();
-  for (size_t i = 0; i < x->e->surprising; i++) {
-    const size_t row = x->e->surprising_row[i];
-    const size_t t = trajectory_of(x->data, row);
-    const size_t step = row - x->data->first[t] + 1;
-    json_t *object = case_object(x, t);
-    idm_json_set(&object, "step", json_integer((json_int_t)step));
-    idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
-    idm_json_set(&object, "action",
-                 json_string(label_at(&x->setting->actions, x->data->action[row])));
-    set_interval(x, &object, "surprise", idm_explained_surprise(x->e, x->data, row));
-    idm_json_set(&object, "rational", actions_of(x, row, IDM_EXPLAIN_RATIONAL));
-    set_interval(x, &object, "regret", idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0));
-    idm_json_append(&list, object);
-  }
-  return list;
-}
-
-static json_t *belated_list(const explained *x)
-{
-  json_t *list = json_array();
-  for (size_t i = 0; i < x->e->belated; i++) {
-    json_t *object = case_object(x, x->e->belated_case[i]);
-    set_delay(x, x->e->belated_case[i], &object);
-    idm_json_append(&list, object);
-  }
-  return list;
-}
-
-/* "KEY": value, a line of its own. */
-static idm_status put_member(cli_call *call, const char *key, json_t *value)
-{
-  char *text = idm_json_dump(value, JSON_INDENT(1) | JSON_ENCODE_ANY);
-  if (!text) return idm_fail_memory(&call->error);
-  printf("\"%s\": %s,\n", key, text);
-  free(text);
-  return IDM_OK;
-}
-
-static idm_status put_case(const explained *x, size_t t, bool first)
-{
-  json_t *object = case_object(x, t);
-  json_t *steps = json_array();
-  set_delay(x, t, &object);
-  for (size_t row = x->data->first[t]; row < x->data->first[t + 1]; row++)
-    idm_json_append(&steps, step_object(x, t, row));
-  idm_json_set(&object, "steps", steps);
-  char *text = idm_json_dump(object, JSON_COMPACT);
-  if (!text) return idm_fail_memory(&x->call->error);
-  printf("%s%s", first ? "" : ",\n", text);
-  free(text);
-  return IDM_OK;
-}
-
-/* One object, written member by member, trajectory by trajectory: a log may be large. */
-static idm_status print_json(const explained *x)
-{
-  cli_call *call = x->call;
-  printf("{");
-  idm_status status = put_member(
-      call, "draws", json_integer((json_int_t)(x->e->trials->low ? x->e->trials->draws : 1)));
-  if (status == IDM_OK) status = put_member(call, "notes", idm_json_texts(&call->notes));
-  if (status == IDM_OK) status = put_member(call, "people", people_object(x));
-  if (status == IDM_OK) status = put_member(call, "surprising", surprising_list(x));
-  if (status == IDM_OK) status = put_member(call, "belated", belated_list(x));
-  if (status == IDM_OK) printf("\"trajectories\": [\n");
-  bool first = true;
-  for (size_t t = 0; t < x->e->trajectories && status == IDM_OK; t++) {
-    if (x->trajectory >= 0 && t != (size_t)x->trajectory) continue;
-    status = put_case(x, t, first);
-    first = false;
-  }
-  if (status == IDM_OK) printf("]}\n");
-  return status;
-}
-
-/* --- for people ----------------------------------------------------------------------------- */
-
-/* A number as a person reads it; "-" for none. */
-static const char *plain(double value, char *buffer, size_t size)
-{
-  snprintf(buffer, size, isnan(value) ? "-" : "%.3f", value);
-  return buffer;
-}
-
-/* The same with its interval, where that is no point. */
-static const char *spoken(idm_interval value, char *buffer, size_t size)
-{
-  if (!(value.high - value.low >= 5e-4)) return plain(value.mean, buffer, size);
-  snprintf(buffer, size, "%.3f (%.2f-%.2f)", value.mean, value.low, value.high);
-  return buffer;
-}
-
-/* A line of cells, right-aligned, as wide as their headers or the widest number. */
-static int cell_width(const explained *x, const char *header)
-{
-  const int least = x->e->trials->low ? 17 : 7;
-  const int length = cli_width(header);
-  return length > least ? length : least;
-}
-
-/* Its header, behind a blank. */
-static void print_header(const explained *x, const char *header)
-{
-  putchar(' ');
-  cli_print_right(stdout, cell_width(x, header), header);
-}
-
-/* A name, and a blank behind it. */
-static void print_name(int width, const char *name)
-{
-  cli_print_left(stdout, width, name);
-  putchar(' ');
-}
-
-static int widest(const idm_labels *labels, int least)
-{
-  for (size_t i = 0; i < labels->count; i++)
-    if (cli_width(labels->name[i]) > least) least = cli_width(labels->name[i]);
-  return least;
-}
-
-static idm_status print_step(const explained *x, size_t t, size_t row, int action_width,
-                             int seen_width)
-{
-  char text[64];
-  const idm_setting *setting = x->setting;
-  const int32_t action = x->data->action[row];
-  char *best = NULL;
-  char *at = NULL;
-  idm_status status =
-      idm_explained_actions(x->e, setting, row, IDM_EXPLAIN_RATIONAL, &best, &x->call->error);
-  if (status == IDM_OK)
-    status = idm_explained_actions(x->e, setting, row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, &at,
-                                   &x->call->error);
-  if (status == IDM_OK) {
-    printf("%4zu ", row - x->data->first[t] + 1);
-    for (size_t s = 0; s < setting->states.count; s++)
-      printf(" %*s", cell_width(x, setting->states.name[s]),
-             spoken(idm_explained(x->e, row, IDM_EXPLAIN_BELIEF, s), text, sizeof text));
-    printf(" |");
-    for (size_t u = 0; u < setting->actions.count; u++)
-      printf(" %*s", cell_width(x, setting->actions.name[u]),
-             spoken(idm_explained(x->e, row, IDM_EXPLAIN_PROBABILITY, u), text, sizeof text));
-    printf(" | ");
-    print_name(action_width, action < 0 ? "?" : setting->actions.name[action]);
-    print_name(seen_width, label_at(&setting->observations, x->data->observation[row]));
-    printf("| ");
-    print_name(action_width, best);
-    print_name(action_width, at);
-    printf("%8s", plain(idm_explained_surprise(x->e, x->data, row).mean, text, sizeof text));
-    printf(" %8s\n",
-           plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
-  }
-  free(best);
-  free(at);
-  return status;
-}
-
-/* How late a trajectory was, in words. */
-static void print_delay(const idm_explained_case *one, bool due_action)
-{
-  const char *did = due_action ? "took the action that is due" : "ended";
-  if (one->never)
-    printf("it never %s", did);
-  else
-    printf("it %s at step %zu", did, one->step);
-  if (!one->due)
-    printf("; a rational agent would not have within it");
-  else
-    printf("; a rational agent would have at step %zu", one->due);
-  if (one->belated > 0)
-    printf(": belated by %s%ld", one->never ? "at least " : "", one->belated);
-  else if (one->belated == 0)
-    printf(": on time");
-  printf("; regret %.3f in all\n\n", one->regret);
-}
-
-static idm_status print_trajectory(const explained *x)
-{
-  const size_t t = (size_t)x->trajectory;
-  const idm_setting *setting = x->setting;
-  const int action_width = widest(&setting->actions, 14);
-  const int seen_width = widest(&setting->observations, 4);
-  char number[24];
-  printf("trajectory %s of agent %s: ", trajectory_name(x->data, t, number, sizeof number),
-         x->data->agent_name.name[x->data->agent[t]]);
-  print_delay(&x->e->one[t], cli_given(x->call, "due"));
-  int beliefs = -1;
-  int policies = -1;
-  for (size_t s = 0; s < setting->states.count; s++)
-    beliefs += 1 + cell_width(x, setting->states.name[s]);
-  for (size_t u = 0; u < setting->actions.count; u++)
-    policies += 1 + cell_width(x, setting->actions.name[u]);
-  printf("%4s  %-*s | %-*s | %-*s | %-*s\n%4s ", "", beliefs, "belief", policies,
-         "probability of each action", action_width + 1 + seen_width, "what happened",
-         2 * action_width + 1, "what a rational agent does", "step");
-  for (size_t s = 0; s < setting->states.count; s++) print_header(x, setting->states.name[s]);
-  printf(" |");
-  for (size_t u = 0; u < setting->actions.count; u++) print_header(x, setting->actions.name[u]);
-  printf(" | %-*s %-*s | %-*s %-*s %8s %8s\n", action_width, "action", seen_width, "seen",
-         action_width, "at its belief", action_width, "at this belief", "surprise", "regret");
-  idm_status status = IDM_OK;
-  for (size_t row = x->data->first[t]; row < x->data->first[t + 1] && status == IDM_OK; row++)
-    status = print_step(x, t, row, action_width, seen_width);
-  return status;
-}
-
-static idm_status print_surprising(const explained *x)
-{
-  char number[24];
-  char text[64];
-  const int action_width = widest(&x->setting->actions, 8);
-  idm_status status = IDM_OK;
-  printf("most surprising decisions\n%-16s %-20s %5s %-*s %8s %-*s %10s\n", "agent", "trajectory",
-         "step", action_width, "action", "surprise", action_width, "rational", "regret");
-  for (size_t i = 0; i < x->e->surprising && status == IDM_OK; i++) {
-    const size_t row = x->e->surprising_row[i];
-    const size_t t = trajectory_of(x->data, row);
-    char *best = NULL;
-    status =
-        idm_explained_actions(x->e, x->setting, row, IDM_EXPLAIN_RATIONAL, &best, &x->call->error);
-    if (status != IDM_OK) break;
-    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
-    print_name(20, trajectory_name(x->data, t, number, sizeof number));
-    printf("%5zu ", row - x->data->first[t] + 1);
-    print_name(action_width, label_at(&x->setting->actions, x->data->action[row]));
-    printf("%8.3f ", idm_explained_surprise(x->e, x->data, row).mean);
-    print_name(action_width, best);
-    printf("%10s\n",
-           plain(idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0).mean, text, sizeof text));
-    free(best);
-  }
-  return status;
-}
-
-static void print_belated(const explained *x)
-{
-  char number[24];
-  printf("\nmost belated trajectories (a rational agent would have %s earlier)\n",
-         cli_given(x->call, "due") ? "done it" : "ended");
-  if (!x->e->belated) printf("none\n");
-  if (x->e->belated)
-    printf("%-16s %-20s %9s %9s %9s %10s\n", "agent", "trajectory", "at step", "rational",
-           "belated", "regret");
-  for (size_t i = 0; i < x->e->belated; i++) {
-    const size_t t = x->e->belated_case[i];
-    const idm_explained_case *one = &x->e->one[t];
-    char at[24];
-    char late[24];
-    snprintf(at, sizeof at, one->never ? "never" : "%zu", one->step);
-    snprintf(late, sizeof late, "%s%ld", one->never ? ">= " : "", one->belated);
-    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
-    print_name(20, trajectory_name(x->data, t, number, sizeof number));
-    printf("%9s %9zu %9s %10.3f\n", at, one->due, late, one->regret);
-  }
-}
-
-static void print_people(const explained *x)
-{
-  char text[64];
-  const int width = x->e->trials->low ? 18 : 10;
-  const size_t only =
-      x->trajectory >= 0 ? x->data->agent[x->trajectory] : x->e->agents; /* or all */
-  printf("\nby agent: reaction to evidence (1: Bayes; above: overreacts), weight of the base rate "
-         "(1: Bayes;\nbelow: neglects it), noise of decisions (over the range of the utilities)\n");
-  printf("%-16s %9s %9s %9s %8s %*s %*s %*s\n", "agent", "decisions", "surprise", "regret",
-         "updates", width, "reaction", width, "base rate", width, "noise");
-  size_t shown = 0;
-  for (size_t a = 0; a < x->e->agents && shown < shown_agents; a++) {
-    const idm_explained_person *person = &x->e->person[a];
-    if (only < x->e->agents && a != only) continue;
-    shown++;
-    print_name(16, x->data->agent_name.name[a]);
-    printf("%9zu %9.3f %9.3f %8zu", person->decisions, person->surprise, person->regret,
-           person->updates);
-    printf(" %*s", width, spoken(person->reaction, text, sizeof text));
-    printf(" %*s", width, spoken(person->base_rate, text, sizeof text));
-    printf(" %*s\n", width, spoken(person->noise, text, sizeof text));
-  }
-  if (only == x->e->agents && x->e->agents > shown_agents)
-    printf("... and %zu more (--json lists all)\n", x->e->agents - shown_agents);
-}
-
-static idm_status print_table(const explained *x)
-{
-  idm_status status = x->trajectory >= 0 ? print_trajectory(x) : print_surprising(x);
-  if (status == IDM_OK && x->trajectory < 0) print_belated(x);
-  if (status == IDM_OK) print_people(x);
-  return status;
-}
-
-/* --- the command ---------------------------------------------------------------------------- */
+#include "cli/explained.h"
 
 static idm_status find_trajectory(cli_call *call, const idm_data *data, int64_t *ret_trajectory)
 {
@@ -477,7 +10,7 @@ static idm_status find_trajectory(cli_call *call, const idm_data *data, int64_t 
   *ret_trajectory = -1;
   if (!name) return IDM_OK;
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (strcmp(name, trajectory_name(data, t, number, sizeof number)) != 0) continue;
+    if (strcmp(name, cli_trajectory_name(data, t, number, sizeof number)) != 0) continue;
     if (*ret_trajectory >= 0)
       return idm_fail(&call->error, IDM_USAGE,
                       "there are several trajectories '%s', of agents '%s' and '%s'; choose one "
@@ -489,7 +22,7 @@ static idm_status find_trajectory(cli_call *call, const idm_data *data, int64_t 
   if (*ret_trajectory >= 0) return IDM_OK;
   return idm_fail(&call->error, IDM_USAGE,
                   "there is no trajectory '%s'; the log has %zu, the first is '%s'", name,
-                  data->trajectories, trajectory_name(data, 0, number, sizeof number));
+                  data->trajectories, cli_trajectory_name(data, 0, number, sizeof number));
 }
 
 static idm_status read_settings(cli_call *call, const idm_setting *setting, const idm_data *data,
@@ -522,7 +55,7 @@ static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret
                           : status;
 }
 
-static idm_status put_out(const explained *x)
+static idm_status put_out(const cli_explained *x)
 {
   const char *path = cli_text(x->call, "output");
   idm_status status = IDM_OK;
@@ -530,7 +63,8 @@ static idm_status put_out(const explained *x)
     status =
         idm_explanation_write_csv(x->e, x->data, x->setting, x->trajectory, path, &x->call->error);
   if (status == IDM_OK && path && strcmp(path, "-") == 0) return IDM_OK;
-  if (status == IDM_OK) status = cli_given(x->call, "json") ? print_json(x) : print_table(x);
+  if (status == IDM_OK)
+    status = cli_given(x->call, "json") ? cli_print_explained_json(x) : cli_print_explained(x);
   if (status == IDM_OK && path && !cli_given(x->call, "json"))
     fprintf(stderr, "idm: wrote %s\n", path);
   return status;
@@ -553,11 +87,11 @@ static idm_status run(cli_call *call)
     status = idm_explain(subject.problem, subject.posterior, data, &settings, &e, &call->notes,
                          &call->error);
   if (status == IDM_OK)
-    status = put_out(&(explained){.call = call,
-                                  .setting = subject.problem->setting,
-                                  .data = data,
-                                  .e = e,
-                                  .trajectory = settings.trajectory});
+    status = put_out(&(cli_explained){.call = call,
+                                      .setting = subject.problem->setting,
+                                      .data = data,
+                                      .e = e,
+                                      .trajectory = settings.trajectory});
   idm_explanation_destroy(e);
   idm_data_destroy(data);
   cli_close_subject(&subject);

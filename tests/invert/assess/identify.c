@@ -1,62 +1,11 @@
-/* What the data bound: profile intervals against a dense search, limits, and the sentences. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+/* What the data bound: profile intervals against a dense search, whatever the prior is. */
+#include "invert/assess/identify.h"
 
-#include "invert/matching/assemble.h"
-#include "invert/matching/matching.h"
-#include "support.h"
+#include <math.h>
+
+#include "invert/assess/bounded_support.h"
 
 static const double drop = 1.92;
-
-/* --- fixtures ------------------------------------------------------------------------------- */
-
-typedef struct fixture {
-  idm_problem *problem;
-  idm_data *data;
-  idm_posterior *posterior;
-  idm_assessment *assessment;
-} fixture;
-
-static idm_data *simulate(const idm_problem *problem, size_t trajectories)
-{
-  const idm_simulation simulation = {.trajectories = trajectories, .seed = 3};
-  return support_simulate(problem, simulation);
-}
-
-static fixture ask(const char *inverse, idm_problem *problem, idm_data *data)
-{
-  fixture f = {.problem = problem, .data = data};
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = 1;
-  settings.chains = 2;
-  settings.draws = 100;
-  settings.warmup = 100;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &f.posterior, NULL,
-                                       &support_error));
-  check(idm_assess(problem, data, f.posterior, 1, &f.assessment, &support_error));
-  assert_true(f.assessment->identified);
-  return f;
-}
-
-static fixture ask_diag(const char *inverse, double beta, const char *free_blocks)
-{
-  idm_problem *problem = support_diag(0.5, beta, 0.3);
-  problem->agent.resolution = 20;
-  problem->agent.evaluate = IDM_LOOKAHEAD;
-  idm_data *data = simulate(problem, 100);
-  check(idm_problem_free(problem, free_blocks, &support_error));
-  return ask(inverse, problem, data);
-}
-
-static void close_fixture(fixture *f)
-{
-  idm_assessment_destroy(f->assessment);
-  idm_posterior_destroy(f->posterior);
-  idm_data_destroy(f->data);
-  idm_problem_destroy(f->problem);
-}
 
 /* --- a dense profile ------------------------------------------------------------------------ */
 
@@ -155,156 +104,6 @@ static void test_interval_against_a_dense_profile(void **state)
   close_fixture(&f);
 }
 
-/* --- limits --------------------------------------------------------------------------------- */
-
-static bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
-/* A neutral agent's beta has no upper end: with a flat prior the posterior is improper. */
-static void test_nothing_bounds(void **state)
-{
-  (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: log, prior: flat}}");
-  const idm_identification *beta = &f.assessment->parameter[0];
-  assert_true(beta->limit[0] == 0 && beta->limit[1] == INFINITY);
-  assert_true(beta->gap[1] < 0.5 && beta->gap[0] > 20);
-  assert_false(beta->proper[0]);
-  assert_false(beta->proper[1]);
-  assert_true(beta->high == INFINITY && isfinite(beta->low) && beta->low > 0);
-  assert_true(isnan(beta->contraction));
-  assert_false(f.assessment->trusted);
-  assert_true(mentions(&f.assessment->failures, "nothing bounds beta above"));
-  assert_non_null(strstr(beta->sentence, "above it is bounded neither by the data"));
-  assert_non_null(strstr(beta->sentence, "nor by the prior"));
-  close_fixture(&f);
-}
-
-/* Under a flat prior the posterior is improper wherever the likelihood does not fall for ever, and
- * fast enough, whatever the drop to its limit. */
-static void test_improper(void **state)
-{
-  (void)state;
-  const struct {
-    const char *free_blocks;
-    bool improper[2]; /* of the last free number */
-  } cases[] = {
-      {"{alpha: {prior: flat}}", {false, true}}, /* 0 explains no slip, infinity is chance */
-      {"{alpha: {scale: inverse, prior: flat}}", {false, false}},
-      {"{beta: {prior: flat}}", {true, true}}, /* worst and best cases are policies like others */
-      {"{beta: {scale: log, prior: flat}}", {true, true}},
-      {"{eta: {prior: flat}}", {false, false}}, /* choices follow surprise alone in the end */
-      {"{eta: {scale: signed-log, prior: flat}}", {false, false}},
-      {"{eta: {scale: log, prior: flat}}", {true, false}},
-      {"{eta: {scale: inverse, prior: flat}}", {true, true}}, /* 1/eta at infinity is eta = 0 */
-      {"{discount: {prior: flat}}", {false, false}},          /* a bounded range needs no more */
-      {"{eta: {prior: {uniform: [-50, 50]}}}", {false, false}},
-      /* Alpha and eta may grow together: what falls alone does not fall along the ridge. */
-      {"{alpha: {scale: identity, prior: flat}, eta: {prior: flat}}", {true, true}},
-      /* Unless a proper prior holds the other back. */
-      {"{alpha: , eta: {prior: flat}}", {false, false}},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    fixture f = ask_diag("map", 1.25, cases[i].free_blocks);
-    const idm_identification *id = &f.assessment->parameter[f.assessment->parameters - 1];
-    for (int side = 0; side < 2; side++)
-      if (id->improper[side] != cases[i].improper[side])
-        fail_msg("%s: improper %d on side %d; %s", cases[i].free_blocks, id->improper[side], side,
-                 id->sentence);
-    const bool any = cases[i].improper[0] || cases[i].improper[1];
-    assert_int_equal(f.assessment->trusted, !any);
-    if (any) assert_true(mentions(&f.assessment->failures, "give it a proper prior"));
-    close_fixture(&f);
-  }
-}
-
-/* Under a proper prior that is something to know, not a failure. */
-static void test_bounded_by_the_prior(void **state)
-{
-  (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: log}}");
-  const idm_identification *beta = &f.assessment->parameter[0];
-  assert_true(beta->gap[1] < 0.5 && beta->proper[1]);
-  assert_true(f.assessment->trusted);
-  assert_int_equal(f.assessment->failures.count, 0);
-  assert_true(
-      mentions(&f.assessment->remarks, "above it is bounded by the prior, not by the data"));
-  assert_true(beta->high == INFINITY);
-  close_fixture(&f);
-}
-
-/* 1/beta of a neutral agent is 0 within its interval: beta is not the number to report. */
-static void test_neutral_agent(void **state)
-{
-  (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: inverse}}");
-  const idm_identification *beta = &f.assessment->parameter[0];
-  assert_true(beta->low < 0 && beta->high > 0);
-  /* With nothing else free the gap is the log-likelihood at the limit itself. */
-  const double limits[2] = {-0.0, 0.0};
-  for (int side = 0; side < 2; side++) {
-    idm_theta_set_scalar(f.problem->theta, IDM_BETA, limits[side]);
-    idm_workspace *workspace = support_plan(f.problem, NULL);
-    assert_near(beta->gap[side], f.assessment->log_likelihood - support_score(workspace, f.data),
-                1e-6);
-    idm_workspace_destroy(workspace);
-  }
-  assert_non_null(strstr(beta->sentence, "beta itself is not bounded above"));
-  assert_non_null(strstr(beta->sentence, "report 1/beta"));
-  close_fixture(&f);
-}
-
-/* A log without decisions bounds nothing, and the contraction is none. */
-static void test_no_data(void **state)
-{
-  (void)state;
-  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  problem->agent.resolution = 10;
-  check(idm_problem_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 1]}}}",
-                         &support_error));
-  fixture f = ask("bayes", problem, support_data(problem, "trajectory,action,observation\n1,,\n"));
-  const idm_identification *beta = &f.assessment->parameter[0];
-  assert_true(beta->gap[0] == 0 && beta->gap[1] == 0);
-  assert_true(beta->low == -INFINITY && beta->high == INFINITY);
-  assert_non_null(strstr(beta->sentence, "the data do not bound 1/beta"));
-  assert_non_null(strstr(beta->sentence, "below it is bounded by the prior"));
-  assert_non_null(strstr(beta->sentence, "above it is bounded by the prior"));
-  /* The posterior is the prior: 200 draws tell its variance to a fifth or so. */
-  assert_true(fabs(beta->contraction) < 0.6);
-  close_fixture(&f);
-}
-
-/* --- contraction ---------------------------------------------------------------------------- */
-
-static void test_contraction(void **state)
-{
-  (void)state;
-  fixture f = ask_diag("bayes", 1.25,
-                       "{discount: {prior: {beta: [8, 2]}}, beta: {scale: inverse, prior: {normal: "
-                       "[0, 2]}}}");
-  const size_t all = f.posterior->chains * f.posterior->draws;
-  /* Quantities: discount, beta, inverse_beta. Beta(8, 2) has the variance 16 / (100 x 11). */
-  const size_t quantity[2] = {0, 2};
-  const double prior[2] = {16.0 / 1100, 4};
-  for (size_t i = 0; i < 2; i++) {
-    const double *x = f.posterior->value + quantity[i] * all;
-    double mean = 0, square = 0;
-    for (size_t k = 0; k < all; k++) mean += x[k] / (double)all;
-    for (size_t k = 0; k < all; k++) square += (x[k] - mean) * (x[k] - mean) / (double)(all - 1);
-    assert_int_equal(f.assessment->parameter[i].quantity, quantity[i]);
-    assert_near(f.assessment->parameter[i].contraction, 1 - square / prior[i], 1e-9);
-  }
-  /* The discount's limits are those of its support, and no prior is needed to bound it. */
-  const idm_identification *discount = &f.assessment->parameter[0];
-  assert_true(discount->limit[0] == 0 && discount->limit[1] == 1);
-  assert_true(discount->proper[0] && discount->proper[1]);
-  assert_true(discount->low >= 0 && discount->high <= 1);
-  close_fixture(&f);
-}
-
 /* What the data bound does not hang on the prior, and a prior that fights the data is told of. */
 static void test_prior_against_data(void **state)
 {
@@ -366,12 +165,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_interval_against_a_dense_profile),
-      cmocka_unit_test(test_nothing_bounds),
-      cmocka_unit_test(test_improper),
-      cmocka_unit_test(test_bounded_by_the_prior),
-      cmocka_unit_test(test_neutral_agent),
-      cmocka_unit_test(test_no_data),
-      cmocka_unit_test(test_contraction),
       cmocka_unit_test(test_prior_against_data),
       cmocka_unit_test(test_free_shift),
       cmocka_unit_test(test_nothing_to_choose_by),
