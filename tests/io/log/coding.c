@@ -1,79 +1,7 @@
-/* Derived columns and rules: cells, cut points, what each rule takes, and what is refused. */
+/* Rules, and rows that are held until they are coded: what each rule takes, and what is refused. */
 #include "io/log/coding.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "support.h"
-
-/* A problem with two tests, whose data section is given. */
-static idm_problem *problem_with(const char *data)
-{
-  static char text[4000];
-  snprintf(
-      text, sizeof text,
-      "states: [a, b]\nactions: [test, wait]\nobservations: {cdr: [low, high], scan: [no, yes, "
-      "none]}\ndiscount: 0.9\ntransition: {'*': identity}\nobservation: {'*': uniform}\n"
-      "utility: {test: -1, wait: 0}\ndata: %s\n",
-      data);
-  idm_problem *problem;
-  check(idm_problem_parse_yaml(text, strlen(text), "p.yaml", &problem, NULL, &support_error));
-  return problem;
-}
-
-static const char coding[] =
-    "{trajectory: id, time: month, action: act, observation: [cdr, scan], missing: [NA], derive: "
-    "{\n"
-    " act: {recode: volume, missing: wait, else: test},\n"
-    " cdr: {cut: rating, at: [2.5], labels: [low, high]},\n"
-    " scan: {cut: volume, sd: [0], labels: [no, yes], missing: none}},\n"
-    " rules: [{require: rating}, {keep: 'age>=50'}, {drop: site=x}, {truncate: {column: month, "
-    "every: 6}}, {ends: {column: dx, in: [sick, well]}}, {least: 2}]}";
-
-static idm_data *read_log(const idm_problem *problem, const char *log)
-{
-  idm_data *data;
-  check(idm_data_parse_csv(log, strlen(log), "t.csv", problem, NULL, &data, NULL, &support_error));
-  return data;
-}
-
-static void expect_fault(const char *section, const char *log, const char *opt_where, long line,
-                         const char *words)
-{
-  idm_problem *problem = problem_with(section);
-  const idm_csv_options options = {.where = &opt_where, .where_count = opt_where != NULL};
-  idm_data *data;
-  idm_error error = {0};
-  assert_int_equal(
-      idm_data_parse_csv(log, strlen(log), "t.csv", problem, &options, &data, NULL, &error),
-      IDM_INPUT);
-  if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
-  assert_int_equal(error.line, line);
-  assert_null(data);
-  idm_problem_destroy(problem);
-}
-
-static void expect_count(idm_count count, size_t rows, size_t trajectories)
-{
-  assert_int_equal(count.rows, rows);
-  assert_int_equal(count.trajectories, trajectories);
-}
-
-/* Every reason takes something here; volumes of rows that rules on rows leave are 10, 30, 20, 40
- * and 50, so that 30 is the cut. */
-static const char table[] = "id,month,age,site,rating,volume,dx\n"
-                            "1,6,60,u,3,30,well\n"  /* kept */
-                            "1,0,60,u,1,10,sick\n"  /* kept, first */
-                            "1,18,60,u,1,20,sick\n" /* a visit was skipped */
-                            "2,0,60,u,,99,sick\n"   /* no rating */
-                            "2,6,60,u,NA,99,sick\n" /* no rating */
-                            "3,0,40,u,1,99,sick\n"  /* too young */
-                            "3,6,,u,1,99,sick\n"    /* of no known age */
-                            "4,0,60,x,1,99,sick\n"  /* of site x */
-                            "4,6,60,,1,,sick\n"     /* its site is missing, which meets nothing */
-                            "5,0,60,u,1,40,sick\n"  /* ends otherwise */
-                            "5,6,60,u,1,50,other\n"
-                            "6,0,60,u,1,,well\n"; /* one row */
+#include "io/log/coding_support.h"
 
 static void test_rules_are_counted(void **state)
 {
@@ -106,35 +34,6 @@ static void test_rules_are_counted(void **state)
   idm_problem_destroy(problem);
 }
 
-static void test_cuts_in_deviations(void **state)
-{
-  (void)state;
-  idm_problem *problem = problem_with(coding);
-  idm_data *data = read_log(problem, table);
-  assert_int_equal(data->intake->cuts, 1);
-  const idm_cut *cut = &data->intake->cut[0];
-  assert_int_equal(cut->rows, 5);
-  assert_near(cut->mean, 30, 1e-12);
-  assert_near(cut->sd, sqrt(250), 1e-12);
-  assert_near(cut->at[0], 30, 1e-12);
-  /* Volumes 10 and 30 are not above the cut; ratings 1 and 3 are below and above theirs. */
-  assert_string_equal(problem->setting->observations.name[data->observation[0]], "low/no");
-  assert_string_equal(problem->setting->observations.name[data->observation[1]], "high/no");
-  assert_int_equal(data->action[0], 0);
-  assert_int_equal(data->line[0], 3);
-  assert_int_equal(data->line[1], 2);
-  /* Frozen: another log is cut at the same place, and a problem that is written holds it. */
-  check(idm_problem_freeze(problem, data->intake, &support_error));
-  assert_near(problem->columns.derived[2].at[0], 30, 1e-12);
-  idm_data *other = read_log(problem, "id,month,age,site,rating,volume,dx\n1,0,60,u,1,31,well\n"
-                                      "1,6,60,u,1,1000,well\n");
-  assert_int_equal(other->intake->cuts, 0);
-  assert_string_equal(problem->setting->observations.name[other->observation[0]], "low/yes");
-  idm_data_destroy(other);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
-}
-
 /* A part of a log is coded as the whole. */
 static void test_where_leaves_cuts_alone(void **state)
 {
@@ -150,45 +49,6 @@ static void test_where_leaves_cuts_alone(void **state)
   expect_count(data->intake->kept, 2, 1);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
-}
-
-static void expect_labels(const char *section, const char *log, const char *const *labels)
-{
-  idm_problem *problem = problem_with(section);
-  idm_data *data = read_log(problem, log);
-  for (size_t row = 0; row < data->rows; row++) {
-    const int32_t seen = data->observation[row];
-    assert_string_equal(seen < 0 ? "" : problem->setting->observations.name[seen], labels[row]);
-  }
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
-}
-
-static void test_derivations(void **state)
-{
-  (void)state;
-  /* Points belong to the interval below them, or above. */
-  static const char *const right[] = {"low/no", "low/yes", "high/none", "low/no"};
-  expect_labels("{trajectory: id, action: u, observation: both, derive: {\n"
-                " cdr: {cut: x, at: [2], labels: [low, high]},\n"
-                " scan: {recode: s, labels: {1: 'no', two: 'yes'}, missing: none},\n"
-                " both: {product: [cdr, scan]}}}",
-                "id,u,x,s\n1,test,1,1\n1,test,2,two\n1,wait,2.5,\n1,wait,-1e3,1.0\n", right);
-  static const char *const left[] = {"low/no", "high/no"};
-  expect_labels("{trajectory: id, action: u, observation: [cdr, scan], derive: {\n"
-                " cdr: {cut: x, at: [2], closed: left, labels: [low, high]}}}",
-                "id,u,x,scan\n1,test,1,no\n1,test,2,no\n", left);
-  /* The next visit is the next row that is kept, in the order of time; the last has none. */
-  static const char *const next[] = {"high/no", "low/yes", ""};
-  expect_labels(
-      "{trajectory: id, time: t, action: u, observation: after, derive: {after: {next: o}},"
-      " rules: [{require: u}]}",
-      "id,t,u,o\n1,3,test,low/yes\n1,1,test,low/none\n1,2,,high/none\n1,1.5,wait,high/no\n", next);
-  static const char *const filled[] = {"low/yes", "low/none"};
-  expect_labels(
-      "{trajectory: id, action: u, observation: after, derive: {after: {next: o, missing: "
-      "low/none}}}",
-      "id,u,o\n1,test,low/no\n1,test,low/yes\n", filled);
 }
 
 static void test_duplicates(void **state)
@@ -312,9 +172,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rules_are_counted),
-      cmocka_unit_test(test_cuts_in_deviations),
       cmocka_unit_test(test_where_leaves_cuts_alone),
-      cmocka_unit_test(test_derivations),
       cmocka_unit_test(test_duplicates),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_dropped_rows_are_not_coded),

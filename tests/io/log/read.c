@@ -1,4 +1,4 @@
-/* Logs from CSV: order, availability, beliefs, variants, covariates, several files, real data. */
+/* Logs from CSV: availability, beliefs, variants, covariates, several files, real data. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,75 +30,6 @@ static void test_plain(void **state)
   assert_int_equal(data->available_sets, 1);
   for (uint32_t row = 0; row < 5; row++) assert_int_equal(data->line[row], row + 2);
   idm_data_destroy(data);
-}
-
-static void test_interleaved(void **state)
-{
-  idm_data *data = log_parse(*state, "agent,trajectory,action,observation\n"
-                                     "a,1,2,0\nb,1,2,1\na,2,2,1\na,1,0,1\nb,1,1,\na,2,2,0\n");
-  assert_int_equal(data->trajectories, 3);
-  EXPECT_ROWS(data->action, 2, 0, 2, 1, 2, 2);
-  EXPECT_ROWS(data->observation, 0, 1, 1, IDM_MISSING, 1, 0);
-  const uint32_t lines[] = {2, 5, 3, 6, 4, 7};
-  for (size_t i = 0; i < 6; i++) assert_int_equal(data->line[i], lines[i]);
-  idm_data_destroy(data);
-}
-
-static void test_time(void **state)
-{
-  idm_problem *problem = *state;
-  idm_data *data =
-      log_parse(problem, "agent,time,action,observation\n"
-                         "a,10,2,0\nb,-1e3,2,1\na,9.5,2,1\na,123456789012345678,0,0\n");
-  EXPECT_ROWS(data->action, 2, 2, 0, 2);
-  EXPECT_ROWS(data->observation, 1, 0, 0, 1);
-  assert_int_equal(data->line[0], 4);
-  idm_data_destroy(data);
-  log_expect_error(problem, "agent,time,action,observation\na,1,2,0\na,noon,2,0\n", 3, 3,
-                   "'noon' in column 'time'; expected a finite number");
-  log_expect_error(problem, "agent,time,action,observation\na,,2,0\n", 2, 3,
-                   "expected a finite number");
-  log_expect_error(problem, "agent,time,action,observation\na,inf,2,0\n", 2, 3, "'inf'");
-  log_expect_error(problem, "agent,time,action,observation\na,nan,2,0\n", 2, 3, "'nan'");
-  log_expect_error(problem, "agent,time,action,observation\na,0x10,2,0\n", 2, 3, "'0x10'");
-  log_expect_error(problem, "agent,time,action,observation\na,1e999,2,0\n", 2, 3, "'1e999'");
-  log_expect_error(problem, "agent,time,action,observation\na,3,2,0\nb,3,2,0\na,1,2,0\na,3.0,2,0\n",
-                   5, 3, "lines 2 and 5 of one trajectory have the same time");
-}
-
-static void test_several_times(void **state)
-{
-  idm_problem *problem = *state;
-  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TIME], "day", "hour");
-  idm_data *data = log_parse(problem, "agent,hour,day,action,observation\n"
-                                      "a,1,2,0,0\na,9,1,2,0\na,8,1,2,1\n");
-  EXPECT_ROWS(data->action, 2, 2, 0);
-  EXPECT_ROWS(data->observation, 1, 0, 0);
-  idm_data_destroy(data);
-  log_expect_error(problem, "agent,hour,day,action,observation\na,1,2,2,0\na,1,2,2,0\n", 3, 5,
-                   "lines 2 and 3");
-}
-
-static void test_goes_on(void **state)
-{
-  idm_problem *problem = *state;
-  log_expect_error(problem, "agent,action,observation\na,2,0\nb,2,1\na,0,0\na,2,0\n", 4, 3,
-                   "the trajectory goes on (line 5) after 'healthy!', which ends it");
-  /* In time the declaration comes last. */
-  idm_data_destroy(log_parse(problem, "agent,time,action,observation\na,2,0,0\na,1,2,0\n"));
-  log_expect_error(problem, "agent,time,action,observation\na,1,0,0\na,2,2,0\n", 2, 5, "goes on");
-  problem->setting->ends[0] = problem->setting->ends[1] = false;
-  problem->setting->terminal[0] = true;
-  log_expect_error(problem, "agent,action,observation\na,0,0\na,2,0\n", 2, 3, "goes on");
-}
-
-static void test_horizon(void **state)
-{
-  idm_problem *problem = *state;
-  problem->setting->horizon = 2;
-  idm_data_destroy(log_parse(problem, "agent,action,observation\na,2,0\na,2,0\n"));
-  log_expect_error(problem, "agent,action,observation\na,2,0\nb,2,0\na,2,0\na,2,0\n", 5, 3,
-                   "step 3 of a trajectory of 3 steps; the horizon is 2");
 }
 
 static void test_embedded_lines(void **state)
@@ -429,11 +360,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       WITH_DIAG(test_plain),
-      WITH_DIAG(test_interleaved),
-      WITH_DIAG(test_time),
-      WITH_DIAG(test_several_times),
-      WITH_DIAG(test_goes_on),
-      WITH_DIAG(test_horizon),
       WITH_DIAG(test_embedded_lines),
       WITH_DIAG(test_available),
       WITH_DIAG(test_beliefs),

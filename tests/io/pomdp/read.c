@@ -1,4 +1,4 @@
-/* Cassandra's format: reading, rewards in expectation, round trips of other people's files. */
+/* Cassandra's format: reading, round trips of other people's files. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -297,122 +297,6 @@ static void test_notes(void **state)
   idm_problem_destroy(p);
 }
 
-/* --- rewards -------------------------------------------------------------------------------- */
-
-static void test_rewards_by_hand(void **state)
-{
-  (void)state;
-  idm_problem *p = parse(TWO "T: u 0.5 0.5 0.25 0.75 T: v identity\n"
-                             "O: u 0.5 0.25 0.25 0 1 0 O: v 0.125 0.375 0.5 1 0 0\n"
-                             "R: u : a 1 2 3 4 5 6\n"  /* matrix [s'][o] */
-                             "R: u : * : b 10 20 30\n" /* row over o, later than the matrix */
-                             "R: * : * : * : z 100\n"  /* one observation everywhere */
-                             "R: v : a : a : x -8\n");
-  /* u, a: s'=a: .5*1 + .25*2 + .25*100 = 26; s'=b: y surely = 20. */
-  assert_true(utility(p, 0, 0) == 0.5 * 26 + 0.5 * 20);
-  /* u, b: s'=a: .25*100 = 25; s'=b: 20. */
-  assert_true(utility(p, 0, 1) == 0.25 * 25 + 0.75 * 20);
-  assert_true(utility(p, 1, 0) == 0.125 * -8 + 0.5 * 100);
-  assert_true(utility(p, 1, 1) == 0);
-  idm_problem_destroy(p);
-}
-
-enum { RA = 2, RS = 3, RX = 3 };
-
-/* One coordinate: an index, or -1 for all, written to the text. */
-static int draw_element(uint64_t *seed, growing *t, unsigned count)
-{
-  const int element = (int)draw(seed, count + 1) - 1;
-  if (element < 0)
-    append(t, " : *");
-  else
-    append(t, " : %d", element);
-  return element;
-}
-
-/* Append one rule and apply it to the full array of rewards. */
-static void draw_rule(uint64_t *seed, growing *t, double reward[RA][RS][RS][RX])
-{
-  const unsigned form = draw(seed, 4);
-  append(t, "R");
-  const int u = draw_element(seed, t, RA);
-  const int s = draw_element(seed, t, RS);
-  const int next = form >= 1 ? draw_element(seed, t, RS) : -1;
-  const int x = form >= 2 ? draw_element(seed, t, RX) : -1;
-  const unsigned count = form == 0 ? RS * RX : form == 1 ? RX : 1;
-  double number[RS * RX];
-  for (unsigned i = 0; i < count; i++) {
-    number[i] = (double)draw(seed, 41) - 20;
-    append(t, " %g", number[i]);
-  }
-  append(t, "\n");
-  for (int a = 0; a < RA; a++)
-    for (int b = 0; b < RS; b++)
-      for (int c = 0; c < RS; c++)
-        for (int d = 0; d < RX; d++)
-          if ((u < 0 || u == a) && (s < 0 || s == b) && (next < 0 || next == c) &&
-              (x < 0 || x == d))
-            reward[a][b][c][d] = number[form == 0 ? c * RX + d : form == 1 ? d : 0];
-}
-
-static void test_rewards_against_brute_force(void **state)
-{
-  (void)state;
-  uint64_t seed = 1;
-  for (int trial = 0; trial < 300; trial++) {
-    growing t = {0};
-    double reward[RA][RS][RS][RX] = {{{{0}}}};
-    append(&t, "discount: 0.5 values: reward states: 3 actions: 2 observations: 3\n"
-               "T: 0 0.5 0.5 0 0.25 0.25 0.5 0 0 1 T: 1 uniform\n"
-               "O: 0 0.5 0.5 0 0 1 0 0.2 0.3 0.5 O: 1 1 0 0 0.1 0.2 0.7 0.5 0 0.5\n");
-    const unsigned rules = draw(&seed, 12);
-    for (unsigned i = 0; i < rules; i++) draw_rule(&seed, &t, reward);
-    idm_problem *p = parse(t.bytes);
-    for (size_t u = 0; u < RA; u++)
-      for (size_t s = 0; s < RS; s++) {
-        double expected = 0;
-        for (size_t next = 0; next < RS; next++)
-          for (size_t x = 0; x < RX; x++)
-            expected += transition(p, u, s, next) * emission(p, u, next, x) * reward[u][s][next][x];
-        assert_near(utility(p, u, s), expected, 1e-13);
-      }
-    char *bytes = NULL;
-    idm_problem *again = write_and_read(p, NULL, &bytes);
-    assert_same(p, again);
-    free(bytes);
-    free(t.bytes);
-    idm_problem_destroy(p);
-    idm_problem_destroy(again);
-  }
-}
-
-/* 200,000 rules and named states by the thousand, in one line: nothing may be quadratic. */
-static void test_large(void **state)
-{
-  (void)state;
-  enum { STATES = 1000, RULES = 200000 };
-  growing t = {0};
-  append(&t, "discount: 0.5 values: reward actions: u v observations: 4 states:");
-  for (int s = 0; s < STATES; s++) append(&t, " state-%d", s);
-  append(&t, " T: * identity O: * uniform");
-  for (int s = 0; s < STATES; s++) append(&t, " T: v : state-%d : state-%d 1", s, s);
-  for (int i = 0; i < RULES; i++) {
-    const int s = i % STATES;
-    append(&t, " R: v : state-%d : state-%d : %d %d", s, (i / 4000) % 2 ? s : (s + 1) % STATES,
-           (i / STATES) % 4, i);
-  }
-  idm_problem *p = parse(t.bytes);
-  assert_int_equal(p->theta->sizes.states, STATES);
-  for (int s = 0; s < STATES; s++) {
-    assert_true(utility(p, 0, (size_t)s) == 0);
-    double expected = 0;
-    for (int x = 0; x < 4; x++) expected += 0.25 * (RULES - 4 * STATES + x * STATES + s);
-    assert_near(utility(p, 1, (size_t)s), expected, 1e-6);
-  }
-  free(t.bytes);
-  idm_problem_destroy(p);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -429,9 +313,6 @@ int main(void)
       cmocka_unit_test(test_without_observations),
       cmocka_unit_test(test_names_of_files),
       cmocka_unit_test(test_notes),
-      cmocka_unit_test(test_rewards_by_hand),
-      cmocka_unit_test(test_rewards_against_brute_force),
-      cmocka_unit_test(test_large),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
