@@ -38,7 +38,8 @@ typedef enum idm_support {
   X(IDM_SCALE_IDENTITY, "identity")                                                                \
   X(IDM_SCALE_LOG, "log")                                                                          \
   X(IDM_SCALE_INVERSE, "inverse")                                                                  \
-  X(IDM_SCALE_SIGNED_LOG, "signed-log")
+  X(IDM_SCALE_SIGNED_LOG, "signed-log")                                                            \
+  X(IDM_SCALE_LOGIT, "logit")
 typedef enum idm_scale {
 #define IDM_SCALE_ENUM(id, name) id,
   IDM_SCALE_LIST(IDM_SCALE_ENUM)
@@ -50,6 +51,7 @@ enum {
   IDM_SCALES_NONE = 0, /* it cannot be free */
   IDM_SCALES_IDENTITY = 1 << IDM_SCALE_IDENTITY,
   IDM_SCALES_SIGNED = IDM_SCALES_IDENTITY | 1 << IDM_SCALE_SIGNED_LOG,
+  IDM_SCALES_FRACTION = IDM_SCALES_IDENTITY | 1 << IDM_SCALE_LOGIT,
   IDM_SCALES_ALL = IDM_SCALES_SIGNED | 1 << IDM_SCALE_LOG | 1 << IDM_SCALE_INVERSE
 };
 
@@ -113,7 +115,7 @@ typedef struct idm_block_info {
                                  {NULL, 0, 0, 0}},                                                 \
     .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
-    .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_IDENTITY, .sensitive = true)   \
+    .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \
   X(IDM_ALPHA, .name = "alpha", .summary = "1/alpha is flexibility", .infinite = true,             \
     .reciprocal = true, .scales = IDM_SCALES_ALL, .scale = IDM_SCALE_LOG, .spread = 1,             \
     .in_utility = true, .of_agent = true, .sensitive = true)                                       \
@@ -148,7 +150,7 @@ typedef struct idm_block_info {
     .summary = "bonus, on log pi, of the action taken last in the trajectory",                     \
     .scales = IDM_SCALES_SIGNED, .spread = 1, .of_agent = true, .habit = true)                     \
   X(IDM_LAPSE, .name = "lapse", .summary = "share of choices made at random among what is open",   \
-    .support = IDM_FRACTION, .scales = IDM_SCALES_IDENTITY, .of_agent = true, .habit = true)
+    .support = IDM_FRACTION, .scales = IDM_SCALES_FRACTION, .of_agent = true, .habit = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,

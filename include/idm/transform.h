@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* The coordinate of a scale: identity c = v, log c = log v, inverse c = 1/v, signed-log c =
- * sign(v) log(1 + |v|); and back. */
+ * sign(v) log(1 + |v|), logit c = log(v / (1 - v)); and back. */
 IDM_API double idm_scale_to(idm_scale scale, double value);
 IDM_API double idm_scale_from(idm_scale scale, double coordinate);
 

@@ -18,6 +18,8 @@ double idm_scale_to(idm_scale scale, double value)
     return 1 / value; /* infinities become zeros of their sign, and back */
   case IDM_SCALE_SIGNED_LOG:
     return copysign(log1p(fabs(value)), value);
+  case IDM_SCALE_LOGIT:
+    return log(value) - log1p(-value);
   }
   return NAN;
 }
@@ -33,6 +35,8 @@ double idm_scale_from(idm_scale scale, double coordinate)
     return 1 / coordinate;
   case IDM_SCALE_SIGNED_LOG:
     return copysign(expm1(fabs(coordinate)), coordinate);
+  case IDM_SCALE_LOGIT: /* either way no more than 1 is divided by */
+    return coordinate < 0 ? exp(coordinate) / (1 + exp(coordinate)) : 1 / (1 + exp(-coordinate));
   }
   return NAN;
 }

@@ -32,7 +32,7 @@ static void block_support(const idm_block_info *info, idm_scale scale, double *l
   const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
   *lower = positive && scale != IDM_SCALE_LOG ? 0 : -INFINITY;
   *upper = INFINITY;
-  if (info->support == IDM_FRACTION) {
+  if (info->support == IDM_FRACTION && scale != IDM_SCALE_LOGIT) {
     *lower = 0;
     *upper = 1;
   }
@@ -146,7 +146,8 @@ static const struct {
 } prefix[] = {[IDM_SCALE_IDENTITY] = {"", ""},
               [IDM_SCALE_LOG] = {"log_", "log "},
               [IDM_SCALE_INVERSE] = {"inverse_", "1/"},
-              [IDM_SCALE_SIGNED_LOG] = {"signed_log_", "signed-log "}};
+              [IDM_SCALE_SIGNED_LOG] = {"signed_log_", "signed-log "},
+              [IDM_SCALE_LOGIT] = {"logit_", "logit "}};
 
 /* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
  * what may be anything of either sign) is summarised by its coordinate. */
@@ -156,10 +157,20 @@ static bool by_coordinate(const parameter *item)
          (item->scale == IDM_SCALE_INVERSE || item->scale == IDM_SCALE_SIGNED_LOG);
 }
 
+/* Whether that is a block's own name, as inverse_temperature is. */
+static bool is_block(const char *name)
+{
+  bool is = idm_block_find(name) >= 0;
+  for (size_t i = 0; idm_planner_at(i) && !is; i++)
+    for (size_t k = 0; k < idm_planner_at(i)->owns && !is; k++)
+      is = strcmp(idm_planner_at(i)->own[k].name, name) == 0;
+  return is;
+}
+
 const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
 {
   if (!quantity || !buffer) return NULL;
-  for (size_t i = 0; i < sizeof prefix / sizeof prefix[0]; i++) {
+  for (size_t i = 0; !is_block(quantity) && i < sizeof prefix / sizeof prefix[0]; i++) {
     const size_t length = strlen(prefix[i].written);
     if (!length || strncmp(quantity, prefix[i].written, length) != 0) continue;
     snprintf(buffer, size, "%s%s", prefix[i].spoken, quantity + length);
@@ -417,6 +428,7 @@ static double within_reach(const idm_parameters *p, const parameter *item, doubl
       idm_block_unit(info_of(p, item), IDM_SCALE_IDENTITY, range_of(p, item->block));
   if (item->scale == IDM_SCALE_INVERSE) return value == 0 ? copysign(size / far, value) : value;
   if (item->scale == IDM_SCALE_LOG && !(value > 0)) return size / far;
+  if (item->scale == IDM_SCALE_LOGIT) return fmin(fmax(value, 1 / far), 1 - 1 / far);
   return isinf(value) ? copysign(far * size, value) : value;
 }
 
@@ -664,6 +676,8 @@ static double natural_slope(const parameter *item, bool reciprocal, double c)
       return 1;
     case IDM_SCALE_SIGNED_LOG:
       return value == 0 ? 0 : -inverse * inverse * exp(fabs(c));
+    case IDM_SCALE_LOGIT:
+      return value == 0 ? 0 : 1 - inverse;
     }
   switch (item->scale) {
   case IDM_SCALE_LOG:
@@ -672,6 +686,8 @@ static double natural_slope(const parameter *item, bool reciprocal, double c)
     return -value * value;
   case IDM_SCALE_SIGNED_LOG:
     return exp(fabs(c));
+  case IDM_SCALE_LOGIT:
+    return value * (1 - value);
   case IDM_SCALE_IDENTITY:
     break;
   }

@@ -40,7 +40,7 @@ double idm_theta_range_of(const idm_theta *theta, size_t variant)
  *                  identity          log                    inverse            signed-log
  *   real           normal 0, S       normal log(S/20), 2    normal 0, 20/S     normal 0, log(1+S)
  *   not negative   halfnormal S      normal log(S/20), 2    exponential S/20   halfnormal log(1+S)
- *   fraction       beta 1, 1
+ *   fraction       beta 1, 1         logit: normal 0, 1.5
  *   distribution   dirichlet 1, 1, ... */
 typedef struct usual {
   idm_prior_kind kind;
@@ -51,6 +51,7 @@ typedef struct usual {
 static usual usual_prior(const idm_block_info *info, idm_scale scale, double S)
 {
   const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
+  if (scale == IDM_SCALE_LOGIT) return (usual){IDM_PRIOR_NORMAL, {0, 1.5}, "0, 1.5"};
   if (info->support == IDM_FRACTION) return (usual){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
   if (info->support == IDM_DISTRIBUTION) return (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."};
   if (scale == IDM_SCALE_LOG) return (usual){IDM_PRIOR_NORMAL, {log(S / 20), 2}, "log(%s/20), 2"};

@@ -33,6 +33,24 @@ static void test_scales(void **state)
       }
 }
 
+/* Fractions keep their digits at both ends, as far as numbers next to 1 have them. */
+static void test_logit(void **state)
+{
+  (void)state;
+  assert_near(idm_scale_to(IDM_SCALE_LOGIT, 0.75), log(3), 1e-15);
+  assert_near(idm_scale_from(IDM_SCALE_LOGIT, -log(3)), 0.25, 1e-15);
+  assert_near(idm_scale_from(IDM_SCALE_LOGIT, -700) / exp(-700), 1, 1e-14);
+  assert_true(idm_scale_from(IDM_SCALE_LOGIT, 800) == 1 &&
+              idm_scale_from(IDM_SCALE_LOGIT, -800) == 0);
+  assert_true(idm_scale_to(IDM_SCALE_LOGIT, 0) == -INFINITY);
+  assert_true(idm_scale_to(IDM_SCALE_LOGIT, 1) == INFINITY);
+  static const double values[] = {1e-300, 1e-12, 0.3, 0.5, 0.9, 0.999999};
+  for (size_t i = 0; i < 6; i++) {
+    const double back = idm_scale_from(IDM_SCALE_LOGIT, idm_scale_to(IDM_SCALE_LOGIT, values[i]));
+    assert_true(fabs(back / values[i] - 1) < 1e-12);
+  }
+}
+
 /* Infinite values have a coordinate, with their sign. */
 static void test_scales_at_the_ends(void **state)
 {
@@ -258,6 +276,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scales),
+      cmocka_unit_test(test_logit),
       cmocka_unit_test(test_scales_at_the_ends),
       cmocka_unit_test(test_intervals_there_and_back),
       cmocka_unit_test(test_interval_slopes),

@@ -60,6 +60,8 @@ static const single singles[] = {
      -0.36651292058166432, "signed_log_temperature"},
     {"boltzmann-exploratory", "temperature", IDM_TEMPERATURE, 2, 0.69314718055994531,
      "temperature"},
+    {"bounded-rational", "{discount: {scale: logit}}", IDM_DISCOUNT, 0.75, 1.0986122886681098,
+     "discount"},
 };
 
 static idm_problem *problem_of(const single *s)
@@ -120,6 +122,8 @@ static void test_outside_its_support(void **state)
   } cases[] = {
       {"discount", IDM_DISCOUNT, 1, 0.999},
       {"discount", IDM_DISCOUNT, 0, 0.001},
+      {"{discount: {scale: logit}}", IDM_DISCOUNT, 1, 0.999},
+      {"{discount: {scale: logit}}", IDM_DISCOUNT, 0, 0.001},
       {"{discount: {prior: {uniform: [0.5, 0.9]}}}", IDM_DISCOUNT, 0.95, 0.8996},
       /* A thousand times as far as usual, in units of the range of the utilities, 46. */
       {"{alpha: {scale: log}}", IDM_ALPHA, INFINITY, 46e3},
@@ -502,6 +506,8 @@ static void test_pull(void **state)
   const char *const scales[] = {"identity", "log", "inverse", "signed-log"};
   char text[200];
   check_pull("bounded-rational", everything);
+  check_pull("bounded-rational",
+             "{discount: {scale: logit}, lapse: {scale: logit}, perseverance: }");
   for (size_t i = 0; i < 4; i++)
     for (size_t j = 0; j < 4; j++) {
       snprintf(text, sizeof text,

@@ -38,6 +38,7 @@ static void test_defaults(void **state)
               {IDM_TEMPERATURE, IDM_SCALE_INVERSE, IDM_PRIOR_EXPONENTIAL, R / 20, 0},
               {IDM_UTILITY, IDM_SCALE_IDENTITY, IDM_PRIOR_NORMAL, 0, 2 * R},
               {IDM_DISCOUNT, IDM_SCALE_IDENTITY, IDM_PRIOR_BETA, 1, 1},
+              {IDM_DISCOUNT, IDM_SCALE_LOGIT, IDM_PRIOR_NORMAL, 0, 1.5},
               {IDM_ACTION_PRIOR, IDM_SCALE_IDENTITY, IDM_PRIOR_DIRICHLET, 1, 1}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     theta->block[rows[i].id].scale = rows[i].scale;

@@ -41,6 +41,7 @@ static double limit_of(const idm_block_info *info, const parameter *item, int si
   if (isfinite(end)) return idm_scale_from(item->scale, end);
   if (item->scale == IDM_SCALE_INVERSE) return side ? 0.0 : -0.0;
   if (item->scale == IDM_SCALE_LOG && !side) return 0;
+  if (item->scale == IDM_SCALE_LOGIT) return side;
   if (info->infinite) return side ? INFINITY : -INFINITY;
   *exact = false;
   return idm_scale_from(

@@ -53,6 +53,8 @@ static window window_of(const fit *f, const parameter *item)
     return (window){log(size) - reach, log(size) + reach, 0.1};
   }
   switch (item->scale) {
+  case IDM_SCALE_LOGIT:
+    return (window){-reach, reach, 0.1};
   case IDM_SCALE_LOG:
     return (window){log(middle_of(f, item)) - reach, log(middle_of(f, item)) + reach, 0.1};
   case IDM_SCALE_SIGNED_LOG: {

@@ -90,6 +90,9 @@ static void coordinate_name(const inquiry *q, const parameter *item, char *name,
   case IDM_SCALE_SIGNED_LOG:
     idm_print(name, size, "signed-log %.80s", natural);
     break;
+  case IDM_SCALE_LOGIT:
+    idm_print(name, size, "logit %.80s", natural);
+    break;
   default:
     idm_print(name, size, "%.80s", natural);
   }

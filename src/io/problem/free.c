@@ -81,24 +81,23 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
                         (idm_prior_kind)kind);
 }
 
+/* One of the scales that the block may have. */
 static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              idm_block *block)
 {
-#define SCALE_NAME(id, name) name,
-  static const char *const names[] = {IDM_SCALE_LIST(SCALE_NAME)};
-#undef SCALE_NAME
+  const char *names[8 * sizeof block->info->scales];
+  idm_scale scale[8 * sizeof block->info->scales];
+  size_t count = 0, chosen = 0;
+  for (unsigned i = 0; idm_scale_name((idm_scale)i); i++) {
+    if (!(block->info->scales & 1U << i)) continue;
+    scale[count] = (idm_scale)i;
+    names[count++] = idm_scale_name((idm_scale)i);
+  }
   char what[60];
   snprintf(what, sizeof what, "free.%s.scale", block->info->name);
-  size_t scale = 0;
-  const idm_status status =
-      idm_yaml_choice(reader->tree, node, what, names, sizeof names / sizeof names[0], &scale);
-  if (status != IDM_OK) return status;
-  if (!(block->info->scales & 1u << scale))
-    return idm_yaml_unexpected(reader->tree, node, what,
-                               block->info->scales == IDM_SCALES_SIGNED ? "identity or signed-log"
-                                                                        : "identity");
-  block->scale = (idm_scale)scale;
-  return IDM_OK;
+  const idm_status status = idm_yaml_choice(reader->tree, node, what, names, count, &chosen);
+  if (status == IDM_OK) block->scale = scale[chosen];
+  return status;
 }
 
 /* --- blocks --------------------------------------------------------------------------------- */
