@@ -308,9 +308,7 @@ static void open_cell(void *context, size_t cell)
   }
   idm_audit_cell_shut(&m->cell[cell]);
   idm_status status = move_cell(o, cell, error);
-  if (status == IDM_OK && m->wards)
-    status = idm_audit_cell_glance(&m->cell[cell], m->settings, m->mean, m->sd, error);
-  else if (status == IDM_OK)
+  if (status == IDM_OK)
     status = idm_audit_cell_open(&m->cell[cell], m->settings, m->mean, m->sd, &o->stop, error);
   o->status[cell] = status;
 }

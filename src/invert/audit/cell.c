@@ -15,10 +15,11 @@ void idm_audit_cell_shut(audit_cell *cell)
   free(cell->precision);
   free(cell->pull);
   free(cell->told);
+  free(cell->apart);
   free(cell->start);
   free(cell->place);
   cell->grid = NULL;
-  cell->precision = cell->pull = cell->told = cell->start = cell->place = NULL;
+  cell->precision = cell->pull = cell->told = cell->apart = cell->start = cell->place = NULL;
 }
 
 void idm_audit_cell_close(audit_cell *cell)
@@ -169,15 +170,6 @@ static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_erro
   return cell->precision && cell->pull && cell->told && cell->start && cell->place
              ? IDM_OK
              : idm_fail_memory(opt_error);
-}
-
-idm_status idm_audit_cell_glance(audit_cell *cell, const idm_fit_settings *settings,
-                                 const double *mean, const double *sd, idm_error *opt_error)
-{
-  idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
-                                   settings, 1, opt_error);
-  if (status == IDM_OK) status = make_room(cell, 1, opt_error);
-  return status == IDM_OK ? look_elsewhere(cell, mean, sd, opt_error) : status;
 }
 
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,

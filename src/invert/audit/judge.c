@@ -124,6 +124,27 @@ static void average(const idm_audit *a, size_t way, double value, double *mean)
   *mean = (way ? *mean : 0) + value / (double)a->cuts;
 }
 
+/* Variances of the numbers of a cell by what it tells and no prior: the larger, where it tells by
+ * itself and by its agents. Infinite where it tells nothing. */
+static idm_status find_variances(const audit_cell *cell, size_t d, double *variance,
+                                 idm_error *opt_error)
+{
+  const double *const view[] = {cell->told, cell->apart};
+  double *factor = idm_new(2 * d * d, sizeof *factor);
+  if (!factor) return idm_fail_memory(opt_error);
+  double *inverse = factor + d * d;
+  for (size_t j = 0; j < d; j++) variance[j] = 0;
+  for (size_t v = 0; v < 2 && view[v]; v++) {
+    memcpy(factor, view[v], d * d * sizeof *factor);
+    const bool known = idm_cholesky(d, factor);
+    if (known) idm_cholesky_inverse(d, factor, inverse);
+    for (size_t j = 0; j < d; j++)
+      variance[j] = fmax(variance[j], known ? inverse[j * (d + 1)] : INFINITY);
+  }
+  free(factor);
+  return IDM_OK;
+}
+
 /* Of a group that is one pooled cell: the share of the precision of its value that its own
  * decisions give, the mean over the draws of tau^2 / (tau^2 + v). */
 static idm_status find_own(const audit_plan *plan, const audit_draws *draws, size_t way,
@@ -133,26 +154,24 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
   const size_t d = m->dimension;
   const size_t all = draws->chains * draws->draws;
   if (!m->pooled || !m->partition || group >= m->cells) return IDM_OK;
-  double *factor = idm_duplicate(m->cell[group].told, d * d, sizeof *factor);
-  double *variance = idm_new(d * d, sizeof *variance);
-  const bool made = factor && variance;
-  const bool known = made && idm_cholesky(d, factor);
-  if (known) idm_cholesky_inverse(d, factor, variance);
-  for (size_t j = 0; made && j < d; j++) {
+  double *variance = idm_new(d, sizeof *variance);
+  if (!variance) return idm_fail_memory(opt_error);
+  const idm_status status = find_variances(&m->cell[group], d, variance, opt_error);
+  for (size_t j = 0; j < d && status == IDM_OK; j++) {
     double own = 0;
-    for (size_t i = 0; known && i < all; i++) {
+    for (size_t i = 0; i < all; i++) {
       const double tau = draws->sd[j * all + i];
-      own += tau * tau / (tau * tau + variance[j * (d + 1)]) / (double)all;
+      own += tau * tau / (tau * tau + variance[j]) / (double)all;
     }
     average(a, way, own, &a->group[group].number[j].own);
   }
-  free(factor);
   free(variance);
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  return status;
 }
 
 /* What the logs of some cells would make of the prior if there were no others: the contraction of
- * each number by what they tell, as if they shared it. Those whose weight is 0 are left out. */
+ * each number by what they tell, as if they shared it and, where agents are nested, by these: the
+ * less. Cells whose weight is 0 are left out. */
 static idm_status contract(const audit_model *m, const double *weight, double *contraction,
                            idm_error *opt_error)
 {
@@ -160,13 +179,20 @@ static idm_status contract(const audit_model *m, const double *weight, double *c
   double *factor = idm_new(2 * d * d, sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
   double *variance = factor + d * d;
-  for (size_t j = 0; j < d; j++) factor[j * (d + 1)] = 1 / (m->sd[j] * m->sd[j]);
-  for (size_t c = 0; c < m->cells; c++)
-    for (size_t i = 0; weight[c] != 0 && i < d * d; i++) factor[i] += m->cell[c].told[i];
-  const bool known = idm_cholesky(d, factor);
-  if (known) idm_cholesky_inverse(d, factor, variance);
-  for (size_t j = 0; j < d; j++)
-    contraction[j] = known ? 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]) : NAN;
+  for (size_t j = 0; j < d; j++) contraction[j] = 1;
+  for (size_t v = 0; v < (m->wards ? 2U : 1U); v++) {
+    memset(factor, 0, d * d * sizeof *factor);
+    for (size_t j = 0; j < d; j++) factor[j * (d + 1)] = 1 / (m->sd[j] * m->sd[j]);
+    for (size_t c = 0; c < m->cells; c++) {
+      const double *view = v ? m->cell[c].apart : m->cell[c].told;
+      for (size_t i = 0; weight[c] != 0 && i < d * d; i++) factor[i] += view[i];
+    }
+    const bool known = idm_cholesky(d, factor);
+    if (known) idm_cholesky_inverse(d, factor, variance);
+    for (size_t j = 0; j < d; j++)
+      contraction[j] =
+          known ? fmin(contraction[j], 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j])) : NAN;
+  }
   free(factor);
   return IDM_OK;
 }

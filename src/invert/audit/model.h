@@ -32,8 +32,11 @@ typedef struct audit_cell {
   double *precision; /* [dimension][dimension], and */
   double *pull;      /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
   double *told;      /* [dimension][dimension]: what its log adds to the prior's precision, by the
-                        moments of its grid; without one the same as `precision`; of agents the sum
-                        of what each tells */
+                        moments of its grid; without one the same as `precision` */
+  double *apart;     /* the same of agents who are nested in it, the sum of what each tells by the
+                        curvature where it is; NULL: none are. That takes in how they vary, and
+                        takes a likelihood that levels off for one that does not; `told` is the
+                        other way round, and what is known is the less of both */
   double *start;     /* [chain][dimension] */
   idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
   double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
@@ -89,10 +92,6 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error);
-/* The same of a cell whose agents are nested in it, as far as that is asked of one: whether its log
- * is likelier far from the prior. */
-idm_status idm_audit_cell_glance(audit_cell *cell, const idm_fit_settings *settings,
-                                 const double *mean, const double *sd, idm_error *opt_error);
 /* Back to a cell that is not open, and may be again. */
 void idm_audit_cell_shut(audit_cell *cell);
 /* The same, and free problem and data of its own. */

@@ -226,13 +226,17 @@ static void pour_cells(const audit_model *m, const audit_ward *w, const idm_peop
 }
 
 /* What agents say of the numbers of their cells. */
-static void tell(const audit_model *m, const audit_ward *w, const idm_people *p)
+static idm_status tell(const audit_model *m, const audit_ward *w, const idm_people *p,
+                       idm_error *opt_error)
 {
   const size_t square = m->dimension * m->dimension;
-  for (size_t i = 0; i < p->people; i++)
-    memset(m->cell[w->cell[i]].told, 0, square * sizeof(double));
-  for (size_t i = 0; i < p->people; i++)
-    add_to(m->cell[w->cell[i]].told, p->information + i * square, 1, square);
+  for (size_t i = 0; i < p->people; i++) {
+    audit_cell *cell = &m->cell[w->cell[i]];
+    if (!cell->apart) cell->apart = idm_new(square, sizeof *cell->apart);
+    if (!cell->apart) return idm_fail_memory(opt_error);
+    add_to(cell->apart, p->information + i * square, 1, square);
+  }
+  return IDM_OK;
 }
 
 /* A ward among others, watched. */
@@ -265,7 +269,7 @@ static idm_status draw_ward(const audit_model *m, double scale, part *k, audit_d
   for (size_t j = 0; j < m->dimension && status == IDM_OK; j++)
     pour_population(m, w, people, j, draws);
   if (status == IDM_OK) pour_cells(m, w, people, draws);
-  if (status == IDM_OK && scale == 1) tell(m, w, people);
+  if (status == IDM_OK && scale == 1) status = tell(m, w, people, opt_error);
   idm_people_destroy(people);
   return status;
 }

@@ -13,7 +13,7 @@ idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data,
                           const idm_groups *groups, audit_model *model, idm_error *opt_error);
 void idm_audit_wards_clear(audit_model *model);
 
-/* As idm_audit_sample, with what agents say of their cells (told) where scale is 1. */
+/* As idm_audit_sample, with what agents say of their cells (apart) where scale is 1. */
 idm_status idm_audit_nest_sample(const audit_model *model, double scale, const audit_watch *watch,
                                  audit_draws *draws, idm_error *opt_error);
 /* As idm_audit_inspect, by chance alone: of agents who differ the rest is unchecked. */

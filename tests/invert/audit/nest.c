@@ -44,19 +44,26 @@ static idm_groups *divide(const idm_data *data, size_t groups)
   return g;
 }
 
+/* Agents at x: [person]. */
+static fixture make_at(size_t people, const double *x, size_t decisions)
+{
+  fixture f = {.problem = audit_problem(prior_sd), .settings = audit_settings()};
+  f.data = support_people(f.problem, people, x, decisions, 12);
+  f.groups = divide(f.data, GROUPS);
+  f.settings.people = true;
+  f.settings.fit.draws = 1000;
+  return f;
+}
+
 /* Agents of three groups, `apart` from each other and `sd` within. */
 static fixture make(size_t people, double apart, double sd, size_t decisions)
 {
-  fixture f = {.problem = audit_problem(prior_sd), .settings = audit_settings()};
   double *x = idm_new(people, sizeof *x);
   idm_random random;
   idm_random_init(&random, 6, 1);
   for (size_t i = 0; i < people; i++)
     x[i] = apart * ((double)(i % GROUPS) - 1) + sd * idm_random_normal(&random);
-  f.data = support_people(f.problem, people, x, decisions, 12);
-  f.groups = divide(f.data, GROUPS);
-  f.settings.people = true;
-  f.settings.fit.draws = 1000;
+  const fixture f = make_at(people, x, decisions);
   free(x);
   return f;
 }
@@ -232,26 +239,38 @@ static void a_watch_stops_it(void **state)
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
+/* The first agents keep one trajectory each and are a; the others are b and c. */
+static void thin_out(fixture *f, size_t few)
+{
+  uint32_t *kept = idm_new(f->data->trajectories, sizeof *kept);
+  bool *seen = idm_new(f->data->agent_name.count, sizeof *seen);
+  idm_data *part;
+  size_t count = 0;
+  for (size_t t = 0; t < f->data->trajectories; t++) {
+    const uint32_t agent = f->data->agent[t];
+    if (agent >= few || !seen[agent]) kept[count++] = (uint32_t)t;
+    seen[agent] = true;
+  }
+  check(idm_data_part(f->data, kept, count, &part, &support_error));
+  idm_groups_destroy(f->groups);
+  f->groups = divide(part, GROUPS);
+  for (size_t t = 0; t < part->trajectories; t++)
+    for (size_t g = 0; g < GROUPS; g++)
+      f->groups->member[g * part->trajectories + t] =
+          g == (part->agent[t] >= few ? 1 + part->agent[t] % 2 : 0);
+  idm_data_destroy(f->data);
+  f->data = part;
+  free(kept);
+  free(seen);
+}
+
 /* One agent of a group, with one trajectory, many of the others: what is said of the group comes
  * from them. */
 static void a_group_of_one_is_driven_by_the_others(void **state)
 {
   (void)state;
   fixture f = make(13, 0.1, 0.4, 60);
-  uint32_t *kept = idm_new(f.data->trajectories, sizeof *kept);
-  idm_data *part;
-  size_t count = 0, first = 0;
-  for (size_t t = 0; t < f.data->trajectories; t++)
-    if (f.data->agent[t] || !first++) kept[count++] = (uint32_t)t;
-  check(idm_data_part(f.data, kept, count, &part, &support_error));
-  idm_groups_destroy(f.groups);
-  f.groups = divide(part, GROUPS);
-  for (size_t t = 0; t < part->trajectories; t++) /* all but the first agent into b and c */
-    for (size_t g = 0; g < GROUPS; g++)
-      f.groups->member[g * part->trajectories + t] =
-          g == (part->agent[t] ? 1 + part->agent[t] % 2 : 0);
-  idm_data_destroy(f.data);
-  f.data = part;
+  thin_out(&f, 1);
   run(&f);
   const idm_audit_group *one = &f.audit->group[0];
   print_message("  alone %.2f, contraction %.2f; others %.2f\n", one->number[0].alone,
@@ -264,7 +283,31 @@ static void a_group_of_one_is_driven_by_the_others(void **state)
   for (size_t i = 0; i < f.audit->remarks.count; i++)
     told = told || strstr(f.audit->remarks.text[i], "'a' is one agent");
   assert_true(told);
-  free(kept);
+  unmake(&f);
+}
+
+/* Agents who never err, of few decisions, say that alpha is not high and no more. Where the others
+ * put them their likelihoods are curved, and yet what they would say alone is what a fit of theirs
+ * says. */
+static void a_bound_is_no_knowledge(void **state)
+{
+  (void)state;
+  enum { few = 2, people = 12 };
+  double x[people];
+  for (size_t i = 0; i < people; i++) x[i] = i < few ? -3 : 1;
+  fixture f = make_at(people, x, 60);
+  thin_out(&f, few);
+  run(&f);
+  const double alone = f.audit->group[0].number[0].alone;
+  const idm_audit_verdict verdict = f.audit->group[0].verdict;
+  assert_int_equal(f.audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);
+  idm_audit_destroy(f.audit);
+  f.settings.pool = IDM_POOL_NONE;
+  run(&f);
+  const double exactly = f.audit->group[0].number[0].contraction;
+  print_message("  alone %.2f, by a fit %.2f\n", alone, exactly);
+  assert_true(exactly < 0.5 && alone < exactly + 0.1);
+  assert_true(verdict >= IDM_AUDIT_POPULATION_DRIVEN);
   unmake(&f);
 }
 
@@ -295,6 +338,7 @@ int main(void)
       cmocka_unit_test(pooled_agents_have_one_set_of_dynamics),
       cmocka_unit_test(a_watch_stops_it),
       cmocka_unit_test(a_group_of_one_is_driven_by_the_others),
+      cmocka_unit_test(a_bound_is_no_knowledge),
       cmocka_unit_test(agents_who_differ_are_no_misfit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
