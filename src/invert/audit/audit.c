@@ -518,9 +518,31 @@ static void remark_cuts(idm_audit *a)
                       : "");
 }
 
+/* Where few agents say how they vary, intervals are what the prior of that makes them. */
+static void remark_within(idm_audit *a, size_t j)
+{
+  static const double least_contraction = 0.5; /* as of any number: see judge.c */
+  size_t driven = a->within && a->within[j].contraction < least_contraction ? 1 : 0;
+  for (size_t g = 0; g < a->groups && !a->within; g++)
+    driven += a->group[g].within[j].contraction < least_contraction ? 1 : 0;
+  if (driven && a->within)
+    idm_notes_add(&a->remarks,
+                  "how agents differ within groups in %s is hardly narrower than its prior "
+                  "(contraction %.2f): how wide intervals of groups and contrasts are hangs on "
+                  "that prior (`population: {sd: ...}`)",
+                  a->coordinate.name[j], a->within[j].contraction);
+  else if (driven)
+    idm_notes_add(&a->remarks,
+                  "how agents differ in %s is hardly narrower than its prior (contraction below "
+                  "%.1f) within %zu of %zu groups: how wide their intervals are hangs on that "
+                  "prior (`population: {sd: ...}`)",
+                  a->coordinate.name[j], least_contraction, driven, a->groups);
+}
+
 /* What agents within groups leave open. */
 static void remark_people(idm_audit *a)
 {
+  for (size_t j = 0; j < a->coordinate.count; j++) remark_within(a, j);
   for (size_t g = 0; g + 1 < a->groups; g++)
     if (a->group[g].agents == 1)
       idm_notes_add(&a->remarks,

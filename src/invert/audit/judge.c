@@ -24,6 +24,8 @@ static const double most_shift = 0.5;
 /* A prior that keeps everybody from a place that is better by so much, in nats, is off by four sds
  * or more. */
 static const double most_elsewhere = 8;
+/* Of scale 1: 1 - 2/pi. */
+static const double half_normal_variance = 0.36338022763241865692;
 /* Cells that are judged together: beyond, replicates would cost more than they tell. */
 enum { most_among = 16 };
 /* Weights with a tail of this shape are not relied upon (Vehtari et al. 2024). */
@@ -68,6 +70,21 @@ static idm_status summarise_line(const audit_plan *plan, const audit_line *line,
   return status;
 }
 
+/* How agents vary in a cell of a line, against the half-normal prior of that. */
+static idm_status summarise_within(const audit_plan *plan, const audit_line *line,
+                                   const idm_audit *a, size_t j, idm_audit_number *n,
+                                   idm_error *opt_error)
+{
+  const audit_model *m = &plan->model;
+  size_t w = 0;
+  while (!m->pooled && line->cell[m->ward[w].cell[0]] == 0) w++;
+  const double scale = m->ward[w].design->sd_scale[j];
+  const idm_status status = summarise(a, n, opt_error);
+  const double sd = n->diagnosis.sd / scale;
+  n->contraction = 1 - sd * sd / half_normal_variance;
+  return status;
+}
+
 static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -78,9 +95,11 @@ static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error 
   for (size_t j = 0; j < a->coordinate.count && status == IDM_OK; j++) {
     if (a->mean) status = summarise(a, &a->mean[j], opt_error);
     if (status == IDM_OK && a->sd) status = summarise(a, &a->sd[j], opt_error);
-    if (status == IDM_OK && a->within) status = summarise(a, &a->within[j], opt_error);
+    if (status == IDM_OK && a->within)
+      status = summarise_within(plan, &plan->group[0], a, j, &a->within[j], opt_error);
     for (size_t g = 0; g < a->sides && status == IDM_OK; g++)
-      if (a->group[g].within) status = summarise(a, &a->group[g].within[j], opt_error);
+      if (a->group[g].within)
+        status = summarise_within(plan, &plan->group[g], a, j, &a->group[g].within[j], opt_error);
   }
   return status;
 }
@@ -552,6 +571,7 @@ static void take_in(idm_audit_group *side, const idm_audit_group *failed)
 static void judge_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
+  if (all->verdict == IDM_AUDIT_FAILED) return; /* it has said why */
   for (size_t g = 0; g < a->sides && a->pool == IDM_POOL_PARTIAL; g++) {
     if (&a->group[g] == all || a->group[g].verdict != IDM_AUDIT_FAILED) continue;
     take_in(all, &a->group[g]);
@@ -561,10 +581,12 @@ static void judge_all(const idm_audit *a)
 /* The rest of a group is no better than the worst of the groups that it is made of. */
 static void judge_rests(const audit_plan *plan, const idm_audit *a)
 {
-  for (size_t r = a->groups; r < a->sides; r++)
+  for (size_t r = a->groups; r < a->sides; r++) {
+    if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* it has said why */
     for (size_t g = 0; g + 1 < a->groups && plan->model.partition; g++)
       if (plan->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
         take_in(&a->group[r], &a->group[g]);
+  }
 }
 
 /* A contrast is worth what its worse side is, and no more than its own draws and decisions make it:

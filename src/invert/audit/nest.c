@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/part.h"
 #include "idm/design.h"
 #include "invert/chance.h"
@@ -33,6 +34,22 @@ static const char *group_of(const idm_groups *g, size_t trajectory)
   return "no group";
 }
 
+/* An agent has trajectories in a group, t or `other`, and some that are not. */
+static idm_status fail_split(const idm_data *data, const idm_groups *g, size_t group, size_t t,
+                             size_t other, idm_error *opt_error)
+{
+  char where[200];
+  if (g->partition)
+    idm_print(where, sizeof where, "in '%.60s' and in '%.60s'", group_of(g, other), group_of(g, t));
+  else
+    idm_print(where, sizeof where, "in '%.60s' and others that are not", g->name.name[group]);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "agent '%.60s' has trajectories %s: agents are nested in groups only where each "
+                  "is whole in them; leave rows out by --where, or leave --people out, or compare "
+                  "within agents by `idm fit --by agent --model`",
+                  data->agent_name.name[data->agent[t]], where);
+}
+
 /* All trajectories of an agent are in the same groups. */
 static idm_status check_whole(const idm_data *data, const idm_groups *g, idm_error *opt_error)
 {
@@ -44,12 +61,7 @@ static idm_status check_whole(const idm_data *data, const idm_groups *g, idm_err
     if (!first[agent]) first[agent] = t + 1;
     for (size_t i = 0; i < g->name.count && status == IDM_OK; i++)
       if (g->member[i * g->trajectories + t] != g->member[i * g->trajectories + first[agent] - 1])
-        status =
-            idm_fail(opt_error, IDM_INPUT,
-                     "agent '%.60s' has trajectories in '%.60s' and in '%.60s': agents are "
-                     "nested in groups only where each is whole in them; leave --people out, "
-                     "or compare within agents by `idm fit --by agent --model`",
-                     data->agent_name.name[agent], group_of(g, first[agent] - 1), group_of(g, t));
+        status = fail_split(data, g, i, t, first[agent] - 1, opt_error);
   }
   free(first);
   return status;
@@ -160,13 +172,29 @@ static idm_status check_several(const audit_model *m, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* As many agents as numbers of groups, each in a cell of its own, say nothing of it either. */
+static idm_status check_spare(const audit_model *m, idm_error *opt_error)
+{
+  const size_t people = m->ward[0].design->people;
+  const size_t numbers = m->effects + (m->partition ? 0 : 1);
+  if (people > m->cells || people > numbers) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%s, and how agents vary cannot be told from how groups differ: leave --people "
+                  "out, or take wider groups",
+                  m->partition ? "every group has one agent"
+                               : "there are no more agents than groups and their level");
+}
+
 idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data, const idm_groups *g,
                           audit_model *m, idm_error *opt_error)
 {
   m->ward = idm_new(m->pooled ? 1 : m->cells, sizeof *m->ward);
   idm_status status = m->ward ? check_whole(data, g, opt_error) : idm_fail_memory(opt_error);
   for (size_t c = 0; c < m->cells; c++) m->cell[c].cases = 0;
-  if (status == IDM_OK && m->pooled) return make_ward(problem, data, g, 0, m->cells, m, opt_error);
+  if (status == IDM_OK && m->pooled) {
+    status = make_ward(problem, data, g, 0, m->cells, m, opt_error);
+    return status == IDM_OK ? check_spare(m, opt_error) : status;
+  }
   if (status == IDM_OK) status = check_several(m, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     status = make_ward(problem, data, g, c, c + 1, m, opt_error);

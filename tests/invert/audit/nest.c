@@ -195,6 +195,10 @@ static void agents_in_several_groups_are_named(void **state)
   refused(&f, IDM_INPUT, words);
   f.groups->member[2 * f.data->trajectories + t] = false;
   refused(&f, IDM_INPUT, "in 'no group' and in 'b'");
+  /* Of predicates: two trajectories that share the first group and not the second. */
+  f.groups->partition = false;
+  for (size_t i = 0; i < f.data->trajectories; i++) f.groups->member[i] = true;
+  refused(&f, IDM_INPUT, "in 'b' and others that are not");
   unmake(&f);
 }
 
@@ -204,6 +208,22 @@ static void groups_of_one_agent_need_others(void **state)
   fixture f = make(5, 0, 0, 10);
   f.settings.pool = IDM_POOL_HOLM;
   refused(&f, IDM_INPUT, "a group has one agent, '3'");
+  unmake(&f);
+}
+
+/* Nothing tells the sd within groups from that between them. */
+static void pooled_groups_of_one_each_are_refused(void **state)
+{
+  (void)state;
+  fixture f = make(3, 0, 0, 10);
+  refused(&f, IDM_INPUT, "every group has one agent");
+  unmake(&f);
+  /* Predicates have a level as well: a, b and c met by one each, and by one none. */
+  f = make(4, 0, 0, 10);
+  f.groups->partition = false;
+  for (size_t t = 0; t < f.data->trajectories; t++)
+    if (f.data->agent[t] == 3) f.groups->member[t] = false;
+  refused(&f, IDM_INPUT, "no more agents than groups and their level");
   unmake(&f);
 }
 
@@ -264,6 +284,13 @@ static void thin_out(fixture *f, size_t few)
   free(seen);
 }
 
+static bool remarked(const idm_audit *audit, const char *words)
+{
+  for (size_t i = 0; i < audit->remarks.count; i++)
+    if (strstr(audit->remarks.text[i], words)) return true;
+  return false;
+}
+
 /* One agent of a group, with one trajectory, many of the others: what is said of the group comes
  * from them. */
 static void a_group_of_one_is_driven_by_the_others(void **state)
@@ -279,10 +306,7 @@ static void a_group_of_one_is_driven_by_the_others(void **state)
   assert_int_equal(one->verdict, IDM_AUDIT_POPULATION_DRIVEN);
   assert_int_equal(f.audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);
   assert_int_equal(f.audit->contrast[0].verdict, IDM_AUDIT_POPULATION_DRIVEN);
-  bool told = false;
-  for (size_t i = 0; i < f.audit->remarks.count; i++)
-    told = told || strstr(f.audit->remarks.text[i], "'a' is one agent");
-  assert_true(told);
+  assert_true(remarked(f.audit, "'a' is one agent"));
   unmake(&f);
 }
 
@@ -324,6 +348,23 @@ static void agents_who_differ_are_no_misfit(void **state)
   f.settings.people = true;
   run(&f);
   assert_true(f.audit->trusted);
+  assert_true(f.audit->within[0].contraction > 0.5);
+  assert_false(remarked(f.audit, "hardly narrower"));
+  unmake(&f);
+}
+
+/* Two agents a group hardly say how agents vary: intervals are the prior's, and that is said. */
+static void an_sd_of_the_prior_is_remarked(void **state)
+{
+  (void)state;
+  fixture f = make(6, 0.5, 0.3, 10);
+  run(&f);
+  assert_true(f.audit->within[0].contraction < 0.5);
+  assert_true(remarked(f.audit, "within groups in log_alpha is hardly narrower than its prior"));
+  idm_audit_destroy(f.audit);
+  f.settings.pool = IDM_POOL_NONE;
+  run(&f);
+  assert_true(remarked(f.audit, "how agents differ in log_alpha is hardly narrower"));
   unmake(&f);
 }
 
@@ -335,11 +376,13 @@ int main(void)
       cmocka_unit_test(predicates_are_effects_of_agents),
       cmocka_unit_test(agents_in_several_groups_are_named),
       cmocka_unit_test(groups_of_one_agent_need_others),
+      cmocka_unit_test(pooled_groups_of_one_each_are_refused),
       cmocka_unit_test(pooled_agents_have_one_set_of_dynamics),
       cmocka_unit_test(a_watch_stops_it),
       cmocka_unit_test(a_group_of_one_is_driven_by_the_others),
       cmocka_unit_test(a_bound_is_no_knowledge),
       cmocka_unit_test(agents_who_differ_are_no_misfit),
+      cmocka_unit_test(an_sd_of_the_prior_is_remarked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
