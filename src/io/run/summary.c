@@ -326,7 +326,9 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
     take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
-    assessment->model.looked = json_is_object(json_object_get(object, "model"));
+    /* Of agents within groups nothing but chance is looked at. */
+    assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
+                               !json_is_true(json_object_get(object, "people"));
     assessment->trusted = assessment->trusted && json_is_true(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);

@@ -71,6 +71,34 @@ static double number_in(const char *file, const char *const *key, size_t count)
   return value;
 }
 
+/* Whether the run says that the model was looked at. */
+static bool looked(const host *h)
+{
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(idm_run_read(h->run, NULL, NULL, &posterior, NULL, &support_error));
+  check(idm_run_assess(h->run, posterior, &assessment, &support_error));
+  const bool is = assessment->model.looked;
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  return is;
+}
+
+/* Of agents within groups only chance is: that nothing speaks against the model would say more. */
+static void agents_within_groups_leave_the_model_unchecked(void **state)
+{
+  host h = open_host(*state);
+  idm_audit *audit;
+  check(run_audit(&h, IDM_RUN_NEW, &audit, &support_error));
+  idm_audit_destroy(audit);
+  assert_true(looked(&h));
+  h.request.people = true;
+  check(run_audit(&h, IDM_RUN_OVERWRITE, &audit, &support_error));
+  idm_audit_destroy(audit);
+  assert_false(looked(&h));
+  close_host(&h);
+}
+
 static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
 {
   host h = open_host(*state);
@@ -172,6 +200,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(an_audit_leaves_a_folder_that_makes_it_again, make_folder,
+                                      remove_folder),
+      cmocka_unit_test_setup_teardown(agents_within_groups_leave_the_model_unchecked, make_folder,
                                       remove_folder),
       cmocka_unit_test_setup_teardown(what_cannot_be_audited_leaves_nothing, make_folder,
                                       remove_folder),
