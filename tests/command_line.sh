@@ -1195,7 +1195,7 @@ YAML
   fails 3 'gap.csv:9: an action was not recorded' score learner.yaml gap.csv
   cut -d, -f1-5 learner.csv >unpaid.csv
   fails 3 'no column for the reward' fit learner.yaml unpaid.csv -o box/learner
-  fails 2 'the key .asymetry. is unknown' score learner.yaml learner.csv --set asymetry=error
+  fails 2 "did you mean 'asymmetry'?" score learner.yaml learner.csv --set asymetry=error
   succeeds score learner.yaml learner.csv --set asymmetry=error --set fictive=true
 }
 

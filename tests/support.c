@@ -101,7 +101,7 @@ void support_legal_block(const idm_block_info *info)
   if (info->opaque) assert_int_equal(info->form, IDM_FORM_NUMBERS);
   if (info->support == IDM_DISTRIBUTION) assert_true(info->axis[0] && !info->infinite);
   /* The usual scale is a legal one, and there is no other kind of scale. */
-  assert_int_equal(info->scales & ~(unsigned)IDM_SCALES_ALL, 0);
+  assert_int_equal(info->scales & ~(unsigned)(IDM_SCALES_ALL | IDM_SCALES_FRACTION), 0);
   assert_true(info->scales ? (info->scales >> info->scale & 1) : !info->scale);
   assert_true(info->spread >= 0);
   check_form(info);

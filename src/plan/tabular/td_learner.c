@@ -69,61 +69,6 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- learning ------------------------------------------------------------------------------- */
-
-static idm_status refuse(const char *what, idm_error *opt_error)
-{
-  return idm_fail(opt_error, IDM_INPUT,
-                  "%s, and td-learner learns from it: expected every action and (in a fully "
-                  "observed problem) every state to be recorded; leave such agents out by --where",
-                  what);
-}
-
-idm_status idm_td_look(const td_learner *l, const td_memory *m, const idm_event *event,
-                       td_update *update, idm_error *opt_error)
-{
-  if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
-  const size_t u = (size_t)event->action;
-  const bool goes_on = !l->setting->ends[u] && !l->setting->terminal[u];
-  const double *value = m->value;
-  td_update d = {.state = m->state, .action = u, .goes_on = goes_on, .reward = event->reward};
-  if (l->states > 1 && goes_on && event->observation == IDM_MISSING)
-    return refuse("a state was not recorded", opt_error);
-  if (l->states > 1 && goes_on) d.next = (size_t)event->observation;
-  for (size_t v = 1; v < l->actions; v++)
-    if (value[d.next * l->actions + v] > value[d.next * l->actions + d.best]) d.best = v;
-  const double next = goes_on ? l->discount * value[d.next * l->actions + d.best] : 0;
-  d.error = d.reward + next - value[d.state * l->actions + u];
-  const bool gain = l->asymmetry == IDM_ASYMMETRY_OUTCOME ? d.reward > 0 : d.error >= 0;
-  d.rate = gain ? TD_GAIN : TD_LOSS;
-  *update = d;
-  return IDM_OK;
-}
-
-void idm_td_learn(const td_learner *l, const td_update *d, double *value)
-{
-  const double rate = l->number[d->rate];
-  double *q = value + d->state * l->actions;
-  for (size_t v = 0; v < l->actions; v++) {
-    if (v == d->action) continue;
-    q[v] = l->fictive ? q[v] + rate * (-d->reward - q[v]) : (1 - l->number[TD_DECAY]) * q[v];
-  }
-  q[d->action] += rate * d->error;
-}
-
-idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,
-                        idm_error *opt_error)
-{
-  const double *start = opt_start ? opt_start : l->setting->start;
-  *ret_state = 0;
-  if (l->states == 1) return IDM_OK;
-  while (*ret_state < l->states && start[*ret_state] != 1) ++*ret_state;
-  if (*ret_state < l->states) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "td-learner has to know the state that a trajectory starts in, and `start` says "
-                  "only how likely each is");
-}
-
 /* --- how it behaves ------------------------------------------------------------------------- */
 
 static void memory_destroy(void *content)
