@@ -238,26 +238,65 @@ static double restrain(const idm_grid *g, const place *p, const float *value, do
   return fmin(fmax(found, low - more), high + more);
 }
 
+/* The values of the stencil, weighted along every axis. */
+static double blend(const idm_grid *g, const place *p, const float *value,
+                    const double *const weight[IDM_GRID_DIMENSIONS])
+{
+  const size_t blocks = g->dimension == 3 ? stencil : 1;
+  const size_t rows = g->dimension >= 2 ? stencil : 1;
+  const double *columns = weight[g->dimension - 1];
+  double sum = 0;
+  for (size_t i = 0; i < blocks; i++)
+    for (size_t j = 0; j < rows; j++) {
+      size_t row = g->dimension == 3 ? p->at[0] + i : 0;
+      if (g->dimension >= 2) row = row * g->axis + p->at[g->dimension - 2] + j;
+      const float *from = value + row * g->axis + p->at[g->dimension - 1];
+      double part = 0;
+      for (size_t k = 0; k < stencil; k++) part += columns[k] * (double)from[k];
+      if (g->dimension >= 2) part *= weight[g->dimension - 2][j];
+      if (g->dimension == 3) part *= weight[0][i];
+      sum += part;
+    }
+  return sum;
+}
+
 double idm_grid_at(const idm_grid *g, size_t cell, const double *x)
 {
   const place p = find(g, x);
   const float *value = g->value + cell * g->points;
-  const size_t blocks = g->dimension == 3 ? stencil : 1;
-  const size_t rows = g->dimension >= 2 ? stencil : 1;
-  const double *columns = p.weight[g->dimension - 1];
-  double sum = 0;
-  for (size_t i = 0; i < blocks; i++)
-    for (size_t j = 0; j < rows; j++) {
-      size_t row = g->dimension == 3 ? p.at[0] + i : 0;
-      if (g->dimension >= 2) row = row * g->axis + p.at[g->dimension - 2] + j;
-      const float *from = value + row * g->axis + p.at[g->dimension - 1];
-      double part = 0;
-      for (size_t k = 0; k < stencil; k++) part += columns[k] * (double)from[k];
-      if (g->dimension >= 2) part *= p.weight[g->dimension - 2][j];
-      if (g->dimension == 3) part *= p.weight[0][i];
-      sum += part;
+  const double *const weight[IDM_GRID_DIMENSIONS] = {p.weight[0], p.weight[1], p.weight[2]};
+  return g->base[cell] + restrain(g, &p, value, blend(g, &p, value, weight));
+}
+
+/* Slopes of the weights of the stencil's values at position x among them. */
+static void weigh_slope(double x, double slope[stencil])
+{
+  for (int k = 0; k < stencil; k++) {
+    double whole = 1;
+    slope[k] = 0;
+    for (int j = 0; j < stencil; j++) {
+      if (j == k) continue;
+      double part = 1;
+      for (int i = 0; i < stencil; i++)
+        if (i != k && i != j) part *= x - i;
+      slope[k] += part;
+      whole *= k - j;
     }
-  return g->base[cell] + restrain(g, &p, value, sum);
+    slope[k] /= whole;
+  }
+}
+
+void idm_grid_slope(const idm_grid *g, size_t cell, const double *x, double *slope)
+{
+  const place p = find(g, x);
+  const float *value = g->value + cell * g->points;
+  for (size_t k = 0; k < g->dimension; k++) {
+    double along[stencil];
+    const double *weight[IDM_GRID_DIMENSIONS] = {p.weight[0], p.weight[1], p.weight[2]};
+    weigh_slope((x[k] - g->low[k]) / g->step[k] - (double)p.at[k], along);
+    weight[k] = along;
+    slope[k] = blend(g, &p, value, weight) / g->step[k];
+  }
 }
 
 void idm_grid_clamp(const idm_grid *g, const double *x, double *nearest)

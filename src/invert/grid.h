@@ -34,6 +34,8 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
 void idm_grid_destroy(idm_grid *grid);
 /* At x[dimension]; outside the grid, at its nearest point. */
 double idm_grid_at(const idm_grid *grid, size_t cell, const double *x);
+/* Slopes of the polynomials at x[dimension], within the grid. */
+void idm_grid_slope(const idm_grid *grid, size_t cell, const double *x, double *slope);
 /* Its point nearest to x. */
 void idm_grid_clamp(const idm_grid *grid, const double *x, double *nearest);
 

@@ -8,6 +8,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "invert/table.h"
 
 void idm_posterior_destroy(idm_posterior *posterior)
 {
@@ -31,6 +32,7 @@ void idm_posterior_destroy(idm_posterior *posterior)
     free(posterior->series[i].name);
   free(posterior->axis);
   free(posterior->series);
+  idm_table_destroy(posterior->table);
   free(posterior);
 }
 

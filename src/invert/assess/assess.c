@@ -22,6 +22,7 @@
 #include "idm/transform.h"
 #include "invert/between.h"
 #include "invert/matching/halt.h"
+#include "invert/matching/tabulate.h"
 #include "invert/posterior.h"
 #include "setting/freedom.h"
 
@@ -305,6 +306,8 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
+  f.table = posterior->table;
+  if (status == IDM_OK && f.table) idm_table_remark(f.table, &(*ret_assessment)->remarks);
   if (status == IDM_OK)
     status = assess_parts(&(inquiry){&f, posterior, *ret_assessment, 1}, opt_watch, opt_error);
   if (status != IDM_OK) {

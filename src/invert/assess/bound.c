@@ -81,6 +81,7 @@ static idm_status follow_tail(const parameter *item, profile *p, const scan *s, 
   if (!at) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   p->aside = true;
+  idm_matching_exactly(p->matching, true);
   for (int k = 0; k < 2 + t->exact && status == IDM_OK; k++) {
     const place *from = k == 2 ? &at[1] : &s->place[k ? last : next];
     at[k].value = from->value;
@@ -88,6 +89,7 @@ static idm_status follow_tail(const parameter *item, profile *p, const scan *s, 
     status = idm_profile_at(p, from, NULL, &at[k], opt_error);
   }
   idm_matching_hold(p->matching, NULL, 0);
+  idm_matching_exactly(p->matching, false);
   p->aside = false;
   for (int k = 0; k < 3; k++) t->height[k] = at[k].height;
   t->rate = falling_rate(p, item, &at[1], &at[0]);

@@ -39,6 +39,7 @@ typedef struct outlook {
 
 static void close_outlook(outlook *l)
 {
+  (void)idm_matching_stand_in(l->matching[0], NULL, NULL, NULL);
   for (size_t i = 0; i < lanes; i++) idm_start_destroy(l->start[i]);
   for (size_t i = 1; i < lanes; i++) idm_matching_destroy(l->matching[i]);
   idm_exploration_destroy(l->exploration);
@@ -65,6 +66,8 @@ static idm_status open_outlook(const inquiry *q, outlook *l, idm_error *opt_erro
   for (size_t i = 1; i < lanes && status == IDM_OK; i++)
     status = idm_matching_create(f->problem, f->data, f->tree, f->parameters, &l->matching[i],
                                  opt_error);
+  for (size_t i = 0; i < lanes && status == IDM_OK; i++)
+    status = idm_fit_stand_in(f, l->matching[i], opt_error);
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)
     status = idm_start_create(f->parameters->dimension, &l->start[i], opt_error);
   if (status == IDM_OK)

@@ -104,6 +104,7 @@ static bool decides(const idm_data *data, size_t row)
 
 static size_t unit_count(const idm_data *data, idm_keep keep)
 {
+  if (keep == IDM_KEEP_NOTHING) return 0;
   if (keep == IDM_KEEP_TRAJECTORY) return data->trajectories;
   size_t count = 0;
   for (size_t r = 0; r < data->rows; r++) count += decides(data, r);
@@ -169,16 +170,24 @@ static size_t part_decisions(const idm_scorer *scorer, const idm_data *data, siz
   return count;
 }
 
-/* The parts of every unit at the parameters last evaluated; `row` has room for two numbers a row of
- * the longest trajectory. */
-static void part_likelihood(const fit *f, const idm_posterior *p, size_t chain, size_t longest,
-                            double *row, double *to)
+size_t idm_fit_longest(const fit *f)
 {
-  const idm_scorer *scorer = idm_matching_scorer(f->matching[chain]);
+  size_t longest = 0;
+  for (size_t t = 0; t < f->data->trajectories; t++) {
+    const size_t rows = f->data->first[t + 1] - f->data->first[t];
+    longest = rows > longest ? rows : longest;
+  }
+  return longest;
+}
+
+void idm_fit_part(const fit *f, const idm_matching *matching, size_t longest, double *row,
+                  double *to)
+{
+  const idm_scorer *scorer = idm_matching_scorer(matching);
   const idm_data *data = f->data;
   size_t at = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (p->by_decision)
+    if (f->settings->keep == IDM_KEEP_DECISION)
       at += part_decisions(scorer, data, t, row, row + longest, to + at);
     else
       to[at++] = idm_scorer_trajectory(scorer, t);
@@ -208,8 +217,12 @@ static void fill_chain(void *context, size_t chain)
       memcpy(row, row - p->unit.count, p->unit.count * sizeof *row);
       continue;
     }
+    if (f->table && f->table->units == p->unit.count && idm_table_holds(f->table, y)) {
+      idm_table_units(f->table, y, row);
+      continue;
+    }
     status = idm_matching_log_likelihood(f->matching[chain], y, &total, NULL, &work->error[chain]);
-    if (status == IDM_OK) part_likelihood(f, p, chain, work->longest, y + d, row);
+    if (status == IDM_OK) idm_fit_part(f, f->matching[chain], work->longest, y + d, row);
   }
   free(y);
   work->status[chain] = status;
@@ -217,11 +230,7 @@ static void fill_chain(void *context, size_t chain)
 
 static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error *opt_error)
 {
-  filling work = {.f = f, .posterior = p};
-  for (size_t t = 0; t < f->data->trajectories; t++) {
-    const size_t rows = f->data->first[t + 1] - f->data->first[t];
-    work.longest = rows > work.longest ? rows : work.longest;
-  }
+  filling work = {.f = f, .posterior = p, .longest = idm_fit_longest(f)};
   work.status = idm_new(p->chains, sizeof *work.status);
   work.error = idm_new(p->chains, sizeof *work.error);
   idm_status status = work.status && work.error ? IDM_OK : idm_fail_memory(opt_error);
@@ -237,6 +246,20 @@ static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error 
   return status;
 }
 
+/* Whether log-likelihoods that nobody asked for by name are too large to be kept. */
+static bool too_large(const fit *f, size_t draws)
+{
+  const idm_keep keep = f->settings->keep;
+  const double bytes = (double)unit_count(f->data, keep) * (double)draws * sizeof(double);
+  return keep == IDM_KEEP_TRAJECTORY && bytes > kept_bytes;
+}
+
+size_t idm_fit_units(const fit *f)
+{
+  const size_t draws = idm_times(f->settings->chains, (size_t)f->settings->draws);
+  return too_large(f, draws) ? 0 : unit_count(f->data, f->settings->keep);
+}
+
 /* Decide whether the log-likelihoods are worth their size, and fill them in. */
 static idm_status keep_log_likelihood(const fit *f, idm_posterior *p, idm_notes *opt_notes,
                                       idm_error *opt_error)
@@ -245,7 +268,7 @@ static idm_status keep_log_likelihood(const fit *f, idm_posterior *p, idm_notes 
   if (keep == IDM_KEEP_NOTHING) return IDM_OK;
   const size_t units = unit_count(f->data, keep);
   const double bytes = (double)units * (double)(p->chains * p->draws) * sizeof(double);
-  if (keep == IDM_KEEP_TRAJECTORY && bytes > kept_bytes) {
+  if (too_large(f, p->chains * p->draws)) {
     idm_notes_add(opt_notes,
                   "log-likelihoods by trajectory would take %.3g GB and are left out of the run",
                   bytes / 1e9);

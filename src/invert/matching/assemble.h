@@ -18,4 +18,13 @@ void idm_posterior_put(const fit *f, idm_posterior *posterior, size_t chain, siz
 idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
                                   idm_error *opt_error);
 
+/* Trajectories or decisions whose log-likelihoods are kept; 0 where none are. */
+size_t idm_fit_units(const fit *f);
+/* Rows of the longest trajectory. */
+size_t idm_fit_longest(const fit *f);
+/* The log-likelihoods of all units at what a matching planned for last: to[units]. `row` has room
+ * for two numbers a row of the longest trajectory. */
+void idm_fit_part(const fit *f, const idm_matching *matching, size_t longest, double *row,
+                  double *to);
+
 #endif

@@ -15,6 +15,7 @@
 #include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
+#include "invert/matching/tabulate.h"
 
 extern const idm_inverse idm_inverse_bayes; /* registered below */
 
@@ -324,6 +325,19 @@ static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior *
   return status;
 }
 
+/* Where planning is dear, a table for the chains to walk on. */
+static idm_status tabulate(fit *f, const idm_sampler *sampler, idm_table **ret_table,
+                           idm_error *opt_error)
+{
+  *ret_table = NULL;
+  if (sampler->plain || sampler->gradient) return IDM_OK;
+  idm_status status = idm_tabulate(f, ret_table, opt_error);
+  f->table = *ret_table;
+  for (size_t i = 0; i < f->matchings && status == IDM_OK; i++)
+    status = idm_fit_stand_in(f, f->matching[i], opt_error);
+  return status;
+}
+
 static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
                             const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                             idm_posterior **ret_posterior, idm_notes *opt_notes,
@@ -333,6 +347,7 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
   *ret_posterior = NULL;
   fit f;
   idm_chains *chains = NULL;
+  idm_table *table = NULL;
   const idm_sampler *sampler;
   const idm_fit_watch *watch = opt_watch ? opt_watch : &nobody;
   idm_halt halt;
@@ -343,8 +358,15 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
                                  &halt, opt_error);
   if (status != IDM_OK) return status;
   status = choose_sampler(&f, &sampler, opt_error);
+  if (status == IDM_OK) status = tabulate(&f, sampler, &table, opt_error);
   if (status == IDM_OK) status = sample(&f, sampler, watch, &halt, &chains, opt_error);
+  for (size_t i = 0; i < f.matchings && status == IDM_OK; i++)
+    status = idm_matching_stand_in(f.matching[i], NULL, NULL, opt_error);
   if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
+  if (status == IDM_OK)
+    (*ret_posterior)->table = table;
+  else
+    idm_table_destroy(table);
   idm_chains_destroy(chains);
   idm_fit_close(&f);
   return status;

@@ -69,3 +69,14 @@ idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm
   if (status != IDM_OK) idm_fit_close(f);
   return status;
 }
+
+idm_status idm_fit_stand_in(const fit *f, idm_matching *matching, idm_error *opt_error)
+{
+  if (!f->table) return IDM_OK;
+  idm_problem coarse = *f->problem;
+  idm_matching *far = NULL;
+  coarse.agent.resolution = f->table->far;
+  const idm_status status =
+      idm_matching_create(&coarse, f->data, f->tree, f->parameters, &far, opt_error);
+  return status == IDM_OK ? idm_matching_stand_in(matching, f->table, far, opt_error) : status;
+}

@@ -5,6 +5,7 @@
 #include "idm/inverse.h"
 #include "idm/matching.h"
 #include "invert/parameters.h"
+#include "invert/table.h"
 
 /* Everything a fit works with. */
 typedef struct fit {
@@ -18,6 +19,7 @@ typedef struct fit {
   double *scratch;         /* [numbers] */
   double *unit;            /* [dimension]: size of a usual change of a free number */
   uint64_t key;            /* of its random streams */
+  const idm_table *table;  /* borrowed: what may stand in for planning; NULL: nothing */
 } fit;
 
 /* Refuse an agent that finds by itself what a fit infers. */
@@ -34,5 +36,7 @@ idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm
                                const idm_data *data, const idm_fit_settings *settings,
                                size_t matchings, struct idm_halt *opt_halt, idm_error *opt_error);
 void idm_fit_close(fit *f);
+/* Let the fit's table, where it has one, stand in for what a matching plans for. */
+idm_status idm_fit_stand_in(const fit *f, idm_matching *matching, idm_error *opt_error);
 
 #endif

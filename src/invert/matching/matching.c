@@ -23,7 +23,18 @@ struct idm_matching {
   long impossible_line; /* of the last score */
   const char *impossible_file;
   idm_solver solver; /* whose slots say where plans start */
+  double *anchor;    /* [dimension]: an anchor that waits, where unsettled */
+  bool unsettled;
+  const idm_table *table; /* stands in; NULL: nothing does */
+  idm_matching *far;      /* the same log on a coarser lattice, beyond the table */
+  double far_off;         /* added to it */
+  double prior_at_mode;   /* of the table */
+  bool exactly;
 };
+
+/* Nats below the table's top from which on a coarser lattice says how many: beyond what lattices
+ * disagree about. */
+static const double hopeless = 60;
 
 void idm_matching_destroy(idm_matching *matching)
 {
@@ -34,8 +45,10 @@ void idm_matching_destroy(idm_matching *matching)
   idm_workspace_destroy(matching->workspace);
   idm_theta_destroy(matching->theta);
   idm_theta_destroy(matching->slope);
+  idm_matching_destroy(matching->far);
   free(matching->nearby);
   free(matching->unit);
+  free(matching->anchor);
   free(matching);
 }
 
@@ -63,7 +76,8 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   m->solver.slots = IDM_FROM_NOTHING;
   m->nearby = idm_new(idm_parameters_dimension(parameters), sizeof *m->nearby);
   m->unit = idm_new(idm_parameters_dimension(parameters), sizeof *m->unit);
-  idm_status status = m->nearby && m->unit ? IDM_OK : idm_fail_memory(opt_error);
+  m->anchor = idm_new(idm_parameters_dimension(parameters), sizeof *m->anchor);
+  idm_status status = m->nearby && m->unit && m->anchor ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) idm_parameters_units(parameters, m->unit);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->slope, opt_error);
@@ -160,12 +174,60 @@ static idm_status differentiate(idm_matching *m, const double *y, double *log_li
   return IDM_OK;
 }
 
+/* From now on plans start from `slots` kept solutions, weighted by a surface or, one alone, as it
+ * is. */
+static void start_from(idm_matching *m, int slots, idm_surface *opt_surface)
+{
+  static const double alone = 1;
+  idm_surface_destroy(m->surface);
+  m->surface = opt_surface;
+  m->solver.slots = slots;
+  m->solver.weights = &alone;
+  m->unsettled = false;
+}
+
+static idm_status anchor(idm_matching *m, const double *y, idm_error *opt_error)
+{
+  bool planned;
+  start_from(m, IDM_FROM_NOTHING, NULL);
+  idm_status status = plan(m, y, &planned, opt_error);
+  if (status != IDM_OK || !planned) return status;
+  status = idm_workspace_keep(m->workspace, 0, opt_error);
+  if (status == IDM_OK) start_from(m, 1, NULL);
+  return status;
+}
+
+/* Without planning, where something stands in; *known tells whether it does. */
+static idm_status look_up(idm_matching *m, const double *y, double *log_likelihood,
+                          double *opt_gradient, bool *known, idm_error *opt_error)
+{
+  *known = m->table && !m->held && !m->exactly;
+  for (size_t i = 0; i < m->parameters->dimension; i++) *known = *known && isfinite(y[i]);
+  if (!*known) return IDM_OK;
+  if (idm_table_holds(m->table, y)) {
+    *log_likelihood = idm_table_at(m->table, y, opt_gradient);
+    return IDM_OK;
+  }
+  const idm_status status =
+      idm_matching_log_likelihood(m->far, y, log_likelihood, opt_gradient, opt_error);
+  *log_likelihood += m->far_off;
+  /* Neither by the likelihood alone nor with the prior. */
+  const double prior = idm_parameters_log_prior(m->parameters, y, NULL) - m->prior_at_mode;
+  *known = *log_likelihood + fmax(prior, 0) < m->table->top - hopeless;
+  return status;
+}
+
 idm_status idm_matching_log_likelihood(idm_matching *m, const double *y, double *log_likelihood,
                                        double *opt_gradient, idm_error *opt_error)
 {
   idm_require(m, y, log_likelihood);
   const idm_status asked = idm_halt_check(m->parameters->halt, opt_error);
   if (asked != IDM_OK) return asked;
+  bool known;
+  const idm_status looked = look_up(m, y, log_likelihood, opt_gradient, &known, opt_error);
+  if (looked != IDM_OK || known) return looked;
+  const idm_status settled = m->unsettled ? anchor(m, m->anchor, opt_error) : IDM_OK;
+  if (settled != IDM_OK) return settled;
   if (!opt_gradient) return score(m, y, log_likelihood, opt_error);
   for (size_t i = 0; i < m->parameters->dimension; i++) opt_gradient[i] = 0;
   if (m->gradient) return differentiate(m, y, log_likelihood, opt_gradient, opt_error);
@@ -194,17 +256,6 @@ void idm_matching_hold(idm_matching *m, const parameter *opt_item, double value)
   m->held_value = value;
 }
 
-/* From now on plans start from `slots` kept solutions, weighted by a surface or, one alone, as it
- * is. */
-static void start_from(idm_matching *m, int slots, idm_surface *opt_surface)
-{
-  static const double alone = 1;
-  idm_surface_destroy(m->surface);
-  m->surface = opt_surface;
-  m->solver.slots = slots;
-  m->solver.weights = &alone;
-}
-
 void idm_matching_wander(idm_matching *m)
 {
   start_from(m, IDM_FROM_LAST, NULL);
@@ -213,13 +264,10 @@ void idm_matching_wander(idm_matching *m)
 idm_status idm_matching_anchor(idm_matching *m, const double *y, idm_error *opt_error)
 {
   idm_require(m, y);
-  bool planned;
-  start_from(m, IDM_FROM_NOTHING, NULL);
-  idm_status status = plan(m, y, &planned, opt_error);
-  if (status != IDM_OK || !planned) return status;
-  status = idm_workspace_keep(m->workspace, 0, opt_error);
-  if (status == IDM_OK) start_from(m, 1, NULL);
-  return status;
+  if (!m->table) return anchor(m, y, opt_error);
+  memcpy(m->anchor, y, m->parameters->dimension * sizeof *y);
+  m->unsettled = true;
+  return IDM_OK;
 }
 
 idm_status idm_matching_survey(idm_matching *m, const double *mode, const double *covariance,
@@ -227,6 +275,7 @@ idm_status idm_matching_survey(idm_matching *m, const double *mode, const double
 {
   const size_t d = m->parameters->dimension;
   idm_surface *surface = NULL;
+  if (m->table) return idm_matching_anchor(m, mode, opt_error);
   idm_status status = idm_surface_create(d, mode, covariance, &surface, opt_error);
   if (status != IDM_OK || !surface) return status;
   const size_t points = idm_surface_points(surface);
@@ -243,6 +292,27 @@ idm_status idm_matching_survey(idm_matching *m, const double *mode, const double
   /* A design point that cannot be planned for: the mode alone must do. */
   idm_surface_destroy(surface);
   return status == IDM_OK ? idm_matching_anchor(m, mode, opt_error) : status;
+}
+
+idm_status idm_matching_stand_in(idm_matching *m, const idm_table *opt_table, idm_matching *opt_far,
+                                 idm_error *opt_error)
+{
+  idm_matching_destroy(m->far);
+  m->table = opt_table;
+  m->far = opt_far;
+  if (!opt_table) return IDM_OK;
+  double there = -INFINITY;
+  idm_status status = idm_matching_anchor(opt_far, opt_table->mode, opt_error);
+  if (status == IDM_OK)
+    status = idm_matching_log_likelihood(opt_far, opt_table->mode, &there, NULL, opt_error);
+  m->far_off = isfinite(there) ? opt_table->top - there : 0;
+  m->prior_at_mode = idm_parameters_log_prior(m->parameters, opt_table->mode, NULL);
+  return status;
+}
+
+void idm_matching_exactly(idm_matching *m, bool exactly)
+{
+  m->exactly = exactly;
 }
 
 /* log-likelihood + log prior. */

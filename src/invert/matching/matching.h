@@ -4,6 +4,7 @@
 
 #include "idm/matching.h"
 #include "invert/parameters.h"
+#include "invert/table.h"
 
 /* Hold one free number at a natural value, whatever y says (a limit has no y); NULL lets go. */
 void idm_matching_hold(idm_matching *matching, const parameter *opt_item, double value);
@@ -19,5 +20,15 @@ void idm_matching_wander(idm_matching *matching);
  * surface through those solutions: two Newton steps fewer. Still a function of y alone. */
 idm_status idm_matching_survey(idm_matching *matching, const double *mode, const double *covariance,
                                idm_error *opt_error);
+
+/* Let a table, which is borrowed, stand in for planning where it says something, and elsewhere a
+ * matching on a coarser lattice, which is taken over: its log-likelihood, with what it is off by at
+ * the table's mode added, stands where it is so far below the table's top that nobody goes there.
+ * What lies between is planned for. Anchors then wait until something is. NULL, NULL: plan for
+ * everything again. */
+idm_status idm_matching_stand_in(idm_matching *matching, const idm_table *opt_table,
+                                 idm_matching *opt_far, idm_error *opt_error);
+/* Plan for everything, whatever may stand in, until told otherwise. */
+void idm_matching_exactly(idm_matching *matching, bool exactly);
 
 #endif

@@ -1,0 +1,391 @@
+/* Making a table that stands in for planning: see the header.
+ *
+ * Contents: whether it pays · the mode · the box · filling · what it is off by · making */
+#include "invert/matching/tabulate.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/finer.h"
+#include "invert/matching/assemble.h"
+#include "invert/matching/halt.h"
+#include "invert/matching/matching.h"
+#include "invert/matching/start.h"
+
+/* A plan on more points than this is dear. */
+enum { dear_points = 2000 };
+/* Points an axis at first, by dimension, and how often they are doubled at most. */
+static const size_t first_axis[IDM_GRID_DIMENSIONS + 1] = {0, 33, 25, 13};
+static const int most_doublings[IDM_GRID_DIMENSIONS + 1] = {0, 2, 1, 0};
+/* Points of the posterior at which a table is held against planning, and what it may be off by
+ * there, in nats: as an sd, which bounds how many sds a posterior mean is moved by (Cauchy and
+ * Schwarz). */
+enum { looks = 64 };
+static const double most_error = 0.05;
+static const uint64_t own_stream = (uint64_t)6 << 32; /* beyond those of whoever looks later */
+/* The log density at which a table ends, below its top, and how many sds out at most. */
+static const double depth = 20, farthest = 40;
+
+/* --- whether it pays ------------------------------------------------------------------------ */
+
+static size_t points_of(size_t dimension, int doublings)
+{
+  const size_t axis = ((first_axis[dimension] - 1) << doublings) + 1;
+  size_t points = 1;
+  for (size_t i = 0; i < dimension; i++) points *= axis;
+  return points;
+}
+
+/* Chains plan at least once a draw, warm-up included. */
+static bool pays(const fit *f)
+{
+  const size_t d = f->parameters->dimension;
+  const idm_workspace *workspace = idm_matching_workspace(f->matching[0]);
+  const double plans =
+      (double)f->settings->chains * (double)(f->settings->warmup + f->settings->draws);
+  return d <= IDM_GRID_DIMENSIONS && d == f->parameters->items &&
+         idm_lattice_matters(f->problem, workspace) &&
+         idm_workspace_points(workspace) > dear_points && plans > (double)(points_of(d, 0) + looks);
+}
+
+/* --- the mode ------------------------------------------------------------------------------- */
+
+typedef struct making {
+  const fit *f;
+  idm_table *table;
+  start *found;
+  size_t workers;        /* matchings that plan side by side */
+  pthread_mutex_t mutex; /* of the next */
+  size_t idle_count;
+  idm_matching **idle; /* [workers] */
+  size_t cells;
+  size_t longest;
+  const idm_grid *before; /* half as fine; NULL: none */
+  size_t axis;            /* of the one being made */
+  double *density;        /* [point]: log posterior */
+  double *place;          /* [look][dimension]: u */
+  double *off;            /* [look] */
+  idm_status *status;     /* [look] */
+  idm_error *error;       /* [look] */
+} making;
+
+/* The highest of two modes on a coarser lattice, then the one above it on the fit's own. */
+static idm_status find_mode(making *k, idm_error *opt_error)
+{
+  const fit *f = k->f;
+  idm_problem coarse = *f->problem;
+  coarse.agent.resolution = k->table->far;
+  fit small;
+  start *other = NULL;
+  idm_status status = idm_fit_open_halted(&small, NULL, &coarse, f->data, f->settings, 1,
+                                          f->parameters->halt, opt_error);
+  if (status != IDM_OK) return status;
+  small.key = f->key;
+  status = idm_start_find(&small, 0, k->found, opt_error);
+  if (status == IDM_OK)
+    status = idm_start_create(f->parameters->dimension, &other, opt_error);
+  small.key++;
+  if (status == IDM_OK) status = idm_start_find(&small, 0, other, opt_error);
+  if (status == IDM_OK && other->log_density > k->found->log_density) {
+    start *lower = k->found;
+    k->found = other;
+    other = lower;
+  }
+  idm_start_destroy(other);
+  idm_fit_close(&small);
+  const idm_target target = idm_matching_target(f->matching[0]);
+  idm_matching_wander(f->matching[0]);
+  return status == IDM_OK ? idm_start_climb_near(&target, k->found, opt_error) : status;
+}
+
+static void ready(void *context, size_t worker)
+{
+  making *k = context;
+  idm_error ignored;
+  /* What cannot be planned for there shows as soon as it is asked for again. */
+  (void)idm_matching_survey(k->idle[worker], k->found->mode, k->found->covariance, &ignored);
+}
+
+/* --- the box -------------------------------------------------------------------------------- */
+
+/* How far coordinate i of u goes one way. *ret_end is NAN where there is no end. */
+static idm_status extend(const making *k, size_t i, double way, double *ret_end,
+                         idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(k->f->matching[0]);
+  double u[IDM_GRID_DIMENSIONS] = {0}, y[IDM_GRID_DIMENSIONS];
+  *ret_end = NAN;
+  for (double t = sqrt(2 * depth); t < farthest; t *= 1.3) {
+    double here;
+    u[i] = way * t;
+    idm_table_from(k->table, u, y);
+    const idm_status status = target.evaluate(target.context, y, &here, NULL, opt_error);
+    if (status != IDM_OK) return status;
+    const double fall = k->found->log_density - here;
+    if (!(fall >= depth)) continue;
+    /* Where it falls faster than a normal density it ends before. */
+    *ret_end = u[i] * fmax(sqrt(depth / fall), 0.5);
+    return IDM_OK;
+  }
+  return IDM_OK;
+}
+
+/* Coordinates in which the posterior is about round, and how far it goes in them. */
+static idm_status lay_out(making *k, bool *ret_bounded, idm_error *opt_error)
+{
+  idm_table *t = k->table;
+  const size_t d = t->dimension;
+  idm_status status = IDM_OK;
+  memcpy(t->mode, k->found->mode, d * sizeof *t->mode);
+  memcpy(t->factor, k->found->covariance, d * d * sizeof *t->factor);
+  *ret_bounded = idm_cholesky(d, t->factor);
+  for (size_t i = 0; i < d && *ret_bounded && status == IDM_OK; i++) {
+    status = extend(k, i, -1, &t->low[i], opt_error);
+    if (status == IDM_OK) status = extend(k, i, 1, &t->high[i], opt_error);
+    *ret_bounded = isfinite(t->low[i]) && isfinite(t->high[i]);
+  }
+  return status;
+}
+
+/* --- filling -------------------------------------------------------------------------------- */
+
+static idm_matching *borrow(making *k)
+{
+  pthread_mutex_lock(&k->mutex);
+  idm_matching *matching = k->idle[--k->idle_count];
+  pthread_mutex_unlock(&k->mutex);
+  return matching;
+}
+
+static void give_back(making *k, idm_matching *matching)
+{
+  pthread_mutex_lock(&k->mutex);
+  k->idle[k->idle_count++] = matching;
+  pthread_mutex_unlock(&k->mutex);
+}
+
+/* Which point of the grid being made u is, and whether the one before has it too. */
+static size_t index_of(const making *k, const double *u, bool *known)
+{
+  size_t index = 0;
+  *known = k->before != NULL;
+  for (size_t i = 0; i < k->table->dimension; i++) {
+    const double width = k->table->high[i] - k->table->low[i];
+    const long at = lround((u[i] - k->table->low[i]) / width * (double)(k->axis - 1));
+    index = index * k->axis + (size_t)at;
+    *known = *known && at % 2 == 0;
+  }
+  return index;
+}
+
+static idm_status plan_for(making *k, const double *y, double *column, idm_error *opt_error)
+{
+  double *row = idm_new(2 * k->longest, sizeof *row);
+  if (!row) return idm_fail_memory(opt_error);
+  idm_matching *matching = borrow(k);
+  const idm_status status =
+      idm_matching_log_likelihood(matching, y, &column[0], NULL, opt_error);
+  if (status == IDM_OK && k->cells > 1)
+    idm_fit_part(k->f, matching, k->longest, row, column + 1);
+  give_back(k, matching);
+  free(row);
+  return status;
+}
+
+static idm_status fill_point(void *context, const double *u, double *column, idm_error *opt_error)
+{
+  making *k = context;
+  bool known;
+  double y[IDM_GRID_DIMENSIONS];
+  const size_t index = index_of(k, u, &known);
+  idm_status status = IDM_OK;
+  idm_table_from(k->table, u, y);
+  for (size_t c = 0; known && c < k->cells; c++) column[c] = idm_grid_at(k->before, c, u);
+  if (!known) status = plan_for(k, y, column, opt_error);
+  k->density[index] = column[0] + idm_parameters_log_prior(k->f->parameters, y, NULL);
+  return status;
+}
+
+static bool is_unwanted(void *context)
+{
+  const making *k = context;
+  return idm_halt_check(k->f->parameters->halt, NULL) != IDM_OK;
+}
+
+/* A grid of so many points an axis in place of the table's, which stays as the one before. */
+static idm_status fill(making *k, size_t axis, idm_grid **ret_grid, idm_error *opt_error)
+{
+  idm_table *t = k->table;
+  double *base = idm_new(k->cells, sizeof *base);
+  size_t points = 1;
+  for (size_t i = 0; i < t->dimension; i++) points *= axis;
+  free(k->density);
+  k->axis = axis;
+  k->before = t->grid;
+  k->density = idm_new(points, sizeof *k->density);
+  idm_status status = base && k->density ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = plan_for(k, t->mode, base, opt_error);
+  if (status == IDM_OK) t->top = base[0];
+  const idm_grid_source source = {.dimension = t->dimension,
+                                  .low = t->low,
+                                  .high = t->high,
+                                  .axis = axis,
+                                  .cells = k->cells,
+                                  .opt_base = base,
+                                  .value = fill_point,
+                                  .opt_stopped = is_unwanted,
+                                  .context = k};
+  *ret_grid = NULL;
+  if (status == IDM_OK) status = idm_grid_create(&source, (int)k->workers, ret_grid, opt_error);
+  if (status == IDM_OK && !*ret_grid) status = idm_halt_check(k->f->parameters->halt, opt_error);
+  t->points = points;
+  free(base);
+  return status;
+}
+
+/* --- what it is off by ---------------------------------------------------------------------- */
+
+/* Places drawn from the posterior as the points of the table tell it, each anywhere about its
+ * point. */
+static idm_status draw_places(const making *k, idm_error *opt_error)
+{
+  const idm_table *t = k->table;
+  const size_t d = t->dimension;
+  double most = -INFINITY;
+  idm_random random;
+  double *weight = idm_new(t->points, sizeof *weight);
+  if (!weight) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < t->points; i++) most = fmax(most, k->density[i]);
+  for (size_t i = 0; i < t->points; i++) weight[i] = exp(k->density[i] - most);
+  idm_random_init(&random, k->f->key, own_stream);
+  for (size_t j = 0; j < looks; j++) {
+    size_t at = idm_random_choice(&random, weight, t->points);
+    for (size_t i = d; i-- > 0; at /= k->axis) {
+      const double step = (t->high[i] - t->low[i]) / (double)(k->axis - 1);
+      const double about = (double)(at % k->axis) + idm_random_uniform(&random) - 0.5;
+      k->place[j * d + i] = fmin(fmax(t->low[i] + step * about, t->low[i]), t->high[i]);
+    }
+  }
+  free(weight);
+  return IDM_OK;
+}
+
+static void look(void *context, size_t j)
+{
+  making *k = context;
+  double y[IDM_GRID_DIMENSIONS], exact = NAN;
+  idm_table_from(k->table, k->place + j * k->table->dimension, y);
+  idm_matching *matching = borrow(k);
+  k->status[j] = idm_matching_log_likelihood(matching, y, &exact, NULL, &k->error[j]);
+  give_back(k, matching);
+  k->off[j] = exact - idm_table_at(k->table, y, NULL);
+}
+
+/* The sd over the looks of what the table is off by. */
+static idm_status measure(making *k, idm_error *opt_error)
+{
+  double mean = 0, square = 0;
+  idm_status status = draw_places(k, opt_error);
+  if (status == IDM_OK)
+    status = idm_halt_parallel(k->f->parameters->halt, looks, (int)k->workers, look, k, opt_error);
+  for (size_t j = 0; j < looks && status == IDM_OK; j++) {
+    status = k->status[j];
+    if (status != IDM_OK && opt_error) *opt_error = k->error[j];
+    mean += k->off[j] / looks;
+    square += k->off[j] * k->off[j] / looks;
+  }
+  const double sd = sqrt(fmax(square - mean * mean, 0));
+  k->table->error = isfinite(sd) ? sd : INFINITY;
+  return status;
+}
+
+void idm_table_remark(const idm_table *table, idm_notes *notes)
+{
+  idm_notes_add(notes,
+                "the log-likelihood was planned for at %zu points around the mode, and interpolated "
+                "between them: at %d more it is off by %.2g (sd), and no posterior mean by more "
+                "posterior sds than that",
+                table->points, looks, table->error);
+}
+
+/* --- making --------------------------------------------------------------------------------- */
+
+/* Finer and finer, until it is good. *ret_good is false where it never is. */
+static idm_status refine(making *k, bool *ret_good, idm_error *opt_error)
+{
+  idm_table *t = k->table;
+  size_t axis = first_axis[t->dimension];
+  *ret_good = false;
+  for (int i = 0; i <= most_doublings[t->dimension] && !*ret_good; i++, axis = 2 * axis - 1) {
+    idm_grid *finer;
+    idm_status status = fill(k, axis, &finer, opt_error);
+    if (status != IDM_OK || !finer) return status;
+    idm_grid_destroy(t->grid);
+    t->grid = finer;
+    status = measure(k, opt_error);
+    if (status != IDM_OK) return status;
+    *ret_good = t->error <= most_error;
+  }
+  return IDM_OK;
+}
+
+static idm_status open_making(making *k, idm_error *opt_error)
+{
+  const fit *f = k->f;
+  const size_t most = f->settings->threads < 1 ? 1 : (size_t)f->settings->threads;
+  const size_t d = f->parameters->dimension;
+  k->workers = k->idle_count = most < f->matchings ? most : f->matchings;
+  k->longest = idm_fit_longest(f);
+  k->table = idm_new(1, sizeof *k->table);
+  k->idle = idm_duplicate(f->matching, k->workers, sizeof *f->matching);
+  k->place = idm_new(looks * d, sizeof *k->place);
+  k->off = idm_new(looks, sizeof *k->off);
+  k->status = idm_new(looks, sizeof *k->status);
+  k->error = idm_new(looks, sizeof *k->error);
+  if (!k->table || !k->idle || !k->place || !k->off || !k->status || !k->error)
+    return idm_fail_memory(opt_error);
+  k->table->dimension = d;
+  k->table->far = idm_lattice_aligned(f->problem, idm_lattice_resolution(f->problem) / 4);
+  k->table->units = idm_fit_units(f);
+  k->cells = 1 + k->table->units;
+  return idm_start_create(d, &k->found, opt_error);
+}
+
+static void close_making(making *k)
+{
+  idm_start_destroy(k->found);
+  free(k->idle);
+  free(k->density);
+  free(k->place);
+  free(k->off);
+  free(k->status);
+  free(k->error);
+}
+
+idm_status idm_tabulate(const fit *f, idm_table **ret_table, idm_error *opt_error)
+{
+  *ret_table = NULL;
+  if (!pays(f)) return IDM_OK;
+  making k = {.f = f};
+  bool good = false;
+  pthread_mutex_init(&k.mutex, NULL);
+  idm_status status = open_making(&k, opt_error);
+  if (status == IDM_OK) status = find_mode(&k, opt_error);
+  if (status == IDM_OK)
+    status = idm_halt_parallel(f->parameters->halt, k.workers, (int)k.workers, ready, &k,
+                               opt_error);
+  if (status == IDM_OK) status = lay_out(&k, &good, opt_error);
+  if (status == IDM_OK && good) status = refine(&k, &good, opt_error);
+  pthread_mutex_destroy(&k.mutex);
+  close_making(&k);
+  if (status == IDM_OK && good) {
+    *ret_table = k.table;
+    return IDM_OK;
+  }
+  idm_table_destroy(k.table);
+  /* No mode to climb to: chains will say so, or manage. */
+  return status == IDM_NUMERICAL ? IDM_OK : status;
+}
