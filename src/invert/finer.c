@@ -9,6 +9,9 @@
 
 /* Points of a lattice beyond which a comparison costs more than it tells. */
 enum { most_points = 300000 };
+/* Layers that may be given up for an aligned lattice, even where they are more than a tenth: a
+ * threshold of full tenths is met by every tenth resolution, at most. */
+enum { widest = 10 };
 /* Of the machine's memory, what comparisons may take. */
 static const double memory_share = 0.4;
 
@@ -30,7 +33,8 @@ int idm_lattice_aligned(const idm_problem *problem, int resolution)
   if (certainty[1] == 0) return resolution;
   int best = resolution;
   double least = INFINITY;
-  for (int r = resolution; 10 * r >= 9 * resolution; r--) {
+  for (int r = resolution; r > resolution - widest || 10 * r >= 9 * resolution; r--) {
+    if (3 * r < 2 * resolution) break;
     const double layers = certainty[0] * (double)r;
     const double off = fabs(layers - floor(layers) - 0.5);
     if (off > least - 1e-9) continue;

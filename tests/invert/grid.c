@@ -52,6 +52,41 @@ static void polynomials_are_exact(void **state)
   }
 }
 
+/* Against central differences of what is known, at every cell and along every axis. */
+static void slopes_are_those_of_the_polynomials(void **state)
+{
+  (void)state;
+  static const double step = 1e-4;
+  for (size_t dimension = 1; dimension <= IDM_GRID_DIMENSIONS; dimension++) {
+    const idm_grid_source source = {.dimension = dimension,
+                                    .low = low,
+                                    .high = high,
+                                    .axis = 20,
+                                    .cells = cells,
+                                    .opt_base = base,
+                                    .value = value,
+                                    .context = &dimension};
+    idm_grid *grid;
+    check(idm_grid_create(&source, 1, &grid, &support_error));
+    for (int k = 0; k < 50; k++) {
+      double x[3] = {0}, slope[3];
+      for (size_t i = 0; i < dimension; i++)
+        x[i] = low[i] + (high[i] - low[i]) * (0.5 + 0.45 * sin(7 * k + 2 * (double)i));
+      for (size_t c = 0; c < cells; c++) {
+        idm_grid_slope(grid, c, x, slope);
+        for (size_t i = 0; i < dimension; i++) {
+          double above[3] = {x[0], x[1], x[2]}, below[3] = {x[0], x[1], x[2]};
+          above[i] += step;
+          below[i] -= step;
+          const double rise = known(dimension, c, above) - known(dimension, c, below);
+          assert_near(slope[i], rise / (2 * step), 1e-3);
+        }
+      }
+    }
+    idm_grid_destroy(grid);
+  }
+}
+
 static void outside_is_the_nearest_point(void **state)
 {
   (void)state;
@@ -113,6 +148,7 @@ static void what_is_too_large_stopped_or_fails_is_none(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(polynomials_are_exact),
+                                     cmocka_unit_test(slopes_are_those_of_the_polynomials),
                                      cmocka_unit_test(outside_is_the_nearest_point),
                                      cmocka_unit_test(what_is_too_large_stopped_or_fails_is_none)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
 size_t idm_inquiry_sample(const inquiry *q, size_t points)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
-  const size_t wanted = points > 2000 ? 20 : 200;
+  const size_t wanted = points > 10000 ? 12 : points > 2000 ? 20 : 200;
   return count < wanted ? count : wanted;
 }
 

@@ -7,25 +7,26 @@
 #include "base/memory.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
+#include "infer/quadratic.h"
 #include "invert/finer.h"
 #include "invert/matching/matching.h"
 
 /* Lattices held side by side, at most: what fits must not depend on the threads. */
 enum { most_workers = 4 };
+/* Draws below which their changes are smoothed. */
+enum { few = 100 };
 /* A lattice that moves a posterior mean by more than this many sds is too coarse. */
 static const double most_shift = 0.5;
+/* A table that is off by more is no measure of what lattices disagree about. */
+static const double most_table_error = 0.05;
 /* Draws that the weights must leave effective for a shift to be believed. */
 static const double least_effective = 8;
 
 /* --- weights -------------------------------------------------------------------------------- */
 
-/* Shifts of the posterior means when each draw is weighted by exp(change). Interpolation errs by
- * 1/r at worst, so that a lattice less than twice as fine shows part of what doubling would. */
-static void weigh(const inquiry *q, const double *change, size_t size)
+/* The share of draws that weights exp(change) leave effective. */
+static double effective_share(const double *change, size_t size)
 {
-  idm_assessment *a = q->assessment;
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  const double part = idm_lattice_doubling(a->resolution, a->finer);
   double most = -INFINITY;
   double sum = 0;
   double squares = 0;
@@ -35,7 +36,21 @@ static void weigh(const inquiry *q, const double *change, size_t size)
     sum += weight;
     squares += weight * weight;
   }
-  a->finer_share = squares > 0 ? sum * sum / squares / (double)size : 0;
+  return squares > 0 ? sum * sum / squares / (double)size : 0;
+}
+
+/* Shifts of the posterior means when each of `size` draws, spread over all, is weighted by
+ * exp(change). Interpolation errs by 1/r at worst, so that a lattice less than twice as fine shows
+ * part of what doubling would. */
+static void weigh(const inquiry *q, const double *change, size_t size)
+{
+  idm_assessment *a = q->assessment;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  const double part = idm_lattice_doubling(a->resolution, a->finer);
+  double most = -INFINITY;
+  double sum = 0;
+  for (size_t k = 0; k < size; k++) most = fmax(most, change[k]);
+  for (size_t k = 0; k < size && isfinite(most); k++) sum += exp(change[k] - most);
   for (size_t i = 0; i < a->quantities; i++) {
     double weighted = 0;
     double plain = 0;
@@ -47,6 +62,52 @@ static void weigh(const inquiry *q, const double *change, size_t size)
     const double shift = part * (weighted - plain) / a->diagnosis[i].sd;
     a->finer_shift[i] = isfinite(shift) ? shift : 0;
   }
+}
+
+/* Coordinates of draw i, in their sds from the mean. */
+static void standardise(const inquiry *q, const double *mean, const double *sd, size_t i, double *z)
+{
+  const size_t d = q->f->parameters->dimension;
+  idm_inquiry_draw(q, i, z);
+  for (size_t k = 0; k < d; k++) z[k] = sd[k] > 0 ? (z[k] - mean[k]) / sd[k] : 0;
+}
+
+static void find_moments(const inquiry *q, double *mean, double *sd)
+{
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  for (size_t k = 0; k < q->f->parameters->dimension; k++) {
+    const double *x = q->posterior->unconstrained + k * count;
+    double square = 0;
+    for (size_t i = 0; i < count; i++) mean[k] += x[i] / (double)count;
+    for (size_t i = 0; i < count; i++) square += (x[i] - mean[k]) * (x[i] - mean[k]);
+    sd[k] = sqrt(square / (double)count);
+  }
+}
+
+/* The changes at all draws from those at a few, by a quadratic function through them: which few
+ * they are hardly matters then. *ret_smooth is false, and nothing is written, where they do not
+ * tell. */
+static idm_status smooth(const inquiry *q, const double *change, size_t size, double *to,
+                         bool *ret_smooth, idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  const size_t terms = idm_quadratic_terms(d, size);
+  double *mean = idm_new(idm_times(d, size + 3) + terms, sizeof *mean);
+  *ret_smooth = false;
+  if (!mean) return idm_fail_memory(opt_error);
+  double *sd = mean + d, *z = mean + 2 * d, *coefficient = mean + d * (size + 3);
+  find_moments(q, mean, sd);
+  for (size_t k = 0; k < size; k++)
+    standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
+  *ret_smooth = terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient,
+                                               NULL) == IDM_OK;
+  for (size_t i = 0; i < count && *ret_smooth; i++) {
+    standardise(q, mean, sd, i, z);
+    to[i] = idm_quadratic_at(d, terms, coefficient, z);
+  }
+  free(mean);
+  return IDM_OK;
 }
 
 /* --- log-likelihoods ------------------------------------------------------------------------ */
@@ -83,13 +144,30 @@ static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_
   return status;
 }
 
+/* The same on the lattice of the fit, off its table where that holds them all. */
+static idm_status subtract_known(const comparison *c, size_t worker, double *y, idm_error *error)
+{
+  const fit *f = c->q->f;
+  bool known = f->table && f->table->error <= most_table_error;
+  for (size_t k = 0; k < c->size && known; k++) {
+    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
+    known = idm_table_holds(f->table, y);
+  }
+  if (!known) return add_likelihoods(c, worker, f->problem, -1, y, error);
+  for (size_t k = worker; k < c->size; k += c->workers) {
+    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
+    c->change[k] -= idm_table_at(f->table, y, NULL);
+  }
+  return IDM_OK;
+}
+
 static void compare_part(void *context, size_t worker)
 {
   const comparison *c = context;
   idm_error *error = &c->error[worker];
   double *y = idm_new(c->q->f->parameters->dimension, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(error);
-  if (status == IDM_OK) status = add_likelihoods(c, worker, c->q->f->problem, -1, y, error);
+  if (status == IDM_OK) status = subtract_known(c, worker, y, error);
   if (status == IDM_OK) status = add_likelihoods(c, worker, c->finer, 1, y, error);
   free(y);
   c->status[worker] = status;
@@ -116,11 +194,19 @@ static idm_status compare(comparison *c, idm_error *opt_error)
 
 /* --- the comparison ------------------------------------------------------------------------- */
 
-static void record(const inquiry *q, const double *change, size_t size)
+static idm_status record(const inquiry *q, const double *change, size_t size, idm_error *opt_error)
 {
-  for (size_t k = 0; k < size; k++)
-    q->assessment->finer_change = fmax(q->assessment->finer_change, fabs(change[k]));
-  weigh(q, change, size);
+  const size_t count = q->posterior->chains * q->posterior->draws;
+  idm_assessment *a = q->assessment;
+  for (size_t k = 0; k < size; k++) a->finer_change = fmax(a->finer_change, fabs(change[k]));
+  a->finer_share = effective_share(change, size);
+  bool told = false;
+  double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
+  if (size < few && size < count && !all) return idm_fail_memory(opt_error);
+  const idm_status status = all ? smooth(q, change, size, all, &told, opt_error) : IDM_OK;
+  if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);
+  free(all);
+  return status;
 }
 
 idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error)
@@ -140,7 +226,7 @@ idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error)
   a->finer_shift = idm_new(a->quantities, sizeof *a->finer_shift);
   idm_status status = c.change && a->finer_shift ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = compare(&c, opt_error);
-  if (status == IDM_OK) record(q, c.change, c.size);
+  if (status == IDM_OK) status = record(q, c.change, c.size, opt_error);
   free(c.change);
   return status;
 }

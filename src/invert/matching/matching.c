@@ -34,7 +34,7 @@ struct idm_matching {
 
 /* Nats below the table's top from which on a coarser lattice says how many: beyond what lattices
  * disagree about. */
-static const double hopeless = 60;
+static const double hopeless = 40;
 
 void idm_matching_destroy(idm_matching *matching)
 {

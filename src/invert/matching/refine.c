@@ -1,7 +1,7 @@
 /* How fine a lattice has to be: a population of points around the mode, weighed by the posterior on
  * one lattice after the other (adaptive importance sampling, Cappe et al. 2004).
  *
- * Contents: the population · weighing · lattices · the choice */
+ * Contents: the population · weighing · few points · lattices · the choice */
 #include "idm/refine.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "belief/lattice.h"
+#include "infer/quadratic.h"
 #include "invert/finer.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
@@ -25,8 +26,9 @@ static const double fair = 0.25;
  */
 static const double even_share = 0.5;
 static const double least_share = 0.15;
-/* Points of the finest lattice that a fit is given by itself. */
-enum { most_points = 100000 };
+/* Points of the finest lattice that a fit is given by itself; of a lattice on which a plan is dear,
+ * and of one on which it is so dear that fewer are made. */
+enum { most_points = 100000, dear_points = 2000, very_dear_points = 30000 };
 /* Free numbers beyond which points around a mode no longer find the posterior. */
 enum { most_dimensions = 12 };
 /* Lattices held side by side, at most: what fits must not depend on the threads. */
@@ -67,8 +69,7 @@ static void free_population(population *p)
 static idm_status make_population(const fit *f, population *p, idm_error *opt_error)
 {
   const size_t d = f->parameters->dimension;
-  const bool dear = idm_workspace_points(idm_matching_workspace(f->matching[0])) > 2000;
-  *p = (population){.size = (dear ? 24 : 100) + 8 * d,
+  *p = (population){.size = 100 + 8 * d,
                     .dimension = d,
                     .numbers = idm_parameters_numbers(f->parameters)};
   p->centre = idm_new(d, sizeof *p->centre);
@@ -83,6 +84,12 @@ static idm_status make_population(const fit *f, population *p, idm_error *opt_er
   const bool made = p->centre && p->factor && p->next && p->y && p->number && p->log_proposal &&
                     p->log_density && p->log_finer;
   return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* Points that are to come will lie so many times as far out. */
+static void widen(population *p, double by)
+{
+  for (size_t i = 0; i < p->dimension * p->dimension; i++) p->factor[i] *= by;
 }
 
 /* Points of a multivariate t around the centre, and its log density up to a constant. */
@@ -144,11 +151,11 @@ static double shift_between(const fit *f, const population *p, const double *fro
   return most;
 }
 
-/* Centre and spread of the weighted points, where they have some. */
-static void refit(population *p, const double *weight)
+/* Mean and Cholesky factor (p->next) of the weighted points. False where they have none. */
+static bool find_spread(const population *p, const double *weight, double *mean)
 {
   const size_t d = p->dimension;
-  double mean[most_dimensions] = {0};
+  memset(mean, 0, d * sizeof *mean);
   for (size_t k = 0; k < p->size; k++)
     for (size_t i = 0; i < d; i++) mean[i] += weight[k] * p->y[k * d + i];
   memset(p->next, 0, d * d * sizeof *p->next);
@@ -156,9 +163,93 @@ static void refit(population *p, const double *weight)
     for (size_t i = 0; i < d; i++)
       for (size_t j = 0; j < d; j++)
         p->next[i * d + j] += weight[k] * (p->y[k * d + i] - mean[i]) * (p->y[k * d + j] - mean[j]);
-  if (!idm_cholesky(d, p->next)) return;
+  return idm_cholesky(d, p->next);
+}
+
+/* Centre and spread of the weighted points, where they have some. */
+static void refit(population *p, const double *weight)
+{
+  const size_t d = p->dimension;
+  double mean[most_dimensions];
+  if (!find_spread(p, weight, mean)) return;
   memcpy(p->factor, p->next, d * d * sizeof *p->next);
   memcpy(p->centre, mean, d * sizeof *mean);
+}
+
+/* --- few points ----------------------------------------------------------------------------- */
+
+/* A population of draws from a normal approximation, weighed by what is smooth of a change. */
+typedef struct approximate {
+  population p;
+  double *weight[2]; /* [size]: before and after */
+} approximate;
+
+static void free_approximate(approximate *a)
+{
+  free_population(&a->p);
+  for (int i = 0; i < 2; i++) free(a->weight[i]);
+}
+
+static idm_status make_approximate(const population *p, approximate *a, idm_error *opt_error)
+{
+  enum { draws = 4000 };
+  *a = (approximate){
+      .p = {.size = draws, .dimension = p->dimension, .numbers = p->numbers}};
+  a->p.number = idm_new(draws * p->numbers, sizeof(double));
+  for (int i = 0; i < 2; i++) a->weight[i] = idm_new(draws, sizeof *a->weight[i]);
+  idm_random_init(&a->p.random, 0, 0);
+  const bool made = a->p.number && a->weight[0] && a->weight[1];
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* Draw around the mean by p->next, and weigh. */
+static void draw_approximate(const fit *f, const population *p, const double *mean, size_t terms,
+                             const double *coefficient, approximate *a)
+{
+  const size_t d = p->dimension;
+  double z[most_dimensions], y[most_dimensions], most = -INFINITY, sum = 0;
+  for (size_t k = 0; k < a->p.size; k++) {
+    for (size_t i = 0; i < d; i++) y[i] = z[i] = idm_random_normal(&a->p.random);
+    idm_lower_multiply(d, p->next, y);
+    for (size_t i = 0; i < d; i++) y[i] += mean[i];
+    idm_parameters_report(f->parameters, y, a->p.number + k * p->numbers);
+    a->weight[0][k] = 1 / (double)a->p.size;
+    a->weight[1][k] = idm_quadratic_at(d, terms, coefficient, z);
+    most = fmax(most, a->weight[1][k]);
+  }
+  for (size_t k = 0; k < a->p.size; k++) sum += a->weight[1][k] = exp(a->weight[1][k] - most);
+  for (size_t k = 0; k < a->p.size; k++) a->weight[1][k] /= sum;
+}
+
+/* The same shift from few points: the posterior is taken as normal, and of what the finer lattice
+ * changes a quadratic function is kept, so that which points there happen to be hardly matters.
+ * The shift is left alone where they do not tell. */
+static idm_status shift_of_few(const fit *f, const population *p, const double *weight,
+                               double *shift, idm_error *opt_error)
+{
+  const size_t d = p->dimension;
+  const size_t terms = idm_quadratic_terms(d, p->size);
+  double mean[most_dimensions];
+  approximate a;
+  idm_status status = make_approximate(p, &a, opt_error);
+  double *z = idm_new(p->size * (d + 1) + terms, sizeof *z);
+  if (status == IDM_OK && !z) status = idm_fail_memory(opt_error);
+  bool told = status == IDM_OK && find_spread(p, weight, mean);
+  for (size_t k = 0; k < p->size && told; k++) {
+    for (size_t i = 0; i < d; i++) z[k * d + i] = p->y[k * d + i] - mean[i];
+    idm_lower_solve(d, p->next, z + k * d);
+    z[p->size * d + k] = weight[k] > 0 ? p->log_finer[k] - p->log_density[k] : 0;
+  }
+  double *coefficient = z ? z + p->size * (d + 1) : NULL;
+  told = told && idm_quadratic_fit(d, terms, p->size, z, z + p->size * d, weight, coefficient,
+                                   NULL) == IDM_OK;
+  if (told) {
+    draw_approximate(f, p, mean, terms, coefficient, &a);
+    *shift = shift_between(f, &a.p, a.weight[0], a.weight[1]);
+  }
+  free_approximate(&a);
+  free(z);
+  return status;
 }
 
 /* --- lattices ------------------------------------------------------------------------------- */
@@ -230,6 +321,7 @@ typedef struct choice {
   fit f;
   population p;
   double *weight[2]; /* [size]: on the lattice and on the finer one */
+  bool dear; /* plans on the first lattice are */
   idm_refinement *found;
   idm_halt halt;
 } choice;
@@ -244,7 +336,7 @@ static idm_status open_at(choice *c, idm_error *opt_error)
   return status;
 }
 
-/* Points around the mode on the default lattice. */
+/* Points around the mode on the lattice looked at. */
 static idm_status begin(choice *c, idm_error *opt_error)
 {
   const fit *f = &c->f;
@@ -264,6 +356,8 @@ static idm_status begin(choice *c, idm_error *opt_error)
       memset(c->p.factor, 0, d * d * sizeof *c->p.factor);
       for (size_t i = 0; i < d; i++) c->p.factor[i * (d + 1)] = 1;
     }
+    /* The curvature at a mode between kinks of a coarse lattice is that of one piece. */
+    if (c->dear) widen(&c->p, 3);
     draw_points(f, &c->p);
     status = evaluate(f, &c->p, c->p.log_density, opt_error);
   }
@@ -271,22 +365,47 @@ static idm_status begin(choice *c, idm_error *opt_error)
   return status;
 }
 
+/* Whether a fit may be given a lattice by itself: its points count by what each costs, beside one of
+ * few actions, results and models. */
+static bool affordable(const choice *c, int resolution)
+{
+  static const double usual = 72;
+  const idm_setting *s = c->problem.setting;
+  const double breadth = (double)s->actions.count * (double)s->observations.count *
+                         (double)c->problem.theta->models / usual;
+  return (double)idm_lattice_count(s->states.count, resolution) * fmax(breadth, 1) <= most_points;
+}
+
 /* Whether shifts that shrink as they did, or by 4 a doubling where there is one only, come down to
  * a fair one on a lattice that a fit can be given. */
 static bool hopeful(const choice *c, int next)
 {
   const idm_refinement *r = c->found;
-  const size_t states = c->problem.setting->states.count;
   const double now = r->step[r->steps - 1].shift;
   const double before = r->steps > 1 ? r->step[r->steps - 2].shift : 4 * now;
   const double ratio = fmin(fmax(before > 0 ? now / before : 1, 0.25), 1);
   double expected = now;
-  for (int at = next; idm_lattice_count(states, at) <= most_points; at *= 2) {
+  for (int at = next; affordable(c, at); at *= 2) {
     expected *= ratio;
     if (expected <= fair) return true;
     if (ratio >= 1) return false;
   }
   return false;
+}
+
+/* Go over to another lattice, with fewer points where plans are very dear there. */
+static idm_status go_over(choice *c, int resolution, double *log_density, idm_error *opt_error)
+{
+  population *p = &c->p;
+  idm_fit_close(&c->f);
+  c->problem.agent.resolution = resolution;
+  const idm_status status = open_at(c, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t fewer = 12 + 4 * p->dimension;
+  if (idm_workspace_points(idm_matching_workspace(c->f.matching[0])) > very_dear_points &&
+      p->size > fewer)
+    p->size = fewer;
+  return evaluate(&c->f, p, log_density, opt_error);
 }
 
 /* Compare the lattice looked at with a finer one, on which the comparison leaves the choice.
@@ -301,19 +420,19 @@ static idm_status compare(choice *c, bool *ret_on, idm_error *opt_error)
   *ret_on = false;
   idm_status status = gather(&c->f, &c->p, c->weight[0], &share[0], opt_error);
   if (status != IDM_OK || !finer || r->steps == IDM_REFINEMENTS) return status;
-  idm_fit_close(&c->f);
-  c->problem.agent.resolution = finer;
-  status = open_at(c, opt_error);
-  if (status == IDM_OK) status = evaluate(&c->f, &c->p, c->p.log_finer, opt_error);
+  status = go_over(c, finer, c->p.log_finer, opt_error);
   if (status != IDM_OK) return status;
+  share[0] = weigh(&c->p, c->p.log_density, c->weight[0]);
   share[1] = weigh(&c->p, c->p.log_finer, c->weight[1]);
   idm_refinement_step *step = &r->step[r->steps++];
   *step = (idm_refinement_step){resolution, finer, 0, fmin(share[0], share[1])};
-  step->shift = idm_lattice_doubling(resolution, finer) *
-                shift_between(&c->f, &c->p, c->weight[0], c->weight[1]);
+  double shift = shift_between(&c->f, &c->p, c->weight[0], c->weight[1]);
+  if (c->dear) status = shift_of_few(&c->f, &c->p, c->weight[0], &shift, opt_error);
+  if (status != IDM_OK) return status;
+  step->shift = idm_lattice_doubling(resolution, finer) * shift;
   memcpy(c->p.log_density, c->p.log_finer, c->p.size * sizeof *c->p.log_density);
   *ret_on = share[0] >= least_share && (step->shift > fine || share[1] < least_share) &&
-            hopeful(c, finer) && finer == 2 * resolution;
+            hopeful(c, finer) && 5 * finer >= 9 * resolution;
   return IDM_OK;
 }
 
@@ -330,6 +449,26 @@ static void choose(idm_refinement *r)
       }
 }
 
+/* The points on the first lattice. Where plans are dear there they come from the posterior on one a
+ * third as fine, and only what lattices disagree about is left to be found. */
+static idm_status begin_coarsely(choice *c, idm_error *opt_error)
+{
+  const int first = c->found->resolution;
+  double share;
+  if (!c->dear) return begin(c, opt_error);
+  idm_fit_close(&c->f);
+  c->problem.agent.resolution = idm_lattice_aligned(&c->problem, first / 3);
+  idm_status status = open_at(c, opt_error);
+  if (status == IDM_OK) status = begin(c, opt_error);
+  if (status == IDM_OK) status = gather(&c->f, &c->p, c->weight[0], &share, opt_error);
+  if (status != IDM_OK) return status;
+  if (share > 0) refit(&c->p, c->weight[0]);
+  widen(&c->p, 1.5);
+  c->p.size = 24 + 8 * c->p.dimension;
+  draw_points(&c->f, &c->p);
+  return go_over(c, first, c->p.log_density, opt_error);
+}
+
 static idm_status refine(choice *c, idm_error *opt_error)
 {
   idm_status status = open_at(c, opt_error);
@@ -344,7 +483,8 @@ static idm_status refine(choice *c, idm_error *opt_error)
     idm_fit_close(&c->f);
     return IDM_OK;
   }
-  status = begin(c, opt_error);
+  c->dear = idm_workspace_points(workspace) > dear_points;
+  status = begin_coarsely(c, opt_error);
   for (bool on = true; on && status == IDM_OK;) status = compare(c, &on, opt_error);
   if (status == IDM_OK) choose(c->found);
   free_population(&c->p);
@@ -361,6 +501,7 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
   *refinement = (idm_refinement){0};
   if (problem->agent.resolution) return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
+  c.problem.agent.resolution = idm_lattice_aligned(problem, idm_lattice_resolution(problem));
   idm_halt_begin(&c.halt, opt_watch, "choosing the lattice");
   return refine(&c, opt_error);
 }

@@ -23,7 +23,7 @@ static const int most_doublings[IDM_GRID_DIMENSIONS + 1] = {0, 2, 1, 0};
 /* Points of the posterior at which a table is held against planning, and what it may be off by
  * there, in nats: as an sd, which bounds how many sds a posterior mean is moved by (Cauchy and
  * Schwarz). */
-enum { looks = 64 };
+enum { looks = 32 };
 static const double most_error = 0.05;
 static const uint64_t own_stream = (uint64_t)6 << 32; /* beyond those of whoever looks later */
 /* The log density at which a table ends, below its top, and how many sds out at most. */
@@ -348,7 +348,7 @@ static idm_status open_making(making *k, idm_error *opt_error)
   if (!k->table || !k->idle || !k->place || !k->off || !k->status || !k->error)
     return idm_fail_memory(opt_error);
   k->table->dimension = d;
-  k->table->far = idm_lattice_aligned(f->problem, idm_lattice_resolution(f->problem) / 4);
+  k->table->far = idm_lattice_aligned(f->problem, idm_lattice_resolution(f->problem) / 3);
   k->table->units = idm_fit_units(f);
   k->cells = 1 + k->table->units;
   return idm_start_create(d, &k->found, opt_error);

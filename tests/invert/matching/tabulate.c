@@ -1,0 +1,232 @@
+/* Tables that stand in for planning: what they say is what planning says, near and far, and chains
+ * on them find the posterior that the exact likelihood has. */
+#include "invert/matching/tabulate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/matching/matching.h"
+#include "support.h"
+
+/* DIAG on a lattice on which plans count as dear. */
+static idm_problem *make_problem(const char *free_blocks, int resolution)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = resolution;
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  return problem;
+}
+
+typedef struct fixture {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  fit f;
+  idm_table *table;
+} fixture;
+
+static void open_fixture(const char *free_blocks, int resolution, int threads, fixture *x)
+{
+  *x = (fixture){.problem = make_problem(free_blocks, resolution)};
+  const idm_simulation simulation = {.trajectories = 300, .seed = 8};
+  x->data = support_simulate(x->problem, simulation);
+  idm_fit_settings_default(&x->settings);
+  x->settings.threads = threads;
+  check(idm_fit_open(&x->f, NULL, x->problem, x->data, &x->settings, 2, &support_error));
+  check(idm_tabulate(&x->f, &x->table, &support_error));
+  x->f.table = x->table;
+}
+
+static void close_fixture(fixture *x)
+{
+  idm_table_destroy(x->table);
+  idm_fit_close(&x->f);
+  idm_data_destroy(x->data);
+  idm_problem_destroy(x->problem);
+}
+
+static double exact_at(const fixture *x, const double *y, double *opt_gradient)
+{
+  double value;
+  check(idm_matching_log_likelihood(x->f.matching[1], y, &value, opt_gradient, &support_error));
+  return value;
+}
+
+/* At places over the whole table, one sd and less apart in each direction: totals, slopes, and the
+ * log-likelihoods of trajectories, which sum to the total. */
+static void hold_against_planning(const char *free_blocks, double tolerance)
+{
+  fixture x;
+  open_fixture(free_blocks, 2100, 1, &x);
+  assert_non_null(x.table);
+  assert_true(x.table->error < 0.05);
+  assert_int_equal(x.table->units, x.data->trajectories);
+  idm_random random;
+  idm_random_init(&random, 3, 1);
+  double *unit = test_malloc(x.table->units * sizeof *unit);
+  for (int k = 0; k < 12; k++) {
+    double u[IDM_GRID_DIMENSIONS], y[IDM_GRID_DIMENSIONS], sum = 0;
+    for (size_t i = 0; i < x.table->dimension; i++) u[i] = idm_random_normal(&random);
+    idm_table_from(x.table, u, y);
+    assert_true(idm_table_holds(x.table, y));
+    const double exact = exact_at(&x, y, NULL);
+    assert_true(fabs(idm_table_at(x.table, y, NULL) - exact) < tolerance);
+    idm_table_units(x.table, y, unit);
+    for (size_t i = 0; i < x.table->units; i++) sum += unit[i];
+    assert_true(fabs(sum - exact) < tolerance);
+    assert_near(unit[5], idm_scorer_trajectory(idm_matching_scorer(x.f.matching[1]), 5), 1e-2);
+  }
+  test_free(unit);
+  close_fixture(&x);
+}
+
+static void test_one_number(void **state)
+{
+  (void)state;
+  hold_against_planning("{beta: {scale: inverse}}", 0.02);
+}
+
+static void test_two_numbers(void **state)
+{
+  (void)state;
+  hold_against_planning("{beta: {scale: inverse}, eta: }", 0.05);
+}
+
+/* Where plans are cheap, or numbers many, there is none. */
+static void test_where_there_is_none(void **state)
+{
+  (void)state;
+  fixture x;
+  open_fixture("{beta: {scale: inverse}}", 99, 1, &x);
+  assert_null(x.table);
+  close_fixture(&x);
+  open_fixture("{alpha: , beta: {scale: inverse}, eta: , discount: }", 2100, 1, &x);
+  assert_null(x.table);
+  close_fixture(&x);
+}
+
+static void test_threads_change_nothing(void **state)
+{
+  (void)state;
+  fixture one, two;
+  open_fixture("{beta: {scale: inverse}}", 2100, 1, &one);
+  open_fixture("{beta: {scale: inverse}}", 2100, 2, &two);
+  assert_true(one.table->error == two.table->error);
+  for (double u = -5; u < 5; u += 0.3) {
+    double y;
+    idm_table_from(one.table, &u, &y);
+    assert_true(idm_table_at(one.table, &y, NULL) == idm_table_at(two.table, &y, NULL));
+  }
+  close_fixture(&one);
+  close_fixture(&two);
+}
+
+/* A matching with a table: the table where it holds, planning just beyond, and far out a coarser
+ * lattice that is as hopeless as planning says. */
+static void test_near_between_and_far(void **state)
+{
+  (void)state;
+  fixture x;
+  open_fixture("{beta: {scale: inverse}}", 2100, 1, &x);
+  idm_matching *m = x.f.matching[0];
+  const idm_table *t = x.table;
+  check(idm_fit_stand_in(&x.f, m, &support_error));
+  double inside, between, u = 0.7, value, slope;
+  idm_table_from(t, &u, &inside);
+  check(idm_matching_log_likelihood(m, &inside, &value, &slope, &support_error));
+  double exact_slope;
+  assert_true(value == idm_table_at(t, &inside, NULL));
+  exact_at(&x, &inside, &exact_slope);
+  assert_near(slope, exact_slope, 0.02);
+  u = t->high[0] + 0.01;
+  idm_table_from(t, &u, &between);
+  check(idm_matching_log_likelihood(m, &between, &value, NULL, &support_error));
+  assert_near(value, exact_at(&x, &between, NULL), 1e-6);
+  size_t hopeless = 0;
+  for (double y = -40; y <= 40; y += 8) {
+    check(idm_matching_log_likelihood(m, &y, &value, NULL, &support_error));
+    const double exact = exact_at(&x, &y, NULL);
+    if (exact > t->top - 30)
+      assert_near(value, exact, 1e-2);
+    else
+      hopeless++;
+    assert_true(value < t->top - 30 || exact > t->top - 40);
+  }
+  assert_true(hopeless > 2);
+  idm_matching_exactly(m, true);
+  check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
+  assert_near(value, exact_at(&x, &inside, NULL), 1e-6);
+  idm_matching_exactly(m, false);
+  check(idm_matching_stand_in(m, NULL, NULL, &support_error));
+  check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
+  assert_near(value, exact_at(&x, &inside, NULL), 1e-6);
+  close_fixture(&x);
+}
+
+/* Mean and sd of the one free number, by the exact log posterior on 81 places over the table. */
+static void integrate(const fixture *x, double *mean, double *sd)
+{
+  const idm_target target = idm_matching_target(x->f.matching[1]);
+  double sum = 0, first = 0, second = 0, top = -INFINITY, log_density[81], y[81];
+  for (int k = 0; k < 81; k++) {
+    const double u = x->table->low[0] + (x->table->high[0] - x->table->low[0]) * k / 80;
+    idm_table_from(x->table, &u, &y[k]);
+    check(target.evaluate(target.context, &y[k], &log_density[k], NULL, &support_error));
+    top = fmax(top, log_density[k]);
+  }
+  for (int k = 0; k < 81; k++) {
+    const double weight = exp(log_density[k] - top);
+    sum += weight;
+    first += weight * y[k];
+    second += weight * y[k] * y[k];
+  }
+  *mean = first / sum;
+  *sd = sqrt(second / sum - *mean * *mean);
+}
+
+/* Draws of chains on a table against that integral: 4,000 draws worth 2,000 and more tell a mean to
+ * .0224 sd and an sd to .0158 of itself, and five times that is not met by chance once in a million
+ * times. Their log-likelihoods are those of planning. */
+static void test_the_posterior(void **state)
+{
+  (void)state;
+  fixture x;
+  idm_posterior *posterior;
+  idm_diagnosis d;
+  double mean, sd;
+  open_fixture("{beta: {scale: inverse}}", 2100, 2, &x);
+  check(idm_inverse_find("bayes")->fit(x.problem, x.data, &x.settings, NULL, &posterior, NULL,
+                                       &support_error));
+  assert_non_null(posterior->table);
+  integrate(&x, &mean, &sd);
+  check(idm_diagnose(posterior->unconstrained, posterior->chains, posterior->draws,
+                     posterior->draws, 1, &d, &support_error));
+  assert_true(d.ess_bulk > 2000);
+  assert_true(fabs(d.mean - mean) < 0.112 * sd);
+  assert_true(fabs(d.sd / sd - 1) < 0.08);
+  for (size_t k = 0; k < 4000; k += 400) {
+    double sum = 0;
+    for (size_t i = 0; i < posterior->unit.count; i++)
+      sum += posterior->log_likelihood[k * posterior->unit.count + i];
+    assert_true(fabs(sum - exact_at(&x, &posterior->unconstrained[k], NULL)) < 0.02);
+  }
+  idm_notes notes = {0};
+  idm_table_remark(posterior->table, &notes);
+  assert_non_null(strstr(notes.text[0], "at 33 points around the mode"));
+  idm_notes_clear(&notes);
+  idm_posterior_destroy(posterior);
+  close_fixture(&x);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_one_number),
+      cmocka_unit_test(test_two_numbers),
+      cmocka_unit_test(test_where_there_is_none),
+      cmocka_unit_test(test_threads_change_nothing),
+      cmocka_unit_test(test_near_between_and_far),
+      cmocka_unit_test(test_the_posterior),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
