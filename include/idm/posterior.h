@@ -55,8 +55,8 @@ typedef struct idm_posterior {
   idm_series_axis *axis;
   size_t series_count;
   idm_series *series;
-  size_t prior_draws; /* 0 where a prior is improper */
-  double *prior;      /* [number][prior draw] */
+  size_t prior_draws;      /* 0 where a prior is improper */
+  double *prior;           /* [number][prior draw] */
   struct idm_table *table; /* that stood in for planning, for whoever assesses the draws; NULL:
                               nothing did, or they come from a file */
 } idm_posterior;

@@ -100,8 +100,8 @@ static idm_status smooth(const inquiry *q, const double *change, size_t size, do
   find_moments(q, mean, sd);
   for (size_t k = 0; k < size; k++)
     standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
-  *ret_smooth = terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient,
-                                               NULL) == IDM_OK;
+  *ret_smooth =
+      terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient, NULL) == IDM_OK;
   for (size_t i = 0; i < count && *ret_smooth; i++) {
     standardise(q, mean, sd, i, z);
     to[i] = idm_quadratic_at(d, terms, coefficient, z);

@@ -83,11 +83,12 @@ static idm_status each(beginning *b, void (*task)(void *context, size_t chain),
 /* Points of a lane that cost a small share of what its chain will. */
 static size_t effort(const fit *f)
 {
-  enum { least = 8, most = 100, steps_a_draw = 4, share = 40 };
+  enum { least = 8, usual = 100, tabled = 50, steps_a_draw = 4, share = 40 };
+  const size_t most = f->table ? tabled : usual; /* chains on a table cost next to nothing */
   const idm_fit_settings *s = f->settings;
   const long thin = s->thin > 0 ? s->thin : steps_a_draw;
   const double steps = ((double)s->warmup + (double)s->draws) * (double)thin;
-  return (size_t)fmin(fmax(steps / share, least), most);
+  return (size_t)fmin(fmax(steps / share, least), (double)most);
 }
 
 /* Look at the whole posterior, share what was found, and give every chain its place. */

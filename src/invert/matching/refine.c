@@ -26,9 +26,14 @@ static const double fair = 0.25;
  */
 static const double even_share = 0.5;
 static const double least_share = 0.15;
-/* Points of the finest lattice that a fit is given by itself; of a lattice on which a plan is dear,
- * and of one on which it is so dear that fewer are made. */
-enum { most_points = 100000, dear_points = 2000, very_dear_points = 30000 };
+/* Points of the finest lattice that a fit is given by itself; of lattices on which a plan is so
+ * dear that fewer and fewer are made. */
+enum {
+  most_points = 100000,
+  dear_points = 2000,
+  rather_dear_points = 10000,
+  very_dear_points = 30000
+};
 /* Free numbers beyond which points around a mode no longer find the posterior. */
 enum { most_dimensions = 12 };
 /* Lattices held side by side, at most: what fits must not depend on the threads. */
@@ -69,9 +74,8 @@ static void free_population(population *p)
 static idm_status make_population(const fit *f, population *p, idm_error *opt_error)
 {
   const size_t d = f->parameters->dimension;
-  *p = (population){.size = 100 + 8 * d,
-                    .dimension = d,
-                    .numbers = idm_parameters_numbers(f->parameters)};
+  *p = (population){
+      .size = 100 + 8 * d, .dimension = d, .numbers = idm_parameters_numbers(f->parameters)};
   p->centre = idm_new(d, sizeof *p->centre);
   p->factor = idm_new(d * d, sizeof *p->factor);
   p->next = idm_new(d * d, sizeof *p->next);
@@ -193,8 +197,7 @@ static void free_approximate(approximate *a)
 static idm_status make_approximate(const population *p, approximate *a, idm_error *opt_error)
 {
   enum { draws = 4000 };
-  *a = (approximate){
-      .p = {.size = draws, .dimension = p->dimension, .numbers = p->numbers}};
+  *a = (approximate){.p = {.size = draws, .dimension = p->dimension, .numbers = p->numbers}};
   a->p.number = idm_new(draws * p->numbers, sizeof(double));
   for (int i = 0; i < 2; i++) a->weight[i] = idm_new(draws, sizeof *a->weight[i]);
   idm_random_init(&a->p.random, 0, 0);
@@ -321,7 +324,7 @@ typedef struct choice {
   fit f;
   population p;
   double *weight[2]; /* [size]: on the lattice and on the finer one */
-  bool dear; /* plans on the first lattice are */
+  bool dear;         /* plans on the first lattice are */
   idm_refinement *found;
   idm_halt halt;
 } choice;
@@ -365,8 +368,8 @@ static idm_status begin(choice *c, idm_error *opt_error)
   return status;
 }
 
-/* Whether a fit may be given a lattice by itself: its points count by what each costs, beside one of
- * few actions, results and models. */
+/* Whether a fit may be given a lattice by itself: its points count by what each costs, beside one
+ * of few actions, results and models. */
 static bool affordable(const choice *c, int resolution)
 {
   static const double usual = 72;
@@ -401,10 +404,9 @@ static idm_status go_over(choice *c, int resolution, double *log_density, idm_er
   c->problem.agent.resolution = resolution;
   const idm_status status = open_at(c, opt_error);
   if (status != IDM_OK) return status;
-  const size_t fewer = 12 + 4 * p->dimension;
-  if (idm_workspace_points(idm_matching_workspace(c->f.matching[0])) > very_dear_points &&
-      p->size > fewer)
-    p->size = fewer;
+  const size_t points = idm_workspace_points(idm_matching_workspace(c->f.matching[0]));
+  const size_t most = 4 * p->dimension + (points > very_dear_points ? 8 : 16);
+  if (points > rather_dear_points && p->size > most) p->size = most;
   return evaluate(&c->f, p, log_density, opt_error);
 }
 

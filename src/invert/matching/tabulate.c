@@ -9,6 +9,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "belief/lattice.h"
 #include "invert/finer.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/halt.h"
@@ -18,7 +19,7 @@
 /* A plan on more points than this is dear. */
 enum { dear_points = 2000 };
 /* Points an axis at first, by dimension, and how often they are doubled at most. */
-static const size_t first_axis[IDM_GRID_DIMENSIONS + 1] = {0, 33, 25, 13};
+static const size_t first_axis[IDM_GRID_DIMENSIONS + 1] = {0, 41, 25, 13};
 static const int most_doublings[IDM_GRID_DIMENSIONS + 1] = {0, 2, 1, 0};
 /* Points of the posterior at which a table is held against planning, and what it may be off by
  * there, in nats: as an sd, which bounds how many sds a posterior mean is moved by (Cauchy and
@@ -26,8 +27,9 @@ static const int most_doublings[IDM_GRID_DIMENSIONS + 1] = {0, 2, 1, 0};
 enum { looks = 32 };
 static const double most_error = 0.05;
 static const uint64_t own_stream = (uint64_t)6 << 32; /* beyond those of whoever looks later */
-/* The log density at which a table ends, below its top, and how many sds out at most. */
-static const double depth = 20, farthest = 40;
+/* The log density at which a table ends, below its top, by dimension: chains propose beyond what
+ * they reach, and along one line that costs little. */
+static const double depths[IDM_GRID_DIMENSIONS + 1] = {0, 40, 20, 20};
 
 /* --- whether it pays ------------------------------------------------------------------------ */
 
@@ -85,8 +87,7 @@ static idm_status find_mode(making *k, idm_error *opt_error)
   if (status != IDM_OK) return status;
   small.key = f->key;
   status = idm_start_find(&small, 0, k->found, opt_error);
-  if (status == IDM_OK)
-    status = idm_start_create(f->parameters->dimension, &other, opt_error);
+  if (status == IDM_OK) status = idm_start_create(f->parameters->dimension, &other, opt_error);
   small.key++;
   if (status == IDM_OK) status = idm_start_find(&small, 0, other, opt_error);
   if (status == IDM_OK && other->log_density > k->found->log_density) {
@@ -111,24 +112,27 @@ static void ready(void *context, size_t worker)
 
 /* --- the box -------------------------------------------------------------------------------- */
 
-/* How far coordinate i of u goes one way. *ret_end is NAN where there is no end. */
+/* How far coordinate i of u goes one way: to where the log density has fallen by about the depth.
+ * The covariance of a coarser lattice may be off by much, where its mode lies at a kink. *ret_end
+ * is NAN where there is no end. */
 static idm_status extend(const making *k, size_t i, double way, double *ret_end,
                          idm_error *opt_error)
 {
+  enum { trials = 12 };
   const idm_target target = idm_matching_target(k->f->matching[0]);
-  double u[IDM_GRID_DIMENSIONS] = {0}, y[IDM_GRID_DIMENSIONS];
+  const double depth = depths[k->table->dimension];
+  double u[IDM_GRID_DIMENSIONS] = {0}, y[IDM_GRID_DIMENSIONS], t = sqrt(2 * depth);
   *ret_end = NAN;
-  for (double t = sqrt(2 * depth); t < farthest; t *= 1.3) {
+  for (int trial = 0; trial < trials; trial++) {
     double here;
     u[i] = way * t;
     idm_table_from(k->table, u, y);
     const idm_status status = target.evaluate(target.context, y, &here, NULL, opt_error);
     if (status != IDM_OK) return status;
-    const double fall = k->found->log_density - here;
-    if (!(fall >= depth)) continue;
-    /* Where it falls faster than a normal density it ends before. */
-    *ret_end = u[i] * fmax(sqrt(depth / fall), 0.5);
-    return IDM_OK;
+    const double fall = fmax(k->found->log_density - here, 0);
+    if (fall >= depth) *ret_end = u[i];
+    if (fall >= depth && fall < 1.5 * depth) return IDM_OK;
+    t *= fmin(fmax(sqrt(1.2 * depth / fall), 0.1), 4);
   }
   return IDM_OK;
 }
@@ -186,10 +190,8 @@ static idm_status plan_for(making *k, const double *y, double *column, idm_error
   double *row = idm_new(2 * k->longest, sizeof *row);
   if (!row) return idm_fail_memory(opt_error);
   idm_matching *matching = borrow(k);
-  const idm_status status =
-      idm_matching_log_likelihood(matching, y, &column[0], NULL, opt_error);
-  if (status == IDM_OK && k->cells > 1)
-    idm_fit_part(k->f, matching, k->longest, row, column + 1);
+  const idm_status status = idm_matching_log_likelihood(matching, y, &column[0], NULL, opt_error);
+  if (status == IDM_OK && k->cells > 1) idm_fit_part(k->f, matching, k->longest, row, column + 1);
   give_back(k, matching);
   free(row);
   return status;
@@ -304,11 +306,12 @@ static idm_status measure(making *k, idm_error *opt_error)
 
 void idm_table_remark(const idm_table *table, idm_notes *notes)
 {
-  idm_notes_add(notes,
-                "the log-likelihood was planned for at %zu points around the mode, and interpolated "
-                "between them: at %d more it is off by %.2g (sd), and no posterior mean by more "
-                "posterior sds than that",
-                table->points, looks, table->error);
+  idm_notes_add(
+      notes,
+      "the log-likelihood was planned for at %zu points around the mode, and interpolated "
+      "between them: at %d more it is off by %.2g (sd), and no posterior mean by more "
+      "posterior sds than that",
+      table->points, looks, table->error);
 }
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -348,7 +351,9 @@ static idm_status open_making(making *k, idm_error *opt_error)
   if (!k->table || !k->idle || !k->place || !k->off || !k->status || !k->error)
     return idm_fail_memory(opt_error);
   k->table->dimension = d;
-  k->table->far = idm_lattice_aligned(f->problem, idm_lattice_resolution(f->problem) / 3);
+  const int usual = idm_lattice_default(f->problem->setting->states.count);
+  const int own = idm_lattice_resolution(f->problem);
+  k->table->far = idm_lattice_aligned(f->problem, (own < usual ? own : usual) / 3);
   k->table->units = idm_fit_units(f);
   k->cells = 1 + k->table->units;
   return idm_start_create(d, &k->found, opt_error);
@@ -375,8 +380,8 @@ idm_status idm_tabulate(const fit *f, idm_table **ret_table, idm_error *opt_erro
   idm_status status = open_making(&k, opt_error);
   if (status == IDM_OK) status = find_mode(&k, opt_error);
   if (status == IDM_OK)
-    status = idm_halt_parallel(f->parameters->halt, k.workers, (int)k.workers, ready, &k,
-                               opt_error);
+    status =
+        idm_halt_parallel(f->parameters->halt, k.workers, (int)k.workers, ready, &k, opt_error);
   if (status == IDM_OK) status = lay_out(&k, &good, opt_error);
   if (status == IDM_OK && good) status = refine(&k, &good, opt_error);
   pthread_mutex_destroy(&k.mutex);

@@ -45,10 +45,10 @@ static void close_fixture(fixture *x)
   idm_problem_destroy(x->problem);
 }
 
-static double exact_at(const fixture *x, const double *y, double *opt_gradient)
+static double exact_at(const fixture *x, const double *y)
 {
   double value;
-  check(idm_matching_log_likelihood(x->f.matching[1], y, &value, opt_gradient, &support_error));
+  check(idm_matching_log_likelihood(x->f.matching[1], y, &value, NULL, &support_error));
   return value;
 }
 
@@ -69,7 +69,7 @@ static void hold_against_planning(const char *free_blocks, double tolerance)
     for (size_t i = 0; i < x.table->dimension; i++) u[i] = idm_random_normal(&random);
     idm_table_from(x.table, u, y);
     assert_true(idm_table_holds(x.table, y));
-    const double exact = exact_at(&x, y, NULL);
+    const double exact = exact_at(&x, y);
     assert_true(fabs(idm_table_at(x.table, y, NULL) - exact) < tolerance);
     idm_table_units(x.table, y, unit);
     for (size_t i = 0; i < x.table->units; i++) sum += unit[i];
@@ -111,6 +111,8 @@ static void test_threads_change_nothing(void **state)
   fixture one, two;
   open_fixture("{beta: {scale: inverse}}", 2100, 1, &one);
   open_fixture("{beta: {scale: inverse}}", 2100, 2, &two);
+  assert_non_null(one.table);
+  assert_non_null(two.table);
   assert_true(one.table->error == two.table->error);
   for (double u = -5; u < 5; u += 0.3) {
     double y;
@@ -128,24 +130,26 @@ static void test_near_between_and_far(void **state)
   (void)state;
   fixture x;
   open_fixture("{beta: {scale: inverse}}", 2100, 1, &x);
+  assert_non_null(x.table);
   idm_matching *m = x.f.matching[0];
   const idm_table *t = x.table;
   check(idm_fit_stand_in(&x.f, m, &support_error));
   double inside, between, u = 0.7, value, slope;
   idm_table_from(t, &u, &inside);
   check(idm_matching_log_likelihood(m, &inside, &value, &slope, &support_error));
-  double exact_slope;
   assert_true(value == idm_table_at(t, &inside, NULL));
-  exact_at(&x, &inside, &exact_slope);
-  assert_near(slope, exact_slope, 0.02);
+  /* The slope is that of the values, whatever kinks planning has between the table's points. */
+  const double step = 1e-3, above = inside + step, below = inside - step;
+  const double rise = idm_table_at(t, &above, NULL) - idm_table_at(t, &below, NULL);
+  assert_near(slope, rise / (2 * step), 2e-3);
   u = t->high[0] + 0.01;
   idm_table_from(t, &u, &between);
   check(idm_matching_log_likelihood(m, &between, &value, NULL, &support_error));
-  assert_near(value, exact_at(&x, &between, NULL), 1e-6);
+  assert_near(value, exact_at(&x, &between), 1e-6);
   size_t hopeless = 0;
   for (double y = -40; y <= 40; y += 8) {
     check(idm_matching_log_likelihood(m, &y, &value, NULL, &support_error));
-    const double exact = exact_at(&x, &y, NULL);
+    const double exact = exact_at(&x, &y);
     if (exact > t->top - 30)
       assert_near(value, exact, 1e-2);
     else
@@ -155,11 +159,11 @@ static void test_near_between_and_far(void **state)
   assert_true(hopeless > 2);
   idm_matching_exactly(m, true);
   check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
-  assert_near(value, exact_at(&x, &inside, NULL), 1e-6);
+  assert_near(value, exact_at(&x, &inside), 1e-6);
   idm_matching_exactly(m, false);
   check(idm_matching_stand_in(m, NULL, NULL, &support_error));
   check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
-  assert_near(value, exact_at(&x, &inside, NULL), 1e-6);
+  assert_near(value, exact_at(&x, &inside), 1e-6);
   close_fixture(&x);
 }
 
@@ -208,11 +212,11 @@ static void test_the_posterior(void **state)
     double sum = 0;
     for (size_t i = 0; i < posterior->unit.count; i++)
       sum += posterior->log_likelihood[k * posterior->unit.count + i];
-    assert_true(fabs(sum - exact_at(&x, &posterior->unconstrained[k], NULL)) < 0.02);
+    assert_true(fabs(sum - exact_at(&x, &posterior->unconstrained[k])) < 0.02);
   }
   idm_notes notes = {0};
   idm_table_remark(posterior->table, &notes);
-  assert_non_null(strstr(notes.text[0], "at 33 points around the mode"));
+  assert_non_null(strstr(notes.text[0], "at 41 points around the mode"));
   idm_notes_clear(&notes);
   idm_posterior_destroy(posterior);
   close_fixture(&x);
@@ -221,12 +225,9 @@ static void test_the_posterior(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_number),
-      cmocka_unit_test(test_two_numbers),
-      cmocka_unit_test(test_where_there_is_none),
-      cmocka_unit_test(test_threads_change_nothing),
-      cmocka_unit_test(test_near_between_and_far),
-      cmocka_unit_test(test_the_posterior),
+      cmocka_unit_test(test_one_number),           cmocka_unit_test(test_two_numbers),
+      cmocka_unit_test(test_where_there_is_none),  cmocka_unit_test(test_threads_change_nothing),
+      cmocka_unit_test(test_near_between_and_far), cmocka_unit_test(test_the_posterior),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
