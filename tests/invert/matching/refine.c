@@ -94,6 +94,70 @@ static void test_threads_change_nothing(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Mean and sd of the one free number by the log posterior at 25 places about `around`. */
+static void integrate(idm_problem *problem, const idm_data *data, int resolution, double around,
+                      double width, double *mean, double *sd)
+{
+  enum { PLACES = 25 };
+  idm_parameters *parameters;
+  idm_prefix_tree *tree;
+  idm_matching *matching;
+  double y[PLACES], height[PLACES], top = -INFINITY, sum = 0, first = 0, second = 0;
+  problem->agent.resolution = resolution;
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  check(idm_evidence_tree(problem, data, &tree, &support_error));
+  check(idm_matching_create(problem, data, tree, parameters, &matching, &support_error));
+  check(idm_matching_anchor(matching, &around, &support_error));
+  const idm_target target = idm_matching_target(matching);
+  for (int k = 0; k < PLACES; k++) {
+    y[k] = around + width * (2.0 * k / (PLACES - 1) - 1);
+    check(target.evaluate(target.context, &y[k], &height[k], NULL, &support_error));
+    top = fmax(top, height[k]);
+  }
+  for (int k = 0; k < PLACES; k++) {
+    const double weight = exp(height[k] - top);
+    sum += weight;
+    first += weight * y[k];
+    second += weight * y[k] * y[k];
+  }
+  *mean = first / sum;
+  *sd = sqrt(second / sum - *mean * *mean);
+  problem->agent.resolution = 0;
+  idm_matching_destroy(matching);
+  idm_prefix_tree_destroy(tree);
+  idm_parameters_destroy(parameters);
+}
+
+/* Three states, and an award for certainty: plans are dear, so that the points come from a coarser
+ * lattice and few of them tell. What they say that a doubling moves is what quadrature of both
+ * posteriors says, to a twentieth of an sd. */
+static void test_few_points_of_an_awarded_problem(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  double mean[2], sd[2];
+  check(idm_problem_read("example:clinic", &problem, NULL, &support_error));
+  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  problem->theta->block[IDM_ALPHA].role = IDM_NORMATIVE;
+  problem->theta->block[IDM_ETA].role = IDM_NORMATIVE;
+  const idm_simulation simulation = {.trajectories = 20000, .steps = 6, .seed = 7};
+  idm_data *data = support_simulate(problem, simulation);
+  problem->agent.resolution = 0;
+  const idm_refinement found = refine(problem, data, 2);
+  assert_true(found.steps > 0);
+  assert_int_equal(found.step[0].resolution, 95);
+  assert_int_equal(found.step[0].finer, 185);
+  double width = 6;
+  integrate(problem, data, 95, 0, width, &mean[0], &sd[0]);
+  while (sd[0] < width / 7) integrate(problem, data, 95, mean[0], width /= 3, &mean[0], &sd[0]);
+  integrate(problem, data, 95, mean[0], 5 * sd[0], &mean[0], &sd[0]);
+  integrate(problem, data, 185, mean[0], 5 * sd[0], &mean[1], &sd[1]);
+  const double shift = fabs(mean[1] - mean[0]) / sd[0] * (0.5 * 185 / 90);
+  assert_true(fabs(found.step[0].shift - shift) < 0.05);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* A resolution that is given stays; where the state is seen there is no lattice. */
 static void test_nothing_to_refine(void **state)
 {
@@ -122,6 +186,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refining),
       cmocka_unit_test(test_threads_change_nothing),
+      cmocka_unit_test(test_few_points_of_an_awarded_problem),
       cmocka_unit_test(test_nothing_to_refine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
