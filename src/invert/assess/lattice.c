@@ -204,6 +204,9 @@ static idm_status record(const inquiry *q, const double *change, size_t size, id
   double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
   if (size < few && size < count && !all) return idm_fail_memory(opt_error);
   const idm_status status = all ? smooth(q, change, size, all, &told, opt_error) : IDM_OK;
+  /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
+   */
+  if (told) a->finer_share = fmin(a->finer_share, effective_share(all, count));
   if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);
   free(all);
   return status;
