@@ -1,0 +1,29 @@
+/* Agents of three groups, for tests of agents nested in groups. */
+#ifndef IDM_TESTS_AUDIT_NEST_SUPPORT_H
+#define IDM_TESTS_AUDIT_NEST_SUPPORT_H
+
+#include "invert/audit/audit_support.h"
+#include "invert/people/reference_support.h"
+
+enum { NEST_GROUPS = REFERENCE_GROUPS };
+/* Of log alpha, which is normal(0, this). */
+#define NEST_PRIOR_SD 1.2
+
+typedef struct nest_case {
+  idm_problem *problem;
+  idm_data *data;
+  idm_groups *groups;
+  idm_audit_settings settings;
+  idm_audit *audit; /* NULL until it is run */
+} nest_case;
+
+/* Group g takes in every agent whose number leaves the rest g by `groups`. */
+idm_groups *nest_divide(const idm_data *data, size_t groups);
+/* Agents at x: [person]. */
+nest_case nest_make_at(size_t people, const double *x, size_t decisions);
+/* Agents of three groups, `apart` from each other and `sd` within. */
+nest_case nest_make(size_t people, double apart, double sd, size_t decisions);
+void nest_run(nest_case *f);
+void nest_unmake(nest_case *f);
+
+#endif

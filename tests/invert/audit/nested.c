@@ -1,0 +1,195 @@
+/* Agents nested in groups: draws against exact posteriors, and verdicts.
+ *
+ * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/part.h"
+#include "invert/audit/lines.h"
+#include "invert/audit/nest_support.h"
+#include "invert/people/people_support.h"
+
+static void agrees(const char *what, const idm_audit_number *n, const reference_law *law)
+{
+  const idm_diagnosis *d = &n->diagnosis;
+  const double mean = reference_mean(law), sd = reference_sd(law);
+  print_message("  %s: %.4f (%.4f), exactly %.4f (%.4f); R-hat %.3f, ESS %.0f\n", what, d->mean,
+                d->sd, mean, sd, d->rhat, d->ess_bulk);
+  assert_true(d->rhat < 1.02 && d->ess_bulk > 400);
+  assert_true(fabs(d->mean - mean) < 4.5 * d->mcse_mean);
+  assert_true(fabs(d->sd - sd) < 4.5 * d->mcse_sd);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+static void pooled_groups_agree_with_quadrature(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(12, 0.8, 0.4, 40);
+  reference_groups exact;
+  reference_groups_make(f.problem, f.data, 0, NEST_PRIOR_SD, &exact);
+  nest_run(&f);
+  agrees("level", &f.audit->mean[0], &exact.level);
+  agrees("spread", &f.audit->sd[0], &exact.spread);
+  agrees("within", &f.audit->within[0], &exact.sd);
+  agrees("a group", &f.audit->group[0].number[0], &exact.value);
+  assert_true(f.audit->people && !f.audit->group[0].within);
+  assert_int_equal(f.audit->group[0].agents, 4);
+  reference_groups_free(&exact);
+  nest_unmake(&f);
+}
+
+/* Each group is a population of its own: the last of the sides, which is everybody, too. */
+static void groups_apart_agree_with_quadrature(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(12, 0.8, 0.4, 40);
+  f.settings.pool = IDM_POOL_NONE;
+  idm_design *design =
+      support_design(f.data, 1, 0, (const double[]){0}, (const double[]){NEST_PRIOR_SD});
+  reference exact;
+  reference_make(f.problem, f.data, design, &exact);
+  nest_run(&f);
+  agrees("everybody", &f.audit->group[NEST_GROUPS].number[0], &exact.mean);
+  agrees("within", &f.audit->group[NEST_GROUPS].within[0], &exact.sd);
+  assert_null(f.audit->within);
+  assert_null(f.audit->mean);
+  /* Draws of two groups owe nothing to each other. */
+  const idm_audit_number *a = f.audit->group[0].number, *b = f.audit->group[1].number;
+  const size_t all = f.audit->chains * f.audit->draws;
+  double product = 0;
+  for (size_t i = 0; i < all; i++)
+    product += (a->draw[i] - a->diagnosis.mean) * (b->draw[i] - b->diagnosis.mean);
+  const double correlation = product / (double)all / (a->diagnosis.sd * b->diagnosis.sd);
+  assert_true(fabs(correlation) < 4.5 / sqrt(fmin(a->diagnosis.ess_bulk, b->diagnosis.ess_bulk)));
+  reference_free(&exact);
+  idm_design_destroy(design);
+  nest_unmake(&f);
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+/* The first agents keep one trajectory each and are a; the others are b and c. */
+static void thin_out(nest_case *f, size_t few)
+{
+  uint32_t *kept = idm_new(f->data->trajectories, sizeof *kept);
+  bool *seen = idm_new(f->data->agent_name.count, sizeof *seen);
+  idm_data *part;
+  size_t count = 0;
+  for (size_t t = 0; t < f->data->trajectories; t++) {
+    const uint32_t agent = f->data->agent[t];
+    if (agent >= few || !seen[agent]) kept[count++] = (uint32_t)t;
+    seen[agent] = true;
+  }
+  check(idm_data_part(f->data, kept, count, &part, &support_error));
+  idm_groups_destroy(f->groups);
+  f->groups = nest_divide(part, NEST_GROUPS);
+  for (size_t t = 0; t < part->trajectories; t++)
+    for (size_t g = 0; g < NEST_GROUPS; g++)
+      f->groups->member[g * part->trajectories + t] =
+          g == (part->agent[t] >= few ? 1 + part->agent[t] % 2 : 0);
+  idm_data_destroy(f->data);
+  f->data = part;
+  free(kept);
+  free(seen);
+}
+
+static bool remarked(const idm_audit *audit, const char *words)
+{
+  for (size_t i = 0; i < audit->remarks.count; i++)
+    if (strstr(audit->remarks.text[i], words)) return true;
+  return false;
+}
+
+/* One agent of a group, with one trajectory, many of the others: what is said of the group comes
+ * from them. */
+static void a_group_of_one_is_driven_by_the_others(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(13, 0.1, 0.4, 60);
+  thin_out(&f, 1);
+  nest_run(&f);
+  const idm_audit_group *one = &f.audit->group[0];
+  print_message("  alone %.2f, contraction %.2f; others %.2f\n", one->number[0].alone,
+                one->number[0].contraction, f.audit->group[1].number[0].alone);
+  assert_int_equal(one->agents, 1);
+  assert_int_equal(one->verdict, IDM_AUDIT_POPULATION_DRIVEN);
+  assert_int_equal(f.audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);
+  assert_int_equal(f.audit->contrast[0].verdict, IDM_AUDIT_POPULATION_DRIVEN);
+  assert_true(remarked(f.audit, "'a' is one agent"));
+  nest_unmake(&f);
+}
+
+/* Agents who never err, of few decisions, say that alpha is not high and no more. Where the others
+ * put them their likelihoods are curved, and yet what they would say alone is what a fit of theirs
+ * says. */
+static void a_bound_is_no_knowledge(void **state)
+{
+  (void)state;
+  enum { few = 2, people = 12 };
+  double x[people];
+  for (size_t i = 0; i < people; i++) x[i] = i < few ? -3 : 1;
+  nest_case f = nest_make_at(people, x, 60);
+  thin_out(&f, few);
+  nest_run(&f);
+  const double alone = f.audit->group[0].number[0].alone;
+  const idm_audit_verdict verdict = f.audit->group[0].verdict;
+  assert_int_equal(f.audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);
+  idm_audit_destroy(f.audit);
+  f.settings.pool = IDM_POOL_NONE;
+  nest_run(&f);
+  const double exactly = f.audit->group[0].number[0].contraction;
+  print_message("  alone %.2f, by a fit %.2f\n", alone, exactly);
+  assert_true(exactly < 0.5 && alone < exactly + 0.1);
+  assert_true(verdict >= IDM_AUDIT_POPULATION_DRIVEN);
+  nest_unmake(&f);
+}
+
+/* Agents who differ fail a group that is to share one number, and not one that they are nested in.
+ */
+static void agents_who_differ_are_no_misfit(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(24, 0.5, 0.9, 80);
+  f.settings.people = false;
+  nest_run(&f);
+  assert_false(f.audit->trusted);
+  idm_audit_destroy(f.audit);
+  f.settings.people = true;
+  nest_run(&f);
+  assert_true(f.audit->trusted);
+  assert_true(f.audit->within[0].contraction > 0.5);
+  assert_false(remarked(f.audit, "hardly narrower"));
+  nest_unmake(&f);
+}
+
+/* Two agents a group hardly say how agents vary: intervals are the prior's, and that is said. */
+static void an_sd_of_the_prior_is_remarked(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(6, 0.5, 0.3, 10);
+  nest_run(&f);
+  assert_true(f.audit->within[0].contraction < 0.5);
+  assert_true(remarked(f.audit, "within groups in log_alpha is hardly narrower than its prior"));
+  idm_audit_destroy(f.audit);
+  f.settings.pool = IDM_POOL_NONE;
+  nest_run(&f);
+  assert_true(remarked(f.audit, "how agents differ in log_alpha is hardly narrower"));
+  nest_unmake(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pooled_groups_agree_with_quadrature),
+      cmocka_unit_test(groups_apart_agree_with_quadrature),
+      cmocka_unit_test(a_group_of_one_is_driven_by_the_others),
+      cmocka_unit_test(a_bound_is_no_knowledge),
+      cmocka_unit_test(agents_who_differ_are_no_misfit),
+      cmocka_unit_test(an_sd_of_the_prior_is_remarked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
