@@ -236,15 +236,19 @@ static void print_rows(const idm_setting *setting, const view *v)
   }
 }
 
-/* The multipliers and the discount, then every other single number that the planner reads. */
+/* The multipliers and the discount, then every other single number that the planner reads, habits
+ * only where there are any. */
 static void print_numbers(const idm_planner *planner, const idm_theta *theta)
 {
   printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
          idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
          idm_theta_scalar(theta, IDM_DISCOUNT));
-  for (size_t i = IDM_ETA + 1; i < theta->blocks; i++)
-    if (theta->block[i].info->form == IDM_FORM_NUMBER && idm_planner_reads(planner, i))
-      printf("  %s %g", theta->block[i].info->name, idm_theta_scalar(theta, i));
+  for (size_t i = IDM_ETA + 1; i < theta->blocks; i++) {
+    const idm_block_info *info = theta->block[i].info;
+    if (info->form != IDM_FORM_NUMBER || !idm_planner_reads(planner, i)) continue;
+    if (info->habit && idm_theta_scalar(theta, i) == 0) continue;
+    printf("  %s %g", info->name, idm_theta_scalar(theta, i));
+  }
 }
 
 static void print_table(const idm_problem *problem, const view *v, const idm_workspace *workspace,
