@@ -149,6 +149,11 @@ static const struct {
               [IDM_SCALE_SIGNED_LOG] = {"signed_log_", "signed-log "},
               [IDM_SCALE_LOGIT] = {"logit_", "logit "}};
 
+const char *idm_scale_spoken(idm_scale scale)
+{
+  return prefix[scale].spoken;
+}
+
 /* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
  * what may be anything of either sign) is summarised by its coordinate. */
 static bool by_coordinate(const parameter *item)

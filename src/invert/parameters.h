@@ -58,6 +58,8 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
 /* What that c is called: "log_alpha", "inverse_beta", "eta". Into buffer, which is returned. */
 const char *idm_parameter_called(const idm_parameters *parameters, const parameter *item,
                                  char *buffer, size_t size);
+/* What stands before the name of a number when its coordinate is spoken of: "log ", "1/", "". */
+const char *idm_scale_spoken(idm_scale scale);
 /* Write the natural value of a scalar item into theta. */
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value);
 /* The quantity of a scalar item that is summarised: c where the scale is inverse or signed-log,

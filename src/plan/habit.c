@@ -1,8 +1,6 @@
 /* Habit and slips: see the header. */
 #include "plan/habit.h"
-
-/* Below this a probability has lost digits. */
-static const double smallest = 1e-290;
+#include "plan/smallest.h"
 
 bool idm_habit_tilt(habit h, size_t actions, const double *pi, const bool *opt_open, int last,
                     double *q, double *open)
@@ -15,8 +13,8 @@ bool idm_habit_tilt(habit h, size_t actions, const double *pi, const bool *opt_o
     q[u] = is_open ? pi[u] * idm_habit_factor(h, last, u) : 0;
     total += q[u];
   }
-  for (size_t u = 0; total > smallest && u < actions; u++) q[u] /= total;
-  return total > smallest;
+  for (size_t u = 0; total > idm_smallest && u < actions; u++) q[u] /= total;
+  return total > idm_smallest;
 }
 
 bool idm_habit_tilt_logs(habit h, size_t actions, const double *log_pi, const bool *opt_open,

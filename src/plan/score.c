@@ -11,6 +11,7 @@
 #include "idm/prefix.h"
 #include "idm/score.h"
 #include "idm/workspace.h"
+#include "plan/smallest.h"
 
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
@@ -133,9 +134,6 @@ static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_err
   return status;
 }
 
-/* Below this a probability has lost digits, and its logarithm is asked of the behaviour. */
-static const double smallest = 1e-290;
-
 /* The probability of a row's action among those open, counted as a decision, forced, or not
  * recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one leaves
  * its own in `total`. */
@@ -165,7 +163,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   for (size_t u = 0; u < data->sizes.actions; u++)
     brier += scorer->probability[u] * scorer->probability[u];
   score->brier += (double)node->count * brier;
-  if (scorer->probability[node->action] > smallest) {
+  if (scorer->probability[node->action] > idm_smallest) {
     scorer->chosen[index] = scorer->probability[node->action];
     return IDM_OK;
   }

@@ -26,25 +26,37 @@ static idm_status value(void *context, const double *x, double *column, idm_erro
   return IDM_OK;
 }
 
+static idm_grid *make(size_t *dimension, int threads)
+{
+  const idm_grid_source source = {.dimension = *dimension,
+                                  .low = low,
+                                  .high = high,
+                                  .axis = 20,
+                                  .cells = cells,
+                                  .opt_base = base,
+                                  .value = value,
+                                  .context = dimension};
+  idm_grid *grid;
+  check(idm_grid_create(&source, threads, &grid, &support_error));
+  assert_non_null(grid);
+  return grid;
+}
+
+/* Where a grid is looked at. */
+static void place(size_t dimension, int k, double *x)
+{
+  for (size_t i = 0; i < dimension; i++)
+    x[i] = low[i] + (high[i] - low[i]) * (0.5 + 0.45 * sin(7 * k + 2 * (double)i));
+}
+
 static void polynomials_are_exact(void **state)
 {
   (void)state;
   for (size_t dimension = 1; dimension <= IDM_GRID_DIMENSIONS; dimension++) {
-    const idm_grid_source source = {.dimension = dimension,
-                                    .low = low,
-                                    .high = high,
-                                    .axis = 20,
-                                    .cells = cells,
-                                    .opt_base = base,
-                                    .value = value,
-                                    .context = &dimension};
-    idm_grid *grid;
-    check(idm_grid_create(&source, 2, &grid, &support_error));
-    assert_non_null(grid);
+    idm_grid *grid = make(&dimension, 2);
     for (int k = 0; k < 50; k++) {
       double x[3];
-      for (size_t i = 0; i < dimension; i++)
-        x[i] = low[i] + (high[i] - low[i]) * (0.5 + 0.45 * sin(7 * k + 2 * (double)i));
+      place(dimension, k, x);
       for (size_t c = 0; c < cells; c++)
         assert_near(idm_grid_at(grid, c, x) - base[c], known(dimension, c, x) - base[c], 1e-4);
     }
@@ -58,20 +70,10 @@ static void slopes_are_those_of_the_polynomials(void **state)
   (void)state;
   static const double step = 1e-4;
   for (size_t dimension = 1; dimension <= IDM_GRID_DIMENSIONS; dimension++) {
-    const idm_grid_source source = {.dimension = dimension,
-                                    .low = low,
-                                    .high = high,
-                                    .axis = 20,
-                                    .cells = cells,
-                                    .opt_base = base,
-                                    .value = value,
-                                    .context = &dimension};
-    idm_grid *grid;
-    check(idm_grid_create(&source, 1, &grid, &support_error));
+    idm_grid *grid = make(&dimension, 1);
     for (int k = 0; k < 50; k++) {
       double x[3] = {0}, slope[3];
-      for (size_t i = 0; i < dimension; i++)
-        x[i] = low[i] + (high[i] - low[i]) * (0.5 + 0.45 * sin(7 * k + 2 * (double)i));
+      place(dimension, k, x);
       for (size_t c = 0; c < cells; c++) {
         idm_grid_slope(grid, c, x, slope);
         for (size_t i = 0; i < dimension; i++) {

@@ -79,23 +79,8 @@ static void correlate(const inquiry *q, cloud *c)
 /* How a coordinate is spoken of. */
 static void coordinate_name(const inquiry *q, const parameter *item, char *name, size_t size)
 {
-  const char *natural = q->posterior->quantity.name[item->quantity];
-  switch (item->scale) {
-  case IDM_SCALE_LOG:
-    idm_print(name, size, "log %.80s", natural);
-    break;
-  case IDM_SCALE_INVERSE:
-    idm_print(name, size, "1/%.80s", natural);
-    break;
-  case IDM_SCALE_SIGNED_LOG:
-    idm_print(name, size, "signed-log %.80s", natural);
-    break;
-  case IDM_SCALE_LOGIT:
-    idm_print(name, size, "logit %.80s", natural);
-    break;
-  default:
-    idm_print(name, size, "%.80s", natural);
-  }
+  idm_print(name, size, "%s%.80s", idm_scale_spoken(item->scale),
+            q->posterior->quantity.name[item->quantity]);
 }
 
 /* "log alpha, 1/beta and eta are not separately identified: ..." */

@@ -521,7 +521,7 @@ static void remark_cuts(idm_audit *a)
 /* Where few agents say how they vary, intervals are what the prior of that makes them. */
 static void remark_within(idm_audit *a, size_t j)
 {
-  static const double least_contraction = 0.5; /* as of any number: see judge.c */
+  const double least_contraction = idm_audit_least_contraction;
   size_t driven = a->within && a->within[j].contraction < least_contraction ? 1 : 0;
   for (size_t g = 0; g < a->groups && !a->within; g++)
     driven += a->group[g].within[j].contraction < least_contraction ? 1 : 0;

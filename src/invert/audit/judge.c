@@ -9,8 +9,10 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "idm/pareto.h"
+#include "idm/prior.h"
 #include "invert/audit/inspect.h"
 #include "invert/audit/nest.h"
 #include "invert/between.h"
@@ -18,27 +20,17 @@
 /* As in the verdict of a fit. */
 static const double most_rhat = 1.01;
 static const double least_ess = 400;
-/* AUDIT.md, groups: what makes a number prior-driven. */
-static const double least_contraction = 0.5;
+/* AUDIT.md, groups: what makes a number prior-driven beside its contraction. */
 static const double most_shift = 0.5;
 /* A prior that keeps everybody from a place that is better by so much, in nats, is off by four sds
  * or more. */
 static const double most_elsewhere = 8;
-/* Of scale 1: 1 - 2/pi. */
-static const double half_normal_variance = 0.36338022763241865692;
 /* Cells that are judged together: beyond, replicates would cost more than they tell. */
 enum { most_among = 16 };
 /* Weights with a tail of this shape are not relied upon (Vehtari et al. 2024). */
 static const double most_shape = 0.7;
 
 /* --- summaries ------------------------------------------------------------------------------ */
-
-static double mean_of(const double *x, size_t count)
-{
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += x[i];
-  return sum / (double)count;
-}
 
 /* Everything that the draws alone say. */
 static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *opt_error)
@@ -78,10 +70,10 @@ static idm_status summarise_within(const audit_plan *plan, const audit_line *lin
   const audit_model *m = &plan->model;
   size_t w = 0;
   while (!m->pooled && line->cell[m->ward[w].cell[0]] == 0) w++;
-  const double scale = m->ward[w].design->sd_scale[j];
+  const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &m->ward[w].design->sd_scale[j]};
   const idm_status status = summarise(a, n, opt_error);
-  const double sd = n->diagnosis.sd / scale;
-  n->contraction = 1 - sd * sd / half_normal_variance;
+  const double sd = n->diagnosis.sd / idm_prior_sd(&prior);
+  n->contraction = 1 - sd * sd;
   return status;
 }
 
@@ -337,7 +329,7 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
   for (size_t g = 0; g < plan->sides && value; g++)
     for (size_t j = 0; j < d; j++) {
       idm_audit_line_draw(&plan->model, &draws, &plan->group[g], j, value);
-      mean[g * d + j] = mean_of(value, all);
+      mean[g * d + j] = idm_moments_of(value, all).mean;
     }
   free(value);
   idm_audit_draws_clear(&draws);
@@ -402,7 +394,7 @@ static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *o
     status = contract(m, only, contraction, opt_error);
     only[c] = 0;
     for (size_t j = 0; j < m->dimension; j++)
-      speaks[c] = speaks[c] || contraction[j] >= least_contraction;
+      speaks[c] = speaks[c] || contraction[j] >= idm_audit_least_contraction;
   }
   free(only);
   return status;
@@ -499,15 +491,15 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
                   name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail, most_rhat,
                   least_ess);
   }
-  if (n->contraction < least_contraction) {
+  if (n->contraction < idm_audit_least_contraction) {
     worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s is hardly narrower than its prior (contraction %.2f): the decisions say "
                   "little of it",
                   name, n->contraction);
   }
-  if (a->pool == IDM_POOL_PARTIAL && n->contraction >= least_contraction &&
-      n->alone < least_contraction) {
+  if (a->pool == IDM_POOL_PARTIAL && n->contraction >= idm_audit_least_contraction &&
+      n->alone < idm_audit_least_contraction) {
     worsen(g, IDM_AUDIT_POPULATION_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s comes from the other groups: the decisions of this one alone would leave it "
@@ -598,7 +590,8 @@ static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
   for (size_t i = 0; i < 2; i++)
     if (a->group[c->side[i]].verdict > c->verdict) c->verdict = a->group[c->side[i]].verdict;
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    if (c->number[j].contraction < least_contraction && c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
+    if (c->number[j].contraction < idm_audit_least_contraction &&
+        c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
     if (!is_sound(a, &c->number[j])) c->verdict = IDM_AUDIT_FAILED;
   }

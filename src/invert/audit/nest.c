@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "data/part.h"
 #include "idm/design.h"
@@ -316,13 +317,6 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-static double mean_of(const double *x, size_t count)
-{
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += x[i];
-  return sum / (double)count;
-}
-
 idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws,
                                   idm_assessment *assessment, idm_error *opt_error)
 {
@@ -333,7 +327,7 @@ idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws
     idm_chance chance;
     status = idm_chance_measure(m->cell[c].data, &chance, opt_error);
     if (status != IDM_OK) break;
-    const double found = mean_of(draws->log_likelihood + c * all, all);
+    const double found = idm_moments_of(draws->log_likelihood + c * all, all).mean;
     assessment[c].model = (idm_model_check){.looked = true,
                                             .decisions = chance.decisions,
                                             .log_likelihood = found,

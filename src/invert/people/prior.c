@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/moments.h"
+#include "idm/prior.h"
 
 /* Numbers that are told in one remark. */
 typedef struct told {
@@ -42,18 +43,18 @@ static void look_at(found *f, const double *x, size_t all, double variance, doub
 
 void idm_judge_population(const idm_design *d, const idm_people *people, idm_notes *remarks)
 {
-  /* Variance of a half-normal of scale 1. */
-  const double half = 1 - 2 / acos(-1);
   const size_t all = people->chains * people->draws;
   found f = {0};
   for (size_t e = 0; e < d->effects; e++) {
     const double scale = d->sd_scale[e];
+    const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &d->sd_scale[e]};
+    const double wide = idm_prior_sd(&prior);
     for (size_t k = 0; k < d->coefficients[e]; k++) {
       const double sd = d->coefficient_sd[e][k];
       look_at(&f, people->coefficient + (people->coefficient_first[e] + k) * all, all, sd * sd,
               d->coefficient_mean[e][k], sd, d->coefficient[e].name[k], d->effect.name[e]);
     }
-    look_at(&f, people->sd + e * all, all, half * scale * scale, 0, scale, "sd", d->effect.name[e]);
+    look_at(&f, people->sd + e * all, all, wide * wide, 0, scale, "sd", d->effect.name[e]);
   }
   if (f.driven.count)
     idm_notes_add(remarks,

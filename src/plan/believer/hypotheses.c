@@ -2,6 +2,7 @@
  *
  * Contents: making them · deciding · recognising */
 #include "plan/believer/hypotheses.h"
+#include "plan/smallest.h"
 
 #include <math.h>
 
@@ -87,9 +88,6 @@ idm_status idm_hypotheses_plan(const believer *b, musing *m, hypotheses *h, idm_
   return IDM_OK;
 }
 
-/* Below this a probability has lost digits and its logarithm is asked of the planner. */
-static const double smallest = 1e-290;
-
 /* q of idm_habit_tilt at hypothesis i, into m->choice: by logarithms where it is too small. */
 static double tilt(const believer *b, musing *m, const hypotheses *h, habit own,
                    const bool *opt_open, size_t i)
@@ -160,7 +158,7 @@ double idm_hypotheses_log_act(const believer *b, musing *m, const hypotheses *h,
   double sum = 0;
   for (size_t i = 0; i < set->count; i++)
     sum += set->weight[i] * idm_hypotheses_choice(b, m, h, opt_open, i, u);
-  if (sum > smallest) return log(sum);
+  if (sum > idm_smallest) return log(sum);
   double most = -INFINITY;
   for (size_t i = 0; i < set->count; i++)
     most = fmax(most, idm_hypotheses_log_choice(b, m, h, opt_open, i, u));

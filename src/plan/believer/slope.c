@@ -10,6 +10,7 @@
 #include "plan/believer/recognise.h"
 #include "plan/believer/slope.h"
 #include "plan/believer/slope_set.h"
+#include "plan/smallest.h"
 
 /* --- what it holds -------------------------------------------------------------------------- */
 
@@ -298,9 +299,6 @@ static void decide(gradient *g, size_t at)
                              g->specification + at * actions * g->models, g->scratch);
 }
 
-/* Below this a probability has lost digits. */
-static const double smallest = 1e-290;
-
 /* A choice whose probability has lost digits, by logarithms; returns the choice's own. Where the
  * policy forbids all that is open, it is shared equally, whatever theta is. */
 static double choose_by_logs(gradient *g, const slope_row *r, habit own)
@@ -334,7 +332,7 @@ static double choose(gradient *g, const slope_row *r, double *chosen)
   *chosen = 1;
   if (r->decided == 0) return 0;
   const habit own = idm_habit_of(g->b->theta);
-  if (!r->open && !idm_habit_acts(own) && pi[u] > smallest) { /* log pi itself */
+  if (!r->open && !idm_habit_acts(own) && pi[u] > idm_smallest) { /* log pi itself */
     *chosen = pi[u];
     slope[u] += r->decided;
     if (last >= 0) g->habit.perseverance += r->decided * ((last == (int)u) - pi[last]);
@@ -344,7 +342,7 @@ static double choose(gradient *g, const slope_row *r, double *chosen)
   if (!idm_habit_tilt(own, actions, pi, r->open, last, g->log_chosen, &open))
     return choose_by_logs(g, r, own);
   const double p = idm_habit_slip(own, g->log_chosen[u], open);
-  if (!(p > smallest)) return choose_by_logs(g, r, own);
+  if (!(p > idm_smallest)) return choose_by_logs(g, r, own);
   *chosen = p;
   idm_habit_recall(own, actions, g->log_chosen, open, last, u, r->decided, slope, &g->habit);
   return 0;

@@ -7,6 +7,7 @@
 #include "plan/control/adjoint_look.h"
 #include "plan/control/adjoint_sweep.h"
 #include "plan/control/backup.h"
+#include "plan/smallest.h"
 
 #include <math.h>
 
@@ -165,9 +166,6 @@ void idm_adjoint_begin(void *content)
 
 /* --- one belief ----------------------------------------------------------------------------- */
 
-/* Below this a probability has lost digits. */
-static const double smallest = 1e-290;
-
 /* cell->logs[i] = log pi_i(u) at the vertices; returns the log of their mean. */
 static double log_mixture(adjoint *a, size_t row, size_t u)
 {
@@ -197,7 +195,7 @@ static void decision_slopes(adjoint *a, const idm_policy_slope *point, size_t ro
   adjoint_cell *cell = &a->cell;
   const double slope = point->log_decision_slope[u];
   const double pi = point->decision[u];
-  const bool tiny = !(pi > smallest);
+  const bool tiny = !(pi > idm_smallest);
   const double log_pi = tiny ? log_mixture(a, row, u) : 0;
   const double scale = slope / pi;
   const size_t first = row + u * c->padded;
