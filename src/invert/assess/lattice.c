@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "infer/quadratic.h"
@@ -76,11 +77,9 @@ static void find_moments(const inquiry *q, double *mean, double *sd)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
   for (size_t k = 0; k < q->f->parameters->dimension; k++) {
-    const double *x = q->posterior->unconstrained + k * count;
-    double square = 0;
-    for (size_t i = 0; i < count; i++) mean[k] += x[i] / (double)count;
-    for (size_t i = 0; i < count; i++) square += (x[i] - mean[k]) * (x[i] - mean[k]);
-    sd[k] = sqrt(square / (double)count);
+    const idm_moments m = idm_moments_of(q->posterior->unconstrained + k * count, count);
+    mean[k] = m.mean;
+    sd[k] = sqrt(m.variance);
   }
 }
 
