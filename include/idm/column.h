@@ -28,6 +28,7 @@ typedef struct idm_column_info {
   bool whole;
   bool required;        /* every log has it */
   bool evidence;        /* read only where `data:` maps it or somebody needs it */
+  bool of_state;        /* only where states are observed: elsewhere nobody reads it */
   const char *names[9]; /* headers that are taken for it: by default, then guesses of `idm init` */
   size_t defaults;      /* how many of them are taken without being asked */
 } idm_column_info;
@@ -47,6 +48,8 @@ typedef struct idm_column_info {
   X(IDM_COLUMN_ACTION, .key = "action", .what = "the action", .kind = IDM_COLUMN_CHOICE,           \
     .required = true, .names = {"action", "choice", "decision", "response", "act", NULL},          \
     .defaults = 1)                                                                                 \
+  X(IDM_COLUMN_STATE, .key = "state", .what = "the state", .kind = IDM_COLUMN_CHOICE,              \
+    .of_state = true, .names = {"state", NULL}, .defaults = 1)                                     \
   X(IDM_COLUMN_OBSERVATION, .key = "observation", .what = "the observation",                       \
     .kind = IDM_COLUMN_CHOICE, .required = true,                                                   \
     .names = {"observation", "obs", "outcome", "result", "feedback", "stimulus", NULL},            \
@@ -73,6 +76,8 @@ typedef enum idm_column {
 } idm_column;
 
 IDM_API const idm_column_info *idm_column_describe(idm_column column);
+/* Whether a log of this setting may have the column. */
+IDM_API bool idm_column_applies(idm_column column, const idm_setting *setting);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,7 @@ typedef struct idm_intake {
   idm_count kept;
   size_t reasons;
   idm_dropped *dropped;   /* [reasons], in the order in which they apply */
+  size_t closing;         /* of the rows kept: those that only say where a trajectory went */
   size_t parted;          /* trajectories that are kept in part */
   size_t parted_by_where; /* of them: those that a condition of --where took a row of */
   size_t unsorted;        /* trajectories whose rows did not stand in the order of time */

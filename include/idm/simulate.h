@@ -20,7 +20,8 @@ typedef struct idm_simulation {
   const idm_data *opt_like;
   const idm_theta *opt_pay; /* the environment pays its utilities; NULL: nothing, and no rewards in
                                the log */
-  bool states;              /* keep the hidden state that each action was taken in */
+  bool states;              /* keep the hidden state that each action was taken in; one that is
+                               observed is kept anyhow */
   /* Called before each trajectory with its agent, and may plan for another theta. NULL: all act by
    * the same. */
   idm_status (*opt_before)(void *context, size_t trajectory, size_t agent, idm_error *opt_error);

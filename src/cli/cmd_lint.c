@@ -174,6 +174,7 @@ static json_t *look_json(const look *l)
   idm_json_set(&object, "read", counts_json(intake->read));
   idm_json_set(&object, "dropped", dropped_json(intake));
   idm_json_set(&object, "kept", counts_json(intake->kept));
+  idm_json_set(&object, "closing", count_json(intake->closing));
   idm_json_set(&object, "parted", count_json(intake->parted));
   idm_json_set(&object, "unsorted", count_json(intake->unsorted));
   idm_json_set(&object, "cuts", cuts_json(l->problem, intake));
@@ -221,6 +222,9 @@ static void print_intake(const idm_problem *problem, const idm_intake *intake)
     print_count(what, intake->dropped[i].lost);
   }
   print_count("kept", intake->kept);
+  if (intake->closing)
+    printf("%zu of these rows only say where a trajectory went, and are no decisions\n",
+           intake->closing);
   for (size_t i = 0; i < intake->reasons; i++)
     if (intake->dropped[i].missing)
       printf("%s: %zu of its rows have no value there\n", intake->dropped[i].reason,

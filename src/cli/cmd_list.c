@@ -280,7 +280,8 @@ static idm_status list_columns(cli_call *call)
     set_text(&entry, "cells", cells_of(info, buffer, sizeof buffer));
     set_text(&entry, "by", info->by_trajectory ? "trajectory" : "row");
     set_text(&entry, "need",
-             info->required   ? "required"
+             info->of_state   ? "read where states are observed"
+             : info->required ? "required"
              : info->evidence ? "evidence: read where it is mapped or needed"
                               : "read where it is there");
     idm_json_append(&array, entry);

@@ -23,7 +23,9 @@ typedef struct simulator {
   size_t memories; /* one, or where it outlives a trajectory one an agent */
   void **memory;   /* [memories]: NULL until its agent begins */
   double *probability;
-  size_t corners; /* index of the start belief that is certain of the first state */
+  bool states;     /* the log keeps them */
+  int32_t *corner; /* [state]: the start belief that is certain of it, or -1; NULL where states are
+                      hidden */
 } simulator;
 
 /* --- the design ----------------------------------------------------------------------------- */
@@ -65,21 +67,21 @@ static idm_status make_design(const idm_setting *setting, const idm_simulation *
   return status;
 }
 
-/* Where the setting is fully observed and the first state is drawn, the log must say which it was:
- * a start belief a state is added. */
-static idm_status add_corners(simulator *s, idm_error *opt_error)
+/* Where the setting is fully observed and the first state is drawn, the log must say which it was.
+ */
+static idm_status start_in(simulator *s, size_t index, size_t state, idm_error *opt_error)
 {
   idm_data *data = s->data;
   const size_t k = data->sizes.states;
-  s->corners = data->starts;
-  if (!s->setting->fully_observed) return IDM_OK;
-  const size_t count = data->starts + k;
-  double *belief = realloc(data->start_belief, count * k * sizeof *belief);
-  if (!belief) return idm_fail_memory(opt_error);
-  memset(belief + data->starts * k, 0, k * k * sizeof *belief);
-  for (size_t i = 0; i < k; i++) belief[(data->starts + i) * k + i] = 1;
-  data->start_belief = belief;
-  data->starts = count;
+  if (s->corner[state] < 0) {
+    double *belief = realloc(data->start_belief, (data->starts + 1) * k * sizeof *belief);
+    if (!belief) return idm_fail_memory(opt_error);
+    data->start_belief = belief;
+    memset(belief + data->starts * k, 0, k * sizeof *belief);
+    belief[data->starts * k + state] = 1;
+    s->corner[state] = (int32_t)data->starts++;
+  }
+  data->start[index] = s->corner[state];
   return IDM_OK;
 }
 
@@ -95,8 +97,13 @@ static idm_status prepare(simulator *s, idm_error *opt_error)
   const idm_data *like = s->simulation->opt_like;
   idm_status status = like ? idm_data_design(like, &s->data, opt_error)
                            : make_design(s->setting, s->simulation, &s->data, opt_error);
-  if (status == IDM_OK) status = add_corners(s, opt_error);
   if (status != IDM_OK) return status;
+  s->states = s->simulation->states || s->setting->fully_observed;
+  if (s->setting->fully_observed) {
+    s->corner = idm_new(s->data->sizes.states, sizeof *s->corner);
+    if (!s->corner) return idm_fail_memory(opt_error);
+    for (size_t i = 0; i < s->data->sizes.states; i++) s->corner[i] = -1;
+  }
   const bool lasting = s->behavior.ops->scope & IDM_SCOPE_AGENT;
   s->memories = 1;
   for (size_t i = 0; lasting && i < s->data->trajectories; i++)
@@ -124,7 +131,7 @@ static idm_status reserve_row(simulator *s, idm_error *opt_error)
   uint32_t *available = realloc(data->available, capacity * sizeof *available);
   if (available) data->available = available;
   if (!available || !grow(&data->action, capacity) || !grow(&data->observation, capacity) ||
-      (s->simulation->states && !grow(&data->state, capacity)))
+      (s->states && !grow(&data->state, capacity)))
     return idm_fail_memory(opt_error);
   if (s->simulation->opt_pay) {
     double *reward = realloc(data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
@@ -173,16 +180,15 @@ static int move(const idm_setting *setting, size_t u, size_t *state, idm_random 
 }
 
 /* The first state, from the start belief of the trajectory; what the log says of it. */
-static size_t draw_start(simulator *s, size_t index, idm_random *random)
+static idm_status draw_start(simulator *s, size_t index, idm_random *random, size_t *ret_state,
+                             idm_error *opt_error)
 {
-  idm_data *data = s->data;
+  const idm_data *data = s->data;
   const size_t k = data->sizes.states;
   const int32_t start = data->start[index];
   const double *law = start < 0 ? s->setting->start : data->start_belief + (size_t)start * k;
-  const size_t state = idm_random_choice(random, law, k);
-  if (s->setting->fully_observed && !is_corner(law, k))
-    data->start[index] = (int32_t)(s->corners + state);
-  return state;
+  *ret_state = idm_random_choice(random, law, k);
+  return s->corner && !is_corner(law, k) ? start_in(s, index, *ret_state, opt_error) : IDM_OK;
 }
 
 /* The memory of a trajectory's agent, at its beginning. */
@@ -224,7 +230,7 @@ static idm_status act(simulator *s, size_t index, int t, size_t state, void *mem
   if (status != IDM_OK) return status;
   const size_t u = idm_random_choice(random, s->probability, n.actions);
   data->action[row] = (int32_t)u;
-  if (simulation->states) data->state[row] = (int32_t)state;
+  if (s->states) data->state[row] = (int32_t)state;
   *reward = 0;
   if (simulation->opt_pay) {
     *reward = idm_theta_values(simulation->opt_pay, IDM_UTILITY,
@@ -243,9 +249,10 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
   idm_data *data = s->data;
   const bool lasting = b.ops->scope & IDM_SCOPE_AGENT;
   const int steps = most_steps(s, index);
-  size_t state = draw_start(s, index, random);
+  size_t state;
   void *memory;
-  idm_status status = begin(s, index, &memory, opt_error);
+  idm_status status = draw_start(s, index, random, &state, opt_error);
+  if (status == IDM_OK) status = begin(s, index, &memory, opt_error);
   for (int t = 0; status == IDM_OK && t < steps; t++) {
     double reward;
     status = act(s, index, t, state, memory, random, &reward, opt_error);
@@ -280,6 +287,7 @@ static void close_simulator(simulator *s)
     if (s->memory[i]) s->behavior.ops->memory_destroy(s->memory[i]);
   free(s->memory);
   free(s->probability);
+  free(s->corner);
 }
 
 void idm_simulation_suit(idm_simulation *simulation, const idm_problem *problem)

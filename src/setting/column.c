@@ -13,3 +13,9 @@ const idm_column_info *idm_column_describe(idm_column column)
 {
   return (size_t)column < IDM_COLUMN_COUNT ? &columns[column] : NULL;
 }
+
+bool idm_column_applies(idm_column column, const idm_setting *setting)
+{
+  const idm_column_info *info = idm_column_describe(column);
+  return info && (!info->of_state || setting->fully_observed);
+}

@@ -162,8 +162,10 @@ static void an_mdp_records_its_starts(void **state)
   idm_data *data = simulate(problem, workspace, 5000, 3, 9);
   double count[5] = {0};
   for (size_t t = 0; t < data->trajectories; t++) {
-    assert_true(data->start[t] >= 0 && data->start[t] < 5);
-    count[data->start[t]]++;
+    const int32_t first = data->state[data->first[t]];
+    assert_true(data->start[t] >= 0 && first >= 0 && first < 5);
+    assert_true(data->start_belief[(size_t)data->start[t] * 5 + (size_t)first] == 1);
+    count[first]++;
   }
   double statistic = 0;
   for (size_t s = 0; s < 5; s++) {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "io/log/build.h"
 #include "io/log/evidence.h"
+#include "io/log/states.h"
 
 /* --- order ---------------------------------------------------------------------------------- */
 
@@ -180,16 +181,17 @@ static void *take_rows(void *array, size_t rows, const uint32_t *order)
 static idm_status move_rows(idm_log *log, const uint32_t *order, idm_data *data,
                             idm_error *opt_error)
 {
-  data->rows = log->rows;
-  data->action = take_rows(&log->action, log->rows, order);
-  data->observation = take_rows(&log->observation, log->rows, order);
-  data->available = take_rows(&log->available, log->rows, order);
-  data->line = take_rows(&log->line, log->rows, order);
-  if (!data->action || !data->observation || !data->available || !data->line)
-    return idm_fail_memory(opt_error);
-  if (!log->row_file) return IDM_OK;
-  data->file = take_rows(&log->row_file, log->rows, order);
-  return data->file ? IDM_OK : idm_fail_memory(opt_error);
+  const bool states = log->state;
+  const bool files = log->row_file;
+  data->action = take_rows(&log->action, data->rows, order);
+  data->observation = take_rows(&log->observation, data->rows, order);
+  data->available = take_rows(&log->available, data->rows, order);
+  data->line = take_rows(&log->line, data->rows, order);
+  if (states) data->state = take_rows(&log->state, data->rows, order);
+  if (files) data->file = take_rows(&log->row_file, data->rows, order);
+  const bool taken = data->action && data->observation && data->available && data->line &&
+                     (data->state || !states) && (data->file || !files);
+  return taken ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 static idm_status name_files(const idm_log *log, idm_data *data, idm_error *opt_error)
@@ -261,7 +263,7 @@ static idm_status make_covariates(const idm_log *log, const uint32_t *order, idm
 {
   const idm_log_role *role = &log->header.role[IDM_ROLE_KEEP];
   data->covariate_level = idm_new(role->count, sizeof *data->covariate_level);
-  data->covariate = idm_new(idm_times(role->count, log->rows), sizeof *data->covariate);
+  data->covariate = idm_new(idm_times(role->count, data->rows), sizeof *data->covariate);
   if (!data->covariate_level || !data->covariate) return idm_fail_memory(opt_error);
   data->covariates = role->count;
   idm_status status = idm_labels_create(&data->covariate_name, role->count, opt_error);
@@ -270,13 +272,14 @@ static idm_status make_covariates(const idm_log *log, const uint32_t *order, idm
     status = idm_labels_set(&data->covariate_name, c, name, strlen(name), opt_error);
     if (status == IDM_OK)
       status = make_labels(&log->levels[c], 0, &data->covariate_level[c], opt_error);
-    for (size_t t = 0; t < log->rows; t++)
-      data->covariate[c * log->rows + t] = log->covariate[row_at(order, t) * role->count + c];
+    for (size_t t = 0; t < data->rows; t++)
+      data->covariate[c * data->rows + t] = log->covariate[row_at(order, t) * role->count + c];
   }
   return status;
 }
 
-idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error)
+idm_status idm_log_build(idm_log *log, idm_data **ret_data, size_t *ret_closing,
+                         idm_error *opt_error)
 {
   *ret_data = NULL;
   if (!log->rows)
@@ -287,6 +290,9 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, idm_error *opt_error
   if (!data) return idm_fail_memory(opt_error);
   idm_status status = count_rows(log, &data->first, opt_error);
   if (status == IDM_OK) status = order_rows(log, data->first, &order, opt_error);
+  if (status == IDM_OK)
+    status = idm_log_settle_states(log, data->first, &order, ret_closing, opt_error);
+  if (status == IDM_OK) data->rows = data->first[log->trajectories.count];
   if (status == IDM_OK) status = check_ends(log, data->first, order, opt_error);
   if (status == IDM_OK) status = check_horizon(log, data->first, order, opt_error);
   if (status == IDM_OK) status = make_covariates(log, order, data, opt_error);

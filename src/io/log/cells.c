@@ -100,8 +100,8 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
   char list[400];
   char cure[300] = "";
   uint32_t index;
-  const bool action = id == IDM_COLUMN_ACTION;
-  const char *noun = action ? "action" : "observation";
+  const char *noun = idm_column_describe((idm_column)id)->key;
+  const char *code = id == IDM_COLUMN_STATE ? "observation" : noun; /* what its codes stand under */
   idm_labels_list(labels, list, sizeof list);
   if (idm_cell_looks_missing(cell->text, cell->length))
     snprintf(cure, sizeof cure,
@@ -112,9 +112,9 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
     snprintf(cure, sizeof cure,
              "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
              "{%.*s: NAME, ...}}}, or codes: index for places in this list, counted from 0",
-             noun, IDM_CELL_SHOWN(*cell));
+             code, IDM_CELL_SHOWN(*cell));
   else
-    suggest(cell, noun, labels, cure, sizeof cure);
+    suggest(cell, code, labels, cure, sizeof cure);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' is no %s; expected one of: %s%s", IDM_CELL_SHOWN(*cell), noun, list,
                      cure);
@@ -190,9 +190,30 @@ idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_err
   return IDM_OK;
 }
 
+idm_status idm_log_read_state(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+{
+  if (!log->header.role[IDM_COLUMN_STATE].count) return IDM_OK;
+  idm_csv_field cell;
+  const idm_status status =
+      read_label(log, IDM_COLUMN_STATE, &log->states, field, &cell, opt_error);
+  if (status != IDM_OK) return status;
+  const int32_t state = cell.length
+                            ? idm_cell_code_find(&log->states.whole, cell.text, cell.length, "")
+                            : IDM_MISSING;
+  if (cell.length && state < 0)
+    return fail_label(log, &cell, IDM_COLUMN_STATE, &log->problem->setting->states, opt_error);
+  log->state[log->rows] = state;
+  return IDM_OK;
+}
+
 idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
+  if (!log->header.role[IDM_COLUMN_OBSERVATION].count) {
+    /* Told by the state on the next row; of one thing that can be seen there is nothing to tell. */
+    log->observation[log->rows] = log->problem->setting->observations.count == 1 ? 0 : IDM_MISSING;
+    return IDM_OK;
+  }
   const idm_status status =
       read_label(log, IDM_COLUMN_OBSERVATION, &log->observations, field, &cell, opt_error);
   if (status != IDM_OK) return status;

@@ -20,6 +20,7 @@ idm_status idm_log_check_name(const idm_log *log, const idm_csv_field *cell, con
  */
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
+idm_status idm_log_read_state(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_error *opt_error);

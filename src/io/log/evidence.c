@@ -66,6 +66,11 @@ static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
 {
   const idm_column_info *info = idm_column_describe((idm_column)c);
   double *number = &log->evidence_number[c][log->rows];
+  /* A row that says where a trajectory went is none of a step. */
+  if (!cell->length && log->state && log->action[log->rows] < 0 && !info->by_trajectory) {
+    *number = NAN;
+    return IDM_OK;
+  }
   if (idm_cell_number(cell, number) && *number >= info->least &&
       (!info->whole || *number == floor(*number)))
     return IDM_OK;
@@ -129,7 +134,7 @@ idm_status idm_log_move_evidence(const idm_log *log, const uint32_t *order, idm_
   idm_status status = IDM_OK;
   for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
-    const size_t count = info->by_trajectory ? data->trajectories : log->rows;
+    const size_t count = info->by_trajectory ? data->trajectories : data->rows;
     if (is_number(log, c)) {
       data->number[c] = idm_new(count, sizeof *data->number[c]);
       if (!data->number[c]) return idm_fail_memory(opt_error);

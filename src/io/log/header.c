@@ -218,6 +218,14 @@ static bool is_wanted(const idm_problem *problem, const idm_csv_options *opt_opt
          (opt_options && opt_options->columns & 1u << c);
 }
 
+/* Whether every log has the column: what follows an action may be told by the state on the next
+ * row, and there is nothing to tell where there is one state. */
+static bool is_required(const idm_log_header *header, const idm_problem *problem, size_t c)
+{
+  const bool told = header->role[IDM_COLUMN_STATE].count || problem->setting->states.count == 1;
+  return idm_column_describe((idm_column)c)->required && !(c == IDM_COLUMN_OBSERVATION && told);
+}
+
 static idm_status map_columns(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error)
 {
@@ -225,12 +233,13 @@ static idm_status map_columns(idm_log_header *header, const idm_problem *problem
   for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
     const idm_labels *asked = &problem->columns.role[c];
+    if (!idm_column_applies((idm_column)c, problem->setting)) continue;
     if (asked->count)
       status = map_names(header, c, (const char *const *)asked->name, asked->count, info->what,
                          opt_error);
     else if (!info->evidence || is_wanted(problem, opt_options, c))
       status = idm_log_header_default(header, c, info->names, info->defaults, opt_error);
-    if (status == IDM_OK && info->required && !header->role[c].count)
+    if (status == IDM_OK && is_required(header, problem, c) && !header->role[c].count)
       status = fail_absent(header, info->what, info->names[0], opt_error);
     if (status == IDM_OK && info->evidence && header->role[c].count > 1)
       status = idm_fail(opt_error, IDM_INPUT, "data.%s names %zu columns; expected one", info->key,

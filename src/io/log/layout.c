@@ -102,6 +102,15 @@ static bool has_beliefs(const idm_data *data, const idm_setting *setting)
   return false;
 }
 
+/* Whether states are observed and recorded: they say where trajectories start. */
+static bool starts_are_states(const idm_data *data, const idm_setting *setting)
+{
+  if (!setting->fully_observed || !data->state) return false;
+  for (size_t i = 0; i < data->trajectories; i++)
+    if (data->state[data->first[i]] < 0) return false;
+  return true;
+}
+
 static idm_status add_beliefs(idm_layout *layout, const idm_labels *states, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -135,11 +144,12 @@ static idm_status add_evidence(idm_layout *layout, const idm_data *data, const i
 
 /* A role that is not written must not be found by its default name. */
 static idm_status check_defaults(const idm_layout *layout, const idm_columns *columns,
-                                 idm_error *opt_error)
+                                 const idm_setting *setting, idm_error *opt_error)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
-    bool written = info->evidence || columns->role[c].count;
+    bool written =
+        info->evidence || columns->role[c].count || !idm_column_applies((idm_column)c, setting);
     for (size_t i = 0; i < layout->count; i++) written = written || layout->column[i].role == c;
     for (size_t i = 0; i < info->defaults && !written; i++) {
       const idm_layout_column *taken = find(layout, info->names[i]);
@@ -157,23 +167,25 @@ idm_status idm_layout_create(idm_layout *layout, const idm_data *data, const idm
                              idm_error *opt_error)
 {
   const idm_columns *columns = &problem->columns;
+  const bool states = starts_are_states(data, problem->setting);
   idm_status status = add_role(layout, columns, IDM_COLUMN_AGENT, opt_error);
   if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_TRAJECTORY, opt_error);
   const size_t ids = layout->count;
   if (status == IDM_OK && columns->role[IDM_COLUMN_TIME].count)
     status = add_role(layout, columns, IDM_COLUMN_TIME, opt_error);
+  if (status == IDM_OK && states) status = add_role(layout, columns, IDM_COLUMN_STATE, opt_error);
   if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_ACTION, opt_error);
   if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_OBSERVATION, opt_error);
-  if (status == IDM_OK && has_beliefs(data, problem->setting))
+  if (status == IDM_OK && !states && has_beliefs(data, problem->setting))
     status = add_beliefs(layout, &problem->setting->states, opt_error);
   if (status == IDM_OK && (columns->role[IDM_COLUMN_AVAILABLE].count || has_sets(data)))
     status = add_role(layout, columns, IDM_COLUMN_AVAILABLE, opt_error);
   for (size_t c = 0; c < columns->utility.count && status == IDM_OK; c++)
     status = add(layout, columns->utility.name[c], IDM_ROLE_UTILITY, c, opt_error);
   if (status == IDM_OK) status = add_evidence(layout, data, columns, opt_error);
-  if (status == IDM_OK && data->state)
+  if (status == IDM_OK && data->state && !problem->setting->fully_observed)
     status = add(layout, "state", IDM_LAYOUT_STATE, 0, opt_error);
-  if (status == IDM_OK) status = check_defaults(layout, columns, opt_error);
+  if (status == IDM_OK) status = check_defaults(layout, columns, problem->setting, opt_error);
   /* The step is for people; it gives way to a column of its name. */
   if (status == IDM_OK && !columns->role[IDM_COLUMN_TIME].count && !find(layout, "step")) {
     status = add(layout, "step", IDM_LAYOUT_STEP, 0, opt_error);

@@ -30,6 +30,7 @@ typedef struct idm_log {
   idm_log_header header;
 
   idm_choice actions;
+  idm_choice states;
   idm_choice observations;
   idm_intern missing; /* texts that mean what an empty cell does */
   idm_where where;    /* which rows are wanted */
@@ -58,6 +59,7 @@ typedef struct idm_log {
   size_t row_capacity;
   uint32_t *trajectory;    /* [row] */
   int32_t *action;         /* [row] */
+  int32_t *state;          /* [row] where there is such a column */
   int32_t *observation;    /* [row] */
   uint32_t *available;     /* [row] */
   uint32_t *line;          /* [row]: of the action's cell */

@@ -22,6 +22,11 @@ static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
   idm_status status =
       idm_choice_prepare(&log->actions, &setting->actions, &columns->codes[IDM_COLUMN_ACTION],
                          role[IDM_COLUMN_ACTION].count, opt_error);
+  /* Where states are observed, what is seen is a state: cells of both mean the same. */
+  if (status == IDM_OK && role[IDM_COLUMN_STATE].count)
+    status =
+        idm_choice_prepare(&log->states, &setting->states, &columns->codes[IDM_COLUMN_OBSERVATION],
+                           role[IDM_COLUMN_STATE].count, opt_error);
   if (status == IDM_OK)
     status = idm_choice_prepare(&log->observations, &setting->observations,
                                 &columns->codes[IDM_COLUMN_OBSERVATION],
@@ -65,6 +70,7 @@ static void clear(idm_log *log)
     for (size_t i = 0; i < log->header.role[IDM_ROLE_KEEP].count; i++)
       idm_intern_clear(&log->levels[i]);
   idm_choice_clear(&log->actions);
+  idm_choice_clear(&log->states);
   idm_choice_clear(&log->observations);
   idm_where_clear(&log->where);
   idm_ledger_clear(&log->ledger);
@@ -77,7 +83,7 @@ static void clear(idm_log *log)
                           log->observation, log->available,    log->line,       log->action_column,
                           log->time_line,   log->time_column,  log->time,       log->covariate,
                           log->known,       log->scratch,      log->number,     log->open,
-                          log->row_file};
+                          log->row_file,    log->state};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_log_clear_evidence(log);
   idm_log_header_destroy(&log->header);
@@ -103,9 +109,11 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
   const size_t capacity = log->row_capacity ? 2 * log->row_capacity : 1024;
   const size_t times = log->header.role[IDM_COLUMN_TIME].count;
   const size_t kept = log->header.role[IDM_ROLE_KEEP].count;
+  const bool states = log->header.role[IDM_COLUMN_STATE].count > 0;
   bool grown = true;
   log->trajectory = grow(log->trajectory, sizeof *log->trajectory, 1, capacity, &grown);
   log->action = grow(log->action, sizeof *log->action, 1, capacity, &grown);
+  log->state = grow(log->state, sizeof *log->state, states, capacity, &grown);
   log->observation = grow(log->observation, sizeof *log->observation, 1, capacity, &grown);
   log->available = grow(log->available, sizeof *log->available, 1, capacity, &grown);
   log->line = grow(log->line, sizeof *log->line, 1, capacity, &grown);
@@ -257,6 +265,7 @@ static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *
       read_ids,
       idm_log_read_time,
       idm_log_read_action,
+      idm_log_read_state,
       idm_log_read_observation,
       idm_log_read_available,
       idm_log_read_utility,
@@ -457,7 +466,7 @@ static idm_status finish(idm_log *log, idm_data **ret_data, idm_error *opt_error
   if (status == IDM_OK && !log->rows && intake->read.rows)
     status = fail_empty(log, intake, opt_error);
   if (status == IDM_OK) note_intake(log, intake);
-  if (status == IDM_OK) status = idm_log_build(log, ret_data, opt_error);
+  if (status == IDM_OK) status = idm_log_build(log, ret_data, &intake->closing, opt_error);
   if (status != IDM_OK) {
     idm_intake_destroy(intake);
     return status;

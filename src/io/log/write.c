@@ -418,6 +418,9 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
   case IDM_COLUMN_ACTION:
     put_label(w, &w->actions, IDM_COLUMN_ACTION, column->part, data->action[row]);
     break;
+  case IDM_COLUMN_STATE:
+    put_label(w, &w->states, IDM_COLUMN_STATE, column->part, data->state[row]);
+    break;
   case IDM_COLUMN_OBSERVATION:
     put_label(w, &w->observations, IDM_COLUMN_OBSERVATION, column->part, data->observation[row]);
     break;
@@ -496,7 +499,9 @@ static idm_status make_cells(writer *w, idm_error *opt_error)
     status = make_labels(&setting->observations, columns, IDM_COLUMN_OBSERVATION, &w->observations,
                          opt_error);
   if (status == IDM_OK && data->state)
-    status = make_states(&setting->states, &w->states, opt_error);
+    status = setting->fully_observed
+                 ? make_labels(&setting->states, columns, IDM_COLUMN_STATE, &w->states, opt_error)
+                 : make_states(&setting->states, &w->states, opt_error);
   if (status == IDM_OK) status = make_sets(data, setting, &w->sets, opt_error);
   if (status == IDM_OK) status = make_starts(data, w->problem, &w->starts, opt_error);
   if (status == IDM_OK) status = make_utilities(data, &columns->missing, &w->utilities, opt_error);

@@ -28,6 +28,11 @@ idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
     if (status == IDM_OK && idm_column_describe((idm_column)i)->evidence &&
         reader->problem->columns.role[i].count > 1)
       status = idm_yaml_unexpected(reader->tree, node, what, "one column");
+    if (status == IDM_OK && idm_column_describe((idm_column)i)->of_state && !reader->fully_observed)
+      status = idm_yaml_fail(reader->tree, node,
+                             "%s names a column of states, which are hidden in this problem; "
+                             "expected `observations: states`, or no such column",
+                             what);
   }
   if (status == IDM_OK) status = idm_yaml_read_codes(reader, data);
   return status == IDM_OK ? idm_yaml_read_coding(reader, data) : status;

@@ -146,6 +146,12 @@ static bool is_for_all(const idm_yaml_reader *reader, idm_yaml_kind kind, const 
          idm_yaml_find(reader->tree, reader->factors, first);
 }
 
+/* Whether there is one place to go. */
+static bool is_still(const idm_yaml_reader *reader, idm_yaml_kind kind)
+{
+  return kind == IDM_YAML_TRANSITION && reader->sizes.states == 1;
+}
+
 /* What stands for an action that the file does not name. */
 static idm_status fill_unnamed(const idm_yaml_reader *reader, idm_yaml_kind kind,
                                const idm_yaml_node *node, const double *opt_base, size_t u,
@@ -155,7 +161,7 @@ static idm_status fill_unnamed(const idm_yaml_reader *reader, idm_yaml_kind kind
   const size_t columns = idm_yaml_kind_columns(reader, kind);
   if (opt_base)
     memcpy(matrix, opt_base + u * rows * columns, rows * columns * sizeof *matrix);
-  else if (!reader->problem->setting->terminal[u])
+  else if (!reader->problem->setting->terminal[u] && !is_still(reader, kind))
     return idm_yaml_fail(reader->tree, node,
                          "%s lacks the action '%.60s'; expected a matrix for it, or \"*\"",
                          idm_yaml_kind_name(kind), reader->problem->setting->actions.name[u]);
@@ -252,7 +258,7 @@ static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, 
   }
   const size_t size = reader->sizes.states * idm_yaml_kind_columns(reader, kind);
   idm_status status = IDM_OK;
-  if (all_terminal(reader)) {
+  if (all_terminal(reader) || is_still(reader, kind)) {
     for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
       status = fill_unnamed(reader, kind, reader->root, NULL, u, *matrices + u * size);
   } else {

@@ -65,12 +65,17 @@ static idm_status measure_factors(idm_yaml_reader *reader, const idm_yaml_node *
   return IDM_OK;
 }
 
+static void observe_states(idm_yaml_reader *reader)
+{
+  reader->fully_observed = true;
+  reader->sizes.observations = reader->sizes.states;
+}
+
 static idm_status measure_observations(idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   if (idm_yaml_is_mapping(node)) return measure_factors(reader, node);
   if (idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), "states") == 0) {
-    reader->fully_observed = true;
-    reader->sizes.observations = reader->sizes.states;
+    observe_states(reader);
     return IDM_OK;
   }
   return count_labels(reader, node, "observations", &reader->sizes.observations);
@@ -79,16 +84,20 @@ static idm_status measure_observations(idm_yaml_reader *reader, const idm_yaml_n
 idm_status idm_yaml_measure_spaces(idm_yaml_reader *reader)
 {
   static const char *const keys[] = {"states", "actions", "observations"};
-  const idm_yaml_node *node[3];
-  for (size_t i = 0; i < 3; i++) {
-    node[i] = idm_yaml_find(reader->tree, reader->root, keys[i]);
-    if (!node[i])
-      return idm_yaml_fail(reader->tree, reader->root,
-                           "the key '%s' is missing; expected a list of labels", keys[i]);
+  size_t *const size[] = {&reader->sizes.states, &reader->sizes.actions};
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < 3 && status == IDM_OK; i++) {
+    const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, keys[i]);
+    if (node)
+      status =
+          i < 2 ? count_labels(reader, node, keys[i], size[i]) : measure_observations(reader, node);
+    else if (i == 2 && reader->sizes.states == 1)
+      observe_states(reader); /* there is nothing to see */
+    else
+      status = idm_yaml_fail(reader->tree, reader->root,
+                             "the key '%s' is missing; expected a list of labels", keys[i]);
   }
-  idm_status status = count_labels(reader, node[0], keys[0], &reader->sizes.states);
-  if (status == IDM_OK) status = count_labels(reader, node[1], keys[1], &reader->sizes.actions);
-  return status == IDM_OK ? measure_observations(reader, node[2]) : status;
+  return status;
 }
 
 static size_t plus(size_t a, size_t b)

@@ -22,6 +22,7 @@ static void test_roles(void **state)
   (void)state;
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
     const idm_column_info *info = idm_column_describe((idm_column)i);
+    if (info->of_state) continue;
     char line[200];
     snprintf(line, sizeof line, "data: {%s: \"a column\"}", info->key);
     idm_problem *p = parse(with(line), NULL);
@@ -45,6 +46,20 @@ static void test_roles(void **state)
   }
 }
 
+/* A column of states where they are seen, and only there. */
+static void test_states(void **state)
+{
+  (void)state;
+  expect_error(with("data: {state: place}"), 11, 15,
+               "data.state names a column of states, which are hidden in this problem");
+  idm_problem *p =
+      support_yaml("states: [a, b]\nactions: [stay]\nobservations: states\n"
+                   "transition: {stay: identity}\nutility: {stay: 0}\ndata: {state: [x, y]}\n");
+  assert_int_equal(p->columns.role[IDM_COLUMN_STATE].count, 2);
+  expect_round_trip(p);
+  idm_problem_destroy(p);
+}
+
 static void test_none(void **state)
 {
   (void)state;
@@ -57,6 +72,7 @@ static void test_none(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_columns),
-                                     cmocka_unit_test(test_roles), cmocka_unit_test(test_none)};
+                                     cmocka_unit_test(test_roles), cmocka_unit_test(test_states),
+                                     cmocka_unit_test(test_none)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

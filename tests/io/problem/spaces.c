@@ -60,6 +60,23 @@ static void test_bad_spaces(void **state)
   EXPECT_BAD(cases);
 }
 
+/* One state: nothing to see, and nowhere to go. */
+static void test_one_state(void **state)
+{
+  (void)state;
+  idm_problem *p = parse("states: [here]\nactions: [left, right]\nutility: {\"*\": 0}\n", NULL);
+  assert_true(p->setting->fully_observed);
+  assert_int_equal(p->setting->observations.count, 1);
+  for (size_t u = 0; u < 2; u++) assert_true(p->setting->transition[u] == 1);
+  expect_round_trip(p);
+  idm_problem_destroy(p);
+  p = parse("states: 1\nactions: 2\nobservations: [win, lose]\nobservation: uniform\n", NULL);
+  assert_false(p->setting->fully_observed);
+  assert_true(p->setting->transition[1] == 1);
+  idm_problem_destroy(p);
+  expect_error("states: 2\nactions: 2\n", 1, 1, "the key 'observations' is missing");
+}
+
 static double seconds(void)
 {
   return (double)clock() / CLOCKS_PER_SEC;
@@ -237,6 +254,7 @@ int main(void)
       cmocka_unit_test(test_million_states), cmocka_unit_test(test_many_actions),
       cmocka_unit_test(test_odd_text),       cmocka_unit_test(test_round_trip),
       cmocka_unit_test(test_factors),        cmocka_unit_test(test_long_labels),
-      cmocka_unit_test(test_label_fault),    cmocka_unit_test(test_weights)};
+      cmocka_unit_test(test_label_fault),    cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_one_state)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
