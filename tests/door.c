@@ -51,6 +51,7 @@ typedef struct fixture {
   idm_random random;
   idm_iohmm *iohmm;
   idm_dynamics *dynamics;
+  idm_moves *moves;
   idm_dynamics_draws draws;
   idm_dynamics_draws own_draws;
   idm_cuts cuts;
@@ -151,6 +152,7 @@ static void make(fixture *f, const char *yaml)
   f->learn_settings.warmup = 1;
   f->learn_settings.folds = 2;
   check(idm_problem_dynamics(f->problem, &f->dynamics, &support_error));
+  check(idm_moves_create(2, 2, &f->moves, &support_error));
   check(
       idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
   check(idm_learn_draw(f->iohmm, f->problem, f->dynamics, &f->learn_settings, NULL, NULL, &f->draws,
@@ -185,6 +187,7 @@ static void unmake(fixture *f)
   idm_learnt_clear(&f->learnt);
   idm_iohmm_destroy(f->iohmm);
   idm_dynamics_destroy(f->dynamics);
+  idm_moves_destroy(f->moves);
   free(f->places);
   idm_problem_destroy(f->own_problem);
   idm_problem_destroy(f->problem);

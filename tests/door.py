@@ -27,6 +27,8 @@ SAMPLES = {
     "idm_posterior *": "f->posterior",
     "const idm_assessment *": "f->assessment",
     "const idm_dynamics *": "f->dynamics",
+    "const idm_moves *": "f->moves",
+    "idm_moves *": "f->moves",
     "idm_dynamics *": "f->dynamics",
     "const idm_dynamics *const *": "(const idm_dynamics *const[]){f->dynamics}",
     "const idm_iohmm *": "f->iohmm",

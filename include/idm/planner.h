@@ -132,6 +132,7 @@ typedef enum idm_need {
 typedef enum idm_gift {
   IDM_GIVES_STATIONARY = 1 << 0, /* infinite horizon */
   IDM_GIVES_HORIZON = 1 << 1,    /* policies that depend on the steps left */
+  IDM_GIVES_MOVES = 1 << 2,      /* transitions that are given row by row */
 } idm_gift;
 
 /* A clamp: what makes one planner of another. It holds a block, or asks something of it. */

@@ -110,6 +110,9 @@ IDM_API const idm_key *idm_agent_keys(void);
 IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                                       bool with_emission, idm_problem **ret_problem,
                                       idm_error *opt_error);
+/* One without matrices, whose setting is to be given moves. */
+IDM_API idm_status idm_problem_create_moving(idm_sizes sizes, idm_problem **ret_problem,
+                                             idm_error *opt_error);
 IDM_API void idm_problem_destroy(idm_problem *problem);
 IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
 /* Where two problems differ: writes the first difference into buffer and returns false; true when

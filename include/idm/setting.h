@@ -4,6 +4,7 @@
 #define IDM_SETTING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "idm/status.h"
 
@@ -24,6 +25,14 @@ typedef struct idm_sizes {
   size_t observations;
 } idm_sizes;
 
+/* Transitions of observed states, row by row: what may follow, and how likely it is. */
+typedef struct idm_moves {
+  size_t rows;         /* actions times states */
+  size_t *first;       /* [rows + 1]: row (action, state) is first[row] .. first[row + 1] - 1 */
+  uint32_t *next;      /* [entries]: next states, rising in a row */
+  double *probability; /* [entries]: positive, and in a row they sum to 1 */
+} idm_moves;
+
 typedef struct idm_setting {
   char *name;
   idm_labels states;
@@ -32,6 +41,9 @@ typedef struct idm_setting {
   double *transition; /* [action][state][next state]: tau_env; NULL where unknown */
   double *emission; /* [action][emitter][observation]: omega_env; NULL where unknown. The emitter is
                        the state after the action, or with emits_before the one acted in */
+  /* tau_env where states are observed and the file gives it row by row: then transition and
+   * emission are NULL, and the environment is the agent's only model. NULL elsewhere. */
+  idm_moves *moves;
   double *start; /* [state]: the start belief, or with fully_observed the law of the first state */
   /* [action]: whether its matrix is one that stands for several actions, as under "*": those that
    * are so marked and equal are one matrix, learnt once. True unless a file names the action. */
@@ -53,6 +65,21 @@ IDM_API void idm_setting_destroy(idm_setting *setting);
 /* Every distribution non-negative, finite and summing to 1 (1e-4), labels unique and not empty,
  * terminal implies ends, horizon not negative. Rows are checked here, not renormalised. */
 IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);
+/* Whether the environment's dynamics are known. */
+IDM_API bool idm_setting_known(const idm_setting *setting);
+/* Moves of so many rows and entries, all 0. */
+IDM_API idm_status idm_moves_create(size_t rows, size_t entries, idm_moves **ret_moves,
+                                    idm_error *opt_error);
+/* Takes NULL. */
+IDM_API void idm_moves_destroy(idm_moves *moves);
+IDM_API idm_status idm_moves_copy(const idm_moves *moves, idm_moves **ret_moves,
+                                  idm_error *opt_error);
+/* How likely `next` is after a row: 0 where it cannot follow. */
+IDM_API double idm_moves_find(const idm_moves *moves, size_t row, size_t next);
+/* Rows in order, next states in range and rising, probabilities positive and normalised. */
+IDM_API idm_status idm_moves_validate(const idm_moves *moves, idm_sizes sizes,
+                                      idm_error *opt_error);
+IDM_API bool idm_moves_same(const idm_moves *a, const idm_moves *b);
 IDM_API idm_sizes idm_setting_sizes(const idm_setting *setting);
 IDM_API bool idm_sizes_same(idm_sizes a, idm_sizes b);
 

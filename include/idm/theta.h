@@ -70,6 +70,9 @@ typedef struct idm_theta {
  * zero, optional blocks absent). Every block is normative. */
 IDM_API idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
                                     idm_error *opt_error);
+/* The same for an agent whose only model is the moves of its setting: without matrices. */
+IDM_API idm_status idm_theta_create_moving(idm_sizes sizes, idm_theta **ret_theta,
+                                           idm_error *opt_error);
 /* Put a planner's own blocks, with their default values, in place of those of another; the
  * descriptors are borrowed (NULL with a count of 0). Blocks that stay the same keep what they hold.
  */

@@ -42,3 +42,24 @@ double idm_filter_correct(const idm_world *world, const double *emitter, size_t 
   }
   return total;
 }
+
+void idm_filter_move(const idm_moves *moves, size_t action, size_t states, const double *z,
+                     double *next)
+{
+  for (size_t s = 0; s < states; s++) next[s] = 0;
+  for (size_t s = 0; s < states; s++) {
+    if (!(z[s] > 0)) continue;
+    const size_t row = action * states + s;
+    for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
+      next[moves->next[i]] += z[s] * moves->probability[i];
+  }
+}
+
+double idm_filter_arrive(const idm_moves *moves, size_t action, size_t states, const double *z,
+                         size_t next)
+{
+  double p = 0;
+  for (size_t s = 0; s < states; s++)
+    if (z[s] > 0) p += z[s] * idm_moves_find(moves, action * states + s, next);
+  return p;
+}

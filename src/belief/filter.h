@@ -33,6 +33,12 @@ static inline idm_world idm_world_of_setting(const idm_setting *setting, size_t 
 /* next[s'] = sum_s z_s tau(s'|s,u); transition is the action's matrix [s][s']. */
 void idm_filter_predict(size_t states, const double *transition, const double *z, double *next);
 
+/* The same by moves, and how likely one of the next states is. */
+void idm_filter_move(const idm_moves *moves, size_t action, size_t states, const double *z,
+                     double *next);
+double idm_filter_arrive(const idm_moves *moves, size_t action, size_t states, const double *z,
+                         size_t next);
+
 /* How the emitter is distributed at z. */
 void idm_filter_emitter(const idm_world *world, const double *z, double *emitter);
 

@@ -78,11 +78,6 @@ static void fill_beliefs(idm_lattice *lattice, size_t *y)
   }
 }
 
-static void fill_corners(idm_lattice *lattice)
-{
-  for (size_t s = 0; s < lattice->states; s++) lattice->belief[s * lattice->states + s] = 1;
-}
-
 idm_status idm_lattice_create(size_t states, int resolution, bool corners,
                               idm_lattice **ret_lattice, idm_error *opt_error)
 {
@@ -102,14 +97,13 @@ idm_status idm_lattice_create(size_t states, int resolution, bool corners,
   lattice->resolution = resolution;
   lattice->corners = corners;
   lattice->points = points;
-  lattice->belief = idm_new(idm_times(points, states), sizeof *lattice->belief);
-  if (!lattice->belief) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK && !corners) status = fill_ranks(lattice, opt_error);
-  if (status != IDM_OK) goto done;
-  if (corners)
-    fill_corners(lattice);
-  else
+  if (!corners) {
+    lattice->belief = idm_new(idm_times(points, states), sizeof *lattice->belief);
+    if (!lattice->belief) status = idm_fail_memory(opt_error);
+    if (status == IDM_OK) status = fill_ranks(lattice, opt_error);
+    if (status != IDM_OK) goto done;
     fill_beliefs(lattice, y);
+  }
   *ret_lattice = lattice;
 
 done:

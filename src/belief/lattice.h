@@ -18,7 +18,7 @@ typedef struct idm_lattice {
   bool corners; /* an MDP: one point a state */
   size_t points;
   size_t *rank;   /* [states][resolution + 1]: what coordinate y_i adds to a point's index */
-  double *belief; /* [points][states] */
+  double *belief; /* [points][states]; NULL for corners */
 } idm_lattice;
 
 /* C(r + k - 1, k - 1), or SIZE_MAX where it does not fit. */

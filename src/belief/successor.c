@@ -108,6 +108,7 @@ typedef struct builder {
   const idm_lattice *lattice;
   const idm_successor_request *request;
   idm_world world;   /* of the block under construction */
+  size_t action;     /* of it */
   int *group;        /* [observations] */
   double *emitter;   /* [states] */
   double *posterior; /* [states] */
@@ -154,18 +155,35 @@ static double surprise_term(double p, double log_prior)
   return p > 0 ? -p * (log(p) - log_prior) : 0;
 }
 
-/* An MDP: what is seen is the next state. */
-static double corner_row(builder *b)
+/* An MDP: the next state is seen. One that may follow enters with its probability. */
+static double corner_entry(builder *b, size_t s, double p)
+{
+  const size_t k = b->request->sizes.states;
+  if (!(p > 0)) return 0;
+  b->column[b->entries] = (uint32_t)s;
+  b->value[b->entries++] = p;
+  if (!b->request->belief_prior) return surprise_term(p, 0);
+  b->posterior[s] = 1;
+  const double log_prior =
+      idm_belief_prior_log(k, b->request->belief_prior, b->lattice->resolution, b->posterior);
+  b->posterior[s] = 0;
+  return surprise_term(p, log_prior);
+}
+
+static double corner_row(builder *b, size_t row)
 {
   const size_t k = b->request->sizes.states;
   double surprise = 0;
-  for (size_t s = 0; s < k; s++) {
-    if (!(b->emitter[s] > 0)) continue;
-    add_entry(b, (uint32_t)s, b->emitter[s]);
-    const double *corner = b->lattice->belief + s * k;
-    surprise += surprise_term(b->emitter[s], idm_belief_prior_log(k, b->request->belief_prior,
-                                                                  b->lattice->resolution, corner));
+  b->entries = 0;
+  if (b->request->opt_moves) {
+    const idm_moves *moves = b->request->opt_moves;
+    const size_t at = b->action * k + row;
+    for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++)
+      surprise += corner_entry(b, moves->next[i], moves->probability[i]);
+    return surprise;
   }
+  const double *p = b->world.transition + row * k;
+  for (size_t s = 0; s < k; s++) surprise += corner_entry(b, s, p[s]);
   return surprise;
 }
 
@@ -197,19 +215,16 @@ static double group_row(builder *b, size_t leader)
   return surprise;
 }
 
-/* Fill the builder's row for belief z; returns H_m(z,u). */
-static double gather_row(builder *b, const double *z)
+/* Fill the builder's row for a point z; returns H_m(z,u). */
+static double gather_row(builder *b, size_t row)
 {
   const idm_sizes n = b->request->sizes;
+  if (b->lattice->corners) return corner_row(b, row);
   b->entries = 0;
-  idm_filter_emitter(&b->world, z, b->emitter);
+  idm_filter_emitter(&b->world, b->lattice->belief + row * n.states, b->emitter);
   double surprise = 0;
-  if (b->lattice->corners) {
-    surprise = corner_row(b);
-  } else {
-    for (size_t x = 0; x < n.observations; x++)
-      if (b->group[x] == (int)x) surprise += group_row(b, x);
-  }
+  for (size_t x = 0; x < n.observations; x++)
+    if (b->group[x] == (int)x) surprise += group_row(b, x);
   if (!pairs_up(b->lattice))
     for (size_t e = 0; e < b->entries; e++) b->place[b->column[e]] = 0;
   return surprise;
@@ -229,11 +244,21 @@ static idm_world world_of(const idm_successor_request *request, size_t u, size_t
 {
   const idm_sizes n = request->sizes;
   const size_t at = m * n.actions + u;
+  if (request->opt_moves) return (idm_world){.states = n.states, .observations = n.observations};
   return (idm_world){.states = n.states,
                      .observations = n.observations,
                      .transition = request->transition + at * n.states * n.states,
                      .emission = request->emission + at * n.states * n.observations,
                      .before = request->before};
+}
+
+/* The longest row of an action. */
+static size_t longest(const idm_moves *moves, size_t states, size_t u)
+{
+  size_t most = 0;
+  for (size_t i = u * states; i < (u + 1) * states; i++)
+    if (moves->first[i + 1] - moves->first[i] > most) most = moves->first[i + 1] - moves->first[i];
+  return most;
 }
 
 static size_t group_count(const int *group, size_t observations)
@@ -243,10 +268,11 @@ static size_t group_count(const int *group, size_t observations)
   return count;
 }
 
-/* Entries that a row can have at most. */
-static size_t widest(const idm_successor_request *request, const int *group, bool corners)
+/* Entries that a row of an action can have at most; `group` is of beliefs between corners. */
+static size_t widest(const idm_successor_request *request, size_t u, const int *group, bool corners)
 {
   const size_t k = request->sizes.states;
+  if (request->opt_moves) return longest(request->opt_moves, k, u);
   return corners ? k : idm_times(group_count(group, request->sizes.observations), k);
 }
 
@@ -310,23 +336,22 @@ static idm_status make_pairs(idm_successor_block *block, size_t pairs, idm_error
 
 static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
 {
-  const size_t k = b->request->sizes.states;
-  idm_observation_groups(&b->world, b->group);
-  block->rows = is_constant(b->request, &b->world) && !b->lattice->corners ? 1 : b->lattice->points;
+  const bool corners = b->lattice->corners;
+  if (!corners) idm_observation_groups(&b->world, b->group);
+  block->rows = !corners && is_constant(b->request, &b->world) ? 1 : b->lattice->points;
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
   block->offset = idm_new(block->slices + 1, sizeof *block->offset);
   block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
   if (!block->offset || !block->surprise) return idm_fail_memory(opt_error);
   memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
 
-  const size_t groups = group_count(b->group, b->request->sizes.observations);
   const idm_status status =
       pairs_up(b->lattice)
-          ? make_pairs(block, groups, opt_error)
-          : reserve_slices(block, widest(b->request, b->group, b->lattice->corners), opt_error);
+          ? make_pairs(block, group_count(b->group, b->request->sizes.observations), opt_error)
+          : reserve_slices(block, widest(b->request, b->action, b->group, corners), opt_error);
   for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
-    block->surprise[row] = gather_row(b, b->lattice->belief + row * k);
+    block->surprise[row] = gather_row(b, row);
     if (!block->pairs && row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
     if (block->pairs)
       place_pairs(block, b, row);
@@ -348,10 +373,10 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
     for (size_t u = 0; u < n.actions; u++) {
       if (request->terminal[u]) continue;
       const idm_world world = world_of(request, u, m);
-      idm_observation_groups(&world, group);
-      const size_t rows = is_constant(request, &world) && !corners ? 1 : points;
+      if (!corners) idm_observation_groups(&world, group);
+      const size_t rows = !corners && is_constant(request, &world) ? 1 : points;
       const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
-      const double width = (double)widest(request, group, corners);
+      const double width = (double)widest(request, u, group, corners);
       bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
     }
   free(group);
@@ -415,6 +440,7 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
     for (size_t m = 0; m < request->models && status == IDM_OK; m++) {
       if (request->terminal[u]) continue;
       b.world = world_of(request, u, m);
+      b.action = u;
       status = build_block(&b, &successors->block[u * request->models + m], opt_error);
     }
 

@@ -45,6 +45,7 @@ typedef struct idm_successor_request {
   const double *transition;   /* [model][action][s][s'] */
   const double *emission;     /* [model][action][emitter][x] */
   bool before;                /* the emitter is the state acted in */
+  const idm_moves *opt_moves; /* in place of both, where states are observed */
   const bool *terminal;       /* [action] */
   const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
   bool merge_surprise;        /* observations with the same successor belief count as one */

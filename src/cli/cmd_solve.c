@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/states.h"
 
 /* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
 typedef struct view {
   size_t count;
   bool believes;  /* there are beliefs to show */
+  bool states;    /* they are states, all of which are shown */
   double *belief; /* [count][state] */
   char **reached; /* [count]: "monitor:positive", or NULL */
   double *value;  /* [count] */
@@ -161,12 +163,16 @@ static json_t *policy_json(const idm_setting *setting, const view *v)
 }
 
 static idm_status print_json(cli_call *call, const cli_subject *subject, const view *v,
-                             const idm_workspace *workspace, const idm_plan_report *report,
+                             idm_workspace *workspace, const idm_plan_report *report,
                              const idm_forward *opt_forward)
 {
   const idm_problem *problem = subject->problem;
   const idm_theta *theta = idm_workspace_theta(workspace);
   const size_t states = problem->setting->states.count;
+  json_t *by_state = NULL;
+  const idm_status made =
+      v->states ? cli_states_json(call, problem->setting, workspace, &by_state) : IDM_OK;
+  if (made != IDM_OK) return made;
   json_t *at = json_array();
   for (size_t i = 0; i < v->count; i++)
     idm_json_append(&at,
@@ -175,6 +181,7 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   idm_json_set(&object, "at", at);
   idm_json_set(&object, "value", idm_json_numbers(v->value, v->count));
   idm_json_set(&object, "policy", policy_json(problem->setting, v));
+  if (v->states) idm_json_set(&object, "states", by_state);
   idm_json_set(&object, "bound", idm_json_number(report->bound));
   idm_json_set(&object, "iterations", json_integer(report->iterations));
   idm_json_set(&object, "stop", json_string(idm_stop_name(report->stop)));
@@ -251,8 +258,9 @@ static void print_numbers(const idm_planner *planner, const idm_theta *theta)
   }
 }
 
-static void print_table(const idm_problem *problem, const view *v, const idm_workspace *workspace,
-                        const idm_plan_report *report, const idm_forward *opt_forward)
+static idm_status print_table(cli_call *call, const idm_problem *problem, const view *v,
+                              idm_workspace *workspace, const idm_plan_report *report,
+                              const idm_forward *opt_forward)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
   const idm_setting *setting = problem->setting;
@@ -265,7 +273,12 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
   print_numbers(planner, theta);
   if (setting->horizon) printf("  horizon %d", setting->horizon);
   printf("\n\n");
-  print_rows(setting, v);
+  if (v->states) {
+    const idm_status status = cli_print_states(call, setting, workspace);
+    if (status != IDM_OK) return status;
+  } else {
+    print_rows(setting, v);
+  }
   if (opt_forward)
     printf("\nreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
            "%.6f\n",
@@ -274,10 +287,11 @@ static void print_table(const idm_problem *problem, const view *v, const idm_wor
   if (report->stop == IDM_STOP_UNPLANNED)
     printf("\nnothing is planned: there is no value\n");
   else
-    printf("%zu lattice points; on them the value is certain to %.1e (stopped by %s after %ld "
+    printf("%zu %s; on them the value is certain to %.1e (stopped by %s after %ld "
            "iterations)\n",
-           idm_workspace_points(workspace), report->bound, idm_stop_name(report->stop),
-           report->iterations);
+           idm_workspace_points(workspace), setting->fully_observed ? "states" : "lattice points",
+           report->bound, idm_stop_name(report->stop), report->iterations);
+  return IDM_OK;
 }
 
 /* The problem, or a run at its centre or at one of its draws. */
@@ -327,7 +341,8 @@ static idm_status print(cli_call *call, const cli_subject *subject, const view *
   if (status == IDM_OK && cli_given(call, "json"))
     return print_json(call, subject, v, workspace, report, opt_forward);
   if (status == IDM_OK && subject->posterior) print_place(call);
-  if (status == IDM_OK) print_table(subject->problem, v, workspace, report, opt_forward);
+  if (status == IDM_OK)
+    status = print_table(call, subject->problem, v, workspace, report, opt_forward);
   return status;
 }
 
@@ -341,6 +356,7 @@ static idm_status run(cli_call *call)
   idm_status status = open_subject(call, &subject);
   const idm_problem *problem = subject.problem;
   v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
+  v.states = v.believes && problem->setting->fully_observed && !path && !cli_given(call, "at");
   /* One that holds no belief shows what it does first. */
   const bool follows = path || !v.believes;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);

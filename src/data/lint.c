@@ -62,6 +62,7 @@ static idm_status measure_lengths(idm_lint *lint, const idm_data *data, idm_erro
 /* In how many models an action can give an observation at all. */
 static size_t count_models(const idm_problem *problem, size_t action, size_t seen)
 {
+  if (problem->setting->moves) return 0;
   const idm_sizes n = idm_setting_sizes(problem->setting);
   const double *emission = problem->theta->block[IDM_EMISSION].value;
   size_t count = 0;
@@ -90,6 +91,24 @@ static idm_status add_impossible(idm_lint *lint, const idm_problem *problem, con
   lint->allowed[lint->impossibles++] =
       count_models(problem, (size_t)data->action[row], (size_t)data->observation[row]);
   return IDM_OK;
+}
+
+/* Where transitions are given row by row: states that cannot follow. */
+static idm_status follow_moves(idm_lint *lint, const idm_problem *problem, const idm_data *data,
+                               idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  idm_status status = IDM_OK;
+  for (size_t row = 0; row < data->rows && status == IDM_OK; row++) {
+    const int32_t state = data->state ? data->state[row] : IDM_MISSING;
+    const int32_t action = data->action[row];
+    const int32_t seen = data->observation[row];
+    if (state < 0 || action < 0 || seen < 0 || setting->terminal[action]) continue;
+    const size_t at = (size_t)action * data->sizes.states + (size_t)state;
+    if (!(idm_moves_find(setting->moves, at, (size_t)seen) > 0))
+      status = add_impossible(lint, problem, data, row, opt_error);
+  }
+  return status;
 }
 
 static idm_status filter_rows(idm_lint *lint, const idm_problem *problem, const idm_data *data,
@@ -208,6 +227,8 @@ idm_status idm_lint_create(const idm_problem *problem, const idm_data *data, con
   if (status == IDM_OK) count_labels(lint, data);
   if (status == IDM_OK) status = measure_lengths(lint, data, opt_error);
   if (status == IDM_OK && lint->seen) status = filter_rows(lint, problem, data, opt_error);
+  if (status == IDM_OK && problem->setting->moves)
+    status = follow_moves(lint, problem, data, opt_error);
   if (status == IDM_OK && opt_state)
     status = count_states(lint, problem, data, opt_state, opt_error);
   if (status != IDM_OK) {

@@ -63,6 +63,16 @@ uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *field
 
 /* --- problems ------------------------------------------------------------------------------- */
 
+static uint64_t add_moves(uint64_t label, const idm_moves *opt_moves)
+{
+  if (!opt_moves) return label;
+  for (size_t row = 0; row < opt_moves->rows; row++)
+    label = add_whole(label, opt_moves->first[row]);
+  const size_t entries = opt_moves->first[opt_moves->rows];
+  for (size_t i = 0; i < entries; i++) label = add_whole(label, opt_moves->next[i]);
+  return idm_label_numbers(label, opt_moves->probability, entries);
+}
+
 static uint64_t add_setting(uint64_t label, const idm_setting *s)
 {
   const idm_sizes n = idm_setting_sizes(s);
@@ -71,6 +81,7 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   label = add_labels(label, &s->observations);
   label = idm_label_numbers(label, s->transition, n.actions * n.states * n.states);
   label = idm_label_numbers(label, s->emission, n.actions * n.states * n.observations);
+  label = add_moves(label, s->moves);
   label = idm_label_numbers(label, s->start, n.states);
   for (size_t u = 0; u < n.actions; u++)
     label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);

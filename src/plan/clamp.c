@@ -9,6 +9,7 @@
 static idm_status know_environment(const idm_setting *setting, idm_theta *theta, idm_block_id id,
                                    idm_error *opt_error)
 {
+  if (setting->moves) return IDM_OK; /* the only model there is */
   const double *known = id == IDM_TRANSITION ? setting->transition : setting->emission;
   if (!known)
     return idm_fail(opt_error, IDM_INPUT,

@@ -167,13 +167,25 @@ static int most_steps(const simulator *s, size_t index)
 
 /* --- one trajectory ------------------------------------------------------------------------- */
 
+/* The state after an action. */
+static size_t draw_next(const idm_setting *setting, size_t u, size_t state, idm_random *random)
+{
+  const size_t k = setting->states.count;
+  const idm_moves *moves = setting->moves;
+  const size_t row = u * k + state;
+  if (!moves) return idm_random_choice(random, setting->transition + row * k, k);
+  const size_t first = moves->first[row];
+  return moves->next[first + idm_random_choice(random, moves->probability + first,
+                                               moves->first[row + 1] - first)];
+}
+
 /* The environment's answer to an action: it moves, and something is seen. */
 static int move(const idm_setting *setting, size_t u, size_t *state, idm_random *random)
 {
   const idm_sizes n = idm_setting_sizes(setting);
   const size_t acted_in = *state;
-  *state =
-      idm_random_choice(random, setting->transition + (u * n.states + *state) * n.states, n.states);
+  *state = draw_next(setting, u, acted_in, random);
+  if (setting->fully_observed) return (int)*state;
   const size_t emitter = setting->emits_before ? acted_in : *state;
   return (int)idm_random_choice(
       random, setting->emission + (u * n.states + emitter) * n.observations, n.observations);
@@ -306,7 +318,7 @@ void idm_simulation_suit(idm_simulation *simulation, const idm_problem *problem)
 static idm_status check_request(const idm_setting *setting, const idm_simulation *simulation,
                                 idm_error *opt_error)
 {
-  if (!setting->transition || !setting->emission)
+  if (!idm_setting_known(setting))
     return idm_fail(opt_error, IDM_INPUT,
                     "the environment's dynamics are not given, so nothing can be simulated");
   if (simulation->trajectories > UINT32_MAX)

@@ -48,11 +48,15 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
     return idm_fail(opt_error, IDM_USAGE,
                     "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
                     planner->name);
-  if (planner->needs & IDM_NEEDS_SAMPLER && !(setting->transition && setting->emission))
+  if (planner->needs & IDM_NEEDS_SAMPLER && !idm_setting_known(setting))
     return idm_fail(
         opt_error, IDM_INPUT,
         "planner '%s' learns by acting in the environment, whose dynamics are not given",
         planner->name);
+  if (setting->moves && !(planner->gives & IDM_GIVES_MOVES))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner '%s' needs transitions as matrices; here they are given row by row",
+                    planner->name);
   const unsigned need = setting->horizon > 0 ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY;
   if (!(planner->gives & need))
     return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,

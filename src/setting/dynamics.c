@@ -64,6 +64,9 @@ static idm_status check_known(const idm_setting *setting, idm_error *opt_error)
 {
   const char *missing = setting->transition ? "observation" : "transition";
   if (setting->transition && setting->emission) return IDM_OK;
+  if (setting->moves)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the transition is given row by row, by what may follow; expected matrices");
   return idm_fail(opt_error, IDM_INPUT,
                   "the problem has no %s of its own; expected it beside the models: "
                   "%s: {\"*\": uniform} leaves everything possible",

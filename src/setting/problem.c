@@ -101,23 +101,38 @@ const idm_key *idm_agent_keys(void)
   return agent_keys;
 }
 
-idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
-                              bool with_emission, idm_problem **ret_problem, idm_error *opt_error)
+static idm_status create(idm_sizes sizes, size_t models, const bool with[2], bool moving,
+                         idm_problem **ret_problem, idm_error *opt_error)
 {
-  idm_require(ret_problem);
   *ret_problem = NULL;
   idm_problem *problem = idm_new(1, sizeof *problem);
   if (!problem) return idm_fail_memory(opt_error);
   idm_agent_default(&problem->agent);
-  idm_status status =
-      idm_setting_create(sizes, with_transition, with_emission, &problem->setting, opt_error);
-  if (status == IDM_OK) status = idm_theta_create(sizes, models, &problem->theta, opt_error);
+  idm_status status = idm_setting_create(sizes, with[0], with[1], &problem->setting, opt_error);
+  if (status == IDM_OK)
+    status = moving ? idm_theta_create_moving(sizes, &problem->theta, opt_error)
+                    : idm_theta_create(sizes, models, &problem->theta, opt_error);
   if (status != IDM_OK) {
     idm_problem_destroy(problem);
     return status;
   }
   *ret_problem = problem;
   return IDM_OK;
+}
+
+idm_status idm_problem_create_moving(idm_sizes sizes, idm_problem **ret_problem,
+                                     idm_error *opt_error)
+{
+  idm_require(ret_problem);
+  return create(sizes, 1, (const bool[]){false, false}, true, ret_problem, opt_error);
+}
+
+idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
+                              bool with_emission, idm_problem **ret_problem, idm_error *opt_error)
+{
+  idm_require(ret_problem);
+  const bool with[] = {with_transition, with_emission};
+  return create(sizes, models, with, false, ret_problem, opt_error);
 }
 
 void idm_problem_destroy(idm_problem *problem)
@@ -283,6 +298,10 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
                     d) ||
       !same_numbers(a->start, b->start, n.states, "start", d))
     return false;
+  if (!idm_moves_same(a->moves, b->moves)) {
+    idm_print(d->buffer, d->size, "transition");
+    return false;
+  }
   if (memcmp(a->terminal, b->terminal, n.actions * sizeof *a->terminal) != 0 ||
       memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 || a->horizon != b->horizon ||
       a->fully_observed != b->fully_observed) {

@@ -145,6 +145,7 @@ void idm_setting_destroy(idm_setting *setting)
   idm_labels_destroy(&setting->observations);
   free(setting->transition);
   free(setting->emission);
+  idm_moves_destroy(setting->moves);
   free(setting->start);
   free(setting->terminal);
   free(setting->ends);
@@ -186,6 +187,11 @@ double idm_normalise(double *row, size_t count)
   for (size_t i = 0; i < count; i++) sum += row[i];
   for (size_t i = 0; i < count; i++) row[i] /= sum;
   return off;
+}
+
+bool idm_setting_known(const idm_setting *setting)
+{
+  return setting && (setting->moves || (setting->transition && setting->emission));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -234,7 +240,11 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
     status = check_rows(setting->transition, pairs, n.states, "transition", opt_error);
   if (status == IDM_OK)
     status = check_rows(setting->emission, pairs, n.observations, "observation matrix", opt_error);
+  if (status == IDM_OK && setting->moves) status = idm_moves_validate(setting->moves, n, opt_error);
   if (status != IDM_OK) return status;
+  if (setting->moves && (setting->transition || setting->emission || !setting->fully_observed))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "moves stand in place of matrices, where states are observed");
   if (setting->horizon < 0)
     return idm_fail(opt_error, IDM_INPUT, "the horizon is %d; it must be at least 1",
                     setting->horizon);

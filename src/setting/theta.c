@@ -64,22 +64,21 @@ static void fill(idm_block *block, size_t width)
                                   : 1.0 / (double)width;
 }
 
-static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *info,
+static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *info, bool absent,
                              idm_error *opt_error)
 {
-  const size_t size = info->optional ? 0 : idm_block_size(info, theta->sizes, theta->models);
+  const size_t size =
+      absent || info->optional ? 0 : idm_block_size(info, theta->sizes, theta->models);
   theta->block[id] = (idm_block){.info = info};
   const idm_status status = idm_theta_resize(theta, id, size, 1, opt_error);
   if (status == IDM_OK) fill(&theta->block[id], size);
   return status;
 }
 
-idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
-                            idm_error *opt_error)
+/* Theta with blocks for the models' matrices, or without them. */
+static idm_status create(idm_sizes sizes, size_t models, bool matrices, idm_theta **ret_theta,
+                         idm_error *opt_error)
 {
-  idm_require(ret_theta);
-  *ret_theta = NULL;
-  if (!models) return idm_fail(opt_error, IDM_USAGE, "an agent needs at least one model");
   idm_theta *theta = idm_new(1, sizeof *theta);
   if (!theta) return idm_fail_memory(opt_error);
   theta->sizes = sizes;
@@ -92,7 +91,8 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   idm_status status = IDM_OK;
   for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++) {
     theta->blocks = i + 1;
-    status = make_block(theta, i, idm_block_describe((idm_block_id)i), opt_error);
+    const bool absent = !matrices && (i == IDM_TRANSITION || i == IDM_EMISSION);
+    status = make_block(theta, i, idm_block_describe((idm_block_id)i), absent, opt_error);
   }
   if (status != IDM_OK) {
     idm_theta_destroy(theta);
@@ -100,6 +100,22 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   }
   *ret_theta = theta;
   return IDM_OK;
+}
+
+idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
+                            idm_error *opt_error)
+{
+  idm_require(ret_theta);
+  *ret_theta = NULL;
+  if (!models) return idm_fail(opt_error, IDM_USAGE, "an agent needs at least one model");
+  return create(sizes, models, true, ret_theta, opt_error);
+}
+
+idm_status idm_theta_create_moving(idm_sizes sizes, idm_theta **ret_theta, idm_error *opt_error)
+{
+  idm_require(ret_theta);
+  *ret_theta = NULL;
+  return create(sizes, 1, false, ret_theta, opt_error);
 }
 
 /* Let go of everything that makes a block free. */
@@ -132,7 +148,7 @@ idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     theta->blocks = IDM_BLOCK_COUNT + i + 1;
-    status = make_block(theta, IDM_BLOCK_COUNT + i, &opt_own[i], opt_error);
+    status = make_block(theta, IDM_BLOCK_COUNT + i, &opt_own[i], false, opt_error);
   }
   return status;
 }
@@ -287,11 +303,14 @@ static const char *wrong_number(const idm_block_info *info, double x)
   }
 }
 
-static idm_status check_block(const idm_theta *theta, const idm_block *block, idm_sizes sizes,
+static idm_status check_block(const idm_theta *theta, size_t id, const idm_setting *setting,
                               idm_error *opt_error)
 {
+  const idm_sizes sizes = idm_setting_sizes(setting);
+  const idm_block *block = &theta->block[id];
   const idm_block_info *info = block->info;
-  const size_t size = idm_block_size(info, sizes, theta->models);
+  const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
+  const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
   if (block->size != size && !(info->optional && block->size == 0))
     return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
                     info->name, block->size, size);
@@ -314,8 +333,7 @@ idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting
   idm_require(theta, setting);
   const double discount = idm_theta_scalar(theta, IDM_DISCOUNT);
   for (size_t i = 0; i < theta->blocks; i++) {
-    const idm_status status =
-        check_block(theta, &theta->block[i], idm_setting_sizes(setting), opt_error);
+    const idm_status status = check_block(theta, i, setting, opt_error);
     if (status != IDM_OK) return status;
   }
   if (discount == 1 && !(setting->horizon > 0))

@@ -207,7 +207,11 @@ static void check_row(const world *w, size_t u, size_t m, size_t point, const do
   double *plain = calloc(points, sizeof *plain);
   double *dense = calloc(points, sizeof *dense);
   assert_true(plain && dense);
-  const double *z = w->lattice->belief + point * w->n.states;
+  double z[MOST] = {0};
+  if (w->lattice->corners)
+    z[point] = 1;
+  else
+    memcpy(z, w->lattice->belief + point * w->n.states, w->n.states * sizeof *z);
   plain_row(w, u, m, z, plain);
   idm_successor_scatter(block, point, 0.5, dense);
   idm_successor_scatter(block, point, 0.5, dense);

@@ -105,7 +105,8 @@ static const char *reason(const idm_theta *theta, size_t block)
   if (weighs_models && models_agree(theta, IDM_TRANSITION) && models_agree(theta, IDM_EMISSION))
     return "the agent's models are all the same: let them differ under `models:`, or leave it out "
            "of `free:`";
-  if (informs && actions_agree(theta, IDM_TRANSITION) && actions_agree(theta, IDM_EMISSION))
+  if (informs && theta->block[IDM_TRANSITION].size && actions_agree(theta, IDM_TRANSITION) &&
+      actions_agree(theta, IDM_EMISSION))
     return "every action informs alike, so that surprise speaks for none of them: leave it out of "
            "`free:`";
   return "wherever it is within its prior, every decision of the log is as likely as before: leave "

@@ -225,6 +225,10 @@ static idm_status check_settings(const idm_problem *problem, const idm_data *dat
 {
   if (!idm_sizes_same(data->sizes, idm_setting_sizes(problem->setting)))
     return idm_fail(opt_error, IDM_USAGE, "the data are of another problem");
+  if (problem->setting->moves)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "cases are explained by matrices of transitions; here they are given row by "
+                    "row");
   if (settings->due != IDM_MISSING &&
       (settings->due < 0 || (size_t)settings->due >= data->sizes.actions))
     return idm_fail(opt_error, IDM_USAGE, "there is no action %ld", (long)settings->due);

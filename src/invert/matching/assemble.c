@@ -333,8 +333,7 @@ static void warn_of_stand_in(const fit *f, idm_notes *opt_notes)
 {
   const idm_setting *setting = f->problem->setting;
   bool blank = false;
-  if ((setting->transition && setting->emission) || idm_agent_planner(&f->problem->agent)->behavior)
-    return;
+  if (idm_setting_known(setting) || idm_agent_planner(&f->problem->agent)->behavior) return;
   for (size_t i = 0; i < f->tree->nodes && !blank; i++)
     blank = f->tree->node[i].begin >= 0 && !f->tree->node[i].whole;
   if (blank)

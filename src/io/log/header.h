@@ -3,7 +3,7 @@
 #define IDM_IO_LOG_HEADER_H
 
 #include "idm/log_file.h"
-#include "io/log/csv.h"
+#include "io/csv.h"
 
 /* For "%.*s": a cell in a message, cut where it is long. */
 #define IDM_CELL_SHOWN(cell) (int)((cell).length < 60 ? (cell).length : 60), (cell).text

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "io/problem/dynamics.h"
+#include "io/problem/moves.h"
 #include "io/problem/spaces.h"
 
 static const double zero = 0;
@@ -290,7 +291,9 @@ static idm_status read_emitter(idm_yaml_reader *reader)
 idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
 {
   idm_setting *setting = reader->problem->setting;
-  idm_status status = read_environment(reader, IDM_YAML_TRANSITION, &setting->transition);
+  idm_status status = reader->moves
+                          ? idm_yaml_read_moves(reader)
+                          : read_environment(reader, IDM_YAML_TRANSITION, &setting->transition);
   if (status == IDM_OK) status = read_emitter(reader);
   if (status != IDM_OK) return status;
   if (!reader->fully_observed)
@@ -302,6 +305,7 @@ idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
                          "observations are the states, so that observation is identity; expected "
                          "no matrices here");
   setting->fully_observed = true;
+  if (reader->moves) return IDM_OK;
   const size_t size = reader->sizes.states * reader->sizes.states;
   for (size_t u = 0; u < reader->sizes.actions; u++)
     fill_identity(setting->emission + u * size, reader->sizes.states);

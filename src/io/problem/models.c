@@ -198,6 +198,11 @@ static idm_status read_none(idm_yaml_reader *reader)
 idm_status idm_yaml_read_models(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "models");
+  if (node && reader->moves)
+    return idm_yaml_fail(reader->tree, node,
+                         "models are matrices, and transition is given row by row; expected one "
+                         "form for both");
+  if (reader->moves) return IDM_OK;
   if (!node) return read_none(reader);
   if (idm_yaml_is_mapping(node)) return read_by_rule(reader, node);
   if (!idm_yaml_is_list(node) || !idm_yaml_count(node))

@@ -12,6 +12,7 @@
 #include "io/problem/episode.h"
 #include "io/problem/free.h"
 #include "io/problem/models.h"
+#include "io/problem/moves.h"
 #include "io/problem/parse.h"
 #include "io/problem/placeholder.h"
 #include "io/problem/population.h"
@@ -54,9 +55,13 @@ static idm_status make_problem(idm_yaml_reader *reader)
 {
   idm_status status = check_keys(reader);
   if (status == IDM_OK) status = idm_yaml_measure_spaces(reader);
+  if (status == IDM_OK) reader->moves = idm_yaml_gives_moves(reader);
   if (status == IDM_OK) status = idm_yaml_check_memory(reader, 1);
   if (status == IDM_OK)
-    status = idm_problem_create(reader->sizes, 1, true, true, &reader->problem, reader->opt_error);
+    status =
+        reader->moves
+            ? idm_problem_create_moving(reader->sizes, &reader->problem, reader->opt_error)
+            : idm_problem_create(reader->sizes, 1, true, true, &reader->problem, reader->opt_error);
   return status;
 }
 

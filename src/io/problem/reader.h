@@ -31,6 +31,7 @@ typedef struct idm_yaml_reader {
   idm_names actions;
   const idm_yaml_node *factors; /* the mapping of factored observations, or NULL */
   bool fully_observed;
+  bool moves;                /* transitions are given row by row, by what may follow */
   idm_yaml_mended mended[2]; /* by kind */
 } idm_yaml_reader;
 

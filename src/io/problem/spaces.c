@@ -126,7 +126,8 @@ idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models)
 {
   const idm_sizes n = reader->sizes;
   const size_t label_bytes = 64; /* a pointer and a small allocation, twice while sorting */
-  const size_t entries = idm_times(idm_times(n.actions, n.states), plus(n.states, n.observations));
+  const size_t pairs = idm_times(n.actions, n.states);
+  const size_t entries = reader->moves ? pairs : idm_times(pairs, plus(n.states, n.observations));
   const size_t labels = plus(plus(n.states, n.actions), n.observations);
   size_t bytes = idm_times(idm_times(entries, plus(models, 1)), sizeof(double));
   bytes = plus(bytes, idm_times(labels, label_bytes));

@@ -90,10 +90,10 @@ static idm_status check_observed(const idm_problem *problem, idm_error *opt_erro
   const size_t states = setting->states.count;
   const size_t own = setting->actions.count;
   const double *models = problem->theta->block[IDM_EMISSION].value;
-  bool same = setting->emission != NULL;
-  for (size_t u = 0; same && u < own; u++)
+  bool same = setting->moves || setting->emission;
+  for (size_t u = 0; same && !setting->moves && u < own; u++)
     same = idm_yaml_is_identity(setting->emission + u * states * states, states, states);
-  for (size_t i = 0; same && i < own * problem->theta->models; i++)
+  for (size_t i = 0; same && !setting->moves && i < own * problem->theta->models; i++)
     same = idm_yaml_is_identity(models + i * states * states, states, states);
   for (size_t s = 0; same && s < states; s++)
     same = strcmp(setting->states.name[s], setting->observations.name[s]) == 0;

@@ -148,9 +148,30 @@ static void put_matrices(idm_emitter *out, const char *key, const idm_setting *s
   idm_emit_mapping_end(out);
 }
 
+/* {action: {from: {to: probability}}} */
+static void put_moves(idm_emitter *out, const idm_setting *s)
+{
+  const idm_moves *moves = s->moves;
+  const size_t states = s->states.count;
+  idm_emit_mapping(out, "transition", IDM_EMIT_BLOCK);
+  for (size_t u = 0; u < s->actions.count; u++) {
+    idm_emit_mapping(out, s->actions.name[u], IDM_EMIT_BLOCK);
+    for (size_t from = 0; from < states; from++) {
+      const size_t *first = moves->first + u * states + from;
+      idm_emit_mapping(out, s->states.name[from], IDM_EMIT_FLOW);
+      for (size_t i = first[0]; i < first[1]; i++)
+        idm_emit_number(out, s->states.name[moves->next[i]], moves->probability[i]);
+      idm_emit_mapping_end(out);
+    }
+    idm_emit_mapping_end(out);
+  }
+  idm_emit_mapping_end(out);
+}
+
 static void put_environment(idm_emitter *out, const idm_setting *s)
 {
   if (s->emits_before) idm_emit_word(out, "observation_from", "before");
+  if (s->moves) put_moves(out, s);
   if (s->transition)
     put_matrices(out, "transition", s, s->transition, s->transition_shared, s->states.count);
   if (s->emission && !s->fully_observed)
@@ -193,7 +214,7 @@ static void put_models(idm_emitter *out, const idm_problem *problem)
     put_rule(out, rule);
     return;
   }
-  if (theta->models == 1 && knows_environment(s, transition, emission)) return;
+  if (s->moves || (theta->models == 1 && knows_environment(s, transition, emission))) return;
   idm_emit_list(out, "models", IDM_EMIT_BLOCK);
   for (size_t m = 0; m < theta->models; m++) {
     const double *transitions = transition->value + m * transition->size / theta->models;

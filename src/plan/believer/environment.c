@@ -32,6 +32,7 @@ idm_status idm_environment_create(const idm_setting *setting, const idm_theta *t
                        .emission = setting->emission};
   env->action_prior =
       idm_duplicate(theta->block[IDM_ACTION_PRIOR].value, n.actions, sizeof(double));
+  if (setting->moves) return env->action_prior ? IDM_OK : idm_fail_memory(opt_error);
   if (!env->transition)
     env->transition = env->own_transition =
         mean_table(theta, IDM_TRANSITION, n.actions * n.states * n.states);
@@ -51,6 +52,8 @@ static void add_successor(const environment *env, const idm_event *event, size_t
     idm_environment_joint(env, e, u, (size_t)event->observation, joint);
   } else if (env->setting->terminal[u]) {
     memcpy(joint, e, k * sizeof *joint);
+  } else if (env->setting->moves) {
+    idm_filter_move(env->setting->moves, u, k, e, joint);
   } else {
     idm_filter_predict(k, env->transition + u * k * k, e, joint);
   }

@@ -12,7 +12,7 @@
 typedef struct environment {
   const idm_setting *setting; /* borrowed */
   idm_sizes sizes;
-  const double *transition; /* [action][state][next state] */
+  const double *transition; /* [action][state][next state]; with the setting's moves neither */
   const double *emission;   /* [action][emitter][observation] */
   double *action_prior;     /* [action], owned */
   double *own_transition;   /* NULL where they are the setting's */
@@ -42,7 +42,7 @@ static inline double idm_environment_joint(const environment *env, const double 
                                            size_t x, double *joint)
 {
   const size_t k = env->sizes.states;
-  const double *transition = env->transition + u * k * k;
+  const idm_moves *moves = env->setting->moves;
   double p = 0;
   if (env->setting->terminal[u]) {
     for (size_t s = 0; s < k; s++) p += joint[s] = e[s];
@@ -51,15 +51,16 @@ static inline double idm_environment_joint(const environment *env, const double 
   if (!env->setting->fully_observed) {
     const idm_world world = {.states = k,
                              .observations = env->sizes.observations,
-                             .transition = transition,
+                             .transition = env->transition + u * k * k,
                              .emission = env->emission + u * k * env->sizes.observations,
                              .before = env->setting->emits_before};
     return idm_filter_joint(&world, e, x, joint);
   }
   for (size_t s = 0; s < k; s++) {
-    p += e[s] * transition[s * k + x];
+    if (!moves) p += e[s] * env->transition[(u * k + s) * k + x];
     joint[s] = 0;
   }
+  if (moves) p = idm_filter_arrive(moves, u, k, e, x);
   joint[x] = p;
   return p;
 }

@@ -60,12 +60,15 @@ static inline double idm_recognition_joint(const recognition *r, size_t model, d
     const idm_world world = idm_recognition_world(r, model);
     return idm_filter_joint(&world, r->z, x, joint);
   }
-  const double *transition = idm_recognition_transition(r, model);
-  double p = 0;
-  for (size_t s = 0; s < n.states; s++) {
-    p += r->z[s] * transition[s * n.states + x];
-    joint[s] = 0;
+  double p;
+  if (r->setting->moves) {
+    p = idm_filter_arrive(r->setting->moves, r->action, n.states, r->z, x);
+  } else {
+    const double *transition = idm_recognition_transition(r, model);
+    p = 0;
+    for (size_t s = 0; s < n.states; s++) p += r->z[s] * transition[s * n.states + x];
   }
+  memset(joint, 0, n.states * sizeof *joint);
   joint[x] = p;
   return p;
 }

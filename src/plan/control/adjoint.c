@@ -124,7 +124,7 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
   a->sums.inverse_temperature = idm_new(c->variants, sizeof *a->sums.inverse_temperature);
   a->sums.action_prior = idm_new(n.actions, sizeof *a->sums.action_prior);
   a->sums.model_prior = idm_new(c->models, sizeof *a->sums.model_prior);
-  a->belief = idm_new(n.states * c->padded, sizeof *a->belief);
+  a->belief = idm_new(c->lattice->corners ? 0 : n.states * c->padded, sizeof *a->belief);
   a->value = idm_new(value_count(c), sizeof *a->value);
   a->lanes = idm_new(idm_adjoint_lanes(c), sizeof *a->lanes);
   if (!a->sums.utility || !a->sums.inverse_alpha || !a->sums.inverse_temperature ||
@@ -133,7 +133,7 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
     idm_adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
-  for (size_t i = 0; i < c->lattice->points; i++)
+  for (size_t i = 0; i < c->lattice->points && !c->lattice->corners; i++)
     for (size_t s = 0; s < n.states; s++)
       a->belief[s * c->padded + i] = c->lattice->belief[i * n.states + s];
   *ret_adjoint = a;

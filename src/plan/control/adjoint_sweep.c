@@ -275,6 +275,23 @@ static void reduce(adjoint *a, size_t variant, const sweep *s)
     a->sums.utility[variant * pairs + i] += total_of(&s->utility[i]);
 }
 
+/* Q is linear in the utilities, by the belief. */
+IDM_INLINE void utility_slopes(const adjoint *a, size_t at, size_t u, const sweep *s)
+{
+  const control *c = a->c;
+  const size_t k = c->sizes.states;
+  if (c->lattice->corners) {
+    for (size_t l = 0; l < IDM_LANES && at + l < k; l++)
+      s->utility[u * k + at + l].at[0] += s->q_slope[u].at[l];
+    return;
+  }
+  for (size_t state = 0; state < k; state++) {
+    lanes z;
+    load(&z, a->belief + state * c->padded + at);
+    add_product(&s->utility[u * k + state], &z, &s->q_slope[u]);
+  }
+}
+
 IDM_INLINE void slice_sweep(const adjoint *a, const adjoint_layer *layer, size_t slice,
                             const sweep *s, bool direct, double *opt_to)
 {
@@ -287,11 +304,7 @@ IDM_INLINE void slice_sweep(const adjoint *a, const adjoint_layer *layer, size_t
   if (direct) shown_slopes(c, layer, at, s);
   if (layer->opt_lambda) value_slopes(c, layer->opt_lambda + at, s);
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    for (size_t state = 0; state < c->sizes.states; state++) {
-      lanes z;
-      load(&z, a->belief + state * c->padded + at);
-      add_product(&s->utility[u * c->sizes.states + state], &z, &s->q_slope[u]);
-    }
+    utility_slopes(a, at, u, s);
     if (c->setting->terminal[u]) {
       if (direct) terminal_slopes(c, layer, at, u, s);
       continue;

@@ -27,9 +27,13 @@ void idm_control_rewards(control *c, size_t variant)
 {
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
+  const double *utility = c->utility + variant * c->sizes.actions * k;
+  const double sure = 1 > c->numbers.certainty_above ? c->numbers.certainty_award : 0;
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
-      reward[u * c->padded + i] = idm_control_reward(c, variant, c->lattice->belief + i * k, u);
+      reward[u * c->padded + i] =
+          c->lattice->corners ? utility[u * k + i] + sure
+                              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 
 void idm_control_select(control *c, size_t variant)

@@ -67,20 +67,23 @@ static idm_successor_request request_of(const control *c)
                                  .models = c->models,
                                  .transition = c->transition,
                                  .emission = c->emission,
+                                 .opt_moves = c->setting->moves,
                                  .before = c->setting->emits_before,
                                  .terminal = c->setting->terminal,
                                  .belief_prior = c->belief_prior,
                                  .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
 }
 
+/* Numbers of the matrices; none where the setting has moves in their place. */
 static size_t transition_count(const control *c)
 {
-  return c->models * c->sizes.actions * c->sizes.states * c->sizes.states;
+  return c->setting->moves ? 0 : c->models * c->sizes.actions * c->sizes.states * c->sizes.states;
 }
 
 static size_t emission_count(const control *c)
 {
-  return c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
+  return c->setting->moves ? 0
+                           : c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
 }
 
 /* Columns of the folded derivative: those of every block that does not forget, side by side. */
@@ -122,6 +125,12 @@ static double largest(const double *x, size_t count)
   return most;
 }
 
+static void group_observations(control *c, size_t u, size_t m)
+{
+  const idm_world world = control_world(c, u, m);
+  idm_observation_groups(&world, c->group + (m * c->sizes.actions + u) * c->sizes.observations);
+}
+
 /* Build the successor operator for the dynamics held in the control. */
 static idm_status build_successors(control *c, idm_error *opt_error)
 {
@@ -135,8 +144,7 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   for (size_t u = 0; u < n.actions; u++) {
     c->forgetful[u] = true;
     for (size_t m = 0; m < c->models; m++) {
-      const idm_world world = control_world(c, u, m);
-      idm_observation_groups(&world, c->group + (m * n.actions + u) * n.observations);
+      if (!c->lattice->corners) group_observations(c, u, m);
       c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
     }
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/folder_support.h"
-#include "io/log/csv.h"
+#include "io/csv.h"
 
 static idm_table *open_table(const folder *f)
 {

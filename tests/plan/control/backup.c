@@ -113,6 +113,15 @@ static void check_padding(const control *c, const double *value)
   }
 }
 
+/* The belief of a point. */
+static const double *point_of(const control *c, size_t i, double *z)
+{
+  const size_t k = c->sizes.states;
+  for (size_t s = 0; s < k; s++)
+    z[s] = c->lattice->corners ? s == i : c->lattice->belief[i * k + s];
+  return z;
+}
+
 static void check_plain(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
   (void)random;
@@ -129,8 +138,8 @@ static void check_plain(idm_problem *problem, control *c, vectors *w, idm_random
   const double sigma_loose = 1e-12 + 1e-13 / fmax(1e-8, fabs(c->numbers.beta));
   double lowest = INFINITY, highest = -INFINITY, size = 0;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    const plain_result p =
-        plain_backup(problem, c->lattice, 0, w->v, c->lattice->belief + i * c->sizes.states);
+    double z[PLAIN_MOST];
+    const plain_result p = plain_backup(problem, c->lattice, 0, w->v, point_of(c, i, z));
     assert_near(w->bv[i], p.value, 2e-12);
     double k[PLAIN_MOST * PLAIN_MOST], q[PLAIN_MOST];
     assert_near(idm_control_point(c, w->v, i, k, q), p.value, 2e-12);
@@ -274,8 +283,8 @@ static void check_held(idm_problem *problem, control *c, vectors *w, idm_random 
   idm_control_backup(c, w->w, true, &(backup_output){.value = w->bw});
   idm_control_backup(c, w->v, true, &(backup_output){.value = w->bv});
   for (size_t i = 0; i < c->lattice->points; i++) {
-    const double *z = c->lattice->belief + i * c->sizes.states;
-    const plain_result v = plain_backup(problem, c->lattice, 0, w->v, z);
+    double z[PLAIN_MOST];
+    const plain_result v = plain_backup(problem, c->lattice, 0, w->v, point_of(c, i, z));
     const plain_result other = plain_backup(problem, c->lattice, 0, w->w, z);
     double expected = v.value;
     for (size_t u = 0; u < c->sizes.actions; u++) expected += v.pi[u] * (other.q[u] - v.q[u]);

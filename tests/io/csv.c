@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "io/log/csv.h"
+#include "io/csv.h"
 
 static idm_csv *open_text(const char *text, size_t length)
 {

@@ -3,13 +3,13 @@
  * A record is scanned where it lies in the buffer. Where the buffer ends first, the record is moved
  * to the front, more is read, and the record is scanned again from its start; fields are pointers
  * into the buffer, copied only to undouble quotes. */
-#include "io/log/csv.h"
+#include "io/csv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/stream.h"
+#include "io/stream.h"
 
 static const size_t first_capacity = (size_t)1 << 19;
 

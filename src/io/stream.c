@@ -1,5 +1,5 @@
 /* Bytes of a file, plain or compressed by gzip. */
-#include "io/log/stream.h"
+#include "io/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
