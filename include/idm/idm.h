@@ -39,6 +39,7 @@
 #include "idm/pareto.h"
 #include "idm/people.h"
 #include "idm/planner.h"
+#include "idm/plugin.h"
 #include "idm/posterior.h"
 #include "idm/predicate.h"
 #include "idm/predict.h"

@@ -39,6 +39,8 @@ struct idm_inverse {
 /* Registry: inverse planner i, or NULL past the last; by name, or NULL. */
 IDM_API const idm_inverse *idm_inverse_at(size_t index);
 IDM_API const idm_inverse *idm_inverse_find(const char *name);
+/* Add an inverse planner, as idm_planner_register. */
+IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
 /* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
  * missing, the planner that does not fit or the block that it cannot infer. */

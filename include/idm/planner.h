@@ -180,6 +180,9 @@ struct idm_planner {
 /* Registry: planner i, or NULL past the last; by name, or NULL. */
 IDM_API const idm_planner *idm_planner_at(size_t index);
 IDM_API const idm_planner *idm_planner_find(const char *name);
+/* Add a planner, until the process ends (see idm_plugin_load). IDM_INPUT where it lacks what is
+ * required, or its name is taken. */
+IDM_API idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error);
 /* The planner of an agent: its own, or the first of the registry. */
 IDM_API const idm_planner *idm_agent_planner(const idm_agent *agent);
 /* Whether what a planner gives depends on block `id` of theta: it reads it, and no clamp holds it;

@@ -75,6 +75,7 @@ const cli_option cli_calibration_options[] = {
      .value = "FOLDER",
      .help = "folder for the results; the same command goes on where it stopped"},
     CLI_SET_OPTION,
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

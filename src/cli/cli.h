@@ -232,6 +232,11 @@ void cli_catch_signals(void);
   {                                                                                                \
     .name = "draw", .kind = CLI_TEXT, .value = "N", .standard = (usual), .help = what              \
   }
+#define CLI_PLUGIN_OPTION                                                                          \
+  {                                                                                                \
+    .name = "plugin", .kind = CLI_LIST, .value = "FILE.so",                                        \
+    .help = "load a plug-in with a planner or an inverse planner of its own"                       \
+  }
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
     .name = "json", .kind = CLI_FLAG, .help = "print one JSON object on standard output"           \

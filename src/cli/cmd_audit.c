@@ -269,6 +269,7 @@ static const cli_option options[] = {
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

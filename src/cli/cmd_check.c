@@ -31,7 +31,7 @@ static idm_status run(cli_call *call)
                   call->arguments);
 }
 
-static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_check = {
     .name = "check",

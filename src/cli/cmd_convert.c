@@ -24,7 +24,7 @@ static idm_status run(cli_call *call)
   return status == IDM_OK ? cli_report_file(call, target) : status;
 }
 
-static const cli_option options[] = {CLI_SET_OPTION, CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {CLI_SET_OPTION, CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_convert = {
     .name = "convert",

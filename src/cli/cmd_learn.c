@@ -540,6 +540,7 @@ static const cli_option options[] = {
     CLI_THREADS_OPTION("threads (default: the processors); never changes a number"),
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

@@ -468,6 +468,7 @@ static const cli_option options[] = {
      .help = "a column that holds the hidden state that each action was taken in"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

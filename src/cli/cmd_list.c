@@ -38,7 +38,8 @@ static idm_status list_planners(cli_call *call, bool agents)
     idm_json_set(&object, "row", json_string(planner->row));
     idm_json_set(&object, "reads", reads_json(planner));
     idm_json_append(&array, object);
-    if (!cli_given(call, "json")) printf("%-24s %s\n", planner->name, planner->summary);
+    if (!cli_given(call, "json"))
+      printf("%-24s %-34s %s\n", planner->name, planner->row, planner->summary);
   }
   return finish(call, array);
 }
@@ -55,7 +56,8 @@ static idm_status list_inverses(cli_call *call)
     idm_json_set(&object, "row", json_string(inverse->row));
     idm_json_set(&object, "settings", settings);
     idm_json_append(&array, object);
-    if (!cli_given(call, "json")) printf("%-24s %s\n", inverse->name, inverse->summary);
+    if (!cli_given(call, "json"))
+      printf("%-24s %-34s %s\n", inverse->name, inverse->row, inverse->summary);
   }
   return finish(call, array);
 }
@@ -335,6 +337,7 @@ static const cli_option options[] = {
     {.name = "markdown",
      .kind = CLI_FLAG,
      .help = "parameters and columns as a table in Markdown, as in docs/files.md"},
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

@@ -215,6 +215,7 @@ static const cli_option options[] = {
              "surprise, log-likelihood; of a RUN means and quantiles over draws"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

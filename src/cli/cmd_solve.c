@@ -384,6 +384,7 @@ static const cli_option options[] = {
      .value = "U:X,...",
      .help = "follow actions and observations from the start and show every belief on the way"},
     CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
+    CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
 };

@@ -15,7 +15,7 @@ static idm_status run(cli_call *call)
   return cli_each_run(call, print, NULL);
 }
 
-static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_summary = {
     .name = "summary",

@@ -17,6 +17,15 @@ static int report(const cli_call *call, idm_status status)
   return idm_status_exit_code(status);
 }
 
+static idm_status load_plugins(cli_call *call)
+{
+  const char *const *path;
+  idm_status status = IDM_OK;
+  for (size_t i = 0, count = cli_list(call, "plugin", &path); i < count && status == IDM_OK; i++)
+    status = idm_plugin_load(path[i], &call->error);
+  return status;
+}
+
 static int run(int count, char **words)
 {
   if (count < 2) {
@@ -45,6 +54,7 @@ static int run(int count, char **words)
   cli_call call;
   idm_status status = cli_parse(&call, command, count - 2, words + 2);
   call.commands = cli_commands;
+  if (status == IDM_OK) status = load_plugins(&call);
   if (status == IDM_OK) status = command->run(&call);
   const int code = report(&call, status);
   cli_call_free(&call);

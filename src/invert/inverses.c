@@ -1,6 +1,7 @@
 /* The registry of inverse planners. */
 #include <string.h>
 
+#include "base/door.h"
 #include "idm/inverse.h"
 
 #define INVERSES(X)                                                                                \
@@ -14,9 +15,34 @@ INVERSES(DECLARE)
 #define ENTRY(inverse) &(inverse),
 static const idm_inverse *const inverses[] = {INVERSES(ENTRY)};
 
+enum { OWN = sizeof inverses / sizeof inverses[0], MOST_PLUGINS = 32 };
+
+/* Those of plug-ins, see idm_plugin_load. */
+static const idm_inverse *plugin[MOST_PLUGINS];
+static size_t plugins;
+
 const idm_inverse *idm_inverse_at(size_t index)
 {
-  return index < sizeof inverses / sizeof inverses[0] ? inverses[index] : NULL;
+  if (index < OWN) return inverses[index];
+  return index - OWN < plugins ? plugin[index - OWN] : NULL;
+}
+
+idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error)
+{
+  idm_require(inverse);
+  if (!inverse->name || !inverse->name[0] || !inverse->summary || !inverse->row || !inverse->fit ||
+      !inverse->settings)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the inverse planner '%s' lacks what idm_inverse requires",
+                    inverse->name ? inverse->name : "");
+  if (idm_inverse_find(inverse->name))
+    return idm_fail(opt_error, IDM_INPUT, "there is an inverse planner '%s' already",
+                    inverse->name);
+  if (plugins == MOST_PLUGINS)
+    return idm_fail(opt_error, IDM_INPUT, "more than %d inverse planners of plug-ins",
+                    MOST_PLUGINS);
+  plugin[plugins++] = inverse;
+  return IDM_OK;
 }
 
 const idm_inverse *idm_inverse_find(const char *name)

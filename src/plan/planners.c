@@ -23,9 +23,39 @@ PLANNERS(DECLARE)
 #define ENTRY(planner) &(planner),
 static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
 
+enum { OWN = sizeof planners / sizeof planners[0], MOST_PLUGINS = 32 };
+
+/* Those of plug-ins, see idm_plugin_load. */
+static const idm_planner *plugin[MOST_PLUGINS];
+static size_t plugins;
+
 const idm_planner *idm_planner_at(size_t index)
 {
-  return index < sizeof planners / sizeof planners[0] ? planners[index] : NULL;
+  if (index < OWN) return planners[index];
+  return index - OWN < plugins ? plugin[index - OWN] : NULL;
+}
+
+static bool is_whole(const idm_planner *planner)
+{
+  const idm_belief_ops *belief = planner->belief;
+  return planner->name && planner->name[0] && planner->summary && planner->row && planner->reads &&
+         (planner->own || !planner->owns) && (planner->clamp || !planner->clamps) &&
+         planner->create && planner->plan && planner->destroy &&
+         (planner->behavior || (belief && belief->scratch && belief->policy && belief->log_policy));
+}
+
+idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error)
+{
+  idm_require(planner);
+  if (!is_whole(planner))
+    return idm_fail(opt_error, IDM_INPUT, "the planner '%s' lacks what idm_planner requires",
+                    planner->name ? planner->name : "");
+  if (idm_planner_find(planner->name))
+    return idm_fail(opt_error, IDM_INPUT, "there is a planner '%s' already", planner->name);
+  if (plugins == MOST_PLUGINS)
+    return idm_fail(opt_error, IDM_INPUT, "more than %d planners of plug-ins", MOST_PLUGINS);
+  plugin[plugins++] = planner;
+  return IDM_OK;
 }
 
 const idm_planner *idm_planner_find(const char *name)

@@ -28,7 +28,7 @@ static idm_status set_planner(idm_yaml_reader *reader, const idm_yaml_node *node
   if (!planner)
     return idm_yaml_unexpected(reader->tree, node, planner_key,
                                "the name of a planner or agent (`idm list planners`, "
-                               "`idm list agents`)");
+                               "`idm list agents`), or one of a plug-in that --plugin loads");
   return idm_problem_plan_by(reader->problem, planner, reader->opt_error);
 }
 

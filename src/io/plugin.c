@@ -1,0 +1,39 @@
+/* Plug-ins: loading, and what is asked of them. */
+#include "idm/plugin.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/door.h"
+
+static const size_t layout[IDM_PLUGIN_SIZES] = IDM_PLUGIN_LAYOUT;
+
+static idm_status check_table(const char *path, const idm_plugin *table, idm_error *opt_error)
+{
+  if (table->abi != IDM_PLUGIN_ABI || memcmp(table->layout, layout, sizeof layout) != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the plug-in '%s' was built against another library (interface %u, this is "
+                    "%u%s); build it anew",
+                    path, table->abi, (unsigned)IDM_PLUGIN_ABI,
+                    table->abi == IDM_PLUGIN_ABI ? " with other tables" : "");
+  if (!table->planner && !table->inverse)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the plug-in '%s' brings neither a planner nor an inverse planner", path);
+  return IDM_OK;
+}
+
+idm_status idm_plugin_load(const char *path, idm_error *opt_error)
+{
+  idm_require(path);
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return idm_fail(opt_error, IDM_INPUT, "cannot load a plug-in: %s", dlerror());
+  const idm_plugin *table = dlsym(handle, "idm_plugin_table");
+  idm_status status =
+      table ? check_table(path, table, opt_error)
+            : idm_fail(opt_error, IDM_INPUT,
+                       "'%s' is no plug-in: it exports no idm_plugin_table (see IDM_PLUGIN)", path);
+  if (status == IDM_OK && table->planner) status = idm_planner_register(table->planner, opt_error);
+  if (status == IDM_OK && table->inverse) status = idm_inverse_register(table->inverse, opt_error);
+  if (status != IDM_OK) dlclose(handle);
+  return status;
+}
