@@ -15,6 +15,7 @@
   X(idm_maximum_entropy)                                                                           \
   X(idm_kl_regularised)                                                                            \
   X(idm_kl_penalised_robust)                                                                       \
+  X(idm_cvar_robust)                                                                               \
   X(idm_td_learner)
 
 #define DECLARE(planner) extern const idm_planner planner;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/control/backup.h"
+#include "plan/control/specify.h"
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
 {
@@ -54,7 +55,7 @@ double idm_control_point(const control *c, const double *v, size_t point, double
       ku[m] = c->numbers.discount * idm_successor_row(block, point, v) +
               c->numbers.eta * block->surprise[block->rows == 1 ? 0 : point];
     }
-    q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, ku, NULL);
+    q[u] += idm_control_specify(c, ku, NULL);
   }
   return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, q, NULL);
 }
@@ -73,8 +74,7 @@ static void forgetful_futures(control *c, const double *v, double *future, doubl
       k[m] = c->numbers.discount * idm_successor_row(block, 0, v) +
              c->numbers.eta * block->surprise[0];
     }
-    future[u] = idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k,
-                         c->constant + u * c->models);
+    future[u] = idm_control_specify(c, k, c->constant + u * c->models);
   }
 }
 
@@ -142,8 +142,7 @@ IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u
   slice_futures(c, block_of(c, u, 0), v, slice, s.k);
   double future[IDM_LANES];
   const bool want = out->specification || out->mix;
-  idm_soft_block(c->numbers.beta, c->models, c->numbers.model_prior, s.k, future,
-                 want ? s.sigma : NULL);
+  idm_control_specify_block(c, s.k, future, want ? s.sigma : NULL);
   for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + future[l];
   for (size_t m = 0; want && m < c->models; m++) {
     const size_t row = (u * c->models + m) * c->padded + at;

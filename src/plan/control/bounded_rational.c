@@ -19,6 +19,13 @@ static const idm_belief_ops belief = {.scratch = idm_control_scratch,
                                       .quality = idm_control_quality,
                                       .adjoint = &adjoint_operations};
 
+/* The same without a derivative: the worst models change with the numbers, step by step. */
+static const idm_belief_ops kinked = {.scratch = idm_control_scratch,
+                                      .policy = idm_control_policy,
+                                      .log_policy = idm_control_log_policy,
+                                      .value = idm_control_value,
+                                      .quality = idm_control_quality};
+
 static const idm_lattice_ops lattice = {.points = idm_control_points,
                                         .forward = idm_control_forward,
                                         .keep = idm_control_keep,
@@ -76,6 +83,35 @@ const idm_planner idm_rational = {
     .summary = "its limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
     .row = "Model-based (MDP, POMDP) planner",
     BOUNDED(HOLD(IDM_ALPHA, 0), HOLD(IDM_BETA, INFINITY), HOLD(IDM_ETA, 0), IDLE(IDM_BELIEF_PRIOR)),
+};
+
+static const idm_block_info risk_level = {
+    .name = "risk_level",
+    .summary = "share of the models, the worst, that is planned for; 1 is neutral",
+    .support = IDM_FRACTION,
+    .standard = 1,
+    .scales = IDM_SCALES_FRACTION,
+    .scale = IDM_SCALE_IDENTITY,
+    .of_agent = true};
+
+static const idm_clamp expects[] = {HOLD(IDM_BETA, INFINITY), IDLE(IDM_TEMPERATURE)};
+
+const idm_planner idm_cvar_robust = {
+    .name = "cvar-robust",
+    .summary = "plans for the mean of the worst share of its models, at every step",
+    .row = "(beyond the table)",
+    .reads = reads,
+    .own = &risk_level,
+    .owns = 1,
+    .clamp = expects,
+    .clamps = sizeof expects / sizeof expects[0],
+    .needs = IDM_NEEDS_MODEL,
+    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES,
+    .create = idm_control_create_robust,
+    .plan = idm_control_plan,
+    .destroy = idm_control_destroy,
+    .belief = &kinked,
+    .lattice = &lattice,
 };
 
 /* --- the paper's table "Boundedly Rational Agents" ------------------------------------------ */

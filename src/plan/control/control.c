@@ -237,7 +237,8 @@ void idm_control_destroy(void *content)
                          c->penalty,
                          c->strands,
                          c->vector,
-                         c->lanes};
+                         c->lanes,
+                         c->risky};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(c);
 }
@@ -334,6 +335,7 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   numbers->beta = idm_theta_scalar(theta, IDM_BETA);
   numbers->eta = idm_theta_scalar(theta, IDM_ETA);
   numbers->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
+  if (c->robust) numbers->risk = idm_theta_scalar(theta, IDM_BLOCK_COUNT);
   if (c->own_temperature) numbers->temperature = idm_theta_scalar(theta, IDM_TEMPERATURE);
   for (size_t v = 0; v < c->variants; v++) {
     c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;
@@ -387,6 +389,21 @@ idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_
   const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
   if (status == IDM_OK) ((control *)*ret_content)->own_temperature = true;
   return status;
+}
+
+idm_status idm_control_create_robust(const idm_setting *setting, const idm_theta *theta,
+                                     const idm_agent *agent, void **ret_content,
+                                     idm_error *opt_error)
+{
+  const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
+  if (status != IDM_OK) return status;
+  control *c = *ret_content;
+  c->robust = true;
+  c->risky = idm_new(2 * c->models, sizeof *c->risky);
+  if (c->risky) return IDM_OK;
+  idm_control_destroy(c);
+  *ret_content = NULL;
+  return idm_fail_memory(opt_error);
 }
 
 double idm_control_bytes(const void *content, int resolution)

@@ -13,6 +13,7 @@ typedef struct control_numbers {
   double eta;
   double discount;
   double temperature; /* of the decision policy: alpha, or its own */
+  double risk;        /* level of the share of the worst models, see control->robust */
   double certainty_above;
   double certainty_award;
   double *action_prior; /* [action] */
@@ -33,6 +34,7 @@ typedef struct control {
   size_t variants;
   control_numbers numbers;
   bool own_temperature; /* a softmax laid over the solved Q */
+  bool robust;          /* the worst share of the models in place of their soft value */
 
   idm_lattice *lattice;
   idm_successors *successors;
@@ -80,6 +82,7 @@ typedef struct control {
   int basis;               /* basis of GMRES: smaller on very large lattices */
   double *vector;          /* vectors of length padded, see solve.c */
   double *lanes;           /* scratch of one slice */
+  double *risky;           /* [2][model]: scratch of one point, where robust */
 } control;
 
 /* What one (action, model) is made of. */
@@ -127,6 +130,10 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
                                           const idm_agent *agent, void **ret_content,
                                           idm_error *opt_error);
+/* The same against the worst share of the models, whose level is the planner's own block. */
+idm_status idm_control_create_robust(const idm_setting *setting, const idm_theta *theta,
+                                     const idm_agent *agent, void **ret_content,
+                                     idm_error *opt_error);
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error);
 /* Keep the values now held in a slot for later plans to start from. */

@@ -4,6 +4,7 @@
 
 #include "plan/control/backup.h"
 #include "plan/control/evaluate.h"
+#include "plan/control/specify.h"
 
 /* Scratch of an evaluation, cut from one array of numbers. */
 typedef struct evaluation {
@@ -91,7 +92,7 @@ static void lookahead(const control *c, size_t variant, int left, const double *
     if (c->setting->terminal[u]) continue;
     double *k = e->k + u * c->models;
     for (size_t m = 0; m < c->models; m++) k[m] = lookahead_model(c, v, z, u, m, e);
-    e->q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, NULL);
+    e->q[u] += idm_control_specify(c, k, NULL);
   }
 }
 
@@ -106,7 +107,7 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
     if (c->setting->terminal[u])
       memcpy(sigma, c->numbers.model_prior, c->models * sizeof *sigma);
     else
-      idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, e->k + u * c->models, sigma);
+      idm_control_specify(c, e->k + u * c->models, sigma);
   }
 }
 

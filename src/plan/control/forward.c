@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "plan/control/backup.h"
 #include "plan/control/forward.h"
+#include "plan/control/specify.h"
 
 /* The error of an occupancy, in the 1-norm, that is borne; within `near_one` of a discount of 1,
  * the return a step that rounding of the values may cost, relative to the largest utility. */
@@ -78,9 +79,8 @@ static void visit_models(recursion *r, size_t point, size_t u, contribution *at)
 {
   control *c = r->c;
   const double *k = r->k + u * c->models;
-  idm_soft(c->numbers.beta, c->models, c->numbers.model_prior, k, r->sigma);
-  at->specification +=
-      r->pi[u] * idm_soft_divergence(c->numbers.beta, c->models, c->numbers.model_prior, k);
+  const double kl = idm_control_specification(c, k, r->sigma);
+  at->specification += r->pi[u] * kl;
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
     const double surprise = block->surprise[block->rows == 1 ? 0 : point];
