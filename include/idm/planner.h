@@ -133,6 +133,7 @@ typedef enum idm_gift {
   IDM_GIVES_STATIONARY = 1 << 0, /* infinite horizon */
   IDM_GIVES_HORIZON = 1 << 1,    /* policies that depend on the steps left */
   IDM_GIVES_MOVES = 1 << 2,      /* transitions that are given row by row */
+  IDM_GIVES_ENDLESS = 1 << 3,    /* a discount of 1 without a horizon, where episodes end */
 } idm_gift;
 
 /* A clamp: what makes one planner of another. It holds a block, or asks something of it. */

@@ -57,6 +57,11 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
     return idm_fail(opt_error, IDM_INPUT,
                     "planner '%s' needs transitions as matrices; here they are given row by row",
                     planner->name);
+  if (idm_theta_scalar(theta, IDM_DISCOUNT) == 1 && !(setting->horizon > 0) &&
+      !(planner->gives & IDM_GIVES_ENDLESS))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the discount is 1 and there is no horizon, which planner '%s' needs then",
+                    planner->name);
   const unsigned need = setting->horizon > 0 ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY;
   if (!(planner->gives & need))
     return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,

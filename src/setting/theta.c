@@ -336,7 +336,7 @@ idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting
     const idm_status status = check_block(theta, i, setting, opt_error);
     if (status != IDM_OK) return status;
   }
-  if (discount == 1 && !(setting->horizon > 0))
+  if (discount == 1 && !(setting->horizon > 0) && !setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
                     "the discount is 1 and there is no horizon; say how many steps an episode has "
                     "(--set horizon=N), or give a discount below 1");

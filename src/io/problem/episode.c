@@ -99,7 +99,7 @@ static idm_status read_file_discount(idm_yaml_reader *reader)
   }
   const idm_status status = idm_yaml_read_discount(reader, node);
   if (status == IDM_OK && idm_theta_scalar(reader->problem->theta, IDM_DISCOUNT) == 1 &&
-      !reader->problem->setting->horizon)
+      !reader->problem->setting->horizon && !reader->fully_observed)
     return idm_yaml_fail(reader->tree, node,
                          "discount is 1 and there is no horizon; expected a discount below 1, "
                          "or a horizon");

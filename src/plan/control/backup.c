@@ -169,6 +169,14 @@ IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
   }
 }
 
+/* Nothing follows where everything is over: the derivative does not return there. */
+static void leave_out_ended(control *c, size_t slice)
+{
+  for (size_t s = slice * IDM_LANES; s < (slice + 1) * IDM_LANES && s < c->sizes.states; s++)
+    for (size_t row = 0; c->ended[s] && row < c->sizes.actions * c->models; row++)
+      c->mix[row * c->padded + s] = 0;
+}
+
 /* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
 IDM_INLINE void slice_held(const control *c, size_t slice, const double *q, double *value,
                            double *pi)
@@ -281,6 +289,7 @@ void idm_control_backup(control *c, const double *v, bool hold, backup_output *o
       idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s.q, value,
                      want ? s.pi : NULL);
     if (out->mix) slice_mix(c, slice, s.pi);
+    if (out->mix && c->ended) leave_out_ended(c, slice);
     clear_padding(c, slice, value, out->mix);
     note_extremes(c, v, slice, value, &extremes);
     if (out->value) memcpy(out->value + at, value, sizeof value);

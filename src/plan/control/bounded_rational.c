@@ -64,8 +64,9 @@ static const idm_block_id reads[] = {
   .reads = reads, .clamp = (const idm_clamp[]){__VA_ARGS__},                                       \
   .clamps = sizeof((const idm_clamp[]){__VA_ARGS__}) / sizeof(idm_clamp),                          \
   .needs = IDM_NEEDS_MODEL | (its_needs),                                                          \
-  .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES, .create = (its_create),     \
-  .plan = idm_control_plan, .destroy = idm_control_destroy, .belief = &belief, .lattice = &lattice
+  .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES | IDM_GIVES_ENDLESS,         \
+  .create = (its_create), .plan = idm_control_plan, .destroy = idm_control_destroy,                \
+  .belief = &belief, .lattice = &lattice
 /* The decision policy is the planned one: no softmax laid over it. */
 #define BOUNDED(...) CONTROL(0, idm_control_create, IDLE(IDM_TEMPERATURE), __VA_ARGS__)
 #define INFORMED(...)                                                                              \
@@ -106,7 +107,7 @@ const idm_planner idm_cvar_robust = {
     .clamp = expects,
     .clamps = sizeof expects / sizeof expects[0],
     .needs = IDM_NEEDS_MODEL,
-    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES,
+    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES | IDM_GIVES_ENDLESS,
     .create = idm_control_create_robust,
     .plan = idm_control_plan,
     .destroy = idm_control_destroy,

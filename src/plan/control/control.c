@@ -238,7 +238,8 @@ void idm_control_destroy(void *content)
                          c->strands,
                          c->vector,
                          c->lanes,
-                         c->risky};
+                         c->risky,
+                         c->ended};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(c);
 }

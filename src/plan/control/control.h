@@ -45,6 +45,7 @@ typedef struct control {
   bool built;           /* successors and folds are those of the dynamics held here */
   bool *forgetful;      /* [action]: every model forgets, so the future is one number */
   bool any_terminal;
+  bool *ended; /* [state]: everything is over there; NULL unless the discount is 1 for ever */
 
   size_t padded;           /* points, rounded up to whole slices */
   int layers;              /* 1, or the horizon */

@@ -323,6 +323,9 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
 {
   control *c = r->c;
   const double *v = control_layer(c, variant, 1);
+  if (c->numbers.discount == 1)
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "a discount of 1 without a horizon has no discounted occupancy");
   double *start = idm_new(c->padded, sizeof *start);
   if (!start) return idm_fail_memory(opt_error);
   const double weight = 1 - c->numbers.discount;

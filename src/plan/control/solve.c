@@ -8,6 +8,7 @@
 
 #include "base/krylov.h"
 #include "plan/control/backup.h"
+#include "plan/control/endless.h"
 #include "plan/control/solve.h"
 
 /* Relative residual of the linear solve in a Newton step. Measured on DIAG and at 5,000 points:
@@ -306,6 +307,17 @@ static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
   c->solved[variant] = true;
 }
 
+/* --- episodes that end by themselves -------------------------------------------------------- */
+
+static idm_status solve_endless(control *c, size_t variant, const idm_solver *solver,
+                                idm_plan_report *report, idm_error *opt_error)
+{
+  const idm_status status = idm_control_check_endless(c, opt_error);
+  if (status != IDM_OK) return status;
+  store(c, variant, idm_control_solve_endless(c, solver, report), false);
+  return IDM_OK;
+}
+
 /* --- all variants --------------------------------------------------------------------------- */
 
 static bool finite_values(const control *c, size_t variant)
@@ -326,9 +338,12 @@ idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_repo
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};
     idm_control_select(c, variant);
-    if (c->setting->horizon > 0)
+    if (c->setting->horizon > 0) {
       solve_horizon(c, variant, &one);
-    else
+    } else if (c->numbers.discount == 1) {
+      const idm_status status = solve_endless(c, variant, solver, &one, opt_error);
+      if (status != IDM_OK) return status;
+    } else
       solve_stationary(c, variant, solver, &one);
     report->iterations += one.iterations;
     report->sweeps += one.sweeps;
