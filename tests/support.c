@@ -62,24 +62,24 @@ void support_redraw(idm_theta *theta, size_t id, idm_random *random)
     for (size_t i = 0; i < size; i++) value[i] = legal_number(info, i, random);
     return;
   }
-  size_t last = 0;
-  while (last < 3 && info->axis[last + 1]) last++;
-  const size_t width = idm_axis_length(info, info->axis[last], theta->sizes, theta->models);
+  const size_t width = idm_block_width(info, theta->sizes, theta->models);
   for (size_t i = 0; i < size; i += width) support_distribution(random, value + i, width);
 }
 
 /* What the numbers of a form are indexed by. */
 static void check_form(const idm_block_info *info)
 {
-  static const struct {
+  const struct {
     idm_form form;
     idm_axis axis[3];
-  } forms[] = {{IDM_FORM_NUMBER, {IDM_AXIS_END}},
-               {IDM_FORM_WEIGHTS, {IDM_AXIS_ACTION}},
-               {IDM_FORM_FIELDS, {IDM_AXIS_FIELD}},
-               {IDM_FORM_DIRICHLET, {IDM_AXIS_STATE}},
-               {IDM_FORM_ROWS, {IDM_AXIS_ACTION, IDM_AXIS_TERM}},
-               {IDM_FORM_UTILITY, {IDM_AXIS_ACTION, IDM_AXIS_STATE}}};
+  } forms[] = {
+      {IDM_FORM_NUMBER, {IDM_AXIS_END}},
+      {IDM_FORM_WEIGHTS, {IDM_AXIS_ACTION}},
+      {IDM_FORM_FIELDS, {IDM_AXIS_FIELD}},
+      {IDM_FORM_DIRICHLET, {IDM_AXIS_STATE}},
+      {IDM_FORM_ROWS,
+       {IDM_AXIS_ACTION, info->support == IDM_DISTRIBUTION ? IDM_AXIS_STATE : IDM_AXIS_TERM}},
+      {IDM_FORM_UTILITY, {IDM_AXIS_ACTION, IDM_AXIS_STATE}}};
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
     for (size_t k = 0; info->form == forms[i].form && k < 3; k++)
       assert_int_equal(info->axis[k], forms[i].axis[k]);

@@ -61,7 +61,8 @@ typedef enum idm_form {
   IDM_FORM_WEIGHTS,   /* name: [weight an action], or {action: weight}; normalised */
   IDM_FORM_FIELDS,    /* name: {field: number, ...} */
   IDM_FORM_DIRICHLET, /* name: {dirichlet: [number a state]} */
-  IDM_FORM_ROWS,      /* name: {action: [number a term]}; the constant may be left out */
+  IDM_FORM_ROWS,      /* name: {action: [number a term]}; the constant may be left out. By state:
+                         {action: [weight a state]}; normalised */
   IDM_FORM_NUMBERS,   /* name: [all numbers] */
   IDM_FORM_UTILITY,   /* by action and state, numbers or data columns */
   IDM_FORM_MODELS     /* with the models */
@@ -174,6 +175,8 @@ IDM_API const char *idm_axis_label(const idm_block_info *info, const idm_setting
                                    idm_axis axis, size_t at, char *number, size_t size);
 /* Numbers of a block. */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
+/* Numbers of a row, along the last axis: of a distribution, where the block holds those. */
+IDM_API size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models from
  * 1; a label with a comma, a bracket or a quote in it stands in quotes, and those within are
  * doubled. Empty for a block of one number. Returns buffer; IDM_ENTRY bytes are room for two labels

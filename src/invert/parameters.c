@@ -68,18 +68,27 @@ static idm_status add_item(idm_parameters *p, parameter item, idm_error *opt_err
   return status;
 }
 
+/* A distribution a row. */
+static idm_status add_rows(idm_parameters *p, parameter item, idm_error *opt_error)
+{
+  const idm_block *block = &p->theta->block[item.block];
+  const size_t width = idm_block_width(block->info, p->theta->sizes, p->theta->models);
+  idm_status status = IDM_OK;
+  if (width < 2 || width > most_outcomes)
+    return idm_fail(opt_error, IDM_INPUT, "%s has %zu entries; a free one has 2 to %d",
+                    block->info->name, width, most_outcomes);
+  item.simplex = true;
+  item.size = width;
+  for (; item.offset < block->size && status == IDM_OK; item.offset += width)
+    status = add_item(p, item, opt_error);
+  return status;
+}
+
 static idm_status add_block(idm_parameters *p, size_t id, idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[id];
   parameter item = {.block = id, .scale = block->scale, .size = 1, .entry = -1};
-  if (block->info->support == IDM_DISTRIBUTION) {
-    if (block->size < 2 || block->size > most_outcomes)
-      return idm_fail(opt_error, IDM_INPUT, "%s has %zu entries; a free one has 2 to %d",
-                      block->info->name, block->size, most_outcomes);
-    item.simplex = true;
-    item.size = block->size;
-    return add_item(p, item, opt_error);
-  }
+  if (block->info->support == IDM_DISTRIBUTION) return add_rows(p, item, opt_error);
   if (block->info->opaque) {
     item.opaque = true;
     item.size = block->size;
@@ -376,7 +385,7 @@ void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_t
     const parameter *item = &parameters->item[i];
     double *value = theta->block[item->block].value;
     if (item->simplex)
-      idm_simplex_constrain(item->size, y + item->first, value);
+      idm_simplex_constrain(item->size, y + item->first, value + item->offset);
     else if (item->opaque)
       for (size_t j = 0; j < item->size; j++) value[j] = natural_at(item, y[item->first + j]);
     else
@@ -453,7 +462,7 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
     const parameter *item = &parameters->item[i];
     const idm_block *block = &theta->block[item->block];
     if (item->simplex) {
-      idm_simplex_unconstrain(item->size, block->value, y + item->first);
+      idm_simplex_unconstrain(item->size, block->value + item->offset, y + item->first);
       for (size_t j = 0; j + 1 < item->size; j++)
         if (!isfinite(y[item->first + j])) y[item->first + j] = 0;
       continue;
@@ -475,7 +484,7 @@ static double log_prior_simplex(const parameter *item, const double *y, double *
   double slope[most_outcomes] = {0};
   double sum = idm_simplex_constrain(item->size, y + item->first, p);
   if (item->prior->kind == IDM_PRIOR_DIRICHLET)
-    sum += idm_dirichlet_log_density(item->size, item->prior->argument, p, slope);
+    sum += idm_dirichlet_log_density(item->size, item->prior->argument + item->offset, p, slope);
   if (opt_gradient)
     idm_simplex_pull(item->size, y + item->first, slope, opt_gradient + item->first);
   return sum;
@@ -593,7 +602,8 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
       double p[most_outcomes];
       double concentration[most_outcomes];
       for (size_t j = 0; j < item->size; j++)
-        concentration[j] = item->prior->kind == IDM_PRIOR_DIRICHLET ? item->prior->argument[j] : 1;
+        concentration[j] =
+            item->prior->kind == IDM_PRIOR_DIRICHLET ? item->prior->argument[item->offset + j] : 1;
       idm_dirichlet_draw(item->size, concentration, random, p);
       idm_simplex_unconstrain(item->size, p, y + item->first);
       continue;
@@ -722,7 +732,7 @@ static void pull_simplex(const parameter *item, const double *y, const idm_theta
   double with[most_outcomes];
   double without[most_outcomes];
   idm_simplex_pull(n, y + item->first, nothing, without);
-  idm_simplex_pull(n, y + item->first, slope->block[item->block].value, with);
+  idm_simplex_pull(n, y + item->first, slope->block[item->block].value + item->offset, with);
   for (size_t i = 0; i + 1 < n; i++) gradient[item->first + i] += with[i] - without[i];
 }
 

@@ -13,7 +13,7 @@ typedef struct parameter {
   bool opaque;   /* a whole block of unnamed numbers, each with the block's prior */
   size_t size;   /* numbers */
   int32_t entry; /* coordinate of the block that this is; -1: number `offset` alone */
-  size_t offset; /* number of the block, where entry is -1 */
+  size_t offset; /* number of the block, where entry is -1; first one of a distribution */
   idm_scale scale;
   const idm_prior *prior; /* borrowed from the parameters' own theta */
   double lower;           /* support of c */

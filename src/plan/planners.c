@@ -8,6 +8,7 @@
   X(idm_bounded_rational)                                                                          \
   X(idm_rational)                                                                                  \
   X(idm_decision_rule)                                                                             \
+  X(idm_prototype)                                                                                 \
   X(idm_uniformly_random)                                                                          \
   X(idm_deterministic_optimal)                                                                     \
   X(idm_boltzmann_exploratory)                                                                     \

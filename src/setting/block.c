@@ -96,6 +96,14 @@ size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models
   return size;
 }
 
+size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models)
+{
+  if (!info) return 0;
+  size_t last = 0;
+  while (last < 3 && info->axis[last + 1]) last++;
+  return idm_axis_length(info, info->axis[last], sizes, models);
+}
+
 /* The label at a place, or NULL past the last. */
 static const char *label_at(const idm_labels *labels, size_t at)
 {

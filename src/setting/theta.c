@@ -56,11 +56,11 @@ static void fill(idm_block *block, size_t width)
 {
   const idm_block_info *info = block->info;
   const bool uniform = info->support == IDM_DISTRIBUTION;
-  const bool rows = info->axis[1] != IDM_AXIS_END;
+  const bool dynamics = info->form == IDM_FORM_MODELS && info->axis[1] != IDM_AXIS_END;
   for (size_t i = 0; i < block->size; i++)
     block->value[i] = info->field ? info->field[i].standard
                       : !uniform  ? info->standard
-                      : rows      ? 0
+                      : dynamics  ? 0
                                   : 1.0 / (double)width;
 }
 
@@ -71,7 +71,7 @@ static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *
       absent || info->optional ? 0 : idm_block_size(info, theta->sizes, theta->models);
   theta->block[id] = (idm_block){.info = info};
   const idm_status status = idm_theta_resize(theta, id, size, 1, opt_error);
-  if (status == IDM_OK) fill(&theta->block[id], size);
+  if (status == IDM_OK) fill(&theta->block[id], idm_block_width(info, theta->sizes, theta->models));
   return status;
 }
 
@@ -320,11 +320,8 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
       return idm_fail(opt_error, IDM_INPUT, "%s is %g; it must be %s", info->name, block->value[j],
                       wrong);
   }
-  size_t last = 0;
-  while (last < 3 && info->axis[last + 1]) last++;
   if (info->support != IDM_DISTRIBUTION) return IDM_OK;
-  return check_rows(block, idm_axis_length(info, info->axis[last], sizes, theta->models),
-                    opt_error);
+  return check_rows(block, idm_block_width(info, sizes, theta->models), opt_error);
 }
 
 idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,

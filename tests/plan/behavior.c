@@ -393,7 +393,8 @@ static double moved(const scene *s, idm_scorer *scorer, size_t id, size_t i, dou
   const idm_block_info *info = theta->block[id].info;
   double *value = theta->block[id].value;
   value[i] = info->reciprocal ? 1 / (1 / value[i] + step) : value[i] + step;
-  if (info->support == IDM_DISTRIBUTION) value[0] -= step;
+  if (info->support == IDM_DISTRIBUTION)
+    value[i - i % idm_block_width(info, theta->sizes, theta->models)] -= step;
   check(idm_plan(theta, NULL, s->workspace, NULL, &support_error));
   check(idm_scorer_run(scorer, s->b, &score, &support_error));
   idm_theta_destroy(theta);
@@ -414,12 +415,14 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *s
 {
   const idm_block *block = &slope->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
-  for (size_t i = along; i < block->size; i++) {
+  const size_t width = idm_block_width(block->info, slope->sizes, slope->models);
+  for (size_t i = 0; i < block->size; i++) {
+    if (along && i % width == 0) continue; /* the others of a row move against it */
     /* At an end of its range there are no differences to both sides. */
     if (block->info->support == IDM_FRACTION && s->problem->theta->block[id].value[i] == 0)
       continue;
     const double expected = difference(s, scorer, id, i, 1e-4);
-    const double found = block->value[i] - (along ? block->value[0] : 0);
+    const double found = block->value[i] - (along ? block->value[i - i % width] : 0);
     /* At a kink, as where two values are the largest, there is no slope. */
     const bool kink =
         fabs(expected - difference(s, scorer, id, i, 2e-5)) > 1e-4 * fmax(1, fabs(expected));

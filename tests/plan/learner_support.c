@@ -39,6 +39,10 @@ idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_ra
   /* Signs that every agent of the registry can have. */
   support_set(problem, 0.7, -1.5, 0.2);
   check(idm_problem_plan_by(problem, planner, &support_error));
+  /* Rows that are all the same hide what depends on them. */
+  for (size_t i = IDM_BLOCK_COUNT; i < problem->theta->blocks; i++)
+    if (problem->theta->block[i].info->support == IDM_DISTRIBUTION)
+      support_redraw(problem->theta, i, random);
   return problem;
 }
 

@@ -142,13 +142,30 @@ static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *n
   return idm_yaml_read_numbers(reader, node, what, states + constant, NULL, row + !constant);
 }
 
-static idm_status read_rows(const idm_yaml_reader *reader, const char *name,
+/* One weight a state. */
+static idm_status read_belief(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                              const char *name, size_t action, double *row)
+{
+  const size_t states = reader->sizes.states;
+  char what[120];
+  idm_print(what, sizeof what, "%s.%.60s", name, reader->problem->setting->actions.name[action]);
+  const idm_status status = idm_yaml_read_numbers(reader, node, what, states, &zero, row);
+  if (status == IDM_OK && !idm_yaml_scale_weights(row, states))
+    return idm_yaml_fail(reader->tree, node, "%s sums to 0 or to infinity; expected a positive sum",
+                         what);
+  return status;
+}
+
+static idm_status read_rows(const idm_yaml_reader *reader, const idm_block_info *info,
                             const idm_yaml_node *const *by_action, double *value)
 {
+  const bool beliefs = info->support == IDM_DISTRIBUTION;
+  const size_t width = idm_block_width(info, reader->sizes, reader->problem->theta->models);
   idm_status status = IDM_OK;
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
     if (by_action[u])
-      status = read_row(reader, by_action[u], name, u, value + u * (reader->sizes.states + 1));
+      status = (beliefs ? read_belief : read_row)(reader, by_action[u], info->name, u,
+                                                  value + u * width);
   return status;
 }
 
@@ -163,7 +180,7 @@ static idm_status read_by_action(const idm_yaml_reader *reader, const idm_yaml_n
   if (rows || idm_yaml_is_mapping(node))
     status = idm_yaml_by_action(reader, node, info->name, by_action);
   if (status == IDM_OK)
-    status = rows ? read_rows(reader, info->name, by_action, value)
+    status = rows ? read_rows(reader, info, by_action, value)
                   : read_weights(reader, node, info->name, by_action, value);
   free(by_action);
   return status;
