@@ -55,7 +55,8 @@ static double legal_number(const idm_block_info *info, size_t i, idm_random *ran
 void support_redraw(idm_theta *theta, size_t id, idm_random *random)
 {
   const idm_block_info *info = theta->block[id].info;
-  const size_t size = idm_block_size(info, theta->sizes, theta->models);
+  const size_t usual = idm_block_size(info, theta->sizes, theta->models);
+  const size_t size = usual ? usual : theta->block[id].size; /* as its planner says */
   if (theta->block[id].size != size) check(idm_theta_resize(theta, id, size, 1, &support_error));
   double *value = theta->block[id].value;
   if (info->support != IDM_DISTRIBUTION) {
@@ -97,7 +98,7 @@ void support_legal_block(const idm_block_info *info)
     if (i) assert_true(info->axis[i - 1] || !info->axis[i]);
   }
   assert_int_equal(fields, info->field != NULL);
-  assert_int_equal(info->opaque, info->count > 0);
+  assert_true(info->opaque || !info->count);
   if (info->opaque) assert_int_equal(info->form, IDM_FORM_NUMBERS);
   if (info->support == IDM_DISTRIBUTION) assert_true(info->axis[0] && !info->infinite);
   /* The usual scale is a legal one, and there is no other kind of scale. */

@@ -81,7 +81,8 @@ typedef struct idm_block_info {
   const char *name;
   const char *summary;
   idm_axis axis[4];       /* ends with IDM_AXIS_END; none: one number */
-  size_t count;           /* numbers of an opaque block; 0 elsewhere */
+  size_t count;           /* numbers of an opaque block; 0: as many as its planner says, and
+                             elsewhere */
   const idm_field *field; /* of IDM_AXIS_FIELD */
   idm_support support;
   bool infinite;   /* +-inf are values: limits are computed as limits */
@@ -173,7 +174,7 @@ IDM_API size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, id
 /* Label of place `at` along an axis; models have none, and are numbered from 1 in `number`. */
 IDM_API const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting,
                                    idm_axis axis, size_t at, char *number, size_t size);
-/* Numbers of a block. */
+/* Numbers of a block; 0 where its planner says how many (see idm_planner_shape). */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Numbers of a row, along the last axis: of a distribution, where the block holds those. */
 IDM_API size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models);

@@ -37,7 +37,8 @@ typedef struct idm_key {
   const char *value;        /* what its value is called in help, as in N */
   const char *help;
   bool later; /* came after requests had labels: while it is 0 they are what they were without it */
-  bool place; /* says where things lie or what is written beside: results do not depend on it */
+  bool shapes; /* of an agent: sizes of its planner's blocks, or what they start from, follow it */
+  bool place;  /* says where things lie or what is written beside: results do not depend on it */
 } idm_key;
 
 /* The key of that name in a list, or NULL. */

@@ -166,6 +166,9 @@ struct idm_planner {
   size_t owns;
   const idm_clamp *clamp; /* of those it reads */
   size_t clamps;
+  /* Numbers of its own block `own`, where the descriptor leaves it open (opaque, without a count);
+   * what they start from goes to opt_value. NULL: there is no such block. */
+  size_t (*shape)(const idm_agent *agent, idm_sizes sizes, size_t own, double *opt_value);
   unsigned needs; /* of idm_need */
   unsigned gives; /* of idm_gift */
   idm_status (*create)(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
@@ -191,6 +194,13 @@ IDM_API const idm_planner *idm_agent_planner(const idm_agent *agent);
 IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
 /* Operations of the behaviour that its plans make. */
 IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);
+/* Give blocks of which the planner says how many numbers they have that many, and what they start
+ * from: after a change of the agent's keys. */
+IDM_API idm_status idm_planner_shape(const idm_planner *planner, const idm_agent *agent,
+                                     idm_theta *theta, idm_error *opt_error);
+/* Refuses (IDM_USAGE) a theta in which they have other numbers than the agent asks for. */
+IDM_API idm_status idm_planner_fits(const idm_planner *planner, const idm_agent *agent,
+                                    const idm_theta *theta, idm_error *opt_error);
 /* Give a problem's agent a planner, and theta that planner's own blocks. */
 IDM_API idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
                                        idm_error *opt_error);

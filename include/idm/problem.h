@@ -36,6 +36,10 @@ typedef struct idm_agent {
   double recognition_capacity;   /* nats; finds eta */
   idm_asymmetry asymmetry;       /* of td-learner: what it calls a gain */
   bool fictive; /* of td-learner: what was not taken is learnt of as if it had given the opposite */
+  int hidden;   /* of networks: units of the hidden layer, or of the memory */
+  int layer;    /* of recurrent: units between the memory and the choice */
+  int sweeps;   /* of value-iteration-network */
+  uint64_t seed; /* of networks: what their numbers start from */
 } idm_agent;
 
 /* An entry of the utility that comes from a column of the data: scale * column. */

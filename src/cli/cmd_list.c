@@ -185,6 +185,7 @@ static const char *support_of(const idm_block_info *info)
 static const char *standard_of(const idm_block_info *info, char *buffer, size_t size)
 {
   if (info->optional) return "absent";
+  if (info->opaque && !info->count) return "of its planner";
   if (info->form == IDM_FORM_MODELS && !info->scales) return "the environment's";
   if (info->support == IDM_DISTRIBUTION) return "uniform";
   snprintf(buffer, size, "%g", info->standard);

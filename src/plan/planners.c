@@ -8,6 +8,7 @@
   X(idm_bounded_rational)                                                                          \
   X(idm_rational)                                                                                  \
   X(idm_decision_rule)                                                                             \
+  X(idm_decision_network)                                                                          \
   X(idm_prototype)                                                                                 \
   X(idm_uniformly_random)                                                                          \
   X(idm_deterministic_optimal)                                                                     \
@@ -78,7 +79,10 @@ idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
                                idm_error *opt_error)
 {
   idm_require(problem, planner);
-  const idm_status status = idm_theta_own(problem->theta, planner->own, planner->owns, opt_error);
+  idm_status status = idm_theta_own(problem->theta, planner->own, planner->owns, opt_error);
+  if (status == IDM_OK &&
+      idm_planner_fits(planner, &problem->agent, problem->theta, NULL) != IDM_OK)
+    status = idm_planner_shape(planner, &problem->agent, problem->theta, opt_error);
   /* One form of the default, so that equal agents compare as such. */
   if (status == IDM_OK) problem->agent.planner = planner == idm_planner_at(0) ? NULL : planner;
   return status;

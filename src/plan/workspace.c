@@ -38,8 +38,9 @@ void idm_workspace_destroy(idm_workspace *workspace)
   free(workspace);
 }
 
-static idm_status check_setting(const idm_planner *planner, const idm_setting *setting,
-                                const idm_theta *theta, idm_error *opt_error)
+static idm_status check_setting(const idm_planner *planner, const idm_agent *agent,
+                                const idm_setting *setting, const idm_theta *theta,
+                                idm_error *opt_error)
 {
   if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
     return idm_fail(opt_error, IDM_USAGE, "theta is of another problem than the setting");
@@ -48,6 +49,8 @@ static idm_status check_setting(const idm_planner *planner, const idm_setting *s
     return idm_fail(opt_error, IDM_USAGE,
                     "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
                     planner->name);
+  const idm_status status = idm_planner_fits(planner, agent, theta, opt_error);
+  if (status != IDM_OK) return status;
   if (planner->needs & IDM_NEEDS_SAMPLER && !idm_setting_known(setting))
     return idm_fail(
         opt_error, IDM_INPUT,
@@ -90,7 +93,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   idm_require(setting, theta, agent, ret_workspace);
   *ret_workspace = NULL;
   const idm_planner *planner = idm_agent_planner(agent);
-  idm_status status = check_setting(planner, setting, theta, opt_error);
+  idm_status status = check_setting(planner, agent, setting, theta, opt_error);
   if (status != IDM_OK) return status;
   idm_workspace *w = idm_new(1, sizeof *w);
   if (!w) return idm_fail_memory(opt_error);

@@ -311,7 +311,8 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
   const idm_block_info *info = block->info;
   const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
   const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
-  if (block->size != size && !(info->optional && block->size == 0))
+  const bool chosen = info->opaque && !info->count; /* by the planner, which looks at it itself */
+  if (block->size != size && !chosen && !(info->optional && block->size == 0))
     return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
                     info->name, block->size, size);
   for (size_t j = 0; j < block->size * block->variants; j++) {

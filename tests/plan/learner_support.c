@@ -38,6 +38,10 @@ idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_ra
   support_redraw(problem->theta, IDM_BELIEF_PRIOR, random);
   /* Signs that every agent of the registry can have. */
   support_set(problem, 0.7, -1.5, 0.2);
+  /* Networks that are small enough for differences. */
+  problem->agent.hidden = 3;
+  problem->agent.layer = 2;
+  problem->agent.sweeps = 4;
   check(idm_problem_plan_by(problem, planner, &support_error));
   /* Rows that are all the same hide what depends on them. */
   for (size_t i = IDM_BLOCK_COUNT; i < problem->theta->blocks; i++)

@@ -59,6 +59,7 @@ static void own_blocks_are_legal(void **state)
     for (size_t k = 0; k < planner->owns; k++) {
       const idm_block_info *info = &planner->own[k];
       support_legal_block(info);
+      assert_true(!info->opaque || info->count || planner->shape);
       assert_true(info->of_agent);
       /* Forms that the shared blocks alone have. */
       assert_true(info->form != IDM_FORM_UTILITY && info->form != IDM_FORM_MODELS);

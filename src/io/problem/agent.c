@@ -32,11 +32,23 @@ static idm_status set_planner(idm_yaml_reader *reader, const idm_yaml_node *node
   return idm_problem_plan_by(reader->problem, planner, reader->opt_error);
 }
 
+/* A key that says how large blocks are, or what they start from, starts them anew. */
+static idm_status set_key(idm_yaml_reader *reader, const idm_key *key, const idm_yaml_node *node)
+{
+  idm_problem *problem = reader->problem;
+  const idm_agent before = problem->agent;
+  idm_status status = idm_yaml_read_key(reader->tree, node, key, key->name, &problem->agent);
+  if (status == IDM_OK && key->shapes && !idm_key_same(key, &before, &problem->agent, 0))
+    status = idm_planner_shape(idm_agent_planner(&problem->agent), &problem->agent, problem->theta,
+                               reader->opt_error);
+  return status;
+}
+
 idm_status idm_yaml_set_agent(idm_yaml_reader *reader, const char *name, const idm_yaml_node *node)
 {
   if (strcmp(name, planner_key) == 0) return set_planner(reader, node);
   const idm_key *key = idm_key_find(idm_agent_keys(), name);
-  if (key) return idm_yaml_read_key(reader->tree, node, key, name, &reader->problem->agent);
+  if (key) return set_key(reader, key, node);
   return idm_yaml_read_block(reader, (size_t)idm_theta_find(reader->problem->theta, name), node);
 }
 
@@ -51,8 +63,13 @@ idm_status idm_yaml_read_agent(idm_yaml_reader *reader)
   const char *known[IDM_YAML_AGENT_KEYS + 1] = {NULL};
   idm_yaml_agent_keys(reader->problem, known);
   if (status == IDM_OK) status = idm_yaml_check_keys(reader->tree, agent, "agent", known);
-  for (size_t i = 0; status == IDM_OK && i < idm_yaml_count(agent); i++)
-    status = idm_yaml_set_agent(reader, idm_yaml_text(idm_yaml_key(reader->tree, agent, i)),
-                                idm_yaml_item(reader->tree, agent, i));
+  /* Then its choices: some say how many numbers a block has. */
+  for (size_t i = 0; status == IDM_OK && i < 2 * idm_yaml_count(agent); i++) {
+    const size_t at = i % idm_yaml_count(agent);
+    const char *name = idm_yaml_text(idm_yaml_key(reader->tree, agent, at));
+    const bool is_block = idm_theta_find(reader->problem->theta, name) >= 0;
+    if (is_block == (i >= idm_yaml_count(agent)))
+      status = idm_yaml_set_agent(reader, name, idm_yaml_item(reader->tree, agent, at));
+  }
   return status;
 }

@@ -192,7 +192,8 @@ idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id, const i
 {
   idm_theta *theta = reader->problem->theta;
   const idm_block_info *info = theta->block[id].info;
-  const size_t size = idm_block_size(info, reader->sizes, theta->models);
+  const size_t chosen = idm_block_size(info, reader->sizes, theta->models);
+  const size_t size = chosen ? chosen : theta->block[id].size; /* as its planner says */
   if (theta->block[id].size != size) {
     const idm_status status = idm_theta_resize(theta, id, size, 1, reader->opt_error);
     if (status != IDM_OK) return status;

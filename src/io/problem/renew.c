@@ -111,7 +111,8 @@ static bool by_state(const idm_block_info *info)
 static idm_status renew_block(const idm_block *old, idm_theta *theta, size_t id,
                               idm_error *opt_error)
 {
-  if (by_state(old->info) || old->coordinate) return IDM_OK;
+  const bool shaped = old->info->opaque && !old->info->count;
+  if (by_state(old->info) || shaped || old->coordinate) return IDM_OK;
   idm_status status = IDM_OK;
   if (theta->block[id].size != old->size)
     status = idm_theta_resize(theta, id, old->size, 1, opt_error);
@@ -132,6 +133,7 @@ static idm_status renew_theta(const idm_problem *problem, idm_theta *to, idm_err
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   idm_status status = idm_theta_own(to, planner->own, planner->owns, opt_error);
+  if (status == IDM_OK) status = idm_planner_shape(planner, &problem->agent, to, opt_error);
   for (size_t i = 0; i < to->blocks && status == IDM_OK; i++)
     status = renew_block(&problem->theta->block[i], to, i, opt_error);
   return status;

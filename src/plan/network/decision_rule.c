@@ -8,7 +8,7 @@ static void score(const softmax *s, const double *z, double *hidden, double *sco
   idm_linear(s->sizes.actions, s->sizes.states, s->number, z, score);
 }
 
-static void recall(const softmax *s, const double *z, const double *hidden, const double *by_score,
+static void recall(const softmax *s, const double *z, double *hidden, const double *by_score,
                    double *by_number, double *opt_by_belief)
 {
   (void)hidden;

@@ -35,7 +35,7 @@ static void score(const softmax *s, const double *z, double *hidden, double *sco
   }
 }
 
-static void recall(const softmax *s, const double *z, const double *hidden, const double *by_score,
+static void recall(const softmax *s, const double *z, double *hidden, const double *by_score,
                    double *by_number, double *opt_by_belief)
 {
   (void)hidden;

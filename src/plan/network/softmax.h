@@ -15,8 +15,8 @@ typedef struct softmax_scores {
   /* score[action] at belief z; what it leaves in hidden[softmax.hidden], `recall` finds there. */
   void (*score)(const softmax *s, const double *z, double *hidden, double *score);
   /* The same in reverse: adds what `by_score` is by every number to `by_number`, and by z to
-   * opt_by_belief. */
-  void (*recall)(const softmax *s, const double *z, const double *hidden, const double *by_score,
+   * opt_by_belief; what is hidden is used up. */
+  void (*recall)(const softmax *s, const double *z, double *hidden, const double *by_score,
                  double *by_number, double *opt_by_belief);
 } softmax_scores;
 

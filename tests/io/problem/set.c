@@ -211,8 +211,8 @@ static void test_failures(void **state)
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
        "perseverance, lapse, "
        "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, decision_capacity, "
-       "specification_capacity, recognition_capacity, asymmetry, fictive, discount, horizon, "
-       "start, "
+       "specification_capacity, recognition_capacity, asymmetry, fictive, hidden, layer, sweeps, "
+       "seed, discount, horizon, start, "
        "utility.ACTION, utility.ACTION.STATE"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},
       {"agent.wieghts=1", "the key 'agent.wieghts' is unknown"},
