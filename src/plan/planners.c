@@ -9,6 +9,7 @@
   X(idm_rational)                                                                                  \
   X(idm_decision_rule)                                                                             \
   X(idm_decision_network)                                                                          \
+  X(idm_recurrent)                                                                                 \
   X(idm_prototype)                                                                                 \
   X(idm_uniformly_random)                                                                          \
   X(idm_deterministic_optimal)                                                                     \

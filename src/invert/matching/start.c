@@ -239,6 +239,13 @@ static idm_status begin_with_own(const fit *f, start *s, idm_error *opt_error)
   return target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
 }
 
+/* Whether a point is the problem's own values, from which a search climbs in any case. */
+static bool is_own(const fit *f, start *s)
+{
+  idm_parameters_get(f->parameters, f->problem->theta, s->x);
+  return memcmp(s->mode, s->x, f->parameters->dimension * sizeof *s->x) == 0;
+}
+
 /* Climb from s->mode; what is higher than the best so far takes its place. */
 static idm_status climb_higher(const fit *f, start *s, start *best, idm_error *opt_error)
 {
@@ -333,9 +340,9 @@ static idm_status search(const fit *f, start *best, idm_error *opt_error)
   for (size_t i = 0; i <= f->settings->chains && status == IDM_OK; i++) {
     fit one = *f;
     one.key += i;
-    status = i < f->settings->chains ? look_from(&one, 0, s, opt_error)
-                                     : begin_with_own(f, s, opt_error);
-    if (status == IDM_OK) status = climb_higher(f, s, best, opt_error);
+    const bool last = i == f->settings->chains;
+    status = last ? begin_with_own(f, s, opt_error) : look_from(&one, 0, s, opt_error);
+    if (status == IDM_OK && (last || !is_own(f, s))) status = climb_higher(f, s, best, opt_error);
   }
   if (status == IDM_OK) status = hop(f, s, best, opt_error);
   idm_start_destroy(s);
