@@ -15,6 +15,7 @@ from pathlib import Path
 SAMPLES = {
     "const idm_problem *": "f->problem",
     "idm_problem *": "f->own_problem",
+    "idm_problem *const *": "(idm_problem *const[]){f->own_problem}",
     "const idm_setting *": "f->problem->setting",
     "const idm_theta *": "f->problem->theta",
     "idm_theta *": "f->own_problem->theta",

@@ -26,6 +26,7 @@
 #include "idm/dynamics.h"
 #include "idm/explain.h"
 #include "idm/file.h"
+#include "idm/imitate.h"
 #include "idm/intake.h"
 #include "idm/inverse.h"
 #include "idm/key.h"

@@ -10,6 +10,7 @@
   X(idm_decision_rule)                                                                             \
   X(idm_decision_network)                                                                          \
   X(idm_recurrent)                                                                                 \
+  X(idm_value_iteration_network)                                                                   \
   X(idm_prototype)                                                                                 \
   X(idm_uniformly_random)                                                                          \
   X(idm_deterministic_optimal)                                                                     \

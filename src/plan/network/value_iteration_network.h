@@ -1,0 +1,48 @@
+/* The planner `value-iteration-network`: value iteration with weights of its own, unrolled.
+ *
+ *   V_0 = 0;  Q_k = a_k u + b_k gamma P V_(k-1);  V_k = c_k alpha log sum pi~ exp(Q_k / (c_k
+ * alpha))
+ *
+ * for k = 1 .. sweeps, P the mean of the models' transitions. It decides by pi ~ pi~ exp(Q / (c
+ * alpha)), Q and c of the last sweep; at a belief by the mean of Q. With a = b = c = 1 that is
+ * planning over `sweeps` steps. */
+#ifndef IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
+#define IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
+
+#include "idm/planner.h"
+
+/* Weights of a sweep, in the order of its block. */
+enum { SWEEP_UTILITY, SWEEP_FUTURE, SWEEP_TEMPERATURE, SWEEP_WEIGHTS };
+
+typedef struct value_iteration {
+  const idm_setting *setting; /* borrowed */
+  idm_sizes sizes;
+  size_t models;
+  size_t variants;
+  size_t sweeps;
+  double discount;
+  double alpha;
+  double *weight;       /* [sweep][SWEEP_WEIGHTS] */
+  double *utility;      /* [variant][action][state] */
+  double *action_prior; /* [action] */
+  double *model_prior;  /* [model] */
+  double *dynamics;     /* [model][action][state][next]: the models'; NULL: the setting has moves */
+  const idm_moves *moves; /* P: the setting's, or */
+  idm_moves *mean;        /* the mean of the models', or NULL */
+  double *value;          /* [variant][sweeps + 1][state] */
+  double *quality;        /* [variant][state][action]: of the last sweep */
+} value_iteration;
+
+/* Temperature of a sweep, from 0. */
+static inline double idm_sweep_temperature(const value_iteration *v, size_t sweep)
+{
+  return v->weight[sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE] * v->alpha;
+}
+/* Q of a sweep at a state, [action], with V of the one before; opt_future: P V alone. */
+void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, size_t state,
+                       double *quality, double *opt_future);
+
+/* The content is a value_iteration. */
+extern const idm_adjoint_ops idm_value_iteration_adjoint;
+
+#endif
