@@ -286,6 +286,9 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
            opt_forward->recognition);
   if (report->stop == IDM_STOP_UNPLANNED)
     printf("\nnothing is planned: there is no value\n");
+  else if (!idm_workspace_points(workspace))
+    printf("\nnot on a lattice: stopped by %s after %ld iterations\n", idm_stop_name(report->stop),
+           report->iterations);
   else
     printf("%zu %s; on them the value is certain to %.1e (stopped by %s after %ld "
            "iterations)\n",
