@@ -102,6 +102,7 @@ typedef struct idm_block_info {
   bool of_agent;  /* stands under `agent`, else at the top of the file */
   bool sensitive; /* while held, how the answer moves with it is reported */
   bool habit;     /* of the moment of choice, whoever plans: every planner over beliefs has it */
+  bool tied;      /* of its rows no number is free by itself: only by names that entries share */
 } idm_block_info;
 
 /* Blocks that several planners read, in the order of theta, one descriptor each; fields that are
@@ -141,10 +142,12 @@ typedef struct idm_block_info {
     .form = IDM_FORM_DIRICHLET)                                                                    \
   X(IDM_TRANSITION, .name = "transition", .summary = "transitions of the candidate models",        \
     .axis = {IDM_AXIS_MODEL, IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE},                \
-    .support = IDM_DISTRIBUTION, .form = IDM_FORM_MODELS)                                          \
+    .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_FRACTION, .scale = IDM_SCALE_LOGIT,          \
+    .form = IDM_FORM_MODELS, .tied = true)                                                         \
   X(IDM_EMISSION, .name = "emission", .summary = "emissions of the candidate models",              \
     .axis = {IDM_AXIS_MODEL, IDM_AXIS_ACTION, IDM_AXIS_NEXT_STATE, IDM_AXIS_OBSERVATION},          \
-    .support = IDM_DISTRIBUTION, .form = IDM_FORM_MODELS)                                          \
+    .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_FRACTION, .scale = IDM_SCALE_LOGIT,          \
+    .form = IDM_FORM_MODELS, .tied = true)                                                         \
   X(IDM_WEIGHTS, .name = "weights", .summary = "weights of a decision rule",                       \
     .axis = {IDM_AXIS_ACTION, IDM_AXIS_TERM}, .optional = true, .scales = IDM_SCALES_SIGNED,       \
     .spread = 5, .form = IDM_FORM_ROWS, .contrast = true, .of_agent = true)                        \

@@ -54,9 +54,12 @@ typedef struct idm_block {
    * numbers of one coordinate are tied. NULL: each number moves by itself. */
   int32_t *coordinate;        /* [size], owned */
   idm_labels coordinate_name; /* their names, where `coordinate` is given */
-  size_t size;                /* numbers a variant; 0: the block is absent */
-  size_t variants;            /* copies, one a variant of the setting; 1 in the common case */
-  double *value;              /* [variants][size], owned */
+  /* Of a `tied` block: what number i takes of what the entries of a coordinate leave in their row;
+   * 0 for those entries, and in rows that hold none. NULL elsewhere. */
+  double *share;   /* [size], owned */
+  size_t size;     /* numbers a variant; 0: the block is absent */
+  size_t variants; /* copies, one a variant of the setting; 1 in the common case */
+  double *value;   /* [variants][size], owned */
 } idm_block;
 
 typedef struct idm_theta {

@@ -186,7 +186,7 @@ static const char *standard_of(const idm_block_info *info, char *buffer, size_t 
 {
   if (info->optional) return "absent";
   if (info->opaque && !info->count) return "of its planner";
-  if (info->form == IDM_FORM_MODELS && !info->scales) return "the environment's";
+  if (info->tied) return "the environment's";
   if (info->support == IDM_DISTRIBUTION) return "uniform";
   snprintf(buffer, size, "%g", info->standard);
   size_t used = 0;

@@ -13,6 +13,7 @@
 #include "idm/transform.h"
 #include "infer/distribution.h"
 #include "setting/freedom.h"
+#include "setting/tie.h"
 
 /* --- items ---------------------------------------------------------------------------------- */
 
@@ -38,11 +39,16 @@ static void block_support(const idm_block_info *info, idm_scale scale, double *l
   }
 }
 
-static idm_status set_support(const idm_block_info *info, parameter *item, idm_error *opt_error)
+static idm_status set_support(const idm_theta *theta, parameter *item, idm_error *opt_error)
 {
+  const idm_block_info *info = theta->block[item->block].info;
   double lower;
   double upper;
   block_support(info, item->scale, &lower, &upper);
+  if (info->tied) {
+    lower = idm_scale_to(item->scale, 0);
+    upper = idm_scale_to(item->scale, idm_tie_most(theta, item->block, item->entry));
+  }
   idm_prior_support(item->prior, &item->lower, &item->upper);
   item->lower = fmax(item->lower, lower);
   item->upper = fmin(item->upper, upper);
@@ -59,7 +65,7 @@ static idm_status add_item(idm_parameters *p, parameter item, idm_error *opt_err
   item.prior = &p->theta->block[item.block].prior;
   idm_status status = IDM_OK;
   if (!item.simplex)
-    status = set_support(info, &item, opt_error);
+    status = set_support(p->theta, &item, opt_error);
   else if (item.prior->kind != IDM_PRIOR_DIRICHLET && item.prior->kind != IDM_PRIOR_FLAT)
     status = idm_fail(opt_error, IDM_INPUT, "the prior of %s is %s; expected dirichlet or flat",
                       info->name, idm_prior_name(item.prior->kind));
@@ -88,7 +94,11 @@ static idm_status add_block(idm_parameters *p, size_t id, idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[id];
   parameter item = {.block = id, .scale = block->scale, .size = 1, .entry = -1};
-  if (block->info->support == IDM_DISTRIBUTION) return add_rows(p, item, opt_error);
+  if (block->info->tied && !block->share)
+    return idm_fail(opt_error, IDM_INPUT, "%s is free, but names no entries that share a number",
+                    block->info->name);
+  if (block->info->support == IDM_DISTRIBUTION && !block->info->tied)
+    return add_rows(p, item, opt_error);
   if (block->info->opaque) {
     item.opaque = true;
     item.size = block->size;
@@ -361,6 +371,10 @@ double idm_parameter_reported_at(const parameter *item, double y)
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
 {
   idm_block *block = &theta->block[item->block];
+  if (block->info->tied) {
+    idm_tie_write(theta, item->block, item->entry, value);
+    return;
+  }
   for (size_t v = 0; v < block->variants; v++) {
     double *to = block->value + v * block->size;
     if (item->entry < 0) {
@@ -714,6 +728,7 @@ static double gather(const idm_theta *slope, const parameter *item)
 {
   const idm_block *block = &slope->block[item->block];
   double sum = 0;
+  if (block->info->tied) return idm_tie_slope(slope, item->block, item->entry);
   for (size_t v = 0; v < block->variants; v++) {
     const double *from = block->value + v * block->size;
     if (item->entry < 0) sum += from[item->offset];

@@ -137,6 +137,12 @@ static idm_status make_room(idm_problem *problem, size_t count, idm_error *opt_e
                 {IDM_TRANSITION, count * transition_size(theta->sizes)},
                 {IDM_EMISSION, count * emission_size(theta->sizes)}};
   idm_status status = IDM_OK;
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    if (theta->block[blocks[i].id].share)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "entries of %s are tied and free, and other dynamics would take their place; "
+                      "expected no `%s` under free",
+                      theta->block[blocks[i].id].info->name, theta->block[blocks[i].id].info->name);
   theta->models = count;
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && status == IDM_OK; i++)
     status = idm_theta_resize(theta, blocks[i].id, blocks[i].size, 1, opt_error);

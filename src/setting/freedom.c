@@ -52,7 +52,7 @@ static usual usual_prior(const idm_block_info *info, idm_scale scale, double S)
 {
   const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
   if (scale == IDM_SCALE_LOGIT) return (usual){IDM_PRIOR_NORMAL, {0, 1.5}, "0, 1.5"};
-  if (info->support == IDM_FRACTION) return (usual){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
+  if (info->support == IDM_FRACTION || info->tied) return (usual){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
   if (info->support == IDM_DISTRIBUTION) return (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."};
   if (scale == IDM_SCALE_LOG) return (usual){IDM_PRIOR_NORMAL, {log(S / 20), 2}, "log(%s/20), 2"};
   if (scale == IDM_SCALE_INVERSE)

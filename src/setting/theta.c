@@ -123,12 +123,14 @@ static void clamp(idm_block *block)
 {
   free(block->prior.argument);
   free(block->coordinate);
+  free(block->share);
   idm_labels_destroy(&block->coordinate_name);
   block->role = IDM_NORMATIVE;
   block->scale = IDM_SCALE_IDENTITY;
   block->prior = (idm_prior){0};
   block->usual_prior = false;
   block->coordinate = NULL;
+  block->share = NULL;
 }
 
 idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,
@@ -211,9 +213,10 @@ static bool copy_freedom(const idm_block *from, idm_block *to)
       idm_duplicate(from->prior.argument, from->prior.count, sizeof *to->prior.argument);
   to->coordinate =
       from->coordinate ? idm_duplicate(from->coordinate, from->size, sizeof *to->coordinate) : NULL;
+  to->share = from->share ? idm_duplicate(from->share, from->size, sizeof *to->share) : NULL;
   const idm_status named = idm_labels_copy(&from->coordinate_name, &to->coordinate_name, NULL);
   return named == IDM_OK && (to->prior.argument || !from->prior.argument) &&
-         (to->coordinate || !from->coordinate);
+         (to->coordinate || !from->coordinate) && (to->share || !from->share);
 }
 
 idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_error *opt_error)

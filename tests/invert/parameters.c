@@ -283,6 +283,53 @@ static void test_variants(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A number that entries of rows share: its name, its support by how many of them a row holds, the
+ * rest of the rows, and its slope. */
+static void test_ties(void **state)
+{
+  (void)state;
+  static const char *const scales[] = {"logit", "identity"};
+  for (size_t k = 0; k < 2; k++) {
+    char text[200];
+    snprintf(text, sizeof text, "{emission: {scale: %s, error: {monitor: [[a, b], [b, a]]}}}",
+             scales[k]);
+    idm_problem *problem = diag("alpha");
+    idm_block *emission = &problem->theta->block[IDM_EMISSION];
+    /* All of DIAG's models see alike here. */
+    for (size_t m = 1; m < problem->theta->models; m++)
+      memcpy(emission->value + m * 12, emission->value, 12 * sizeof(double));
+    const double held = emission->value[1];
+    check(idm_problem_free(problem, text, &support_error));
+    idm_parameters *parameters = parameters_of(problem);
+    assert_string_equal(idm_parameters_quantities(parameters)->name[0], "emission[error]");
+    double y, before, reported;
+    idm_parameters_get(parameters, problem->theta, &before);
+    y = before + 0.5;
+    idm_parameters_set(parameters, &y, problem->theta);
+    idm_parameters_report(parameters, &y, &reported);
+    const double x = 1 / (1 + exp(-y));
+    assert_near(reported, x, 1e-14);
+    for (size_t m = 0; m < problem->theta->models; m++) {
+      const double *of = problem->theta->block[IDM_EMISSION].value + m * 12;
+      assert_near(of[1], held, 0);
+      const double expected[4] = {1 - x, x, x, 1 - x};
+      for (size_t i = 0; i < 4; i++) assert_near(of[8 + i], expected[i], 1e-14);
+    }
+    idm_theta *slope;
+    double gradient = 0;
+    check(idm_theta_copy(problem->theta, &slope, &support_error));
+    idm_theta_clear(slope);
+    slope->block[IDM_EMISSION].value[8] = 2;
+    slope->block[IDM_EMISSION].value[9] = 3;
+    slope->block[IDM_EMISSION].value[12 + 10] = 5;
+    idm_parameters_pull(parameters, &y, slope, &gradient);
+    assert_near(gradient, (3 - 2 + 5) * x * (1 - x), 1e-14);
+    idm_theta_destroy(slope);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* Weights of a rule are named by action, then constant or state. */
 static void test_weights(void **state)
 {
@@ -702,6 +749,7 @@ int main(void)
       cmocka_unit_test(test_simplex),
       cmocka_unit_test(test_entries),
       cmocka_unit_test(test_variants),
+      cmocka_unit_test(test_ties),
       cmocka_unit_test(test_weights),
       cmocka_unit_test(test_densities_integrate_to_one),
       cmocka_unit_test(test_dirichlet_integrates_to_one),

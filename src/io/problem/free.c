@@ -8,6 +8,7 @@
 #include "io/problem/entries.h"
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
+#include "io/problem/ties.h"
 #include "setting/freedom.h"
 
 /* What default priors scale with; utilities from columns are not known before the log is. */
@@ -73,7 +74,8 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
   if (key != node && kind == IDM_PRIOR_FLAT)
     return idm_yaml_unexpected(reader->tree, node, what, "flat without arguments");
   if (kind == IDM_PRIOR_FLAT) return IDM_OK;
-  if (kind == IDM_PRIOR_DIRICHLET && block->info->support != IDM_DISTRIBUTION)
+  if (kind == IDM_PRIOR_DIRICHLET &&
+      (block->info->support != IDM_DISTRIBUTION || block->info->tied))
     return idm_yaml_unexpected(reader->tree, key, what,
                                "a prior of numbers: dirichlet is for action_prior and model_prior");
   snprintf(what, sizeof what, "free.%s.prior.%s", block->info->name, names[kind]);
@@ -133,11 +135,13 @@ static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *o
       theta, setting, id, name ? (size_t)named : idm_theta_reference(theta, id), reader->opt_error);
 }
 
-/* Which of its numbers move, where the file chooses or they are a contrast. */
-static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
-                            const idm_yaml_node *opt_reference, size_t id)
+/* Which of its numbers move, where the file chooses, they are a contrast, or they are tied. */
+static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *opt_node,
+                            const idm_yaml_node *opt_entries, const idm_yaml_node *opt_reference,
+                            size_t id)
 {
   const idm_block_info *info = reader->problem->theta->block[id].info;
+  if (info->tied) return idm_yaml_read_ties(reader, opt_node, id);
   if (info->contrast && !opt_entries) return read_reference(reader, opt_reference, id);
   if (!opt_entries && !opt_reference) return IDM_OK;
   if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, opt_entries, opt_reference);
@@ -169,21 +173,23 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   block->role = IDM_DESCRIPTIVE;
   block->scale = block->info->scale;
   if (!opt_node || idm_yaml_is_null(opt_node)) {
-    const idm_status status = read_part(reader, NULL, NULL, id);
+    const idm_status status = read_part(reader, key, NULL, NULL, id);
     if (status != IDM_OK) return status;
     return idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
   }
 
   char what[60];
   snprintf(what, sizeof what, "free.%s", name);
-  idm_status status = idm_yaml_check_keys(reader->tree, opt_node, what, fields);
+  /* Names of tied entries are the file's own. */
+  const bool own = block->info->tied && idm_yaml_is_mapping(opt_node);
+  idm_status status = own ? IDM_OK : idm_yaml_check_keys(reader->tree, opt_node, what, fields);
   if (status != IDM_OK) return status;
   const idm_yaml_node *scale = idm_yaml_find(reader->tree, opt_node, "scale");
   const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
-  const idm_yaml_node *entries = idm_yaml_find(reader->tree, opt_node, "entries");
-  const idm_yaml_node *reference = idm_yaml_find(reader->tree, opt_node, "reference");
+  const idm_yaml_node *entries = own ? NULL : idm_yaml_find(reader->tree, opt_node, "entries");
+  const idm_yaml_node *reference = own ? NULL : idm_yaml_find(reader->tree, opt_node, "reference");
   if (scale) status = read_scale(reader, scale, block);
-  if (status == IDM_OK) status = read_part(reader, entries, reference, id);
+  if (status == IDM_OK) status = read_part(reader, opt_node, entries, reference, id);
   if (status != IDM_OK) return status;
   return prior
              ? read_prior(reader, prior, block)

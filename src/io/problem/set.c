@@ -15,13 +15,15 @@
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
 #include "setting/freedom.h"
+#include "setting/tie.h"
 
 static const char utility_prefix[] = "utility.";
 static const char agent_prefix[] = "agent.";
 
 /* Keys beside those of the agent. */
-static const char *const other_keys[] = {"discount", "horizon", "start", "utility.ACTION",
-                                         "utility.ACTION.STATE"};
+static const char *const other_keys[] = {
+    "discount",        "horizon",      "start", "utility.ACTION", "utility.ACTION.STATE",
+    "transition.NAME", "emission.NAME"};
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -105,6 +107,36 @@ static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *tar
   return status;
 }
 
+/* "BLOCK.NAME" of entries that share a free number: their coordinate, and the block; -1 where there
+ * is none. */
+static int32_t find_tie(const idm_problem *problem, const char *key, size_t *ret_block)
+{
+  for (size_t id = 0; id < problem->theta->blocks; id++) {
+    const idm_block *block = &problem->theta->block[id];
+    const size_t length = strlen(block->info->name);
+    if (!block->share || !begins(key, block->info->name) || key[length] != '.') continue;
+    *ret_block = id;
+    for (size_t c = 0; c < block->coordinate_name.count; c++)
+      if (strcmp(block->coordinate_name.name[c], key + length + 1) == 0) return (int32_t)c;
+  }
+  return -1;
+}
+
+static idm_status set_tie(const idm_yaml_reader *reader, const char *key, size_t id, int32_t at)
+{
+  idm_theta *theta = reader->problem->theta;
+  const double most = idm_tie_most(theta, id, at);
+  double value = 0;
+  char expected[60];
+  const idm_status status = idm_yaml_number(reader->tree, reader->root, key, false, &value);
+  if (status != IDM_OK) return status;
+  snprintf(expected, sizeof expected, "a number between 0 and %g", most);
+  if (!(value > 0 && value < most))
+    return idm_yaml_unexpected(reader->tree, reader->root, key, expected);
+  idm_tie_write(theta, id, at, value);
+  return IDM_OK;
+}
+
 static bool is_agent_key(const idm_problem *problem, const char *key)
 {
   const char *known[IDM_YAML_AGENT_KEYS];
@@ -118,7 +150,10 @@ static bool is_agent_key(const idm_problem *problem, const char *key)
 static idm_status give(idm_yaml_reader *reader, const char *key, const idm_yaml_entry *opt_target)
 {
   const char *agent_key = begins(key, agent_prefix) ? key + strlen(agent_prefix) : key;
+  size_t block = 0;
+  const int32_t tie = find_tie(reader->problem, key, &block);
   if (opt_target) return set_utility(reader, opt_target);
+  if (tie >= 0) return set_tie(reader, key, block, tie);
   if (is_agent_key(reader->problem, agent_key))
     return idm_yaml_set_agent(reader, agent_key, reader->root);
   if (strcmp(key, "discount") == 0) return idm_yaml_read_discount(reader, reader->root);
@@ -228,6 +263,7 @@ static idm_status free_blocks(idm_problem *problem, const char *text, idm_error 
   /* On a copy: a request that is refused leaves the problem as it was. */
   idm_theta *old = problem->theta;
   status = idm_theta_copy(old, &problem->theta, error);
+  if (status == IDM_OK) status = idm_yaml_index_labels(&reader);
   if (status == IDM_OK) {
     idm_theta_clamp(problem->theta);
     status = idm_yaml_read_free_blocks(&reader, reader.root);
@@ -238,6 +274,8 @@ static idm_status free_blocks(idm_problem *problem, const char *text, idm_error 
     idm_theta_destroy(problem->theta);
     problem->theta = old;
   }
+  idm_names_destroy(&reader.states);
+  idm_names_destroy(&reader.actions);
   idm_yaml_destroy(tree);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "idm/planner.h"
 #include "idm/problem_file.h"
 #include "io/problem/derive.h"
+#include "io/problem/ties.h"
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {
@@ -440,7 +441,9 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
     else
       put_distribution(out, "prior", idm_prior_name(block->prior.kind), block->prior.argument,
                        block->prior.count);
-    if (block->info->contrast)
+    if (block->info->tied)
+      idm_yaml_put_ties(out, setting, block);
+    else if (block->info->contrast)
       put_reference(out, setting, block);
     else if (block->coordinate)
       put_entries(out, setting, block);

@@ -615,7 +615,8 @@ static void put_constant(writer *w, int variable, const idm_block *block)
   double *held = idm_duplicate(block->value, count, sizeof *held);
   if (!held) note(w, NC_ENOMEM, "constants");
   for (size_t i = 0; held && i < count; i++)
-    if (block->coordinate[i % block->size] >= 0) held[i] = NAN;
+    if (block->coordinate[i % block->size] >= 0 || (block->share && block->share[i] > 0))
+      held[i] = NAN;
   if (held) put_doubles(w, variable, held);
   free(held);
 }

@@ -98,7 +98,9 @@ static bool possible(const void *content, const idm_data *data, const idm_prefix
   (void)data;
   (void)tree;
   const believer *b = content;
-  return b->planner->belief->adjoint != NULL;
+  return b->planner->belief->adjoint != NULL &&
+         b->theta->block[IDM_TRANSITION].role == IDM_NORMATIVE &&
+         b->theta->block[IDM_EMISSION].role == IDM_NORMATIVE;
 }
 
 /* --- making one ----------------------------------------------------------------------------- */

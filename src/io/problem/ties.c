@@ -1,0 +1,286 @@
+/* Which entries of transitions or emissions share one free number: patterns of letters.
+ *
+ * Contents: letters · one row · one name · all of them · writing */
+#include "io/problem/ties.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/problem/spaces.h"
+#include "setting/tie.h"
+
+static const char rest[] = ".";
+static const char expected_pattern[] =
+    "rows of letters such as [[a, b], [b, a]], or a mapping of actions to them";
+
+/* --- letters -------------------------------------------------------------------------------- */
+
+/* A name under construction. */
+typedef struct tying {
+  idm_yaml_reader *reader;
+  size_t id;
+  size_t columns;
+  int32_t *coordinate; /* [model][action][state][column] */
+  char what[200];
+  int32_t at;                      /* the coordinate */
+  const char *letter[2];           /* in the order of the file; NULL: not seen */
+  double value[2];                 /* of the entries that carry them; NaN before the first */
+  size_t count[2];                 /* a row */
+  const idm_yaml_node **by_action; /* [action]: patterns */
+} tying;
+
+/* What a cell is: 0 or 1 a letter, -1 one of the rest. */
+static int letter_of(const tying *t, const idm_yaml_node *cell)
+{
+  for (int i = 0; i < 2; i++)
+    if (t->letter[i] && strcmp(t->letter[i], idm_yaml_text(cell)) == 0) return i;
+  return -1;
+}
+
+/* The letter that is the number: of two the second, since the first takes what it leaves. */
+static int number_of(const tying *t)
+{
+  return t->letter[1] ? 1 : 0;
+}
+
+static idm_status learn_letter(tying *t, const idm_yaml_node *cell)
+{
+  const idm_yaml_tree *tree = t->reader->tree;
+  double number;
+  if (!idm_yaml_is_scalar(cell) || !idm_yaml_text(cell)[0] ||
+      idm_yaml_parse_number(idm_yaml_text(cell), &number) != IDM_YAML_TEXT)
+    return idm_yaml_unexpected(tree, cell, t->what, "a letter, or . for what is not tied");
+  if (strcmp(idm_yaml_text(cell), rest) == 0 || letter_of(t, cell) >= 0) return IDM_OK;
+  if (t->letter[1])
+    return idm_yaml_unexpected(tree, cell, t->what,
+                               "one letter, or two of which the first takes what the other leaves; "
+                               "a further number has a name of its own");
+  t->letter[t->letter[0] ? 1 : 0] = idm_yaml_text(cell);
+  return IDM_OK;
+}
+
+/* The letters of one action's pattern, and its shape. */
+static idm_status learn_letters(tying *t, const idm_yaml_node *pattern)
+{
+  const idm_yaml_reader *reader = t->reader;
+  idm_status status = idm_yaml_check_list(reader->tree, pattern, t->what, "rows, one a state",
+                                          reader->sizes.states);
+  for (size_t s = 0; s < reader->sizes.states && status == IDM_OK; s++) {
+    const idm_yaml_node *row = idm_yaml_item(reader->tree, pattern, s);
+    status = idm_yaml_check_list(reader->tree, row, t->what, "letters, one a column", t->columns);
+    for (size_t i = 0; i < t->columns && status == IDM_OK; i++)
+      status = learn_letter(t, idm_yaml_item(reader->tree, row, i));
+  }
+  return status;
+}
+
+/* --- one row -------------------------------------------------------------------------------- */
+
+/* Entries of one letter must be equal to begin with, in every row and model. */
+static idm_status check_value(tying *t, const idm_yaml_node *row, int letter, double value)
+{
+  static const double same = 1e-9;
+  if (isnan(t->value[letter])) t->value[letter] = value;
+  if (!(value > 0))
+    return idm_yaml_fail(
+        t->reader->tree, row,
+        "%s has the letter '%.40s' where the agent holds a probability of 0, which "
+        "stays; expected . there",
+        t->what, t->letter[letter]);
+  if (fabs(value - t->value[letter]) <= same) return IDM_OK;
+  return idm_yaml_fail(t->reader->tree, row,
+                       "%s has the letter '%.40s' for %.9g and for %.9g; expected numbers of the "
+                       "agent's models that are equal, since they move as one",
+                       t->what, t->letter[letter], t->value[letter], value);
+}
+
+/* A row of one model: values[column], and the coordinates of its entries. */
+static idm_status tie_row(tying *t, const idm_yaml_node *row, const double *values,
+                          int32_t *coordinate)
+{
+  size_t count[2] = {0};
+  double left = 0;
+  double others = 0;
+  for (size_t i = 0; i < t->columns; i++) {
+    const int letter = letter_of(t, idm_yaml_item(t->reader->tree, row, i));
+    if (letter != number_of(t)) left += values[i];
+    if (letter < 0) others += values[i];
+    if (letter < 0) continue;
+    count[letter]++;
+    const idm_status status = check_value(t, row, letter, values[i]);
+    if (status != IDM_OK) return status;
+    if (letter == number_of(t)) coordinate[i] = t->at;
+  }
+  if (!count[0] && !count[1]) return IDM_OK;
+  if (!(left > 0) && count[number_of(t)])
+    return idm_yaml_fail(t->reader->tree, row,
+                         "%s leaves nothing in a row that could take up what '%.40s' gives away; "
+                         "expected . or another letter there",
+                         t->what, t->letter[number_of(t)]);
+  if (!t->letter[1]) return IDM_OK;
+  if (!t->count[0] && !t->count[1]) memcpy(t->count, count, sizeof count);
+  if (others > 0 || !count[0] || !count[1] || memcmp(t->count, count, sizeof count) != 0)
+    return idm_yaml_fail(
+        t->reader->tree, row,
+        "%s asks for more than one number can give: the rows that hold '%.40s' and "
+        "'%.40s' must hold as many of each, and nothing else that is not 0",
+        t->what, t->letter[0], t->letter[1]);
+  return IDM_OK;
+}
+
+/* --- one name ------------------------------------------------------------------------------- */
+
+/* The pattern of one action, in every model. */
+static idm_status tie_action(tying *t, size_t u, const idm_yaml_node *pattern)
+{
+  const idm_yaml_reader *reader = t->reader;
+  const idm_theta *theta = reader->problem->theta;
+  idm_status status = IDM_OK;
+  for (size_t m = 0; m < theta->models; m++)
+    for (size_t s = 0; s < reader->sizes.states && status == IDM_OK; s++) {
+      const size_t at = ((m * reader->sizes.actions + u) * reader->sizes.states + s) * t->columns;
+      const idm_yaml_node *row = idm_yaml_item(reader->tree, pattern, s);
+      bool taken = false;
+      bool lettered = false;
+      for (size_t i = 0; i < t->columns; i++) {
+        taken = taken || t->coordinate[at + i] >= 0;
+        lettered = lettered || letter_of(t, idm_yaml_item(reader->tree, row, i)) >= 0;
+      }
+      if (taken && lettered)
+        return idm_yaml_fail(reader->tree, row,
+                             "%s ties a row that another name ties; expected one name a row",
+                             t->what);
+      if (!taken) status = tie_row(t, row, theta->block[t->id].value + at, t->coordinate + at);
+    }
+  return status;
+}
+
+static idm_status tie_name(tying *t, const idm_yaml_node *node)
+{
+  const idm_yaml_reader *reader = t->reader;
+  const bool *terminal = reader->problem->setting->terminal;
+  idm_status status = IDM_OK;
+  for (int i = 0; i < 2; i++) {
+    t->letter[i] = NULL;
+    t->value[i] = NAN;
+    t->count[i] = 0;
+  }
+  if (idm_yaml_is_scalar(node))
+    return idm_yaml_unexpected(reader->tree, node, t->what, expected_pattern);
+  if (idm_yaml_is_mapping(node)) status = idm_yaml_by_action(reader, node, t->what, t->by_action);
+  for (size_t u = 0; idm_yaml_is_list(node) && u < reader->sizes.actions; u++)
+    t->by_action[u] = node;
+  for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
+    if (t->by_action[u]) status = learn_letters(t, t->by_action[u]);
+  /* Nothing follows a terminal action: its matrices are idle. */
+  for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
+    if (t->by_action[u] && !terminal[u]) status = tie_action(t, u, t->by_action[u]);
+  if (status == IDM_OK && isnan(t->value[number_of(t)]))
+    status = idm_yaml_fail(reader->tree, node,
+                           "%s ties nothing that an action leads to; expected a letter", t->what);
+  return status;
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static bool is_field(const idm_yaml_node *key)
+{
+  return strcmp(idm_yaml_text(key), "scale") == 0 || strcmp(idm_yaml_text(key), "prior") == 0;
+}
+
+static idm_status check_name(const tying *t, const idm_yaml_node *key)
+{
+  const char *name = idm_yaml_text(key);
+  if (name[0] && !strpbrk(name, "/[]\n")) return IDM_OK;
+  return idm_yaml_unexpected(t->reader->tree, key, "a name of tied entries",
+                             "one without '/', '[' and ']'");
+}
+
+static idm_status tie_names(tying *t, const idm_yaml_node *node, idm_labels *names)
+{
+  const idm_yaml_reader *reader = t->reader;
+  const char *block = reader->problem->theta->block[t->id].info->name;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
+    const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
+    if (is_field(key)) continue;
+    const char *name = idm_yaml_text(key);
+    snprintf(t->what, sizeof t->what, "free.%s.%.100s", block, name);
+    status = check_name(t, key);
+    if (status == IDM_OK) status = tie_name(t, idm_yaml_item(reader->tree, node, i));
+    if (status == IDM_OK)
+      status = idm_labels_set(names, (size_t)t->at, name, strlen(name), reader->opt_error);
+    t->at++;
+  }
+  return status;
+}
+
+idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_node, size_t id)
+{
+  idm_theta *theta = reader->problem->theta;
+  idm_block *block = &theta->block[id];
+  const idm_setting *setting = reader->problem->setting;
+  size_t names = 0;
+  for (size_t i = 0; opt_node && idm_yaml_is_mapping(opt_node) && i < idm_yaml_count(opt_node); i++)
+    names += !is_field(idm_yaml_key(reader->tree, opt_node, i));
+  if (!names)
+    return idm_yaml_fail(reader->tree, opt_node ? opt_node : reader->root,
+                         "free.%s names no entries; expected a name for those that share a number, "
+                         "such as {%s: {hazard: [[a, b], [b, a]]}}",
+                         block->info->name, block->info->name);
+  if (setting->fully_observed && id == IDM_EMISSION)
+    return idm_yaml_fail(reader->tree, opt_node,
+                         "observations are the states: emission is identity, and nothing of it can "
+                         "be free");
+  tying t = {.reader = reader, .id = id, .columns = idm_tie_width(theta, id)};
+  t.coordinate = idm_new(block->size, sizeof *t.coordinate);
+  t.by_action = idm_new(reader->sizes.actions, sizeof *t.by_action);
+  idm_status status = t.coordinate && t.by_action ? IDM_OK : idm_fail_memory(reader->opt_error);
+  for (size_t i = 0; status == IDM_OK && i < block->size; i++) t.coordinate[i] = -1;
+  if (status == IDM_OK)
+    status = idm_labels_create(&block->coordinate_name, names, reader->opt_error);
+  if (status == IDM_OK) status = tie_names(&t, opt_node, &block->coordinate_name);
+  if (status == IDM_OK) {
+    status = idm_tie_share(theta, id, t.coordinate, reader->opt_error);
+    t.coordinate = NULL;
+  }
+  free(t.coordinate);
+  free(t.by_action);
+  return status;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/* One action's pattern of a coordinate; nothing where it has none. */
+static void put_pattern(idm_emitter *out, const idm_setting *setting, const int32_t *coordinate,
+                        size_t columns, size_t u, int32_t at)
+{
+  const size_t states = setting->states.count;
+  const int32_t *matrix = coordinate + u * states * columns;
+  bool any = false;
+  for (size_t i = 0; i < states * columns; i++) any = any || matrix[i] == at;
+  if (!any) return;
+  idm_emit_list(out, setting->actions.name[u], IDM_EMIT_FLOW);
+  for (size_t s = 0; s < states; s++) {
+    idm_emit_list(out, NULL, IDM_EMIT_FLOW);
+    for (size_t i = 0; i < columns; i++)
+      idm_emit_word(out, NULL, matrix[s * columns + i] == at ? "x" : rest);
+    idm_emit_list_end(out);
+  }
+  idm_emit_list_end(out);
+}
+
+void idm_yaml_put_ties(idm_emitter *out, const idm_setting *setting, const idm_block *block)
+{
+  const size_t columns = block->info->axis[3] == IDM_AXIS_OBSERVATION ? setting->observations.count
+                                                                      : setting->states.count;
+  for (size_t c = 0; c < block->coordinate_name.count; c++) {
+    idm_emit_mapping(out, block->coordinate_name.name[c], IDM_EMIT_FLOW);
+    for (size_t u = 0; u < setting->actions.count; u++)
+      put_pattern(out, setting, block->coordinate, columns, u, (int32_t)c);
+    idm_emit_mapping_end(out);
+  }
+}
