@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "belief/filter.h"
+#include "belief/filter_slope.h"
 #include "idm/theta.h"
 
 /* Below this an observation cannot be seen, to all purposes: the quotient may overflow. */
@@ -49,6 +49,17 @@ static inline idm_world idm_recognition_world(const recognition *r, size_t model
                      .transition = idm_recognition_transition(r, model),
                      .emission = idm_recognition_emission(r, model) - r->observation,
                      .before = r->setting->emits_before};
+}
+
+/* Where slopes by the dynamics of one model are added in a theta. */
+static inline idm_filter_sink idm_recognition_sink(const recognition *r, size_t model,
+                                                   idm_theta *slope)
+{
+  const idm_sizes n = r->theta->sizes;
+  const size_t at = model * n.actions + r->action;
+  return (idm_filter_sink){
+      .transition = slope->block[IDM_TRANSITION].value + at * n.states * n.states,
+      .emission = slope->block[IDM_EMISSION].value + at * n.states * n.observations};
 }
 
 /* p(s', x | z, u) under one model into joint; returns p(x|z,u). */

@@ -62,6 +62,8 @@ typedef struct gradient {
   double *chosen;              /* [row]: probability of the action among those open */
   double *log_chosen;          /* [action] */
   habit_slope habit;           /* what is asked of habits */
+  idm_theta *opt_dynamics;     /* where slopes by the models' dynamics go; NULL: not wanted */
+  double *filter;              /* scratch of theirs */
   bool guesses;                /* somewhere the action before was not recorded */
   double *joint;               /* [state] */
   double *mean;                /* [state]: a belief that nothing follows */
@@ -98,9 +100,7 @@ static bool possible(const void *content, const idm_data *data, const idm_prefix
   (void)data;
   (void)tree;
   const believer *b = content;
-  return b->planner->belief->adjoint != NULL &&
-         b->theta->block[IDM_TRANSITION].role == IDM_NORMATIVE &&
-         b->theta->block[IDM_EMISSION].role == IDM_NORMATIVE;
+  return b->planner->belief->adjoint != NULL;
 }
 
 /* --- making one ----------------------------------------------------------------------------- */
@@ -118,7 +118,8 @@ static void destroy(void *content)
                          g->specification, g->specification_slope,
                          g->chosen,        g->log_chosen,
                          g->joint,         g->mean,
-                         g->allowed,       g->scratch};
+                         g->allowed,       g->scratch,
+                         g->filter};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(g);
 }
@@ -219,10 +220,11 @@ static bool allocate(gradient *g)
   g->log_chosen = idm_new(actions, sizeof(double));
   g->joint = idm_new(states, sizeof(double));
   g->mean = idm_new(states, sizeof(double));
+  g->filter = idm_new(idm_filter_slope_scratch(states), sizeof(double));
   g->scratch = idm_new(g->b->planner->belief->scratch(g->b->content), sizeof(double));
   return g->belief && g->belief_slope && g->decision && g->log_decision_slope && g->specification &&
          g->specification_slope && g->allowed && g->chosen && g->log_chosen && g->joint &&
-         g->mean && g->scratch;
+         g->mean && g->filter && g->scratch;
 }
 
 static idm_event event_of(const slope_row *r)
@@ -394,13 +396,17 @@ static idm_status cross(gradient *g, const thicket *t, double *sum, idm_error *o
 {
   const size_t k = g->sizes.states;
   const size_t pairs = g->sizes.actions * g->models;
-  slope_base base = {
-      .variant = t->variant, .depth = t->depth, .habit = &g->habit, .opt_start = t->start};
+  slope_base base = {.variant = t->variant,
+                     .depth = t->depth,
+                     .habit = &g->habit,
+                     .opt_dynamics = g->opt_dynamics,
+                     .opt_start = t->start};
   if (t->slot != no_slot)
     base = (slope_base){.variant = g->slot[t->slot].variant,
                         .steps = g->slot[t->slot].steps,
                         .depth = t->depth,
                         .habit = &g->habit,
+                        .opt_dynamics = g->opt_dynamics,
                         .last = g->slot[t->slot].last,
                         .belief = g->belief + t->slot * k,
                         .known = g->known + t->slot * k,
@@ -502,12 +508,27 @@ static void recall_pair(gradient *g, const slope_row *r, const recognition *seen
   back[1] += second;
 }
 
+/* What the belief made asks of the dynamics of its models. */
+static void recall_dynamics(gradient *g, const slope_row *r, const recognition *seen)
+{
+  const double *slope_after = g->belief_slope + r->after * g->sizes.states;
+  for (size_t m = 0; m < g->models; m++) {
+    const double sigma = seen->sigma[m];
+    if (!(sigma > 0 && idm_recognition_joint(seen, m, g->joint) > idm_impossible)) continue;
+    const idm_world world = idm_recognition_world(seen, m);
+    const idm_filter_sink sink = idm_recognition_sink(seen, m, g->opt_dynamics);
+    idm_filter_slope(&world, seen->z, seen->observation, slope_after, sigma / g->allowed[r->after],
+                     0, &sink, g->filter);
+  }
+}
+
 /* The recognition that made a belief. */
 static void recall(gradient *g, const slope_row *r)
 {
   /* In an MDP the belief is what was seen, whatever the models say. */
   if (g->b->setting->fully_observed) return;
   const recognition seen = recognition_of(g, r);
+  if (g->opt_dynamics) recall_dynamics(g, r, &seen);
   if (idm_recognition_is_pair(&seen)) {
     recall_pair(g, r, &seen);
     return;
@@ -587,6 +608,7 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   const idm_adjoint_ops *adjoint = planner->belief->adjoint;
   idm_theta_clear(theta_slope);
   clear_slopes(g);
+  g->opt_dynamics = idm_believer_moves(g->b) ? theta_slope : NULL;
   adjoint->begin(g->adjoint);
   idm_status status = run_forward(g, log_likelihood, opt_error);
   if (status != IDM_OK || *log_likelihood == -INFINITY) return status;

@@ -42,7 +42,9 @@ struct slope_set {
   double *gain; /* [gains]: d/d log f_i of a recorded action */
   size_t gains;
   double *slope;      /* [state]: a belief's share */
+  double *filter;     /* scratch of slopes by the dynamics */
   habit_slope *habit; /* of the base */
+  idm_theta *opt_dynamics;
 };
 
 static void free_frame(frame *f)
@@ -62,6 +64,7 @@ void idm_slope_set_destroy(slope_set *slope)
   free(slope->frame);
   free(slope->gain);
   free(slope->slope);
+  free(slope->filter);
   free(slope);
 }
 
@@ -74,8 +77,10 @@ idm_status idm_slope_set_create(const believer *b, void *adjoint, slope_set **re
   slope->b = b;
   slope->adjoint = adjoint;
   slope->slope = idm_new(b->theta->sizes.states, sizeof *slope->slope);
-  const idm_status status =
-      slope->slope ? idm_musing_init(b, &slope->scratch, opt_error) : idm_fail_memory(opt_error);
+  slope->filter = idm_new(idm_filter_slope_scratch(b->theta->sizes.states), sizeof *slope->filter);
+  const idm_status status = slope->slope && slope->filter
+                                ? idm_musing_init(b, &slope->scratch, opt_error)
+                                : idm_fail_memory(opt_error);
   if (status != IDM_OK) {
     idm_slope_set_destroy(slope);
     return status;
@@ -149,6 +154,7 @@ static idm_status begin(slope_set *slope, const slope_base *base, idm_error *opt
   if (status != IDM_OK) return status;
   slope->top = 0;
   slope->habit = base->habit;
+  slope->opt_dynamics = base->opt_dynamics;
   frame *f = &slope->frame[0];
   f->row = NULL;
   if (base->opt_start) {
@@ -214,7 +220,7 @@ static void recall_choice(slope_set *slope, frame *f, const slope_row *r, double
 }
 
 /* One model's successor z_m' of hypothesis `from`: slopes of z_m', times `scale`, go back to the
- * belief; returns what they come to at z_m' itself. */
+ * belief and the dynamics; returns what they come to at z_m' itself. */
 static double recall_model(slope_set *slope, frame *f, const recognition *seen, size_t i, size_t m,
                            double scale)
 {
@@ -227,6 +233,11 @@ static double recall_model(slope_set *slope, frame *f, const recognition *seen, 
   for (size_t s = 0; s < n.states; s++) own += slope->slope[s] * (joint[s] / p);
   const idm_world world = idm_recognition_world(seen, m);
   idm_filter_recall(&world, seen->observation, slope->slope, own, scale / p, back);
+  if (slope->opt_dynamics) {
+    const idm_filter_sink sink = idm_recognition_sink(seen, m, slope->opt_dynamics);
+    idm_filter_slope(&world, seen->z, seen->observation, slope->slope, scale, 0, &sink,
+                     slope->filter);
+  }
   return own;
 }
 

@@ -4,6 +4,7 @@
  * ask of V*; the derivative with respect to theta is then that of one backup at V*, weighted by
  * lambda (the implicit function theorem). With a horizon the layers do the same, one by one. */
 #include "plan/control/adjoint.h"
+#include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/adjoint_sweep.h"
 #include "plan/control/backup.h"
@@ -25,6 +26,9 @@ void idm_adjoint_destroy(void *content)
                          a->sums.inverse_temperature,
                          a->sums.action_prior,
                          a->sums.model_prior,
+                         a->sums.transition,
+                         a->sums.emission,
+                         a->dynamics,
                          a->belief,
                          a->value,
                          a->decision,
@@ -111,6 +115,17 @@ static bool allocate_tables(adjoint *a)
   return a->decision && a->specification && a->touched;
 }
 
+/* Sums and scratch of the dynamics, where they move. */
+static bool allocate_dynamics(adjoint *a)
+{
+  const control *c = a->c;
+  if (!c->moves) return true;
+  a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
+  a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
+  a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
+  return a->sums.transition && a->sums.emission && a->dynamics;
+}
+
 idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_error)
 {
   control *c = content;
@@ -129,7 +144,7 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
   a->lanes = idm_new(idm_adjoint_lanes(c), sizeof *a->lanes);
   if (!a->sums.utility || !a->sums.inverse_alpha || !a->sums.inverse_temperature ||
       !a->sums.action_prior || !a->sums.model_prior || !a->belief || !a->value || !a->lanes ||
-      !allocate_cell(a) || !allocate_tables(a)) {
+      !allocate_cell(a) || !allocate_tables(a) || !allocate_dynamics(a)) {
     idm_adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
@@ -157,6 +172,10 @@ void idm_adjoint_begin(void *content)
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   zero(sums->action_prior, c->sizes.actions);
   zero(sums->model_prior, c->models);
+  if (c->moves) {
+    zero(sums->transition, control_transitions(c));
+    zero(sums->emission, control_emissions(c));
+  }
   zero(a->value, value_count(c));
   if (!a->decision) return;
   zero(a->decision, table_count(c));
@@ -392,6 +411,10 @@ static void hand_back(const adjoint *a, idm_theta *slope)
   add(slope, IDM_UTILITY, sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   add(slope, IDM_ACTION_PRIOR, sums->action_prior, c->sizes.actions);
   add(slope, IDM_MODEL_PRIOR, sums->model_prior, c->models);
+  if (c->moves) {
+    add(slope, IDM_TRANSITION, sums->transition, control_transitions(c));
+    add(slope, IDM_EMISSION, sums->emission, control_emissions(c));
+  }
   add(slope, IDM_DISCOUNT, &sums->discount, 1);
   add(slope, IDM_ETA, &sums->eta, 1);
   add(slope, IDM_BETA, &sums->inverse_beta, 1);

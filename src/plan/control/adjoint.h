@@ -17,6 +17,8 @@ typedef struct adjoint_sums {
   double *utility;             /* [variant][action][state] */
   double *action_prior;        /* [action] */
   double *model_prior;         /* [model] */
+  double *transition;          /* [model][action][s][s']; NULL where dynamics are held */
+  double *emission;            /* [model][action][emitter][x]; the same */
 } adjoint_sums;
 
 /* The models of one action at a belief off the lattice: K and how it moves. */
@@ -62,7 +64,8 @@ typedef struct adjoint {
   double *own_quality;
   double *own_decision;
   double *own_specification;
-  double *lanes; /* scratch of a sweep */
+  double *lanes;    /* scratch of a sweep */
+  double *dynamics; /* scratch of their derivatives */
   adjoint_cell cell;
   adjoint_look look;
 } adjoint;

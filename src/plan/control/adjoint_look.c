@@ -4,6 +4,7 @@
  * cell of the lattice, so that its derivative is the cell's own slope. */
 #include <math.h>
 
+#include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/backup.h"
 
@@ -137,7 +138,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   for (size_t s = 0; s < n.states; s++) moved[s] = idm_filter_by_state(&w.is, look->gained, s);
 }
 
-/* What a slope of K asks of gamma, eta, the values that follow and z. */
+/* What a slope of K asks of gamma, eta, the values that follow, z and the dynamics. */
 static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size_t at, double slope)
 {
   const control *c = a->c;
@@ -151,6 +152,9 @@ static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size
     to[look->column[at * width + e]] += factor * look->value[at * width + e];
   for (size_t s = 0; point->opt_belief_slope && s < c->sizes.states; s++)
     point->opt_belief_slope[s] += slope * look->moved[at * c->sizes.states + s];
+  if (c->moves)
+    idm_adjoint_dynamics(a, c->value + (to - a->value), point->belief, at / c->models,
+                         at % c->models, slope);
 }
 
 /* The models of one action, from the slope of its Q and of its sigma. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/vector.h"
+#include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_sweep.h"
 #include "plan/control/backup.h"
 
@@ -252,6 +253,18 @@ static void terminal_slopes(const control *c, const adjoint_layer *layer, size_t
   }
 }
 
+/* What the slopes of K of one action's models over a slice ask of the dynamics. */
+static void dynamics_slopes(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
+                            const sweep *s)
+{
+  const control *c = a->c;
+  const size_t first = slice * IDM_LANES;
+  for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
+    for (size_t m = 0; m < c->models; m++)
+      idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m,
+                           s->k_slope[m].at[i - first]);
+}
+
 static double total_of(const lanes *x)
 {
   double sum = 0;
@@ -292,8 +305,8 @@ IDM_INLINE void utility_slopes(const adjoint *a, size_t at, size_t u, const swee
   }
 }
 
-IDM_INLINE void slice_sweep(const adjoint *a, const adjoint_layer *layer, size_t slice,
-                            const sweep *s, bool direct, double *opt_to)
+IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice, const sweep *s,
+                            bool direct, double *opt_to)
 {
   const control *c = a->c;
   const size_t at = slice * IDM_LANES;
@@ -314,6 +327,7 @@ IDM_INLINE void slice_sweep(const adjoint *a, const adjoint_layer *layer, size_t
     slice_k_slope(c, &s->q_slope[u], s, direct);
     model_slopes(c, layer, slice, u, s);
     prior_slopes(c, at, u, s, direct);
+    if (c->moves) dynamics_slopes(a, layer, slice, u, s);
     if (opt_to) slice_scatter(c, slice, u, s, opt_to);
   }
 }

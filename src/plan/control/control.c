@@ -74,18 +74,6 @@ static idm_successor_request request_of(const control *c)
                                  .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
 }
 
-/* Numbers of the matrices; none where the setting has moves in their place. */
-static size_t transition_count(const control *c)
-{
-  return c->setting->moves ? 0 : c->models * c->sizes.actions * c->sizes.states * c->sizes.states;
-}
-
-static size_t emission_count(const control *c)
-{
-  return c->setting->moves ? 0
-                           : c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
-}
-
 /* Columns of the folded derivative: those of every block that does not forget, side by side. */
 static idm_status lay_folds(control *c, idm_error *opt_error)
 {
@@ -162,10 +150,10 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   const idm_sizes n = c->sizes;
   c->numbers.action_prior = idm_new(n.actions, sizeof(double));
   c->numbers.model_prior = idm_new(c->models, sizeof(double));
-  c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), transition_count(c),
+  c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), control_transitions(c),
                                 sizeof(double));
   c->emission =
-      idm_duplicate(idm_theta_values(theta, IDM_EMISSION, 0), emission_count(c), sizeof(double));
+      idm_duplicate(idm_theta_values(theta, IDM_EMISSION, 0), control_emissions(c), sizeof(double));
   if (theta->block[IDM_BELIEF_PRIOR].size)
     c->belief_prior =
         idm_duplicate(idm_theta_values(theta, IDM_BELIEF_PRIOR, 0), n.states, sizeof(double));
@@ -258,6 +246,8 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->models = theta->models;
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
+  c->moves = theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE ||
+             theta->block[IDM_EMISSION].role == IDM_DESCRIPTIVE;
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
@@ -299,8 +289,8 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
   const double *emission = idm_theta_values(theta, IDM_EMISSION, 0);
   const double *prior = idm_theta_values(theta, IDM_BELIEF_PRIOR, 0);
-  const size_t transition_bytes = transition_count(c) * sizeof *transition;
-  const size_t emission_bytes = emission_count(c) * sizeof *emission;
+  const size_t transition_bytes = control_transitions(c) * sizeof *transition;
+  const size_t emission_bytes = control_emissions(c) * sizeof *emission;
   const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
   if (c->built && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&

@@ -35,6 +35,7 @@ typedef struct control {
   control_numbers numbers;
   bool own_temperature; /* a softmax laid over the solved Q */
   bool robust;          /* the worst share of the models in place of their soft value */
+  bool moves;           /* dynamics are free: derivatives by them are wanted */
 
   idm_lattice *lattice;
   idm_successors *successors;
@@ -85,6 +86,19 @@ typedef struct control {
   double *lanes;           /* scratch of one slice */
   double *risky;           /* [2][model]: scratch of one point, where robust */
 } control;
+
+/* Numbers of all models' transitions, and emissions; none where the setting has moves in their
+ * place. */
+static inline size_t control_transitions(const control *c)
+{
+  return c->setting->moves ? 0 : c->models * c->sizes.actions * c->sizes.states * c->sizes.states;
+}
+
+static inline size_t control_emissions(const control *c)
+{
+  return c->setting->moves ? 0
+                           : c->models * c->sizes.actions * c->sizes.states * c->sizes.observations;
+}
 
 /* What one (action, model) is made of. */
 static inline idm_world control_world(const control *c, size_t u, size_t m)

@@ -63,6 +63,32 @@ static void gradient_equals_differences(void **state)
   slope_run_samples(samples, sizeof samples / sizeof samples[0]);
 }
 
+static const slope_sample subjective[] = {
+    {BOUNDED, 0.5, 1.25, 0.1, DYNAMICS, {2, 3, 2, 2, 11}},
+    {BOUNDED, 0.6, -1.1, 0, DYNAMICS | AVAILABLE, {2, 2, 3, 2, 9}},
+    {BOUNDED, 0.8, INFINITY, -0.4, DYNAMICS | STARTS | VARIANTS, {2, 2, 2, 1, 12}},
+    {BOUNDED, 0.7, 2, 0.5, DYNAMICS | DIRICHLET, {2, 2, 2, 2, 8}},
+    {BOUNDED, 0.7, 2, 0.5, DYNAMICS | OBSERVATION | DIRICHLET, {2, 2, 3, 2, 8}},
+    {BOUNDED, 0.5, 1.25, 0.3, DYNAMICS | BEFORE, {2, 2, 2, 2, 11}},
+    {BOUNDED, 0.5, -1.25, 0.3, DYNAMICS | BEFORE | DIRICHLET, {3, 2, 2, 2, 4}},
+    {BOUNDED, 1, 0.9, 0.2, DYNAMICS | HORIZON | TERMINAL, {2, 3, 2, 2, 7}},
+    {BOUNDED, 0.8, 1.5, 0.3, DYNAMICS, {3, 2, 2, 2, 4}},
+    {BOUNDED, 0.9, -1.1, 0.2, DYNAMICS | HORIZON, {4, 2, 2, 1, 3}},
+    {BOUNDED, 0.6, 1.2, 0, DYNAMICS | BLUR | FORGET, {2, 3, 2, 2, 9}},
+    {BOUNDED, 0.6, 1.2, 0.3, DYNAMICS | OBSERVATION | BLUR, {2, 2, 3, 2, 9}},
+    {BOUNDED, 0.5, 1.25, 0.2, DYNAMICS | HABIT, {2, 2, 2, 2, 10}},
+    {"decision-rule", 0.6, 1, 0.2, DYNAMICS | STARTS, {3, 3, 2, 2, 9}},
+    {"decision-rule", 0.6, 1, 0.2, DYNAMICS | BEFORE, {2, 3, 3, 2, 9}},
+    {"maximum-entropy", 0.6, 1, 0.2, DYNAMICS, {2, 3, 2, 1, 7}},
+};
+
+/* By the agent's own dynamics: through the filter, and through the successors of the lattice. */
+static void dynamics_equal_differences(void **state)
+{
+  (void)state;
+  slope_run_samples(subjective, sizeof subjective / sizeof subjective[0]);
+}
+
 /* --- DIAG ----------------------------------------------------------------------------------- */
 
 static slope_bench diag_bench(double alpha, double beta, double eta, idm_evaluate evaluate,
@@ -279,6 +305,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gradient_equals_differences),
+      cmocka_unit_test(dynamics_equal_differences),
       cmocka_unit_test(unlikely_choices_have_slopes),
       cmocka_unit_test(hard_choices),
       cmocka_unit_test(a_gradient_serves_every_theta),

@@ -62,6 +62,8 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
     idm_theta_set_scalar(theta, IDM_PERSEVERANCE, 2 * idm_random_uniform(random) - 0.7);
     idm_theta_set_scalar(theta, IDM_LAPSE, 0.05 + 0.3 * idm_random_uniform(random));
   }
+  if (from->features & DYNAMICS)
+    theta->block[IDM_TRANSITION].role = theta->block[IDM_EMISSION].role = IDM_DESCRIPTIVE;
   if (from->features & CERTAINTY) {
     theta->block[IDM_CERTAINTY].value[0] = 0.61537;
     theta->block[IDM_CERTAINTY].value[1] = 1.5;
@@ -197,6 +199,11 @@ double slope_central(slope_bench *b, idm_block_id id, size_t i, size_t j, double
   return (score_at(b, id, i, j, h) - score_at(b, id, i, j, -h)) / (2 * h);
 }
 
+static bool is_dynamics(idm_block_id id)
+{
+  return id == IDM_TRANSITION || id == IDM_EMISSION;
+}
+
 /* Richardson's extrapolation at two step sizes; where they disagree the likelihood has a kink (a
  * belief at the face of a cell) and nothing can be said. */
 static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double slope)
@@ -206,7 +213,9 @@ static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double 
     assert_true(slope == 0);
     return;
   }
-  const double h = 2e-4;
+  /* Dynamics move the successors of every point of the lattice: a smaller step meets fewer faces.
+   */
+  const double h = is_dynamics(id) ? 1e-5 : 2e-4;
   const double fine = slope_central(b, id, i, j, h / 4), middle = slope_central(b, id, i, j, h / 2);
   const double coarse = slope_central(b, id, i, j, h);
   const double best = (4 * fine - middle) / 3, second = (4 * middle - coarse) / 3;
@@ -222,18 +231,29 @@ static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double 
   assert_near(slope, best, 1e-5);
 }
 
+/* Length of a distribution of a block; 0: its numbers are none. */
+static size_t width_of(const slope_bench *b, idm_block_id id)
+{
+  if (id == IDM_TRANSITION) return b->problem->theta->sizes.states;
+  if (id == IDM_EMISSION) return b->problem->theta->sizes.observations;
+  return id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR ? b->slope->block[id].size : 0;
+}
+
 static void compare_block(slope_bench *b, idm_block_id id)
 {
   const idm_block *slope = &b->slope->block[id];
-  const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
+  const double *from = b->problem->theta->block[id].value;
+  const size_t width = width_of(b, id);
+  const bool simplex = width > 0;
   for (size_t i = 0; i < slope->size * slope->variants; i++) {
     assert_true(isfinite(slope->value[i]));
     if (!idm_planner_reads(idm_workspace_planner(b->workspace), id)) {
       assert_true(slope->value[i] == 0);
       continue;
     }
-    const size_t j = simplex ? (i + 1) % slope->size : i;
-    if (simplex && slope->size == 1) continue;
+    const size_t j = simplex ? i - i % width + (i + 1) % width : i;
+    if (i == j && simplex) continue;
+    if (is_dynamics(id) && !(from[i] > 0 && from[j] > 0)) continue; /* a 0 stays 0 */
     compare(b, id, i, j, slope->value[i] - (simplex ? slope->value[j] : 0));
   }
 }
@@ -274,6 +294,10 @@ void slope_compare_all(slope_bench *b)
   assert_true(isfinite(expected));
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) compare_block(b, blocks[i]);
   /* At 0 lapse is at its end, and perseverance is looked at where everything was recorded. */
+  if (b->features & DYNAMICS) {
+    compare_block(b, IDM_TRANSITION);
+    compare_block(b, IDM_EMISSION);
+  }
   if (b->features & HABIT) compare_block(b, IDM_LAPSE);
   if (b->features & HABIT || !(b->features & (BLANK | SAMPLED | MDP)))
     compare_block(b, IDM_PERSEVERANCE);

@@ -25,7 +25,8 @@ enum slope_feature {
   STATIC = 1 << 14,  /* states stay: histories that differ in their order lead to one belief */
   BEFORE = 1 << 15,  /* observations come from the state acted in */
   RANGE = 1 << 16,   /* alpha_unit: range */
-  HABIT = 1 << 17    /* perseverance and lapses */
+  HABIT = 1 << 17,   /* perseverance and lapses */
+  DYNAMICS = 1 << 18 /* by the models' dynamics too */
 };
 
 typedef struct slope_sample {

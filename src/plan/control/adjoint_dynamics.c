@@ -1,0 +1,125 @@
+/* The derivative of K by the dynamics of one (action, model), at any belief.
+ *
+ * K = sum_x p(x) (gamma V(z') - eta (log p(x) - log prior(z'))): within a cell of the lattice V is
+ * linear in z', which follows from tau and omega as p does. Observations that are merged share z'
+ * and one logarithm; each has its own p. */
+#include "plan/control/adjoint_dynamics.h"
+
+#include "belief/filter_slope.h"
+
+/* One K, and what is asked of it. */
+typedef struct asked {
+  idm_world world;
+  const int *group; /* [x] */
+  const double *v;
+  const double *z;
+  double slope;
+  idm_filter_sink sink;
+  double *emitter;   /* [state] */
+  double *posterior; /* [state] */
+  double *scratch;
+} asked;
+
+size_t idm_adjoint_dynamics_scratch(const control *c)
+{
+  return 2 * c->sizes.states + idm_filter_slope_scratch(c->sizes.states);
+}
+
+/* gamma V + eta log prior at the posterior into *ret_value (the prior's part into *ret_log_prior
+ * too); its slopes into cell->slope. */
+static void look_after(adjoint *a, const asked *k, double *ret_value, double *ret_log_prior)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const double half_cell = 0.5 / c->lattice->resolution;
+  adjoint_cell *cell = &a->cell;
+  cell->count = idm_lattice_cell(c->lattice, k->posterior, cell->vertex, cell->weight, cell->step,
+                                 cell->locate);
+  double value = 0;
+  for (size_t i = 0; i < cell->count; i++) {
+    cell->at[i] = k->v[cell->vertex[i]];
+    value += cell->weight[i] * cell->at[i];
+  }
+  idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
+  *ret_value = c->numbers.discount * value;
+  *ret_log_prior =
+      idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, k->posterior);
+  for (size_t s = 0; s < states; s++) {
+    cell->slope[s] *= c->numbers.discount;
+    if (c->belief_prior)
+      cell->slope[s] += c->numbers.eta * (c->belief_prior[s] - 1) / (k->posterior[s] + half_cell);
+  }
+}
+
+static double probability(const asked *k, size_t x)
+{
+  double p = 0;
+  for (size_t s = 0; s < k->world.states; s++)
+    p += k->emitter[s] * k->world.emission[s * k->world.observations + x];
+  return p;
+}
+
+/* One group of observations. */
+static void move_group(adjoint *a, const asked *k, size_t leader)
+{
+  const control *c = a->c;
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  double value, log_prior, total = 0;
+  if (!idm_group_correct(&k->world, k->group, leader, k->emitter, k->posterior)) return;
+  look_after(a, k, &value, &log_prior);
+  for (size_t x = leader; x < c->sizes.observations; x++)
+    if (k->group[x] == (int)leader) total += probability(k, x);
+  for (size_t x = leader; x < c->sizes.observations; x++) {
+    const double p = k->group[x] == (int)leader ? probability(k, x) : 0;
+    if (!(p > 0)) continue;
+    const double seen = c->numbers.eta != 0
+                            ? value - c->numbers.eta * (log(merge ? total : p) - log_prior + 1)
+                            : value;
+    idm_filter_slope(&k->world, k->z, x, a->cell.slope, k->slope * p, k->slope * seen, &k->sink,
+                     k->scratch);
+  }
+}
+
+/* An MDP: what is seen is the next state. */
+static void move_corners(adjoint *a, const asked *k)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  for (size_t next = 0; next < states; next++) {
+    const double p = k->emitter[next];
+    if (!(p > 0)) continue;
+    double by = c->numbers.discount * k->v[next];
+    if (c->numbers.eta != 0)
+      by -= c->numbers.eta * (log(p) + 1 -
+                              idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution,
+                                                   c->lattice->belief + next * states));
+    for (size_t s = 0; s < states; s++)
+      k->sink.transition[s * states + next] += k->slope * k->z[s] * by;
+  }
+}
+
+void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                          double slope)
+{
+  const control *c = a->c;
+  const idm_sizes n = c->sizes;
+  const size_t at = m * n.actions + u;
+  if (slope == 0) return;
+  asked k = {.world = control_world(c, u, m),
+             .group = c->group + at * n.observations,
+             .v = v,
+             .z = z,
+             .slope = slope,
+             .sink = {.transition = a->sums.transition + at * n.states * n.states,
+                      .emission = a->sums.emission + at * n.states * n.observations},
+             .emitter = a->dynamics,
+             .posterior = a->dynamics + n.states,
+             .scratch = a->dynamics + 2 * n.states};
+  idm_filter_emitter(&k.world, z, k.emitter);
+  if (c->lattice->corners) {
+    move_corners(a, &k);
+    return;
+  }
+  for (size_t x = 0; x < n.observations; x++)
+    if (k.group[x] == (int)x) move_group(a, &k, x);
+}
