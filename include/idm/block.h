@@ -52,6 +52,7 @@ enum {
   IDM_SCALES_IDENTITY = 1 << IDM_SCALE_IDENTITY,
   IDM_SCALES_SIGNED = IDM_SCALES_IDENTITY | 1 << IDM_SCALE_SIGNED_LOG,
   IDM_SCALES_FRACTION = IDM_SCALES_IDENTITY | 1 << IDM_SCALE_LOGIT,
+  IDM_SCALES_POWER = IDM_SCALES_IDENTITY | 1 << IDM_SCALE_LOG,
   IDM_SCALES_ALL = IDM_SCALES_SIGNED | 1 << IDM_SCALE_LOG | 1 << IDM_SCALE_INVERSE
 };
 
@@ -102,6 +103,7 @@ typedef struct idm_block_info {
   bool of_agent;  /* stands under `agent`, else at the top of the file */
   bool sensitive; /* while held, how the answer moves with it is reported */
   bool habit;     /* of the moment of choice, whoever plans: every planner over beliefs has it */
+  bool updates;   /* of how beliefs take up what is seen, whoever plans: the same */
   bool tied;      /* of its rows no number is free by itself: only by names that entries share */
 } idm_block_info;
 
@@ -155,7 +157,15 @@ typedef struct idm_block_info {
     .summary = "bonus, on log pi, of the action taken last in the trajectory",                     \
     .scales = IDM_SCALES_SIGNED, .spread = 1, .of_agent = true, .habit = true)                     \
   X(IDM_LAPSE, .name = "lapse", .summary = "share of choices made at random among what is open",   \
-    .support = IDM_FRACTION, .scales = IDM_SCALES_FRACTION, .of_agent = true, .habit = true)
+    .support = IDM_FRACTION, .scales = IDM_SCALES_FRACTION, .of_agent = true, .habit = true)       \
+  X(IDM_PRIOR_WEIGHT, .name = "prior_weight",                                                      \
+    .summary = "power of the belief before in that after: 1 is Bayes, 0 neglects base rates",      \
+    .support = IDM_NOT_NEGATIVE, .standard = 1, .scales = IDM_SCALES_POWER,                        \
+    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)                       \
+  X(IDM_EVIDENCE_WEIGHT, .name = "evidence_weight",                                                \
+    .summary = "power of what was seen in the belief after: 1 is Bayes, 0 ignores it",             \
+    .support = IDM_NOT_NEGATIVE, .standard = 1, .scales = IDM_SCALES_POWER,                        \
+    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,

@@ -190,7 +190,7 @@ IDM_API idm_status idm_planner_register(const idm_planner *planner, idm_error *o
 /* The planner of an agent: its own, or the first of the registry. */
 IDM_API const idm_planner *idm_agent_planner(const idm_agent *agent);
 /* Whether what a planner gives depends on block `id` of theta: it reads it, and no clamp holds it;
- * or it is a habit of the believer's. */
+ * or it is a habit of the believer's, or of how it takes up what it sees. */
 IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
 /* Operations of the behaviour that its plans make. */
 IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);

@@ -10,6 +10,15 @@
 
 #include "idm/setting.h"
 
+/* How a belief takes up what was seen (Grether 1980): the emitter's posterior is proportional to
+ * its prior to one power times the likelihood to another, and what is 0 stays 0. Predictions are
+ * those of probability theory all the same. */
+typedef struct idm_update {
+  bool bent; /* false: Bayes' rule, and nothing below counts */
+  double prior;
+  double evidence;
+} idm_update;
+
 /* One action under one model. */
 typedef struct idm_world {
   size_t states;
@@ -17,6 +26,7 @@ typedef struct idm_world {
   const double *transition; /* [s][s'] */
   const double *emission;   /* [emitter][x] */
   bool before;              /* the emitter is the state acted in */
+  idm_update update;
 } idm_world;
 
 /* The environment's own, of an action; its dynamics are known. */
@@ -46,6 +56,9 @@ void idm_filter_emitter(const idm_world *world, const double *z, double *emitter
 double idm_filter_correct(const idm_world *world, const double *emitter, size_t x,
                           double *posterior);
 
+/* p(s'|z,u,x) times p(x) where the update is bent; returns p(x). */
+double idm_filter_bent_joint(const idm_world *world, const double *z, size_t x, double *joint);
+
 /* Two states: what takes z to p(s', x | z, u), joint[i] = z[0] from[0][i] + z[1] from[1][i]. */
 typedef struct idm_world_pair {
   double from[2][2];
@@ -61,12 +74,14 @@ static inline idm_world_pair idm_world_pair_of(const double *transition, const d
                            {transition[2] * (before ? high : low), transition[3] * high}}};
 }
 
-/* joint[s'] = p(s', x | z, u); returns their sum p(x). */
+/* joint[s'] = p(s', x | z, u); returns their sum p(x). Where the update is bent, the belief after
+ * times p(x). */
 static inline double idm_filter_joint(const idm_world *world, const double *z, size_t x,
                                       double *joint)
 {
   const size_t k = world->states;
   const double *emission = world->emission + x;
+  if (world->update.bent) return idm_filter_bent_joint(world, z, x, joint);
   if (k == 2) { /* the loops below, unrolled */
     const idm_world_pair pair =
         idm_world_pair_of(world->transition, emission, world->observations, world->before);
@@ -109,7 +124,7 @@ static inline double idm_filter_by_state(const idm_world *world, const double *s
   return world->before ? slope[s] : idm_filter_ahead(world, slope, s);
 }
 
-/* back[s] += factor sum_s' (slope[s'] - offset) d joint[s'] / d z_s. */
+/* back[s] += factor sum_s' (slope[s'] - offset) d joint[s'] / d z_s, by Bayes' rule. */
 static inline void idm_filter_recall(const idm_world *world, size_t x, const double *slope,
                                      double offset, double factor, double *back)
 {

@@ -11,6 +11,8 @@ typedef struct idm_filter_sink {
   double *belief;     /* [state]: by z; a number common to all states is undetermined */
   double *transition; /* [state][next state] */
   double *emission;   /* [emitter][observation] */
+  double *prior;      /* one number each: by the powers of a bent update; at Bayes' rule by those */
+  double *evidence;   /* at 1 */
 } idm_filter_sink;
 
 /* Numbers of scratch that idm_filter_slope needs. */

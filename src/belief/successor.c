@@ -35,16 +35,23 @@ static bool tells_nothing(const idm_world *w)
 
 /* --- observations that lead to the same belief ---------------------------------------------- */
 
+/* omega(x|s) as far as it counts: without weight, whether it is possible at all. */
+static double evidence(const idm_world *w, size_t s, size_t x)
+{
+  const double seen = w->emission[s * w->observations + x];
+  return w->update.bent && w->update.evidence == 0 ? seen > 0 : seen;
+}
+
 static bool same_direction(const idm_world *w, size_t a, size_t b)
 {
   double sum_a = 0, sum_b = 0;
   for (size_t s = 0; s < w->states; s++) {
-    sum_a += w->emission[s * w->observations + a];
-    sum_b += w->emission[s * w->observations + b];
+    sum_a += evidence(w, s, a);
+    sum_b += evidence(w, s, b);
   }
   for (size_t s = 0; s < w->states; s++) {
-    const double p = w->emission[s * w->observations + a] / sum_a;
-    const double q = w->emission[s * w->observations + b] / sum_b;
+    const double p = evidence(w, s, a) / sum_a;
+    const double q = evidence(w, s, b) / sum_b;
     if (fabs(p - q) > proportional * fmax(p, q)) return false;
   }
   return true;
@@ -57,8 +64,8 @@ static bool same_successor(const idm_world *w, size_t a, size_t b)
 {
   for (size_t s = 0; s < w->states; s++)
     for (size_t t = 0; t < s; t++) {
-      const double p = w->emission[s * w->observations + a] * w->emission[t * w->observations + b];
-      const double q = w->emission[t * w->observations + a] * w->emission[s * w->observations + b];
+      const double p = evidence(w, s, a) * evidence(w, t, b);
+      const double q = evidence(w, t, a) * evidence(w, s, b);
       if (fabs(p - q) > proportional * fmax(p, q) && !same_row(w, s, t)) return false;
     }
   return true;
@@ -249,7 +256,8 @@ static idm_world world_of(const idm_successor_request *request, size_t u, size_t
                      .observations = n.observations,
                      .transition = request->transition + at * n.states * n.states,
                      .emission = request->emission + at * n.states * n.observations,
-                     .before = request->before};
+                     .before = request->before,
+                     .update = request->update};
 }
 
 /* The longest row of an action. */

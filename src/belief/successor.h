@@ -46,6 +46,7 @@ typedef struct idm_successor_request {
   const double *emission;     /* [model][action][emitter][x] */
   bool before;                /* the emitter is the state acted in */
   const idm_moves *opt_moves; /* in place of both, where states are observed */
+  idm_update update;          /* how beliefs take up what is seen */
   const bool *terminal;       /* [action] */
   const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
   bool merge_surprise;        /* observations with the same successor belief count as one */
@@ -60,7 +61,8 @@ void idm_successors_destroy(idm_successors *successors);
 
 /* Groups of observations that lead to the same belief at every z: group[x] is the first observation
  * of x's group, -1 where x never occurs. They do so when their emission columns are proportional;
- * where the emitter is the state acted in, proportional between states that move unlike. */
+ * where the emitter is the state acted in, proportional between states that move unlike; and where
+ * evidence has no weight, when they can come from the same states. */
 void idm_observation_groups(const idm_world *world, int *group);
 /* The belief that a group of observations leads to, from the first of them that can be seen: false,
  * and the posterior left alone, where none can. */

@@ -243,8 +243,8 @@ static void print_rows(const idm_setting *setting, const view *v)
   }
 }
 
-/* The multipliers and the discount, then every other single number that the planner reads, habits
- * only where there are any. */
+/* The multipliers and the discount, then every other single number that the planner reads; habits
+ * and what bends Bayes' rule only where there are any. */
 static void print_numbers(const idm_planner *planner, const idm_theta *theta)
 {
   printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
@@ -253,7 +253,8 @@ static void print_numbers(const idm_planner *planner, const idm_theta *theta)
   for (size_t i = IDM_ETA + 1; i < theta->blocks; i++) {
     const idm_block_info *info = theta->block[i].info;
     if (info->form != IDM_FORM_NUMBER || !idm_planner_reads(planner, i)) continue;
-    if (info->habit && idm_theta_scalar(theta, i) == 0) continue;
+    const bool every = info->habit || info->updates;
+    if (every && idm_theta_scalar(theta, i) == info->standard) continue;
     printf("  %s %g", info->name, idm_theta_scalar(theta, i));
   }
 }

@@ -48,7 +48,11 @@ typedef struct world {
 
 static idm_world world_is(const world *w, bool before)
 {
-  return (idm_world){STATES, OBSERVATIONS, w->transition, w->emission, before};
+  return (idm_world){.states = STATES,
+                     .observations = OBSERVATIONS,
+                     .transition = w->transition,
+                     .emission = w->emission,
+                     .before = before};
 }
 
 static world draw_world(uint64_t stream)
@@ -206,7 +210,8 @@ static void test_two_states(void **state)
     const double two[] = {0.9, 0.1, 0.4, 0.6}, seen[] = {0.84, 0.16, 0.15, 0.85};
     const double three[] = {0.9, 0.1, 0, 0.4, 0.6, 0, 0, 0, 1};
     const double also[] = {0.84, 0.16, 0.15, 0.85, 0.5, 0.5};
-    const idm_world small = {2, 2, two, seen, before}, large = {3, 2, three, also, before};
+    const idm_world small = {2, 2, two, seen, before, {0}};
+    const idm_world large = {3, 2, three, also, before, {0}};
     for (size_t x = 0; x < 2; x++) {
       double a[2], b[3], back_a[2] = {0}, back_b[3] = {0};
       const double p = idm_filter_joint(&small, (const double[]){0.3, 0.7}, x, a);
@@ -272,6 +277,59 @@ static void test_relabelling(void **state)
   }
 }
 
+/* Powers of prior and likelihood, by their definition; predictions are left alone, zeros stay. */
+static void test_bent(void **state)
+{
+  (void)state;
+  static const double powers[][2] = {{1, 1}, {0.5, 1}, {1, 0.3}, {2, 1.5}, {1, 0}, {0, 1}, {0, 0}};
+  for (uint64_t trial = 0; trial < 70; trial++) {
+    const world w = draw_world(trial);
+    const double a = powers[trial % 7][0], b = powers[trial % 7][1];
+    idm_world bayes = world_is(&w, trial % 2);
+    idm_world bent = bayes;
+    double emitter[STATES], expected[STATES], found[STATES], joint[STATES];
+    bent.update = (idm_update){true, a, b};
+    idm_filter_emitter(&bent, w.z, emitter);
+    for (size_t x = 0; x < OBSERVATIONS; x++) {
+      double weight[STATES], total = 0;
+      for (size_t s = 0; s < STATES; s++) {
+        const double seen = w.emission[s * OBSERVATIONS + x];
+        weight[s] = emitter[s] > 0 && seen > 0 ? pow(emitter[s], a) * pow(seen, b) : 0;
+        total += weight[s];
+      }
+      for (size_t t = 0; t < STATES; t++) {
+        expected[t] = bent.before ? 0 : weight[t] / total;
+        for (size_t s = 0; bent.before && s < STATES; s++)
+          expected[t] += weight[s] / total * w.transition[s * STATES + t];
+      }
+      const double p = idm_filter_correct(&bayes, emitter, x, found);
+      assert_true(idm_filter_correct(&bent, emitter, x, found) == p);
+      assert_true(fabs(idm_filter_joint(&bent, w.z, x, joint) - p) <= 1e-15);
+      for (size_t t = 0; p > 0 && t < STATES; t++) {
+        assert_true(fabs(found[t] - expected[t]) <= 1e-14);
+        assert_true(fabs(joint[t] - p * expected[t]) <= 1e-14);
+        assert_int_equal(found[t] == 0, expected[t] == 0);
+      }
+    }
+  }
+}
+
+/* What is unlikely is not lost: two states, a log-odds of 100. */
+static void test_bent_is_not_lost(void **state)
+{
+  (void)state;
+  const double identity[4] = {1, 0, 0, 1}, omega[4] = {exp(-50), 0.5, 1, 0.5}, z[2] = {0.5, 0.5};
+  double joint[2];
+  const idm_world w = {.states = 2,
+                       .observations = 2,
+                       .transition = identity,
+                       .emission = omega,
+                       .update = {true, 1, 2}};
+  const double p = idm_filter_joint(&w, z, 0, joint);
+  assert_true(fabs(joint[0] / p / exp(-100) - 1) < 1e-12);
+  assert_true(joint[1] / p == 1);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -285,6 +343,8 @@ int main(void)
       cmocka_unit_test(test_seen_before_the_move),
       cmocka_unit_test(test_two_states),
       cmocka_unit_test(test_recall),
+      cmocka_unit_test(test_bent),
+      cmocka_unit_test(test_bent_is_not_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

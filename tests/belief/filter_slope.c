@@ -15,47 +15,71 @@ typedef struct numbers {
   double emission[STATES * SEEN];
 } numbers;
 
-static idm_world world_of(const numbers *n, bool before)
+/* How the step goes. */
+typedef struct way {
+  bool before;
+  idm_update update;
+  size_t x;
+} way;
+
+static idm_world world_of(const numbers *n, const way *w)
 {
   return (idm_world){.states = STATES,
                      .observations = SEEN,
                      .transition = n->transition,
                      .emission = n->emission,
-                     .before = before};
+                     .before = w->before,
+                     .update = w->update};
 }
 
 static const double after[STATES] = {0.7, -1.2, 2.1};
 static const double scale = 1.3, by_seen = -0.6;
 
 /* scale sum after[s'] z'[s'] + by_seen p(x). */
-static double value(const numbers *n, bool before, size_t x)
+static double value(const numbers *n, const way *w)
 {
-  const idm_world world = world_of(n, before);
+  const idm_world world = world_of(n, w);
   double emitter[STATES], posterior[STATES];
   idm_filter_emitter(&world, n->z, emitter);
-  double sum = by_seen * idm_filter_correct(&world, emitter, x, posterior);
+  double sum = by_seen * idm_filter_correct(&world, emitter, w->x, posterior);
   for (size_t s = 0; s < STATES; s++) sum += scale * after[s] * posterior[s];
   return sum;
 }
 
 /* Number i of a row up by h, its neighbour down. */
-static double moved(const numbers *n, bool before, size_t x, size_t offset, size_t i, double h)
+static double moved(const numbers *n, const way *w, size_t offset, size_t i, double h)
 {
   numbers other = *n;
   double *row = (double *)(void *)&other + offset + i / 3 * 3;
   row[i % 3] += h;
   row[(i + 1) % 3] -= h;
-  return value(&other, before, x);
+  return value(&other, w);
 }
 
-static void compare(const numbers *n, bool before, size_t x, size_t offset, size_t count,
+static void compare(const numbers *n, const way *w, size_t offset, size_t count,
                     const double *slope)
 {
-  const double h = 1e-5;
+  const double h = 1e-6;
   for (size_t i = 0; i < count; i++)
     assert_near(slope[i] - slope[i / 3 * 3 + (i + 1) % 3],
-                (moved(n, before, x, offset, i, h) - moved(n, before, x, offset, i, -h)) / (2 * h),
-                1e-8);
+                (moved(n, w, offset, i, h) - moved(n, w, offset, i, -h)) / (2 * h), 1e-7);
+}
+
+/* By the powers: from Bayes' rule too. */
+static void compare_powers(const numbers *n, const way *w, double prior, double evidence)
+{
+  const double h = 1e-6;
+  const double slope[2] = {prior, evidence};
+  for (int i = 0; i < 2; i++) {
+    double at[2];
+    for (int side = 0; side < 2; side++) {
+      way other = *w;
+      if (!other.update.bent) other.update = (idm_update){true, 1, 1};
+      *(i ? &other.update.evidence : &other.update.prior) += side ? h : -h;
+      at[side] = value(n, &other);
+    }
+    assert_near(slope[i], (at[1] - at[0]) / (2 * h), 1e-7);
+  }
 }
 
 static void test_differences(void **state)
@@ -63,35 +87,62 @@ static void test_differences(void **state)
   (void)state;
   idm_random random;
   idm_random_init(&random, 4, 2);
-  for (int trial = 0; trial < 40; trial++) {
-    const bool before = trial % 2;
-    const size_t x = (size_t)trial % SEEN;
+  for (int trial = 0; trial < 80; trial++) {
+    const way w = {.before = trial % 2,
+                   .update = {trial % 4 > 1, 0.4 + idm_random_uniform(&random),
+                              0.4 + idm_random_uniform(&random)},
+                   .x = (size_t)trial % SEEN};
     numbers n;
     double belief[STATES] = {0}, transition[STATES * STATES] = {0}, emission[STATES * SEEN] = {0};
-    double scratch[16];
+    double prior = 0, evidence = 0, scratch[16];
     assert_true(idm_filter_slope_scratch(STATES) <= 16);
     support_distribution(&random, n.z, STATES);
     for (size_t s = 0; s < STATES; s++) {
       support_distribution(&random, n.transition + s * STATES, STATES);
       support_distribution(&random, n.emission + s * SEEN, SEEN);
     }
-    const idm_world world = world_of(&n, before);
-    const idm_filter_sink sink = {belief, transition, emission};
-    idm_filter_slope(&world, n.z, x, after, scale, by_seen, &sink, scratch);
-    compare(&n, before, x, 0, STATES, belief);
-    compare(&n, before, x, STATES, STATES * STATES, transition);
-    compare(&n, before, x, STATES + STATES * STATES, STATES * SEEN, emission);
+    const idm_world world = world_of(&n, &w);
+    const idm_filter_sink sink = {belief, transition, emission, &prior, &evidence};
+    idm_filter_slope(&world, n.z, w.x, after, scale, by_seen, &sink, scratch);
+    compare(&n, &w, 0, STATES, belief);
+    compare(&n, &w, STATES, STATES * STATES, transition);
+    compare(&n, &w, STATES + STATES * STATES, STATES * SEEN, emission);
+    compare_powers(&n, &w, prior, evidence);
     /* What is not wanted is left alone, and what is wanted is added. */
     double twice[STATES];
     memcpy(twice, belief, sizeof twice);
-    idm_filter_slope(&world, n.z, x, after, scale, by_seen, &(idm_filter_sink){.belief = twice},
+    idm_filter_slope(&world, n.z, w.x, after, scale, by_seen, &(idm_filter_sink){.belief = twice},
                      scratch);
     for (size_t s = 0; s < STATES; s++) assert_near(twice[s], 2 * belief[s], 1e-14);
   }
 }
 
+/* A state that the belief leaves out: by Bayes' rule it moves what follows as soon as it is let in;
+ * under other powers a 0 stays, and nothing is infinite. */
+static void test_zeros(void **state)
+{
+  (void)state;
+  const double z[2] = {1, 0}, identity[4] = {1, 0, 0, 1}, omega[4] = {0.7, 0.3, 0.2, 0.8};
+  const double up[2] = {0, 1};
+  for (int bent = 0; bent < 2; bent++) {
+    double belief[2] = {0}, transition[4] = {0}, emission[4] = {0}, prior = 0, evidence = 0;
+    double scratch[6];
+    const idm_world world = {.states = 2,
+                             .observations = 2,
+                             .transition = identity,
+                             .emission = omega,
+                             .update = {bent, 0.5, 0.5}};
+    const idm_filter_sink sink = {belief, transition, emission, &prior, &evidence};
+    idm_filter_slope(&world, z, 0, up, 1, 0, &sink, scratch);
+    /* z' = .2 e / (.7 (1 - e) + .2 e). */
+    assert_near(belief[1] - belief[0], bent ? 0 : 0.2 / 0.7, 1e-14);
+    assert_true(emission[0] == 0 && emission[2] == 0 && prior == 0 && evidence == 0);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_differences)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_differences),
+                                     cmocka_unit_test(test_zeros)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static scene open_scene(const idm_planner *planner, idm_recognition recognition,
     idm_theta_set_scalar(s.problem->theta, IDM_PERSEVERANCE, 0.8);
     idm_theta_set_scalar(s.problem->theta, IDM_LAPSE, 0.1);
   }
+  /* So that there are slopes by what makes beliefs. */
+  s.problem->theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
   s.problem->agent.recognition = recognition;
   s.workspace = support_plan(s.problem, NULL);
   s.b = idm_workspace_behavior(s.workspace);
@@ -379,8 +381,7 @@ static void trees_score_as_a_plain_loop(void **state)
 /* The derivative is 0 by definition: see idm_gradient_run. */
 static bool without_slope(size_t id)
 {
-  return id == IDM_TRANSITION || id == IDM_EMISSION || id == IDM_CERTAINTY ||
-         id == IDM_BELIEF_PRIOR;
+  return id == IDM_CERTAINTY || id == IDM_BELIEF_PRIOR;
 }
 
 /* log-likelihood with a number of theta moved by `step`: along the simplex in a distribution, by
@@ -415,6 +416,7 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *s
 {
   const idm_block *block = &slope->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
+  if (block->info->tied) return; /* by rows: see believer/slope.c */
   const size_t width = idm_block_width(block->info, slope->sizes, slope->models);
   for (size_t i = 0; i < block->size; i++) {
     if (along && i % width == 0) continue; /* the others of a row move against it */

@@ -17,9 +17,10 @@ static void clamps_decide_what_is_read(void **state)
                                        IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
   const idm_planner planner = {.name = "test", .reads = reads, .clamp = clamp, .clamps = 6};
   for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
-    assert_int_equal(idm_planner_reads(&planner, id), id == IDM_UTILITY || id == IDM_BETA ||
-                                                          id == IDM_ETA || id == IDM_PERSEVERANCE ||
-                                                          id == IDM_LAPSE);
+    assert_int_equal(idm_planner_reads(&planner, id),
+                     id == IDM_UTILITY || id == IDM_BETA || id == IDM_ETA ||
+                         id == IDM_PERSEVERANCE || id == IDM_LAPSE || id == IDM_PRIOR_WEIGHT ||
+                         id == IDM_EVIDENCE_WEIGHT);
   assert_false(idm_planner_reads(&planner, IDM_BLOCK_COUNT));
 }
 

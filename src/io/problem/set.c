@@ -38,7 +38,7 @@ static idm_status unknown_key(const idm_problem *problem, const char *key, idm_e
   size_t count = idm_yaml_agent_keys(problem, known);
   for (size_t i = 0; i < sizeof other_keys / sizeof other_keys[0]; i++)
     known[count++] = other_keys[i];
-  char list[400] = "";
+  char list[560] = "";
   size_t length = 0;
   for (size_t i = 0; i < count && length < sizeof list - 40; i++)
     length +=

@@ -18,13 +18,6 @@ typedef struct believer {
   environment environment;
 } believer;
 
-/* Whether derivatives by the dynamics of its models are wanted. */
-static inline bool idm_believer_moves(const believer *b)
-{
-  return b->theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE ||
-         b->theta->block[IDM_EMISSION].role == IDM_DESCRIPTIVE;
-}
-
 /* Their content is a believer. */
 extern const idm_behavior_ops idm_believer_ops;
 

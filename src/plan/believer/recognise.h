@@ -7,6 +7,7 @@
 
 #include "belief/filter_slope.h"
 #include "idm/theta.h"
+#include "plan/update.h"
 
 /* Below this an observation cannot be seen, to all purposes: the quotient may overflow. */
 static const double idm_impossible = 1e-300;
@@ -24,7 +25,8 @@ typedef struct recognition {
 /* Two states go by a way of their own, with everything in registers. */
 static inline bool idm_recognition_is_pair(const recognition *r)
 {
-  return r->theta->sizes.states == 2 && !r->setting->fully_observed;
+  return r->theta->sizes.states == 2 && !r->setting->fully_observed &&
+         !idm_update_of(r->theta).bent;
 }
 
 static inline const double *idm_recognition_transition(const recognition *r, size_t model)
@@ -48,10 +50,11 @@ static inline idm_world idm_recognition_world(const recognition *r, size_t model
                      .observations = r->theta->sizes.observations,
                      .transition = idm_recognition_transition(r, model),
                      .emission = idm_recognition_emission(r, model) - r->observation,
-                     .before = r->setting->emits_before};
+                     .before = r->setting->emits_before,
+                     .update = idm_update_of(r->theta)};
 }
 
-/* Where slopes by the dynamics of one model are added in a theta. */
+/* Where slopes by the dynamics of one model, and by how they are taken up, are added in a theta. */
 static inline idm_filter_sink idm_recognition_sink(const recognition *r, size_t model,
                                                    idm_theta *slope)
 {
@@ -59,10 +62,13 @@ static inline idm_filter_sink idm_recognition_sink(const recognition *r, size_t 
   const size_t at = model * n.actions + r->action;
   return (idm_filter_sink){
       .transition = slope->block[IDM_TRANSITION].value + at * n.states * n.states,
-      .emission = slope->block[IDM_EMISSION].value + at * n.states * n.observations};
+      .emission = slope->block[IDM_EMISSION].value + at * n.states * n.observations,
+      .prior = slope->block[IDM_PRIOR_WEIGHT].value,
+      .evidence = slope->block[IDM_EVIDENCE_WEIGHT].value};
 }
 
-/* p(s', x | z, u) under one model into joint; returns p(x|z,u). */
+/* p(s', x | z, u) under one model into joint, or where the update is bent the belief after times
+ * p(x|z,u), which is returned. */
 static inline double idm_recognition_joint(const recognition *r, size_t model, double *joint)
 {
   const idm_sizes n = r->theta->sizes;

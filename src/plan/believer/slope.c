@@ -62,7 +62,7 @@ typedef struct gradient {
   double *chosen;              /* [row]: probability of the action among those open */
   double *log_chosen;          /* [action] */
   habit_slope habit;           /* what is asked of habits */
-  idm_theta *opt_dynamics;     /* where slopes by the models' dynamics go; NULL: not wanted */
+  idm_theta *opt_dynamics;     /* where slopes by what makes beliefs go; NULL: not wanted */
   double *filter;              /* scratch of theirs */
   bool guesses;                /* somewhere the action before was not recorded */
   double *joint;               /* [state] */
@@ -474,7 +474,8 @@ static void recall_model(gradient *g, const slope_row *r, const recognition *see
   }
   asked[m] += (own - all) / total;
   const idm_world world = idm_recognition_world(seen, m);
-  idm_filter_recall(&world, seen->observation, slope_after, own, sigma / (total * p), back);
+  if (!world.update.bent)
+    idm_filter_recall(&world, seen->observation, slope_after, own, sigma / (total * p), back);
 }
 
 /* recall(), for two states: only the difference of the slopes counts. */
@@ -508,17 +509,20 @@ static void recall_pair(gradient *g, const slope_row *r, const recognition *seen
   back[1] += second;
 }
 
-/* What the belief made asks of the dynamics of its models. */
-static void recall_dynamics(gradient *g, const slope_row *r, const recognition *seen)
+/* What the belief made asks of the dynamics of its models and of how they are taken up; and where
+ * that is not Bayes' rule, of the belief before. */
+static void recall_filter(gradient *g, const slope_row *r, const recognition *seen)
 {
-  const double *slope_after = g->belief_slope + r->after * g->sizes.states;
+  const size_t k = g->sizes.states;
   for (size_t m = 0; m < g->models; m++) {
     const double sigma = seen->sigma[m];
     if (!(sigma > 0 && idm_recognition_joint(seen, m, g->joint) > idm_impossible)) continue;
     const idm_world world = idm_recognition_world(seen, m);
-    const idm_filter_sink sink = idm_recognition_sink(seen, m, g->opt_dynamics);
-    idm_filter_slope(&world, seen->z, seen->observation, slope_after, sigma / g->allowed[r->after],
-                     0, &sink, g->filter);
+    idm_filter_sink sink = {0};
+    if (g->opt_dynamics) sink = idm_recognition_sink(seen, m, g->opt_dynamics);
+    if (world.update.bent) sink.belief = g->belief_slope + r->before * k;
+    idm_filter_slope(&world, seen->z, seen->observation, g->belief_slope + r->after * k,
+                     sigma / g->allowed[r->after], 0, &sink, g->filter);
   }
 }
 
@@ -528,7 +532,7 @@ static void recall(gradient *g, const slope_row *r)
   /* In an MDP the belief is what was seen, whatever the models say. */
   if (g->b->setting->fully_observed) return;
   const recognition seen = recognition_of(g, r);
-  if (g->opt_dynamics) recall_dynamics(g, r, &seen);
+  if (g->opt_dynamics || idm_update_of(g->b->theta).bent) recall_filter(g, r, &seen);
   if (idm_recognition_is_pair(&seen)) {
     recall_pair(g, r, &seen);
     return;
@@ -608,7 +612,7 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   const idm_adjoint_ops *adjoint = planner->belief->adjoint;
   idm_theta_clear(theta_slope);
   clear_slopes(g);
-  g->opt_dynamics = idm_believer_moves(g->b) ? theta_slope : NULL;
+  g->opt_dynamics = idm_update_is_free(g->b->theta) ? theta_slope : NULL;
   adjoint->begin(g->adjoint);
   idm_status status = run_forward(g, log_likelihood, opt_error);
   if (status != IDM_OK || *log_likelihood == -INFINITY) return status;

@@ -232,12 +232,15 @@ static double recall_model(slope_set *slope, frame *f, const recognition *seen, 
   if (!(p > idm_impossible)) return 0;
   for (size_t s = 0; s < n.states; s++) own += slope->slope[s] * (joint[s] / p);
   const idm_world world = idm_recognition_world(seen, m);
-  idm_filter_recall(&world, seen->observation, slope->slope, own, scale / p, back);
-  if (slope->opt_dynamics) {
-    const idm_filter_sink sink = idm_recognition_sink(seen, m, slope->opt_dynamics);
+  idm_filter_sink sink = {0};
+  if (slope->opt_dynamics) sink = idm_recognition_sink(seen, m, slope->opt_dynamics);
+  if (world.update.bent)
+    sink.belief = back;
+  else
+    idm_filter_recall(&world, seen->observation, slope->slope, own, scale / p, back);
+  if (slope->opt_dynamics || world.update.bent)
     idm_filter_slope(&world, seen->z, seen->observation, slope->slope, scale, 0, &sink,
                      slope->filter);
-  }
   return own;
 }
 

@@ -27,7 +27,7 @@ typedef struct slope_base {
   int steps;
   uint32_t depth;
   habit_slope *habit;          /* what is asked of habits is added here */
-  idm_theta *opt_dynamics;     /* and of the models' dynamics here; NULL: not wanted */
+  idm_theta *opt_dynamics;     /* and of what makes beliefs here; NULL: not wanted */
   const double *opt_start;     /* [state]: several; then nothing below is given */
   int last;                    /* the action before; IDM_MISSING at a start */
   const double *belief;        /* [state] */

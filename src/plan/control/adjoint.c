@@ -115,14 +115,14 @@ static bool allocate_tables(adjoint *a)
   return a->decision && a->specification && a->touched;
 }
 
-/* Sums and scratch of the dynamics, where they move. */
+/* Scratch of what makes beliefs, and sums where it moves. */
 static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
-  if (!c->moves) return true;
+  a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
+  if (!c->moves) return a->dynamics;
   a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
   a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
-  a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
   return a->sums.transition && a->sums.emission && a->dynamics;
 }
 
@@ -167,6 +167,7 @@ void idm_adjoint_begin(void *content)
   adjoint_sums *sums = &a->sums;
   sums->discount = sums->eta = 0;
   sums->inverse_beta = 0;
+  sums->prior_weight = sums->evidence_weight = 0;
   zero(sums->inverse_alpha, c->variants);
   zero(sums->inverse_temperature, c->variants);
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
@@ -414,6 +415,8 @@ static void hand_back(const adjoint *a, idm_theta *slope)
   if (c->moves) {
     add(slope, IDM_TRANSITION, sums->transition, control_transitions(c));
     add(slope, IDM_EMISSION, sums->emission, control_emissions(c));
+    add(slope, IDM_PRIOR_WEIGHT, &sums->prior_weight, 1);
+    add(slope, IDM_EVIDENCE_WEIGHT, &sums->evidence_weight, 1);
   }
   add(slope, IDM_DISCOUNT, &sums->discount, 1);
   add(slope, IDM_ETA, &sums->eta, 1);

@@ -17,8 +17,10 @@ typedef struct adjoint_sums {
   double *utility;             /* [variant][action][state] */
   double *action_prior;        /* [action] */
   double *model_prior;         /* [model] */
-  double *transition;          /* [model][action][s][s']; NULL where dynamics are held */
-  double *emission;            /* [model][action][emitter][x]; the same */
+  double prior_weight;
+  double evidence_weight;
+  double *transition; /* [model][action][s][s']; NULL where what makes beliefs is held */
+  double *emission;   /* [model][action][emitter][x]; the same */
 } adjoint_sums;
 
 /* The models of one action at a belief off the lattice: K and how it moves. */

@@ -1,8 +1,8 @@
-/* The derivative of K by the dynamics of one (action, model), at any belief.
+/* The derivative of K by what makes beliefs, at any of them.
  *
  * K = sum_x p(x) (gamma V(z') - eta (log p(x) - log prior(z'))): within a cell of the lattice V is
- * linear in z', which follows from tau and omega as p does. Observations that are merged share z'
- * and one logarithm; each has its own p. */
+ * linear in z', which follows from z, tau and omega as p does. Observations that are merged share
+ * z' and one logarithm; each has its own p. */
 #include "plan/control/adjoint_dynamics.h"
 
 #include "belief/filter_slope.h"
@@ -98,20 +98,18 @@ static void move_corners(adjoint *a, const asked *k)
   }
 }
 
-void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
-                          double slope)
+/* One (action, model) with a slope of its K. */
+static void ask(adjoint *a, const double *v, const double *z, size_t u, size_t m, double slope,
+                idm_filter_sink sink)
 {
   const control *c = a->c;
   const idm_sizes n = c->sizes;
-  const size_t at = m * n.actions + u;
-  if (slope == 0) return;
   asked k = {.world = control_world(c, u, m),
-             .group = c->group + at * n.observations,
+             .group = c->group + (m * n.actions + u) * n.observations,
              .v = v,
              .z = z,
              .slope = slope,
-             .sink = {.transition = a->sums.transition + at * n.states * n.states,
-                      .emission = a->sums.emission + at * n.states * n.observations},
+             .sink = sink,
              .emitter = a->dynamics,
              .posterior = a->dynamics + n.states,
              .scratch = a->dynamics + 2 * n.states};
@@ -122,4 +120,23 @@ void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u
   }
   for (size_t x = 0; x < n.observations; x++)
     if (k.group[x] == (int)x) move_group(a, &k, x);
+}
+
+void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                          double slope)
+{
+  const idm_sizes n = a->c->sizes;
+  const size_t at = m * n.actions + u;
+  const idm_filter_sink sink = {.transition = a->sums.transition + at * n.states * n.states,
+                                .emission = a->sums.emission + at * n.states * n.observations,
+                                .prior = &a->sums.prior_weight,
+                                .evidence = &a->sums.evidence_weight};
+  if (slope != 0) ask(a, v, z, u, m, slope, sink);
+}
+
+void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                        double *moved)
+{
+  memset(moved, 0, a->c->sizes.states * sizeof *moved);
+  ask(a, v, z, u, m, 1, (idm_filter_sink){.belief = moved});
 }

@@ -1,13 +1,18 @@
-/* The derivative of K by the dynamics of one (action, model). */
+/* The derivative of K by what makes beliefs: the belief before, the dynamics of one (action,
+ * model), and how they are taken up. */
 #ifndef IDM_PLAN_CONTROL_ADJOINT_DYNAMICS_H
 #define IDM_PLAN_CONTROL_ADJOINT_DYNAMICS_H
 
 #include "plan/control/adjoint.h"
 
-/* Numbers of scratch that it needs. */
+/* Numbers of scratch that they need. */
 size_t idm_adjoint_dynamics_scratch(const control *c);
-/* Add what a slope of K(z,u,m), whose successors have the values v, asks of tau and omega. */
+/* Add what a slope of K(z,u,m), whose successors have the values v, asks of tau, omega and the
+ * weights of the update. Where these move (control->moves). */
 void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                           double slope);
+/* dK/dz into moved[state], whatever the update is. */
+void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                        double *moved);
 
 #endif

@@ -1,7 +1,8 @@
 /* The derivative in reverse of one step of lookahead, at a belief off the lattice.
  *
  * K(z,u,m) is differentiated as it is computed: p(x) V(z') is linear in the joint p(s',x) within a
- * cell of the lattice, so that its derivative is the cell's own slope. */
+ * cell of the lattice, so that its derivative is the cell's own slope. Where the update is not
+ * Bayes' rule adjoint_dynamics.c does it. */
 #include <math.h>
 
 #include "plan/control/adjoint_dynamics.h"
@@ -135,6 +136,10 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
     if (w.group[x] == (int)x) look_group(a, v, &w, x);
   look->k[w.at] = c->numbers.discount * look->future[w.at] + c->numbers.eta * look->surprise[w.at];
   double *moved = look->moved + w.at * n.states;
+  if (w.is.update.bent) {
+    idm_adjoint_belief(a, v, z, u, m, moved);
+    return;
+  }
   for (size_t s = 0; s < n.states; s++) moved[s] = idm_filter_by_state(&w.is, look->gained, s);
 }
 

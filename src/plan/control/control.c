@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "plan/control/backup.h"
 #include "plan/control/solve.h"
+#include "plan/update.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ static idm_successor_request request_of(const control *c)
                                  .emission = c->emission,
                                  .opt_moves = c->setting->moves,
                                  .before = c->setting->emits_before,
+                                 .update = c->update,
                                  .terminal = c->setting->terminal,
                                  .belief_prior = c->belief_prior,
                                  .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
@@ -246,8 +248,8 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->models = theta->models;
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
-  c->moves = theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE ||
-             theta->block[IDM_EMISSION].role == IDM_DESCRIPTIVE;
+  c->moves = idm_update_is_free(theta);
+  c->update = idm_update_of(theta);
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
@@ -292,7 +294,9 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const size_t transition_bytes = control_transitions(c) * sizeof *transition;
   const size_t emission_bytes = control_emissions(c) * sizeof *emission;
   const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
-  if (c->built && memcmp(c->transition, transition, transition_bytes) == 0 &&
+  const idm_update update = idm_update_of(theta);
+  const bool same = update.prior == c->update.prior && update.evidence == c->update.evidence;
+  if (c->built && same && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
     return IDM_OK;
@@ -300,6 +304,7 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   memcpy(c->transition, transition, transition_bytes);
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
+  c->update = update;
   return build_successors(c, opt_error);
 }
 

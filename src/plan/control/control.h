@@ -35,13 +35,14 @@ typedef struct control {
   control_numbers numbers;
   bool own_temperature; /* a softmax laid over the solved Q */
   bool robust;          /* the worst share of the models in place of their soft value */
-  bool moves;           /* dynamics are free: derivatives by them are wanted */
+  bool moves;           /* what makes beliefs is free: derivatives by it are wanted */
 
   idm_lattice *lattice;
   idm_successors *successors;
   double *transition;   /* what the successors were built from: [model][action][s][s'] */
   double *emission;     /* [model][action][emitter][x] */
   double *belief_prior; /* [s] or NULL */
+  idm_update update;    /* how beliefs take up what is seen; the same */
   int *group;           /* [model][action][x]: observations with the same successor belief */
   bool built;           /* successors and folds are those of the dynamics held here */
   bool *forgetful;      /* [action]: every model forgets, so the future is one number */
@@ -109,7 +110,8 @@ static inline idm_world control_world(const control *c, size_t u, size_t m)
                      .observations = n.observations,
                      .transition = c->transition + at * n.states * n.states,
                      .emission = c->emission + at * n.states * n.observations,
-                     .before = c->setting->emits_before};
+                     .before = c->setting->emits_before,
+                     .update = c->update};
 }
 
 /* Layer with the values of `left` steps left. */

@@ -80,6 +80,15 @@ static const slope_sample subjective[] = {
     {"decision-rule", 0.6, 1, 0.2, DYNAMICS | STARTS, {3, 3, 2, 2, 9}},
     {"decision-rule", 0.6, 1, 0.2, DYNAMICS | BEFORE, {2, 3, 3, 2, 9}},
     {"maximum-entropy", 0.6, 1, 0.2, DYNAMICS, {2, 3, 2, 1, 7}},
+    {BOUNDED, 0.5, 1.25, 0.1, BENT | DYNAMICS, {2, 3, 2, 2, 11}},
+    {BOUNDED, 0.6, -1.1, 0, BENT, {2, 2, 3, 2, 19}},
+    {BOUNDED, 0.7, 2, 0.5, BENT | DYNAMICS | OBSERVATION | DIRICHLET, {2, 2, 3, 2, 8}},
+    {BOUNDED, 0.5, -1.25, 0.3, BENT | DYNAMICS | BEFORE, {3, 2, 2, 2, 4}},
+    {BOUNDED, 1, 0.9, 0.2, BENT | DYNAMICS | HORIZON | TERMINAL, {3, 3, 2, 1, 4}},
+    {BOUNDED, 0.6, 1.2, 0.3, BENT | BLUR | FORGET | STARTS, {3, 2, 3, 2, 6}},
+    {"decision-rule", 0.6, 1, 0.2, BENT | DYNAMICS | STARTS, {3, 3, 2, 2, 9}},
+    {"maximum-entropy", 0.6, 1, 0.2, BENT | DYNAMICS, {2, 3, 2, 1, 7}},
+    {"boltzmann-exploratory", 0.5, 1, 0.2, BENT | HABIT, {2, 3, 2, 1, 12}},
 };
 
 /* By the agent's own dynamics: through the filter, and through the successors of the lattice. */

@@ -63,7 +63,11 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
     idm_theta_set_scalar(theta, IDM_LAPSE, 0.05 + 0.3 * idm_random_uniform(random));
   }
   if (from->features & DYNAMICS)
-    theta->block[IDM_TRANSITION].role = theta->block[IDM_EMISSION].role = IDM_DESCRIPTIVE;
+    theta->block[IDM_TRANSITION].role = theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
+  if (from->features & BENT) {
+    idm_theta_set_scalar(theta, IDM_PRIOR_WEIGHT, 0.4 + idm_random_uniform(random));
+    idm_theta_set_scalar(theta, IDM_EVIDENCE_WEIGHT, 0.4 + idm_random_uniform(random));
+  }
   if (from->features & CERTAINTY) {
     theta->block[IDM_CERTAINTY].value[0] = 0.61537;
     theta->block[IDM_CERTAINTY].value[1] = 1.5;
@@ -201,7 +205,8 @@ double slope_central(slope_bench *b, idm_block_id id, size_t i, size_t j, double
 
 static bool is_dynamics(idm_block_id id)
 {
-  return id == IDM_TRANSITION || id == IDM_EMISSION;
+  return id == IDM_TRANSITION || id == IDM_EMISSION || id == IDM_PRIOR_WEIGHT ||
+         id == IDM_EVIDENCE_WEIGHT;
 }
 
 /* Richardson's extrapolation at two step sizes; where they disagree the likelihood has a kink (a
@@ -253,7 +258,7 @@ static void compare_block(slope_bench *b, idm_block_id id)
     }
     const size_t j = simplex ? i - i % width + (i + 1) % width : i;
     if (i == j && simplex) continue;
-    if (is_dynamics(id) && !(from[i] > 0 && from[j] > 0)) continue; /* a 0 stays 0 */
+    if (simplex && !(from[i] > 0 && from[j] > 0)) continue; /* a 0 stays 0 */
     compare(b, id, i, j, slope->value[i] - (simplex ? slope->value[j] : 0));
   }
 }
@@ -297,6 +302,8 @@ void slope_compare_all(slope_bench *b)
   if (b->features & DYNAMICS) {
     compare_block(b, IDM_TRANSITION);
     compare_block(b, IDM_EMISSION);
+    compare_block(b, IDM_PRIOR_WEIGHT);
+    compare_block(b, IDM_EVIDENCE_WEIGHT);
   }
   if (b->features & HABIT) compare_block(b, IDM_LAPSE);
   if (b->features & HABIT || !(b->features & (BLANK | SAMPLED | MDP)))

@@ -17,16 +17,17 @@ enum slope_feature {
   OBSERVATION = 1 << 6, /* surprise: observation */
   FORGET = 1 << 7,      /* the first action resets the state */
   STARTS = 1 << 8,
-  BLUR = 1 << 9,     /* the last action's observations say nothing */
-  BLANK = 1 << 10,   /* cells that were not recorded */
-  SAMPLED = 1 << 11, /* recognition: sampled */
-  MDP = 1 << 12,     /* states are observed, and the first one is not known */
-  UNKNOWN = 1 << 13, /* the environment is not given */
-  STATIC = 1 << 14,  /* states stay: histories that differ in their order lead to one belief */
-  BEFORE = 1 << 15,  /* observations come from the state acted in */
-  RANGE = 1 << 16,   /* alpha_unit: range */
-  HABIT = 1 << 17,   /* perseverance and lapses */
-  DYNAMICS = 1 << 18 /* by the models' dynamics too */
+  BLUR = 1 << 9,      /* the last action's observations say nothing */
+  BLANK = 1 << 10,    /* cells that were not recorded */
+  SAMPLED = 1 << 11,  /* recognition: sampled */
+  MDP = 1 << 12,      /* states are observed, and the first one is not known */
+  UNKNOWN = 1 << 13,  /* the environment is not given */
+  STATIC = 1 << 14,   /* states stay: histories that differ in their order lead to one belief */
+  BEFORE = 1 << 15,   /* observations come from the state acted in */
+  RANGE = 1 << 16,    /* alpha_unit: range */
+  HABIT = 1 << 17,    /* perseverance and lapses */
+  DYNAMICS = 1 << 18, /* by the models' dynamics and how they are taken up, too */
+  BENT = 1 << 19      /* not by Bayes' rule */
 };
 
 typedef struct slope_sample {

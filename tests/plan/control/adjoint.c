@@ -175,6 +175,7 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
   check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
   support_set(problem, from->alpha, from->beta, 0.3);
   idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.8);
+  theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
   problem->setting->horizon = from->horizon;
   problem->setting->terminal[1] = problem->setting->ends[1] = from->terminal;
   check(idm_theta_resize(theta, IDM_UTILITY, pairs, from->variants, &support_error));

@@ -70,6 +70,31 @@ static inline double plain_joint(const idm_problem *problem, const double *tau, 
   return p;
 }
 
+/* The belief after x by the agent's powers, by its definition; p(x) stays what it is. */
+static inline double plain_after(const idm_problem *problem, const double *tau, const double *omega,
+                                 const double *z, size_t x, double *after)
+{
+  const idm_sizes n = problem->theta->sizes;
+  const bool before = problem->setting->emits_before;
+  const long double a = idm_theta_scalar(problem->theta, IDM_PRIOR_WEIGHT);
+  const long double b = idm_theta_scalar(problem->theta, IDM_EVIDENCE_WEIGHT);
+  const double p = plain_joint(problem, tau, omega, z, x, after);
+  long double weight[PLAIN_MOST], total = 0;
+  for (size_t e = 0; e < n.states; e++) {
+    long double prior = before ? z[e] : 0;
+    for (size_t s = 0; s < n.states && !before; s++) prior += z[s] * tau[s * n.states + e];
+    const long double seen = omega[e * n.observations + x];
+    weight[e] = prior > 0 && seen > 0 ? powl(prior, a) * powl(seen, b) : 0;
+    total += weight[e];
+  }
+  for (size_t t = 0; t < n.states && p > 0; t++) {
+    long double sum = before ? 0 : weight[t];
+    for (size_t s = 0; s < n.states && before; s++) sum += weight[s] * tau[s * n.states + t];
+    after[t] = (double)(sum / total);
+  }
+  return p;
+}
+
 /* Whether two observations lead to the same belief wherever they are made; where the emitter is the
  * state acted in, by trying beliefs of two states. */
 static inline bool plain_same(const idm_problem *problem, const double *tau, const double *emission,
@@ -82,14 +107,17 @@ static inline bool plain_same(const idm_problem *problem, const double *tau, con
         double z[PLAIN_MOST] = {0}, first[PLAIN_MOST], second[PLAIN_MOST];
         z[s] += 0.375;
         z[t] += 0.625;
-        const double p = plain_joint(problem, tau, emission, z, x, first);
-        const double q = plain_joint(problem, tau, emission, z, y, second);
+        const double p = plain_after(problem, tau, emission, z, x, first);
+        const double q = plain_after(problem, tau, emission, z, y, second);
         for (size_t i = 0; i < n.states && p > 0 && q > 0; i++)
-          if (fabs(first[i] / p - second[i] / q) > 1e-12) return false;
+          if (fabs(first[i] - second[i]) > 1e-12) return false;
         continue;
       }
-      const double a = emission[s * n.observations + x] * emission[t * n.observations + y];
-      const double b = emission[t * n.observations + x] * emission[s * n.observations + y];
+      const double power = idm_theta_scalar(problem->theta, IDM_EVIDENCE_WEIGHT);
+      double a = emission[s * n.observations + x] * emission[t * n.observations + y];
+      double b = emission[t * n.observations + x] * emission[s * n.observations + y];
+      a = a > 0 ? pow(a, power) : 0;
+      b = b > 0 ? pow(b, power) : 0;
       if (fabs(a - b) > 1e-13) return false;
     }
   return true;
@@ -105,8 +133,7 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
   const double *omega = problem->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
   double p[PLAIN_MOST], posterior[PLAIN_MOST][PLAIN_MOST];
   for (size_t x = 0; x < n.observations; x++) {
-    p[x] = plain_joint(problem, tau, omega, z, x, posterior[x]);
-    for (size_t t = 0; t < n.states && p[x] > 0; t++) posterior[x][t] /= p[x];
+    p[x] = plain_after(problem, tau, omega, z, x, posterior[x]);
   }
   double future = 0, surprise = 0;
   bool counted[PLAIN_MOST] = {false};
