@@ -165,7 +165,11 @@ typedef struct idm_block_info {
   X(IDM_EVIDENCE_WEIGHT, .name = "evidence_weight",                                                \
     .summary = "power of what was seen in the belief after: 1 is Bayes, 0 ignores it",             \
     .support = IDM_NOT_NEGATIVE, .standard = 1, .scales = IDM_SCALES_POWER,                        \
-    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)
+    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)                       \
+  X(IDM_DELAY_RATE, .name = "delay_rate",                                                          \
+    .summary = "kappa of discounting by delay: t steps ahead counts 1/(1 + kappa t)",              \
+    .support = IDM_NOT_NEGATIVE, .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 2,  \
+    .of_agent = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,

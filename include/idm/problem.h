@@ -17,6 +17,11 @@ typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_
 typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
 typedef enum idm_alpha_unit { IDM_ALPHA_ABSOLUTE, IDM_ALPHA_RANGE } idm_alpha_unit;
 typedef enum idm_asymmetry { IDM_ASYMMETRY_OUTCOME, IDM_ASYMMETRY_ERROR } idm_asymmetry;
+typedef enum idm_discounting {
+  IDM_EXPONENTIAL,  /* by the discount of a step */
+  IDM_NAIVE,        /* by delay, as if later selves would agree */
+  IDM_SOPHISTICATED /* by delay, foreseeing what later selves will do */
+} idm_discounting;
 
 struct idm_planner;
 
@@ -34,6 +39,7 @@ typedef struct idm_agent {
   double decision_capacity;    /* nats; finds alpha */
   double specification_capacity; /* nats; finds beta */
   double recognition_capacity;   /* nats; finds eta */
+  idm_discounting discounting;   /* how what comes later counts; by delay there is a horizon */
   idm_asymmetry asymmetry;       /* of td-learner: what it calls a gain */
   bool fictive; /* of td-learner: what was not taken is learnt of as if it had given the opposite */
   int hidden;   /* of networks: units of the hidden layer, or of the memory */

@@ -245,14 +245,15 @@ static void print_rows(const idm_setting *setting, const view *v)
 
 /* The multipliers and the discount, then every other single number that the planner reads; habits
  * and what bends Bayes' rule only where there are any. */
-static void print_numbers(const idm_planner *planner, const idm_theta *theta)
+static void print_numbers(const idm_agent *agent, const idm_theta *theta)
 {
-  printf("alpha %g  beta %g  eta %g  discount %g", idm_theta_scalar(theta, IDM_ALPHA),
-         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA),
-         idm_theta_scalar(theta, IDM_DISCOUNT));
+  printf("alpha %g  beta %g  eta %g", idm_theta_scalar(theta, IDM_ALPHA),
+         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA));
+  if (!idm_agent_reads(agent, IDM_DELAY_RATE))
+    printf("  discount %g", idm_theta_scalar(theta, IDM_DISCOUNT));
   for (size_t i = IDM_ETA + 1; i < theta->blocks; i++) {
     const idm_block_info *info = theta->block[i].info;
-    if (info->form != IDM_FORM_NUMBER || !idm_planner_reads(planner, i)) continue;
+    if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, i)) continue;
     const bool every = info->habit || info->updates;
     if (every && idm_theta_scalar(theta, i) == info->standard) continue;
     printf("  %s %g", info->name, idm_theta_scalar(theta, i));
@@ -271,7 +272,7 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
          setting->name[0] ? setting->name : "problem", setting->states.count,
          setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
          informed || theta->models == 1 ? "" : "s", planner->name);
-  print_numbers(planner, theta);
+  print_numbers(&problem->agent, theta);
   if (setting->horizon) printf("  horizon %d", setting->horizon);
   printf("\n\n");
   if (v->states) {

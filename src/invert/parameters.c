@@ -127,7 +127,12 @@ static size_t item_limit(const idm_theta *theta)
 static idm_status check_reads(const idm_problem *problem, size_t id, idm_error *opt_error)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  if (idm_planner_reads(planner, id)) return IDM_OK;
+  if (idm_agent_reads(&problem->agent, id)) return IDM_OK;
+  if (idm_planner_reads(planner, id))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%s is free, but does not count under the agent's discounting: the data say "
+                    "nothing about it",
+                    problem->theta->block[id].info->name);
   return idm_fail(
       opt_error, IDM_INPUT,
       "%s is free, but the planner '%s' does not read it: the data say nothing about it",

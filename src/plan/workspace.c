@@ -108,7 +108,9 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
                              .content = w->content,
                              .setting = setting,
                              .theta = w->theta,
-                             .recognition = agent->recognition};
+                             .recognition = agent->recognition,
+                             .differentiable = planner->belief->adjoint &&
+                                               !idm_agent_reads(agent, IDM_DELAY_RATE)};
     w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
     w->look = idm_new(theta->sizes.actions * (1 + theta->models) + 2 * theta->sizes.states,
                       sizeof *w->look);

@@ -421,7 +421,8 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *s
   for (size_t i = 0; i < block->size; i++) {
     if (along && i % width == 0) continue; /* the others of a row move against it */
     /* At an end of its range there are no differences to both sides. */
-    if (block->info->support == IDM_FRACTION && s->problem->theta->block[id].value[i] == 0)
+    if ((block->info->support == IDM_FRACTION || block->info->support == IDM_NOT_NEGATIVE) &&
+        s->problem->theta->block[id].value[i] == 0)
       continue;
     const double expected = difference(s, scorer, id, i, 1e-4);
     const double found = block->value[i] - (along ? block->value[i - i % width] : 0);

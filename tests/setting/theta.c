@@ -76,6 +76,7 @@ static void test_create(void **state)
       [IDM_LAPSE] = 1,
       [IDM_PRIOR_WEIGHT] = 1,
       [IDM_EVIDENCE_WEIGHT] = 1,
+      [IDM_DELAY_RATE] = 1,
   };
   for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
     assert_int_equal(theta->block[i].size, size[i]);

@@ -15,6 +15,7 @@ typedef struct believer {
   const idm_setting *setting;
   const idm_theta *theta;
   idm_recognition recognition;
+  bool differentiable; /* its policies have the derivative of the planner's adjoint */
   environment environment;
 } believer;
 

@@ -100,7 +100,7 @@ static bool possible(const void *content, const idm_data *data, const idm_prefix
   (void)data;
   (void)tree;
   const believer *b = content;
-  return b->planner->belief->adjoint != NULL;
+  return b->differentiable;
 }
 
 /* --- making one ----------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@ static double bytes_a_point(const control *c)
   numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* the forward recursion's own */
   if (c->sizes.states == 2)                         /* folds */
     numbers += 2.5 * pairs * (double)c->sizes.observations + CONTROL_STRANDS;
+  if (c->agent.discounting != IDM_EXPONENTIAL)
+    numbers += ((double)c->variants + 1) * (c->layers + 1);
   if (c->agent.evaluate == IDM_INTERPOLATE)
     numbers += (double)c->variants * c->layers * (2 * actions + pairs);
   return numbers * sizeof(double);
@@ -186,6 +188,12 @@ static bool allocate_vectors(control *c)
   c->vector = idm_new((CONTROL_VECTORS + IDM_GMRES_WORK(c->basis)) * c->padded, sizeof(double));
   c->lanes = idm_new((2 * c->models + (2 + c->models) * n.actions + n.actions) * IDM_LANES,
                      sizeof(double));
+  const bool delays = c->agent.discounting != IDM_EXPONENTIAL;
+  if (delays) {
+    const size_t own = c->variants * (size_t)c->layers;
+    c->follow = idm_new(idm_times(own, c->padded), sizeof(double));
+    c->delayed = idm_new(idm_times((size_t)c->layers + 1, c->padded), sizeof(double));
+  }
   const bool interpolate = c->agent.evaluate == IDM_INTERPOLATE;
   if (interpolate) {
     c->quality = idm_new(idm_times(tables, c->padded), sizeof(double));
@@ -193,7 +201,8 @@ static bool allocate_vectors(control *c)
     c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
   }
   return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->strands &&
-         c->vector && c->lanes && (!interpolate || (c->quality && c->decision && c->specification));
+         c->vector && c->lanes && (!delays || (c->follow && c->delayed)) &&
+         (!interpolate || (c->quality && c->decision && c->specification));
 }
 
 void idm_control_destroy(void *content)
@@ -214,6 +223,8 @@ void idm_control_destroy(void *content)
                          c->alpha,
                          c->rewards,
                          c->value,
+                         c->follow,
+                         c->delayed,
                          c->solved,
                          c->kept,
                          c->quality,
@@ -253,6 +264,13 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
+  if (agent->discounting != IDM_EXPONENTIAL && setting->horizon <= 0) {
+    idm_control_destroy(c);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "discounting by delay plans back from the end, and there is no horizon; say how "
+        "many steps an episode has (--set horizon=N)");
+  }
   for (size_t id = 0; id < theta->blocks; id++)
     if (id != IDM_UTILITY && theta->block[id].variants > 1) {
       idm_control_destroy(c);
@@ -332,6 +350,7 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   numbers->eta = idm_theta_scalar(theta, IDM_ETA);
   numbers->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
   if (c->robust) numbers->risk = idm_theta_scalar(theta, IDM_BLOCK_COUNT);
+  numbers->delay_rate = idm_theta_scalar(theta, IDM_DELAY_RATE);
   if (c->own_temperature) numbers->temperature = idm_theta_scalar(theta, IDM_TEMPERATURE);
   for (size_t v = 0; v < c->variants; v++) {
     c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;

@@ -11,7 +11,8 @@ typedef struct control_numbers {
   double alpha; /* of the variant selected */
   double beta;
   double eta;
-  double discount;
+  double discount;    /* of what follows a decision */
+  double delay_rate;  /* where that counts by delay */
   double temperature; /* of the decision policy: alpha, or its own */
   double risk;        /* level of the share of the worst models, see control->robust */
   double certainty_above;
@@ -62,8 +63,11 @@ typedef struct control {
   bool rewarded;           /* rewards belong to the utility and the award held here */
   double *value; /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
                     left */
-  bool *solved;  /* [variant]: value holds a solution to start from */
-  double *kept;  /* [slots][variant][padded]: solutions that plans may start from */
+  /* Where utilities count by delay, else NULL. */
+  double *follow;  /* [variant][layers][padded]: what follows a decision with so many steps left */
+  double *delayed; /* [layers + 1][padded]: scratch of sophisticated selves */
+  bool *solved;    /* [variant]: value holds a solution to start from */
+  double *kept;    /* [slots][variant][padded]: solutions that plans may start from */
   size_t slots;
 
   /* Tables for `evaluate: interpolate`, else NULL. */
@@ -127,6 +131,13 @@ static inline int control_left(const control *c, int steps)
   if (c->setting->horizon <= 0) return 1;
   const int left = c->setting->horizon - steps;
   return left > 1 ? left : 1;
+}
+
+/* The values that follow a decision with `left` steps left. */
+static inline const double *control_follows(const control *c, size_t variant, int left)
+{
+  if (c->follow) return c->follow + ((size_t)c->layers * variant + (size_t)(left - 1)) * c->padded;
+  return control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
 }
 
 /* Temperature of the decision policy of a variant, whichever is selected. */

@@ -86,7 +86,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
 static void lookahead(const control *c, size_t variant, int left, const double *z,
                       const evaluation *e)
 {
-  const double *v = control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
+  const double *v = control_follows(c, variant, left);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     e->q[u] = idm_control_reward(c, variant, z, u);
     if (c->setting->terminal[u]) continue;

@@ -6,6 +6,7 @@
 #include "base/krylov.h"
 #include "base/memory.h"
 #include "plan/control/backup.h"
+#include "plan/control/delay.h"
 #include "plan/control/forward.h"
 #include "plan/control/specify.h"
 
@@ -140,14 +141,14 @@ static double place_start(recursion *r, const double *v, double *mass)
   return expected;
 }
 
-static void add_visits(const recursion *r, const double *mass, idm_forward *forward)
+static void add_visits(const recursion *r, const double *mass, double counts, idm_forward *forward)
 {
   for (size_t i = 0; i < r->c->lattice->points; i++) {
     const contribution *at = &r->visit[i];
-    forward->internal_return += mass[i] * at->utility;
-    forward->decision += mass[i] * at->decision;
-    forward->specification += mass[i] * at->specification;
-    forward->recognition += mass[i] * at->recognition;
+    forward->internal_return += counts * mass[i] * at->utility;
+    forward->decision += counts * mass[i] * at->decision;
+    forward->specification += counts * mass[i] * at->specification;
+    forward->recognition += counts * mass[i] * at->recognition;
   }
 }
 
@@ -341,11 +342,13 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
                     "at a discount of %.17g the occupancy is known to %.2g only; expected %.2g: "
                     "take a discount further from 1, or a horizon",
                     c->numbers.discount, bound, most_error);
-  add_visits(r, r->mass, forward);
+  add_visits(r, r->mass, 1, forward);
   return IDM_OK;
 }
 
-/* With a horizon: discounted sums over the steps; `mass` ends as the discounted visits. */
+/* With a horizon: discounted sums over the steps; `mass` ends as the discounted visits. Utilities
+ * that count by delay do so from the first step; what a naive self expects of them there is not
+ * what later selves make of it. */
 static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *forward,
                                   idm_error *opt_error)
 {
@@ -356,11 +359,14 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   forward->value = place_start(r, control_layer(c, variant, c->layers), now);
   memset(r->mass, 0, n * sizeof *r->mass);
   for (int left = c->layers; left > 0; left--) {
-    visit_points(r, control_layer(c, variant, left - 1));
-    add_visits(r, now, forward);
+    const double counts = c->follow ? idm_control_delay(c, c->layers - left) : 1;
+    visit_points(r, control_follows(c, variant, left));
+    add_visits(r, now, counts, forward);
+    if (c->follow) c->numbers.discount = 1;
     idm_control_transposed(c, now, r->flow);
+    if (c->follow) c->numbers.discount = idm_control_delay_step(c);
     for (size_t i = 0; i < n; i++) {
-      r->mass[i] += now[i];
+      r->mass[i] += counts * now[i];
       now[i] -= r->flow[i]; /* gamma P' now */
     }
   }

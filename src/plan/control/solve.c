@@ -8,6 +8,7 @@
 
 #include "base/krylov.h"
 #include "plan/control/backup.h"
+#include "plan/control/delay.h"
 #include "plan/control/endless.h"
 #include "plan/control/solve.h"
 
@@ -291,6 +292,12 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
 
 static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
 {
+  report->stop = IDM_STOP_HORIZON;
+  c->solved[variant] = true;
+  if (c->follow) {
+    report->bound = 8 * DBL_EPSILON * idm_control_solve_delayed(c, variant, report) * c->layers;
+    return;
+  }
   double *first = c->value + (size_t)(c->layers + 1) * variant * c->padded;
   memset(first, 0, c->padded * sizeof *first);
   double size = 0;
@@ -302,9 +309,7 @@ static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
     report->iterations++;
     report->sweeps++;
   }
-  report->stop = IDM_STOP_HORIZON;
   report->bound = 8 * DBL_EPSILON * size * c->layers;
-  c->solved[variant] = true;
 }
 
 /* --- episodes that end by themselves -------------------------------------------------------- */

@@ -209,9 +209,10 @@ static void test_failures(void **state)
        "the key 'aplha' is unknown; did you mean 'alpha'? Expected one of planner, alpha"},
       {"foo=1",
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
-       "perseverance, lapse, prior_weight, evidence_weight, "
+       "perseverance, lapse, prior_weight, evidence_weight, delay_rate, "
        "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, decision_capacity, "
-       "specification_capacity, recognition_capacity, asymmetry, fictive, hidden, layer, sweeps, "
+       "specification_capacity, recognition_capacity, discounting, asymmetry, fictive, hidden, "
+       "layer, sweeps, "
        "seed, discount, horizon, start, "
        "utility.ACTION, utility.ACTION.STATE, transition.NAME, emission.NAME"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},

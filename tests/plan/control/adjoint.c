@@ -207,7 +207,8 @@ static void slopes_are_differences(void **state)
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
       if (idm_planner_reads(w->planner, (size_t)id) &&
           !idm_block_describe((idm_block_id)id)->habit && id != IDM_CERTAINTY &&
-          id != IDM_TRANSITION && id != IDM_EMISSION && id != IDM_BELIEF_PRIOR)
+          id != IDM_DELAY_RATE && id != IDM_TRANSITION && id != IDM_EMISSION &&
+          id != IDM_BELIEF_PRIOR)
         compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
     idm_theta_destroy(slope);
     idm_workspace_destroy(w);

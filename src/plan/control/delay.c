@@ -1,0 +1,99 @@
+/* Discounting by delay: naive and sophisticated selves.
+ *
+ * A naive self plans as if later selves counted delays from now as it does: at delay j the next
+ * step is worth D(j+1)/D(j) as much. It plans anew at every step, so that each number of steps left
+ * has a chain of its own.
+ *
+ * A sophisticated self knows what later selves will do. With W_j(z) the utilities from z on, less
+ * their prices, the first at delay j, under the policies of the selves with m, m-1, ... steps left,
+ *
+ *   W_j = D(j) r + P W_{j+1},   r = V - P W_1,
+ *
+ * where V = soft(Q) is what the self with m steps left expects, of which P W_1 lies after its own
+ * step: r is that step alone, its price included. */
+#include "plan/control/delay.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/control/backup.h"
+
+double idm_control_delay(const control *c, int t)
+{
+  return 1 / (1 + c->numbers.delay_rate * t);
+}
+
+double idm_control_delay_step(const control *c)
+{
+  return c->agent.discounting == IDM_SOPHISTICATED ? 1 : idm_control_delay(c, 1);
+}
+
+static double *layer_of(const control *c, size_t variant, int left)
+{
+  return c->value + ((size_t)(c->layers + 1) * variant + (size_t)left) * c->padded;
+}
+
+/* The decision with `left` steps left, from what follows it. */
+static double decide(control *c, size_t variant, int left, bool mix)
+{
+  backup_output out = {.value = layer_of(c, variant, left), .mix = mix};
+  idm_control_tables(c, variant, left - 1, &out);
+  c->numbers.discount = idm_control_delay_step(c);
+  idm_control_backup(c, control_follows(c, variant, left), false, &out);
+  return out.size;
+}
+
+/* What a naive self expects after its step, planned back from the end. */
+static void foresee(control *c, int left, double *follow, idm_plan_report *report)
+{
+  double *next = c->vector;
+  memset(follow, 0, c->padded * sizeof *follow);
+  for (int delay = left - 1; delay > 0; delay--) {
+    backup_output out = {.value = next};
+    c->numbers.discount = idm_control_delay(c, delay + 1) / idm_control_delay(c, delay);
+    idm_control_backup(c, follow, false, &out);
+    memcpy(follow, next, c->padded * sizeof *follow);
+    report->sweeps++;
+  }
+}
+
+/* W_j of the selves with one step more: after a decision that left its policies in control->mix. */
+static void look_back(control *c, size_t variant, int left)
+{
+  const size_t n = c->padded;
+  const double *value = layer_of(c, variant, left);
+  double *own = c->vector;
+  double *moved = c->vector + n;
+  c->numbers.discount = 1;
+  idm_control_fold(c);
+  idm_control_derivative(c, c->delayed, moved); /* x - P x */
+  for (size_t i = 0; i < n; i++) own[i] = value[i] - (c->delayed[i] - moved[i]);
+  for (int j = 1; j <= c->layers - left; j++) {
+    double *to = c->delayed + (size_t)(j - 1) * n;
+    const double *from = to + n;
+    const double counts = idm_control_delay(c, j);
+    idm_control_derivative(c, from, moved);
+    for (size_t i = 0; i < n; i++) to[i] = counts * own[i] + (from[i] - moved[i]);
+  }
+}
+
+double idm_control_solve_delayed(control *c, size_t variant, idm_plan_report *report)
+{
+  const bool naive = c->agent.discounting == IDM_NAIVE;
+  double size = 0;
+  memset(layer_of(c, variant, 0), 0, c->padded * sizeof *c->value);
+  if (!naive) memset(c->delayed, 0, (size_t)(c->layers + 1) * c->padded * sizeof *c->delayed);
+  for (int left = 1; left <= c->layers; left++) {
+    double *follow = c->follow + ((size_t)c->layers * variant + (size_t)(left - 1)) * c->padded;
+    if (naive)
+      foresee(c, left, follow, report);
+    else
+      memcpy(follow, c->delayed, c->padded * sizeof *follow);
+    size = fmax(size, decide(c, variant, left, !naive));
+    if (!naive) look_back(c, variant, left);
+    report->iterations++;
+    report->sweeps++;
+  }
+  c->numbers.discount = idm_control_delay_step(c);
+  return size;
+}
