@@ -16,6 +16,8 @@ extern "C" {
   X(IDM_STOP_ROUNDING, "rounding", "the bound is at the rounding floor")                           \
   X(IDM_STOP_HORIZON, "horizon", "backward induction: exact up to rounding")                       \
   X(IDM_STOP_LIMIT, "limit", "the limit of iterations was reached")                                \
+  X(IDM_STOP_SECONDS, "seconds", "the time that was given is up")                                  \
+  X(IDM_STOP_INTERRUPT, "interrupt", "whoever watched asked to stop")                              \
   X(IDM_STOP_UNPLANNED, "unplanned", "nothing is planned")
 typedef enum idm_stop {
 #define IDM_STOP_ENUM(id, name, text) id,
@@ -31,6 +33,10 @@ typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 /* Where a plan starts: at the solution held, at nothing, or at a combination of solutions kept. */
 enum { IDM_FROM_LAST = -1, IDM_FROM_NOTHING = 0 };
 
+/* Watches a search between trials: bounds on the value at the start belief so far. Return true to
+ * stop with what was reached. */
+typedef bool (*idm_plan_watch)(void *context, double lower, double upper);
+
 /* One stopping rule for every iterative method. */
 typedef struct idm_solver {
   idm_method method;
@@ -39,14 +45,19 @@ typedef struct idm_solver {
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
   int slots;  /* start from the first so many solutions kept, or IDM_FROM_LAST, IDM_FROM_NOTHING */
   const double *weights; /* [slots]: their weights */
+  /* Of a planner that searches (`point-based`), whose `tolerance` is the gap between its bounds. */
+  double seconds; /* stop after so many; 0: however long it takes */
+  idm_plan_watch opt_watch;
+  void *watch_context;
 } idm_solver;
 IDM_API void idm_solver_default(idm_solver *solver);
 
 /* What planning reached, over all variants: the worst bound, the sum of the work. */
 typedef struct idm_plan_report {
-  double bound;    /* certified: |V - V*| on the lattice */
-  long iterations; /* Newton steps, or sweeps */
-  long sweeps;     /* applications of B* and of its derivative */
+  double bound;    /* certified: |V - V*| on the lattice; of a search upper less lower bound at the
+                      start belief */
+  long iterations; /* Newton steps, sweeps, or trials of a search */
+  long sweeps;     /* applications of B* and of its derivative, or backups of a search */
   idm_stop stop;
 } idm_plan_report;
 
@@ -115,6 +126,16 @@ typedef struct idm_lattice_ops {
   double (*bytes)(const void *content, int resolution);
 } idm_lattice_ops;
 
+/* A planner that bounds the value from both sides. All operations are required. */
+typedef struct idm_search_ops {
+  /* Bounds on the value of the best policy at belief z with `steps` taken. */
+  void (*bounds)(const void *content, size_t variant, int steps, const double *z, double *lower,
+                 double *upper, double *scratch);
+  /* Vector `index` of the lower bound with the whole horizon left, [state], and the action that its
+   * plan begins with; false past the last. */
+  bool (*vector)(const void *content, size_t variant, size_t index, double *vector, size_t *action);
+} idm_search_ops;
+
 /* --- planners ------------------------------------------------------------------------------- */
 
 /* What a planner needs beside theta. */
@@ -179,6 +200,7 @@ struct idm_planner {
   const struct idm_behavior_ops *behavior; /* acts on the content; NULL: the believer */
   const idm_belief_ops *belief;            /* NULL: it does not plan over beliefs */
   const idm_lattice_ops *lattice;          /* NULL: it solves none */
+  const idm_search_ops *search;            /* NULL: it has no bounds of its own */
 };
 
 /* Registry: planner i, or NULL past the last; by name, or NULL. */

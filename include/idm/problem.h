@@ -36,7 +36,9 @@ typedef struct idm_agent {
   idm_alpha_unit alpha_unit;   /* alpha in units of the utility, or of the range of the utilities of
                                   each variant: whoever adapts to what is at stake has one alpha */
   double tolerance;            /* bound on |V - V*| to reach, relative to max(|u|, |V|) */
-  double decision_capacity;    /* nats; finds alpha */
+  double gap; /* of point-based: between its bounds on the value at the start belief, in units of
+                 the utility */
+  double decision_capacity;      /* nats; finds alpha */
   double specification_capacity; /* nats; finds beta */
   double recognition_capacity;   /* nats; finds eta */
   idm_discounting discounting;   /* how what comes later counts; by delay there is a horizon */

@@ -1,6 +1,6 @@
 /* Workspaces: a planner at work for one setting, on one thread (one chain); setting and data are
  * shared and constant. Everything is allocated when the workspace is made; planning allocates
- * nothing unless tau or omega change. */
+ * nothing unless tau or omega change, or the planner searches: its bounds grow as they close. */
 #ifndef IDM_WORKSPACE_H
 #define IDM_WORKSPACE_H
 
@@ -33,6 +33,18 @@ IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const do
 /* The same after `steps` steps of a horizon. */
 IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
                                     const double *z);
+/* After planning: bounds on what the best policy is worth at z with the whole horizon left, under
+ * the agent's own dynamics. Of a search they are its own. Of a lattice solved for a rational agent
+ * (alpha = 0, beta = inf, eta = 0, no award for certainty) the lattice's value bounds it from
+ * above, since between its points it is never below; from below stand vectors of plans that take,
+ * at the beliefs they were made for, the lattice's own actions: some seconds at most, and the same
+ * ones each time. NaN where there are none: other agents, and problems that are fully observed. */
+IDM_API idm_status idm_plan_bounds(idm_workspace *workspace, size_t variant, const double *z,
+                                   double *lower, double *upper, idm_error *opt_error);
+/* After planning: vector `index` of a lower bound on the value, [state], and the action that its
+ * plan begins with. False past the last, and where the planner has none. */
+IDM_API bool idm_plan_vector(const idm_workspace *workspace, size_t variant, size_t index,
+                             double *vector, size_t *action);
 /* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step (NaN where the planner
  * does not decide by a belief). */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,

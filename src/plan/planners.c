@@ -7,6 +7,7 @@
 #define PLANNERS(X)                                                                                \
   X(idm_bounded_rational)                                                                          \
   X(idm_rational)                                                                                  \
+  X(idm_point_based)                                                                               \
   X(idm_decision_rule)                                                                             \
   X(idm_decision_network)                                                                          \
   X(idm_recurrent)                                                                                 \

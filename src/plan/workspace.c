@@ -136,9 +136,12 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
   idm_plan_report report;
   idm_status status = adopt(workspace, theta, opt_error);
   if (status == IDM_OK)
-    status = workspace->planner->plan(workspace->content, workspace->theta, &solver,
-                                      opt_report ? opt_report : &report, opt_error);
-  return status;
+    status =
+        workspace->planner->plan(workspace->content, workspace->theta, &solver, &report, opt_error);
+  if (status != IDM_OK) return status;
+  workspace->bound = report.bound;
+  if (opt_report) *opt_report = report;
+  return IDM_OK;
 }
 
 idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error)

@@ -11,6 +11,7 @@ struct idm_workspace {
   idm_theta *theta;           /* own copy, clamped: the believer's models are here */
   idm_theta *candidate;       /* a theta on its way in */
   void *content;
+  double bound;      /* of the last plan, see idm_plan_report */
   double *scratch;   /* for values and policies asked of the workspace itself */
   double *look;      /* scratch of a look at one belief: a successor, policies; NULL likewise */
   believer believer; /* of a planner over beliefs */

@@ -210,7 +210,8 @@ static void test_failures(void **state)
       {"foo=1",
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
        "perseverance, lapse, prior_weight, evidence_weight, delay_rate, "
-       "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, decision_capacity, "
+       "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, gap, "
+       "decision_capacity, "
        "specification_capacity, recognition_capacity, discounting, asymmetry, fictive, hidden, "
        "layer, sweeps, "
        "seed, discount, horizon, start, "

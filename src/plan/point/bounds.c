@@ -1,0 +1,191 @@
+/* The first bounds, from which a search starts. */
+#include "plan/point/bounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void idm_bounds_free(bounds *b)
+{
+  for (size_t t = 0; b->stage && t < b->stages; t++) {
+    idm_alphas_free(&b->stage[t].lower);
+    idm_sawtooth_free(&b->stage[t].upper);
+    free(b->stage[t].quality);
+  }
+  free(b->stage);
+  *b = (bounds){0};
+}
+
+static bool allowed(const point_problem *problem, size_t u)
+{
+  return problem->prior[u] > 0;
+}
+
+/* --- from above ----------------------------------------------------------------------------- */
+
+/* What outcomes of (u, s) are worth to one who knows, once the next action is taken, s. */
+static double informed(const point_problem *problem, size_t u, size_t s, const double *quality)
+{
+  const kernel *k = problem->kernel;
+  const size_t states = k->states;
+  const uint32_t *state = k->state + kernel_first_cell(k, u);
+  size_t e = k->entry[u * states + s];
+  const size_t end = k->entry[u * states + s + 1];
+  double sum = 0;
+  for (size_t o = k->outcome[u]; o < k->outcome[u + 1] && e < end; o++) {
+    const size_t past = k->cell[o + 1] - kernel_first_cell(k, u);
+    const size_t begun = e;
+    while (e < end && k->at[e] < past) e++;
+    double best = -INFINITY;
+    for (size_t next = 0; next < k->actions && e > begun; next++) {
+      if (!allowed(problem, next)) continue;
+      double value = 0;
+      for (size_t i = begun; i < e; i++)
+        value += k->value[i] * quality[next * states + state[k->at[i]]];
+      best = fmax(best, value);
+    }
+    if (e > begun) sum += best;
+  }
+  return sum;
+}
+
+/* One sweep of the fast informed bound; returns the largest change. */
+static double sweep(const point_problem *problem, const double *from, double *to)
+{
+  const size_t states = problem->kernel->states;
+  double most = 0;
+  for (size_t u = 0; u < problem->kernel->actions; u++)
+    for (size_t s = 0; s < states; s++) {
+      const size_t i = u * states + s;
+      to[i] = problem->reward[i];
+      if (!problem->terminal[u]) to[i] += problem->discount * informed(problem, u, s, from);
+      most = fmax(most, fabs(to[i] - from[i]));
+    }
+  return most;
+}
+
+/* Two arrays for sweeps; what they lead to ends in the first. Starting above every value, all
+ * sweeps stay above: where they stop makes no bound less certain. */
+static void sweep_down(const point_problem *problem, double tolerance, double *quality,
+                       double *other)
+{
+  enum { most_sweeps = 100000 };
+  const size_t pairs = problem->kernel->actions * problem->kernel->states;
+  double top = -INFINITY;
+  for (size_t i = 0; i < pairs; i++) top = fmax(top, problem->reward[i]);
+  top = fmax(top, top / (1 - problem->discount));
+  for (size_t i = 0; i < pairs; i++) quality[i] = top;
+  for (int n = 0; n < most_sweeps; n++) {
+    const double change = sweep(problem, quality, other);
+    memcpy(quality, other, pairs * sizeof *quality);
+    if (change <= tolerance) break;
+  }
+}
+
+static idm_status cap(const point_problem *problem, bounds_pair *now, double *corner,
+                      idm_error *opt_error)
+{
+  const size_t states = problem->kernel->states;
+  for (size_t s = 0; s < states; s++) {
+    corner[s] = -INFINITY;
+    for (size_t u = 0; u < problem->kernel->actions; u++)
+      if (allowed(problem, u)) corner[s] = fmax(corner[s], now->quality[u * states + s]);
+  }
+  return idm_sawtooth_create(&now->upper, corner, states, opt_error);
+}
+
+static idm_status bound_above(const point_problem *problem, double tolerance, bounds *b,
+                              idm_error *opt_error)
+{
+  const size_t states = problem->kernel->states;
+  const size_t pairs = problem->kernel->actions * states;
+  double *other = idm_new(pairs, sizeof *other); /* zeros: nothing is left past the horizon */
+  idm_status status = other ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
+    bounds_pair *now = &b->stage[t];
+    now->quality = idm_new(pairs, sizeof *now->quality);
+    if (!now->quality) status = idm_fail_memory(opt_error);
+    if (status == IDM_OK && problem->horizon > 0)
+      sweep(problem, t ? b->stage[t - 1].quality : other, now->quality);
+    else if (status == IDM_OK)
+      sweep_down(problem, tolerance, now->quality, other);
+  }
+  for (size_t t = 0; t < b->stages && status == IDM_OK; t++)
+    status = cap(problem, &b->stage[t], other, opt_error);
+  free(other);
+  return status;
+}
+
+/* --- from below ----------------------------------------------------------------------------- */
+
+/* One step of the plan that repeats u; returns the largest change. */
+static double repeat(const point_problem *problem, size_t u, const double *from, double *to)
+{
+  const kernel *k = problem->kernel;
+  const uint32_t *state = k->state + kernel_first_cell(k, u);
+  double most = 0;
+  for (size_t s = 0; s < k->states; s++) {
+    double sum = 0;
+    for (size_t e = k->entry[u * k->states + s]; e < k->entry[u * k->states + s + 1]; e++)
+      sum += k->value[e] * from[state[k->at[e]]];
+    to[s] = problem->reward[u * k->states + s] + problem->discount * sum;
+    most = fmax(most, fabs(to[s] - from[s]));
+  }
+  return most;
+}
+
+/* The plan that repeats u forever. Starting below, all steps stay below. */
+static void repeat_forever(const point_problem *problem, size_t u, double tolerance, double *vector,
+                           double *other)
+{
+  enum { most_steps = 100000 };
+  const size_t states = problem->kernel->states;
+  double low = INFINITY;
+  for (size_t s = 0; s < states; s++) low = fmin(low, problem->reward[u * states + s]);
+  for (size_t s = 0; s < states; s++) vector[s] = low / (1 - problem->discount);
+  double change = INFINITY;
+  for (int n = 0; n < most_steps && change > tolerance; n++) {
+    change = repeat(problem, u, vector, other);
+    memcpy(vector, other, states * sizeof *vector);
+  }
+}
+
+static idm_status bound_below(const point_problem *problem, double tolerance, bounds *b,
+                              idm_error *opt_error)
+{
+  const size_t states = problem->kernel->states;
+  double *vector = idm_new(2 * states, sizeof *vector);
+  if (!vector) return idm_fail_memory(opt_error);
+  double *other = vector + states;
+  idm_status status = IDM_OK;
+  for (size_t u = 0; u < problem->kernel->actions && status == IDM_OK; u++) {
+    if (!allowed(problem, u)) continue;
+    memset(vector, 0, states * sizeof *vector);
+    for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
+      if (problem->terminal[u])
+        memcpy(vector, problem->reward + u * states, states * sizeof *vector);
+      else if (problem->horizon > 0) {
+        repeat(problem, u, vector, other);
+        memcpy(vector, other, states * sizeof *vector);
+      } else
+        repeat_forever(problem, u, tolerance, vector, other);
+      status = idm_alphas_add(&b->stage[t].lower, vector, u, opt_error);
+    }
+  }
+  free(vector);
+  return status;
+}
+
+idm_status idm_bounds_create(const point_problem *problem, double tolerance, bounds *b,
+                             idm_error *opt_error)
+{
+  *b = (bounds){.stages = problem->horizon > 0 ? (size_t)problem->horizon : 1};
+  b->stage = idm_new(b->stages, sizeof *b->stage);
+  if (!b->stage) return idm_fail_memory(opt_error);
+  for (size_t t = 0; t < b->stages; t++) b->stage[t].lower.states = problem->kernel->states;
+  idm_status status = bound_above(problem, tolerance, b, opt_error);
+  if (status == IDM_OK) status = bound_below(problem, tolerance, b, opt_error);
+  if (status != IDM_OK) idm_bounds_free(b);
+  return status;
+}

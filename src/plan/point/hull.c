@@ -1,0 +1,130 @@
+/* The lower hull at a belief, by the simplex method. */
+#include "plan/point/hull.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A basis: as many corners or points as there are states, whose mixture is the belief. */
+typedef struct basis {
+  size_t size;
+  double column[HULL_MOST][HULL_MOST];
+  double inverse[HULL_MOST][HULL_MOST]; /* of the columns */
+  double weight[HULL_MOST];
+  double value[HULL_MOST];
+} basis;
+
+/* A point over the states of a belief; false where it has others. */
+static bool column(const sawtooth *t, const belief *b, size_t point, double c[HULL_MOST])
+{
+  const sawtooth_point *p = &t->point[point];
+  if (p->sign & ~b->sign || p->count > b->count) return false;
+  size_t k = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    const bool here = k < p->count && t->state[p->at + k] == b->state[i];
+    c[i] = here ? t->mass[p->at + k] : 0;
+    k += here;
+  }
+  return k == p->count;
+}
+
+/* How far a point is above the plane of the prices. */
+static double above(const sawtooth *t, const belief *b, size_t point, const double *price,
+                    double c[HULL_MOST])
+{
+  if (!column(t, b, point, c)) return INFINITY;
+  double sum = 0;
+  for (size_t i = 0; i < b->count; i++) sum += c[i] * price[i];
+  return t->point[point].value - sum;
+}
+
+/* What is less is rounding. */
+static double rounding(const belief *b, const double *price)
+{
+  double most = 0;
+  for (size_t i = 0; i < b->count; i++) most = fmax(most, fabs(price[i]));
+  return 1e-14 * most;
+}
+
+bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const double *price)
+{
+  double c[HULL_MOST];
+  return above(t, b, point, price, c) < -rounding(b, price);
+}
+
+/* Points that differ by rounding would make a basis that cannot be inverted: one that hardly gives
+ * way to a column does not block it. What that leaves over is accounted for at the end. */
+static const double hardly = 1e-11;
+
+/* Take a column into the basis, in place of the one whose weight comes to 0 first. */
+static bool pivot(basis *s, const double c[HULL_MOST], double value)
+{
+  double d[HULL_MOST];
+  size_t out = HULL_MOST;
+  for (size_t j = 0; j < s->size; j++) {
+    d[j] = 0;
+    for (size_t k = 0; k < s->size; k++) d[j] += s->inverse[j][k] * c[k];
+    if (d[j] > hardly && (out == HULL_MOST || s->weight[j] * d[out] < s->weight[out] * d[j]))
+      out = j;
+  }
+  if (out == HULL_MOST) return false;
+  const double share = s->weight[out] / d[out];
+  for (size_t k = 0; k < s->size; k++) s->inverse[out][k] /= d[out];
+  for (size_t j = 0; j < s->size; j++) {
+    if (j == out) continue;
+    s->weight[j] = fmax(s->weight[j] - share * d[j], 0);
+    for (size_t k = 0; k < s->size; k++) s->inverse[j][k] -= d[j] * s->inverse[out][k];
+  }
+  s->weight[out] = share;
+  s->value[out] = value;
+  memcpy(s->column[out], c, sizeof s->column[out]);
+  return true;
+}
+
+static void set_prices(const basis *s, double *price)
+{
+  for (size_t k = 0; k < s->size; k++) {
+    price[k] = 0;
+    for (size_t j = 0; j < s->size; j++) price[k] += s->value[j] * s->inverse[j][k];
+  }
+}
+
+/* What the mixture is worth, with what it misses of the belief at the largest of its numbers; where
+ * that is more than rounding, the corners alone. */
+static double worth(const basis *s, const sawtooth *t, const belief *b)
+{
+  double sum = 0, corners = 0, missed = 0, most = 0;
+  for (size_t k = 0; k < s->size; k++) {
+    double mass = b->mass[k];
+    for (size_t j = 0; j < s->size; j++) mass -= s->weight[j] * s->column[j][k];
+    missed += fabs(mass);
+    most = fmax(most, fabs(s->value[k]));
+    sum += s->weight[k] * s->value[k];
+    corners += b->mass[k] * t->corner[b->state[k]];
+  }
+  return missed < hardly ? sum + missed * most : corners;
+}
+
+double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price)
+{
+  enum { most_pivots = 64 }; /* every basis on the way is a bound */
+  basis s = {.size = b->count};
+  for (size_t k = 0; k < s.size; k++) {
+    s.column[k][k] = s.inverse[k][k] = 1;
+    s.weight[k] = b->mass[k];
+    s.value[k] = price[k] = t->corner[b->state[k]];
+  }
+  for (int n = 0; n < most_pivots; n++) {
+    double c[HULL_MOST];
+    double least = -rounding(b, price);
+    size_t in = SAWTOOTH_NONE;
+    for (size_t i = 0; i < t->count; i++) {
+      const double gain = i == without ? 0 : above(t, b, i, price, c);
+      if (gain >= least) continue;
+      least = gain;
+      in = i;
+    }
+    if (in == SAWTOOTH_NONE || !column(t, b, in, c) || !pivot(&s, c, t->point[in].value)) break;
+    set_prices(&s, price);
+  }
+  return worth(&s, t, b);
+}

@@ -1,0 +1,296 @@
+/* The planner `point-based`: bounds on the value from both sides, for any number of states. */
+#include "plan/point/point_based.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/soft.h"
+#include "plan/point/hull.h"
+
+/* --- making and planning -------------------------------------------------------------------- */
+
+static void drop_bounds(bounds *b, size_t variants)
+{
+  for (size_t v = 0; b && v < variants; v++) idm_bounds_free(&b[v]);
+  free(b);
+}
+
+static void destroy(void *content)
+{
+  point_based *p = content;
+  if (!p) return;
+  idm_kernel_destroy(p->kernel);
+  drop_bounds(p->bounds, p->variants);
+  free(p->action_prior);
+  free(p->model_prior);
+  free(p->utility);
+  free(p);
+}
+
+static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
+                         void **ret_content, idm_error *opt_error)
+{
+  *ret_content = NULL;
+  if (setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner 'point-based' is for beliefs, and this problem is fully observed: "
+                    "'rational' solves it exactly");
+  for (size_t id = 0; id < theta->blocks; id++)
+    if (id != IDM_UTILITY && theta->block[id].variants > 1)
+      return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
+                      theta->block[id].info->name);
+  point_based *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  p->setting = setting;
+  p->sizes = theta->sizes;
+  p->models = theta->models;
+  p->variants = idm_theta_variants(theta);
+  p->gap = agent->gap;
+  p->widest = idm_kernel_widest(theta);
+  p->action_prior = idm_new(p->sizes.actions, sizeof *p->action_prior);
+  p->model_prior = idm_new(p->models, sizeof *p->model_prior);
+  p->utility = idm_new(p->variants * p->sizes.actions * p->sizes.states, sizeof *p->utility);
+  if (!p->action_prior || !p->model_prior || !p->utility) {
+    destroy(p);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_content = p;
+  return IDM_OK;
+}
+
+static point_problem problem_of(const point_based *p, const idm_theta *theta, const kernel *k,
+                                size_t variant)
+{
+  return (point_problem){.kernel = k,
+                         .reward = idm_theta_values(theta, IDM_UTILITY, variant),
+                         .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+                         .terminal = p->setting->terminal,
+                         .start = p->setting->start,
+                         .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
+                         .horizon = p->setting->horizon};
+}
+
+/* Solve every variant, each from nothing: what is found is a function of theta alone. */
+static idm_status solve(const point_based *p, const idm_theta *theta, const kernel *k,
+                        const search_goal *goal, bounds *b, idm_plan_report *report,
+                        idm_error *opt_error)
+{
+  *report = (idm_plan_report){.stop = IDM_STOP_BOUND};
+  idm_status status = IDM_OK;
+  for (size_t v = 0; v < p->variants && status == IDM_OK; v++) {
+    const point_problem problem = problem_of(p, theta, k, v);
+    search_result result;
+    status =
+        idm_bounds_create(&problem, 0.01 * (1 - problem.discount) * goal->gap, &b[v], opt_error);
+    if (status == IDM_OK) status = idm_search(&problem, goal, &b[v], &result, opt_error);
+    if (status != IDM_OK) break;
+    report->bound = fmax(report->bound, result.upper - result.lower);
+    report->iterations += result.trials;
+    report->sweeps += result.backups;
+    if (result.stop != IDM_STOP_BOUND) report->stop = result.stop;
+  }
+  return status;
+}
+
+/* Take in what policies need beside the bounds. */
+static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
+{
+  const size_t pairs = p->sizes.actions * p->sizes.states;
+  idm_kernel_destroy(p->kernel);
+  drop_bounds(p->bounds, p->variants);
+  p->kernel = k;
+  p->bounds = b;
+  p->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
+  memcpy(p->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+         p->sizes.actions * sizeof *p->action_prior);
+  memcpy(p->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
+         p->models * sizeof *p->model_prior);
+  for (size_t v = 0; v < p->variants; v++)
+    memcpy(p->utility + v * pairs, idm_theta_values(theta, IDM_UTILITY, v),
+           pairs * sizeof *p->utility);
+}
+
+static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                       idm_plan_report *report, idm_error *opt_error)
+{
+  point_based *p = content;
+  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner 'point-based' cannot plan for an award for certainty: its bounds hold "
+                    "for utilities by state and action; 'rational' can");
+  const search_goal goal = {.gap = solver->tolerance > 0 ? solver->tolerance : p->gap,
+                            .seconds = solver->seconds,
+                            .opt_watch = solver->opt_watch,
+                            .context = solver->watch_context};
+  kernel *k;
+  idm_status status = idm_kernel_create(p->setting, theta, &k, opt_error);
+  if (status != IDM_OK) return status;
+  bounds *b = idm_new(p->variants, sizeof *b);
+  status = b ? solve(p, theta, k, &goal, b, report, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    adopt(p, theta, k, b);
+  } else {
+    drop_bounds(b, p->variants);
+    idm_kernel_destroy(k);
+  }
+  return status;
+}
+
+/* --- policies ------------------------------------------------------------------------------- */
+
+static size_t scratch_size(const void *content)
+{
+  const point_based *p = content;
+  return p->sizes.actions + p->widest + 2 * p->sizes.states;
+}
+
+/* The stage after `steps` steps. Past the horizon the last one stays in force. */
+static size_t stage_after(const point_based *p, int steps)
+{
+  if (p->setting->horizon <= 0) return 0;
+  return steps < p->setting->horizon ? (size_t)(p->setting->horizon - steps) - 1 : 0;
+}
+
+/* The lower bound after action u, by what may be seen: one step of lookahead. */
+static double future(const point_based *p, const alphas *lower, const double *z, size_t u,
+                     double *joint)
+{
+  const kernel *k = p->kernel;
+  const size_t first = kernel_first_cell(k, u);
+  double *mass = joint + p->widest;
+  uint32_t *state = (uint32_t *)(void *)(mass + k->states);
+  memset(joint, 0, kernel_cells(k, u) * sizeof *joint);
+  for (size_t s = 0; s < k->states; s++)
+    for (size_t e = k->entry[u * k->states + s]; z[s] > 0 && e < k->entry[u * k->states + s + 1];
+         e++)
+      joint[k->at[e]] += z[s] * k->value[e];
+  double sum = 0;
+  for (size_t o = k->outcome[u]; o < k->outcome[u + 1]; o++) {
+    belief b = {.state = state, .mass = mass};
+    for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++) {
+      if (!(joint[c - first] > 0)) continue;
+      mass[b.count] = joint[c - first];
+      state[b.count++] = k->state[c];
+    }
+    if (b.count) sum += idm_alphas_best(lower, &b, 0, (alpha_choice){0, -INFINITY}).value;
+  }
+  return sum;
+}
+
+static void quality(const void *content, size_t variant, int steps, const double *z, double *q,
+                    double *scratch)
+{
+  const point_based *p = content;
+  const idm_sizes n = p->sizes;
+  const size_t stage = stage_after(p, steps);
+  const bool last = p->setting->horizon > 0 && stage == 0;
+  const double *utility = p->utility + variant * n.actions * n.states;
+  for (size_t u = 0; u < n.actions; u++) {
+    q[u] = p->bounds ? 0 : NAN;
+    for (size_t s = 0; s < n.states; s++) q[u] += z[s] * utility[u * n.states + s];
+    if (last || p->setting->terminal[u] || !p->bounds) continue;
+    const size_t after = p->setting->horizon > 0 ? stage - 1 : stage;
+    q[u] +=
+        p->discount * future(p, &p->bounds[variant].stage[after].lower, z, u, scratch + n.actions);
+  }
+}
+
+static void policy(const void *content, size_t variant, int steps, const double *z,
+                   double *decision, double *opt_specification, double *scratch)
+{
+  const point_based *p = content;
+  quality(content, variant, steps, z, scratch, scratch);
+  idm_soft(0, p->sizes.actions, p->action_prior, scratch, decision);
+  for (size_t u = 0; opt_specification && u < p->sizes.actions; u++)
+    memcpy(opt_specification + u * p->models, p->model_prior, p->models * sizeof *p->model_prior);
+}
+
+static void log_policy(const void *content, size_t variant, int steps, const double *z,
+                       double *log_decision, double *scratch)
+{
+  const point_based *p = content;
+  quality(content, variant, steps, z, scratch, scratch);
+  idm_soft_logs(0, p->sizes.actions, p->action_prior, scratch, log_decision);
+}
+
+static double value(const void *content, size_t variant, int steps, const double *z,
+                    double *scratch)
+{
+  const point_based *p = content;
+  if (!p->bounds) return NAN; /* nothing is planned yet */
+  quality(content, variant, steps, z, scratch, scratch);
+  return idm_soft(0, p->sizes.actions, p->action_prior, scratch, NULL);
+}
+
+/* --- bounds --------------------------------------------------------------------------------- */
+
+static void bound(const void *content, size_t variant, int steps, const double *z, double *lower,
+                  double *upper, double *scratch)
+{
+  const point_based *p = content;
+  const size_t states = p->sizes.states;
+  double *dense = scratch + p->sizes.actions;
+  double *mass = dense + p->widest;
+  uint32_t *state = (uint32_t *)(void *)(mass + states);
+  *lower = *upper = value(content, variant, steps, z, scratch);
+  if (!p->bounds) return;
+  const bounds_pair *now = &p->bounds[variant].stage[stage_after(p, steps)];
+  belief b = {.state = state, .mass = mass};
+  for (size_t s = 0; s < states; s++) {
+    dense[s] = 0;
+    if (!(z[s] > 0)) continue;
+    mass[b.count] = z[s];
+    state[b.count++] = (uint32_t)s;
+    b.sign |= belief_bit((uint32_t)s);
+  }
+  double price[HULL_MOST];
+  *upper = idm_sawtooth_at(&now->upper, &b, 0, INFINITY, price, dense);
+}
+
+static bool vector_at(const void *content, size_t variant, size_t index, double *vector,
+                      size_t *action)
+{
+  const point_based *p = content;
+  if (!p->bounds) return false;
+  const bounds *b = &p->bounds[variant];
+  const alphas *lower = &b->stage[b->stages - 1].lower;
+  if (index >= lower->count) return false;
+  *action = lower->action[index];
+  for (size_t s = 0; s < lower->states; s++) vector[s] = alpha_at(lower, index, s);
+  return true;
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static const idm_belief_ops belief_operations = {.scratch = scratch_size,
+                                                 .policy = policy,
+                                                 .log_policy = log_policy,
+                                                 .value = value,
+                                                 .quality = quality};
+
+static const idm_search_ops search_operations = {.bounds = bound, .vector = vector_at};
+
+static const idm_block_id reads[] = {
+    IDM_UTILITY, IDM_CERTAINTY, IDM_DISCOUNT,     IDM_TRANSITION,  IDM_EMISSION,   IDM_ALPHA,
+    IDM_BETA,    IDM_ETA,       IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_BLOCK_COUNT};
+
+static const idm_clamp clamps[] = {{IDM_ALPHA, IDM_CLAMP_VALUE, 0},
+                                   {IDM_BETA, IDM_CLAMP_VALUE, INFINITY},
+                                   {IDM_ETA, IDM_CLAMP_VALUE, 0}};
+
+const idm_planner idm_point_based = {
+    .name = "point-based",
+    .summary = "the rational agent by bounds from both sides, for any number of states",
+    .row = "Model-based POMDP planner",
+    .reads = reads,
+    .clamp = clamps,
+    .clamps = sizeof clamps / sizeof clamps[0],
+    .needs = IDM_NEEDS_MODEL,
+    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,
+    .create = create,
+    .plan = plan,
+    .destroy = destroy,
+    .belief = &belief_operations,
+    .search = &search_operations,
+};

@@ -1,0 +1,230 @@
+/* The sawtooth upper bound. */
+#include "plan/point/sawtooth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/point/hull.h"
+
+idm_status idm_sawtooth_create(sawtooth *t, const double *corner, size_t states,
+                               idm_error *opt_error)
+{
+  *t = (sawtooth){.states = states, .corner = idm_duplicate(corner, states, sizeof *corner)};
+  return t->corner ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+void idm_sawtooth_free(sawtooth *t)
+{
+  free(t->corner);
+  free(t->point);
+  free(t->state);
+  free(t->mass);
+  free(t->inverse);
+  free(t->news);
+  *t = (sawtooth){0};
+}
+
+/* The plane of the corners. */
+static double plane(const sawtooth *t, const belief *b)
+{
+  double sum = 0;
+  for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * t->corner[b->state[k]];
+  return sum;
+}
+
+/* How far below the plane point i puts the belief in `dense`, or `best` where that is further: the
+ * point's part in the belief is the least ratio of their masses. */
+static inline double reach(const sawtooth *t, size_t i, uint64_t sign, const double *dense,
+                           double best)
+{
+  const sawtooth_point *p = &t->point[i];
+  if (p->below >= best || p->sign & ~sign) return best;
+  const uint32_t *state = t->state + p->at;
+  const double *inverse = t->inverse + p->at;
+  double share = 1;
+  for (size_t k = 0; k < p->count; k++) {
+    const double ratio = dense[state[k]] * inverse[k];
+    if (ratio >= share) continue;
+    share = ratio;
+    if (p->below * share >= best) return best;
+  }
+  return p->below * share;
+}
+
+/* Whether somebody who heard of all before `heard` has to look at all points. */
+static bool must_look(const sawtooth *t, size_t heard)
+{
+  return heard < t->kept || t->told - heard > t->count;
+}
+
+/* The hull, found anew where something that was told since is below the prices. */
+static double hull(const sawtooth *t, const belief *b, size_t heard, double known, double *price)
+{
+  bool moves = must_look(t, heard) || known == INFINITY;
+  for (size_t n = heard; n < t->told && !moves; n++)
+    moves = idm_hull_moves(t, b, t->news[n - t->kept], price);
+  return moves ? fmin(known, idm_hull_at(t, b, SAWTOOTH_NONE, price)) : known;
+}
+
+double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double known,
+                       double *price, double *dense)
+{
+  if (b->count > 1 && b->count <= HULL_MOST) return hull(t, b, heard, known, price);
+  const double base = plane(t, b);
+  double best = known < base ? known - base : 0;
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
+  if (must_look(t, heard))
+    for (size_t i = 0; i < t->count; i++) best = reach(t, i, b->sign, dense, best);
+  else
+    for (size_t n = heard; n < t->told; n++)
+      best = reach(t, t->news[n - t->kept], b->sign, dense, best);
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
+  return fmin(base + best, known);
+}
+
+/* --- points --------------------------------------------------------------------------------- */
+
+static double below_plane(const sawtooth *t, const sawtooth_point *p)
+{
+  double sum = 0;
+  for (size_t k = 0; k < p->count; k++) sum += t->corner[t->state[p->at + k]] * t->mass[p->at + k];
+  return p->value < sum ? p->value - sum : 0;
+}
+
+/* Room for another point with its states, and for news of it. */
+static bool make_room(sawtooth *t, size_t states)
+{
+  if (t->count == t->capacity) {
+    const size_t capacity = t->capacity ? 2 * t->capacity : 64;
+    sawtooth_point *point = realloc(t->point, capacity * sizeof *point);
+    if (!point) return false;
+    t->point = point;
+    t->capacity = capacity;
+  }
+  if (t->numbers + states > t->room) {
+    const size_t room = 2 * t->room + states + 256;
+    uint32_t *state = realloc(t->state, room * sizeof *state);
+    if (state) t->state = state;
+    double *mass = realloc(t->mass, room * sizeof *mass);
+    if (mass) t->mass = mass;
+    double *inverse = realloc(t->inverse, room * sizeof *inverse);
+    if (inverse) t->inverse = inverse;
+    if (!state || !mass || !inverse) return false;
+    t->room = room;
+  }
+  return true;
+}
+
+static void forget(sawtooth *t)
+{
+  t->kept = t->told;
+}
+
+static bool tell(sawtooth *t, uint32_t point)
+{
+  if (t->told - t->kept == t->newest) {
+    /* Whoever is as far behind as there are points does better to look at them all. */
+    if (t->newest > 2 * t->count + 64) {
+      forget(t);
+    } else {
+      const size_t newest = 2 * t->newest + 64;
+      uint32_t *news = realloc(t->news, newest * sizeof *news);
+      if (!news) return false;
+      t->news = news;
+      t->newest = newest;
+    }
+  }
+  t->news[t->told - t->kept] = point;
+  t->told++;
+  return true;
+}
+
+static void lower_corner(sawtooth *t, size_t state, double value)
+{
+  t->corner[state] = value;
+  for (size_t i = 0; i < t->count; i++) t->point[i].below = below_plane(t, &t->point[i]);
+  t->told++; /* everybody is to look at everything again */
+  forget(t);
+}
+
+static bool make_point(sawtooth *t, const belief *b, uint32_t owner)
+{
+  if (!make_room(t, b->count)) return false;
+  t->point[t->count] = (sawtooth_point){
+      .sign = b->sign, .at = t->numbers, .count = (uint32_t)b->count, .owner = owner};
+  for (size_t k = 0; k < b->count; k++) {
+    t->state[t->numbers + k] = b->state[k];
+    t->mass[t->numbers + k] = b->mass[k];
+    t->inverse[t->numbers + k] = 1 / b->mass[k];
+  }
+  t->numbers += b->count;
+  t->count++;
+  return true;
+}
+
+idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32_t owner,
+                              uint32_t *point, idm_error *opt_error)
+{
+  if (b->count == 1) {
+    lower_corner(t, b->state[0], value);
+    return IDM_OK;
+  }
+  if (*point == SAWTOOTH_NONE) {
+    if (!make_point(t, b, owner)) return idm_fail_memory(opt_error);
+    *point = (uint32_t)(t->count - 1);
+  }
+  t->point[*point].value = value;
+  t->point[*point].below = below_plane(t, &t->point[*point]);
+  return tell(t, *point) ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- pruning -------------------------------------------------------------------------------- */
+
+/* Whether the other points put point i where it is. */
+static bool superfluous(const sawtooth *t, size_t i, double *dense)
+{
+  const sawtooth_point p = t->point[i];
+  const belief b = {t->state + p.at, t->mass + p.at, p.count, p.sign};
+  double price[HULL_MOST];
+  const double rounding = 1e-13 * fmax(1, fabs(p.value));
+  if (p.count <= HULL_MOST) return idm_hull_at(t, &b, (uint32_t)i, price) <= p.value + rounding;
+  double best = 0;
+  for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = b.mass[k];
+  for (size_t j = 0; j < t->count && best > p.below; j++)
+    if (j != i) best = reach(t, j, p.sign, dense, best);
+  for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = 0;
+  return best <= p.below;
+}
+
+/* Close ranks over the points of no use. */
+static void compact(sawtooth *t)
+{
+  size_t left = 0, numbers = 0;
+  for (size_t i = 0; i < t->count; i++) {
+    sawtooth_point p = t->point[i];
+    if (p.value == INFINITY) continue;
+    memmove(t->state + numbers, t->state + p.at, p.count * sizeof *t->state);
+    memmove(t->mass + numbers, t->mass + p.at, p.count * sizeof *t->mass);
+    memmove(t->inverse + numbers, t->inverse + p.at, p.count * sizeof *t->inverse);
+    p.at = numbers;
+    numbers += p.count;
+    t->point[left++] = p;
+  }
+  t->count = left;
+  t->numbers = numbers;
+}
+
+void idm_sawtooth_prune(sawtooth *t, double *dense,
+                        void (*moved)(void *context, uint32_t owner, uint32_t point), void *context)
+{
+  for (size_t i = 0; i < t->count; i++) {
+    if (!superfluous(t, i, dense)) continue;
+    moved(context, t->point[i].owner, SAWTOOTH_NONE);
+    t->point[i].value = INFINITY; /* above everything: of no more use to the others */
+    t->point[i].below = 0;
+  }
+  compact(t);
+  for (size_t i = 0; i < t->count; i++) moved(context, t->point[i].owner, (uint32_t)i);
+  forget(t);
+}

@@ -1,0 +1,321 @@
+/* Trials: exploration forward, backups on the way back. */
+#include "plan/point/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+typedef struct search {
+  const point_problem *problem;
+  const search_goal *goal;
+  graph graph;
+  uint32_t start;
+  uint32_t *fallback; /* [stage]: the even belief, which says what to do after outcomes that a
+                         belief does not expect */
+  double least;       /* what moves a bound by less is not kept */
+  size_t steps;       /* of the path */
+  size_t most_steps;
+  uint32_t *path;
+  double *reached; /* [cell]: what follows, by cell */
+  double *vector;  /* [state] */
+  size_t *pruned;  /* [stage][2]: vectors and points when the stage was last pruned */
+  bool moved;      /* a bound moved in this trial */
+  long backups;
+} search;
+
+/* --- from above ----------------------------------------------------------------------------- */
+
+/* E[r] at a belief. */
+static double reward_at(const search *s, const belief *b, size_t u)
+{
+  const double *reward = s->problem->reward + u * s->problem->kernel->states;
+  double sum = 0;
+  for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * reward[b->state[k]];
+  return sum;
+}
+
+/* Look at an action again, by its successors. */
+static idm_status look(search *s, uint32_t at, size_t u, idm_error *opt_error)
+{
+  graph *g = &s->graph;
+  const idm_status status = idm_graph_expand(g, at, u, opt_error);
+  if (status != IDM_OK) return status;
+  branch *b = graph_branch(g, at, u);
+  const belief z = graph_belief(g, at);
+  double sum = 0;
+  for (size_t e = b->edge; e < b->edge + b->edges; e++)
+    sum += g->edge[e].p * idm_graph_upper(g, g->edge[e].node);
+  const double value = reward_at(s, &z, u) + s->problem->discount * sum;
+  if (value < b->upper) b->upper = value;
+  return IDM_OK;
+}
+
+static size_t most_promising(const search *s, uint32_t at)
+{
+  size_t best = 0;
+  for (size_t u = 1; u < s->problem->kernel->actions; u++)
+    if (graph_branch(&s->graph, at, u)->upper > graph_branch(&s->graph, at, best)->upper) best = u;
+  return best;
+}
+
+/* The most promising action of a node, looked at: bounds of actions only go down, so that the
+ * others need not be. */
+static idm_status choose(search *s, uint32_t at, size_t *action, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  idm_graph_meet(&s->graph, at);
+  for (size_t looked = SIZE_MAX; status == IDM_OK;) {
+    *action = most_promising(s, at);
+    if (*action == looked) break;
+    looked = *action;
+    status = look(s, at, looked, opt_error);
+  }
+  return status;
+}
+
+/* Lower the bound at a node to that of its most promising action. */
+static idm_status cap(search *s, uint32_t at, size_t action, idm_error *opt_error)
+{
+  graph *g = &s->graph;
+  const double value = graph_branch(g, at, action)->upper;
+  if (!(value < idm_graph_upper(g, at) - s->least)) return IDM_OK;
+  s->moved = true;
+  node *n = &g->node[at];
+  n->upper = value;
+  const belief b = graph_belief(g, at);
+  return idm_sawtooth_lower(&g->bounds->stage[n->stage].upper, &b, value, at, &n->point, opt_error);
+}
+
+/* --- from below ----------------------------------------------------------------------------- */
+
+/* What an action is worth by the lower bound of its successors. */
+static double worth(search *s, uint32_t at, size_t u)
+{
+  graph *g = &s->graph;
+  const branch *b = graph_branch(g, at, u);
+  const belief z = graph_belief(g, at);
+  double sum = 0;
+  for (size_t e = b->edge; e < b->edge + b->edges; e++)
+    sum += g->edge[e].p * idm_graph_lower(g, g->edge[e].node);
+  return reward_at(s, &z, u) + s->problem->discount * sum;
+}
+
+/* Vectors that follow the outcomes of an action, laid over its cells. */
+static void lay(search *s, uint32_t from, size_t u)
+{
+  graph *g = &s->graph;
+  const kernel *k = s->problem->kernel;
+  const branch *b = graph_branch(g, from, u);
+  const size_t first = kernel_first_cell(k, u);
+  for (size_t e = b->edge; e < b->edge + b->edges; e++) {
+    const size_t o = k->outcome[u] + g->edge[e].outcome;
+    const uint32_t next = g->edge[e].node;
+    idm_graph_lower(g, next);
+    const alphas *lower = &g->bounds->stage[g->node[next].stage].lower;
+    const uint32_t vector = alpha_living(lower, g->node[next].best);
+    for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++)
+      s->reached[c - first] = alpha_at(lower, vector, k->state[c]);
+  }
+}
+
+/* Back up at a node: the vector of the plan that begins with u and goes on as is best after what
+ * may come. */
+static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error)
+{
+  graph *g = &s->graph;
+  const kernel *k = s->problem->kernel;
+  const size_t stage = g->node[at].stage;
+  const idm_status status = idm_graph_expand(g, s->fallback[stage], u, opt_error);
+  if (status != IDM_OK) return status;
+  if (graph_branch(g, at, u)->edges) {
+    if (graph_branch(g, at, u)->edges < kernel_outcomes(k, u)) lay(s, s->fallback[stage], u);
+    lay(s, at, u);
+  } else {
+    memset(s->reached, 0, kernel_cells(k, u) * sizeof *s->reached);
+  }
+  for (size_t i = 0; i < k->states; i++) {
+    double sum = 0;
+    for (size_t e = k->entry[u * k->states + i]; e < k->entry[u * k->states + i + 1]; e++)
+      sum += k->value[e] * s->reached[k->at[e]];
+    s->vector[i] = s->problem->reward[u * k->states + i] + s->problem->discount * sum;
+  }
+  s->backups++;
+  return idm_alphas_add(&g->bounds->stage[stage].lower, s->vector, u, opt_error);
+}
+
+/* Raise the bound at a node by the best of the actions that were looked at. */
+static idm_status lift(search *s, uint32_t at, idm_error *opt_error)
+{
+  const double known = idm_graph_lower(&s->graph, at);
+  double most = known + s->least;
+  size_t best = SIZE_MAX;
+  for (size_t u = 0; u < s->problem->kernel->actions; u++) {
+    const branch *b = graph_branch(&s->graph, at, u);
+    if (!b->expanded || b->upper <= most) continue; /* it cannot be better */
+    const double value = worth(s, at, u);
+    if (value <= most) continue;
+    most = value;
+    best = u;
+  }
+  if (best == SIZE_MAX) return IDM_OK;
+  s->moved = true;
+  return back_up(s, at, best, opt_error);
+}
+
+/* --- trials --------------------------------------------------------------------------------- */
+
+/* The successor whose bounds are too far apart by most; GRAPH_NONE where none is. */
+static uint32_t furthest(search *s, uint32_t at, size_t u, double target)
+{
+  graph *g = &s->graph;
+  const branch *b = graph_branch(g, at, u);
+  uint32_t best = GRAPH_NONE;
+  double most = 0;
+  for (size_t e = b->edge; e < b->edge + b->edges; e++) {
+    const uint32_t next = g->edge[e].node;
+    const double excess =
+        g->edge[e].p * (idm_graph_upper(g, next) - idm_graph_lower(g, next) - target);
+    if (excess <= most) continue;
+    most = excess;
+    best = next;
+  }
+  return best;
+}
+
+/* Go down from the start as long as the gap is more than what it may be at that depth. */
+static idm_status descend(search *s, idm_error *opt_error)
+{
+  double target = s->goal->gap;
+  uint32_t at = s->start;
+  s->steps = 0;
+  while (at != GRAPH_NONE && s->steps < s->most_steps) {
+    size_t u;
+    const idm_status status = choose(s, at, &u, opt_error);
+    if (status != IDM_OK) return status;
+    s->path[s->steps++] = at;
+    target /= s->problem->discount > 0 ? s->problem->discount : 1;
+    at = furthest(s, at, u, target);
+  }
+  return IDM_OK;
+}
+
+static idm_status prune(search *s, size_t stage, idm_error *opt_error)
+{
+  graph *g = &s->graph;
+  const bounds_pair *now = &g->bounds->stage[stage];
+  size_t *pruned = s->pruned + 2 * stage;
+  if (now->upper.count > pruned[1] + pruned[1] / 4 + 64) {
+    idm_graph_prune_above(g, stage);
+    pruned[1] = now->upper.count;
+  }
+  if (now->lower.dead <= now->lower.count / 4 + 16) return IDM_OK;
+  return idm_graph_prune_below(g, stage, opt_error);
+}
+
+static idm_status ascend(search *s, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  while (s->steps && status == IDM_OK) {
+    const uint32_t at = s->path[--s->steps];
+    size_t u = 0;
+    status = choose(s, at, &u, opt_error);
+    if (status == IDM_OK) status = cap(s, at, u, opt_error);
+    if (status == IDM_OK) status = lift(s, at, opt_error);
+    if (status == IDM_OK) status = prune(s, s->graph.node[at].stage, opt_error);
+  }
+  return status;
+}
+
+/* --- the search ----------------------------------------------------------------------------- */
+
+static idm_status begin(search *s, idm_error *opt_error)
+{
+  const size_t states = s->problem->kernel->states;
+  const size_t stages = s->graph.bounds->stages;
+  s->most_steps = s->problem->horizon > 0 ? stages : 2000;
+  s->fallback = idm_new(stages, sizeof *s->fallback);
+  s->path = idm_new(s->most_steps, sizeof *s->path);
+  s->reached = idm_new(s->problem->kernel->widest, sizeof *s->reached);
+  s->vector = idm_new(states, sizeof *s->vector);
+  s->pruned = idm_new(2 * stages, sizeof *s->pruned);
+  if (!s->fallback || !s->path || !s->reached || !s->vector || !s->pruned)
+    return idm_fail_memory(opt_error);
+  idm_status status =
+      idm_graph_enter(&s->graph, stages - 1, s->problem->start, &s->start, opt_error);
+  for (size_t i = 0; i < states; i++) s->vector[i] = 1 / (double)states;
+  for (size_t t = 0; t < stages && status == IDM_OK; t++)
+    status = idm_graph_enter(&s->graph, t, s->vector, &s->fallback[t], opt_error);
+  return status;
+}
+
+static void report(search *s, search_result *result)
+{
+  result->lower = idm_graph_lower(&s->graph, s->start);
+  result->upper = idm_graph_upper(&s->graph, s->start);
+  result->backups = s->backups;
+}
+
+/* Whether to stop before another trial, and why. */
+static bool done(search *s, double begun, search_result *result)
+{
+  report(s, result);
+  result->stop = IDM_STOP_BOUND;
+  if (result->upper - result->lower <= s->goal->gap) return true;
+  result->stop = IDM_STOP_ROUNDING;
+  const double floor = 1e-14 * fmax(fabs(result->lower), fabs(result->upper));
+  if (!s->moved && s->least <= floor) return true;
+  /* Where nothing is left that moves a bound by as much, look for less. */
+  if (!s->moved) s->least /= 16;
+  result->stop = IDM_STOP_LIMIT;
+  if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
+  result->stop = IDM_STOP_SECONDS;
+  if (s->goal->seconds > 0 && idm_seconds() - begun >= s->goal->seconds) return true;
+  result->stop = IDM_STOP_INTERRUPT;
+  return s->goal->opt_watch && s->goal->opt_watch(s->goal->context, result->lower, result->upper);
+}
+
+static void end(search *s)
+{
+  idm_graph_free(&s->graph);
+  free(s->fallback);
+  free(s->path);
+  free(s->reached);
+  free(s->vector);
+  free(s->pruned);
+}
+
+/* Bounds that have met may be apart the other way by rounding, never by more. */
+static idm_status check(search_result *result, idm_error *opt_error)
+{
+  const double rounding = 1e-9 * fmax(1, fmax(fabs(result->lower), fabs(result->upper)));
+  if (result->upper < result->lower - rounding)
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "the lower bound on the value, %g, is above the upper one, %g", result->lower,
+                    result->upper);
+  result->upper = fmax(result->upper, result->lower);
+  return IDM_OK;
+}
+
+idm_status idm_search(const point_problem *problem, const search_goal *goal, bounds *b,
+                      search_result *result, idm_error *opt_error)
+{
+  const double begun = idm_seconds();
+  search s = {.problem = problem, .goal = goal, .least = 1e-3 * goal->gap, .moved = true};
+  *result = (search_result){0};
+  idm_status status = idm_graph_create(problem, b, &s.graph, opt_error);
+  if (status == IDM_OK) status = begin(&s, opt_error);
+  while (status == IDM_OK && !done(&s, begun, result)) {
+    s.moved = false;
+    status = descend(&s, opt_error);
+    if (status == IDM_OK) status = ascend(&s, opt_error);
+    result->trials++;
+  }
+  for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
+    idm_graph_prune_above(&s.graph, t);
+    status = idm_graph_prune_below(&s.graph, t, opt_error);
+  }
+  end(&s);
+  return status == IDM_OK && !problem->opt_policy ? check(result, opt_error) : status;
+}

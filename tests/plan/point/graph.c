@@ -1,0 +1,139 @@
+/* Beliefs met once, their successors, and bounds that hear of what is new. */
+#include "plan/point/graph.h"
+
+#include <math.h>
+
+#include "support.h"
+
+typedef struct fixture {
+  idm_problem *problem;
+  kernel *kernel;
+  point_problem p;
+  bounds bounds;
+  graph graph;
+} fixture;
+
+static void open_graph(fixture *f, const char *name)
+{
+  check(idm_problem_read(name, &f->problem, NULL, &support_error));
+  const idm_theta *theta = f->problem->theta;
+  check(idm_kernel_create(f->problem->setting, theta, &f->kernel, &support_error));
+  f->p = (point_problem){.kernel = f->kernel,
+                         .reward = idm_theta_values(theta, IDM_UTILITY, 0),
+                         .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+                         .terminal = f->problem->setting->terminal,
+                         .start = f->problem->setting->start,
+                         .discount = idm_theta_scalar(theta, IDM_DISCOUNT)};
+  check(idm_bounds_create(&f->p, 1e-6, &f->bounds, &support_error));
+  check(idm_graph_create(&f->p, &f->bounds, &f->graph, &support_error));
+}
+
+static void close_graph(fixture *f)
+{
+  idm_graph_free(&f->graph);
+  idm_bounds_free(&f->bounds);
+  idm_kernel_destroy(f->kernel);
+  idm_problem_destroy(f->problem);
+}
+
+/* Tiger: what is heard left and then right leads back; 2,000 steps apart in one direction do not.
+ */
+static void a_belief_is_met_once(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  graph *g = &f.graph;
+  uint32_t start, again, left, back;
+  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_enter(g, 0, f.p.start, &again, &support_error));
+  assert_int_equal(start, again);
+  check(idm_graph_expand(g, start, 0, &support_error));
+  const branch *b = graph_branch(g, start, 0);
+  assert_int_equal(b->edges, 2);
+  assert_near(g->edge[b->edge].p, 0.5, 1e-15);
+  left = g->edge[b->edge].node;
+  assert_near(graph_belief(g, left).mass[0], 0.85, 1e-15);
+  check(idm_graph_expand(g, left, 0, &support_error));
+  b = graph_branch(g, left, 0);
+  assert_near(g->edge[b->edge].p, 0.85 * 0.85 + 0.15 * 0.15, 1e-15);
+  back = g->edge[b->edge + 1].node;
+  assert_int_equal(back, start);
+  /* Opening a door forgets: both observations lead to one belief, the start. */
+  check(idm_graph_expand(g, left, 1, &support_error));
+  b = graph_branch(g, left, 1);
+  for (size_t e = 0; e < b->edges; e++) assert_int_equal(g->edge[b->edge + e].node, start);
+  /* Many are found again, in a table that has grown. */
+  uint32_t found[600];
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < 600; i++) {
+      uint32_t at;
+      const double z[] = {(i + 1) / 700.0, 1 - (i + 1) / 700.0};
+      check(idm_graph_enter(g, 0, z, &at, &support_error));
+      if (round) assert_int_equal(at, found[i]);
+      found[i] = at;
+    }
+  close_graph(&f);
+}
+
+static void bounds_hear_of_what_is_new(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  graph *g = &f.graph;
+  uint32_t at;
+  check(idm_graph_enter(g, 0, f.p.start, &at, &support_error));
+  const double upper = idm_graph_upper(g, at);
+  const double lower = idm_graph_lower(g, at);
+  assert_true(lower < upper);
+  check(idm_alphas_add(&f.bounds.stage[0].lower, (const double[]){5, 7}, 0, &support_error));
+  assert_near(idm_graph_lower(g, at), 6, 1e-12);
+  const belief b = graph_belief(g, at);
+  check(
+      idm_sawtooth_lower(&f.bounds.stage[0].upper, &b, 40, at, &g->node[at].point, &support_error));
+  assert_near(idm_graph_upper(g, at), fmin(upper, 40), 1e-12);
+  /* A vector above all, and ranks closed: the node's own is renumbered. */
+  check(idm_alphas_add(&f.bounds.stage[0].lower, (const double[]){8, 8}, 2, &support_error));
+  check(idm_graph_prune_below(g, 0, &support_error));
+  assert_int_equal(f.bounds.stage[0].lower.dead, 0);
+  assert_near(idm_graph_lower(g, at), 8, 1e-12);
+  assert_int_equal(f.bounds.stage[0].lower.action[g->node[at].best], 2);
+  idm_graph_prune_above(g, 0);
+  assert_true(g->node[at].point == 0 && f.bounds.stage[0].upper.count == 1);
+  close_graph(&f);
+}
+
+static size_t always_last(void *context, const double *z, int left)
+{
+  assert_near(z[0] + z[1], 1, 1e-12);
+  assert_int_equal(left, 1);
+  return *(const size_t *)context;
+}
+
+/* A policy that is given leaves no other action. */
+static void a_policy_holds_actions(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  uint32_t at;
+  size_t action = 2;
+  f.p.opt_policy = always_last;
+  f.p.context = &action;
+  check(idm_graph_enter(&f.graph, 0, f.p.start, &at, &support_error));
+  idm_graph_meet(&f.graph, at);
+  for (size_t u = 0; u < 3; u++)
+    assert_int_equal(isfinite(graph_branch(&f.graph, at, u)->upper) != 0, u == action);
+  close_graph(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_belief_is_met_once),
+      cmocka_unit_test(bounds_hear_of_what_is_new),
+      cmocka_unit_test(a_policy_holds_actions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* The upper bound: never below a convex function, tight where it was lowered, news and pruning. */
+#include "plan/point/sawtooth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/point/hull.h"
+#include "support.h"
+
+enum { STATES = 8, POINTS = 60 };
+
+/* A convex function of a belief. */
+static double convex(const double *z)
+{
+  double first = 0, second = 0;
+  for (size_t s = 0; s < STATES; s++) {
+    first += (s % 3 ? 1.0 : -2.0) * z[s];
+    second += (s % 2 ? 1.5 : -1.0) * z[s];
+  }
+  return fmax(first, second);
+}
+
+/* A belief over `count` states, drawn at random. */
+typedef struct drawn {
+  uint32_t state[STATES];
+  double mass[STATES];
+  double dense[STATES];
+  belief belief;
+} drawn;
+
+static void draw(idm_random *random, size_t count, drawn *d)
+{
+  *d = (drawn){0};
+  support_distribution(random, d->mass, count);
+  for (size_t k = 0; k < count; k++) {
+    d->state[k] = (uint32_t)(k + (STATES - count));
+    d->dense[d->state[k]] = d->mass[k];
+    d->belief.sign |= belief_bit(d->state[k]);
+  }
+  d->belief.state = d->state;
+  d->belief.mass = d->mass;
+  d->belief.count = count;
+}
+
+static sawtooth make(void)
+{
+  sawtooth t;
+  double corner[STATES];
+  for (size_t s = 0; s < STATES; s++) {
+    double z[STATES] = {0};
+    z[s] = 1;
+    corner[s] = convex(z);
+  }
+  check(idm_sawtooth_create(&t, corner, STATES, &support_error));
+  return t;
+}
+
+static uint32_t moved_to[POINTS];
+
+static void note_move(void *context, uint32_t owner, uint32_t point)
+{
+  (void)context;
+  moved_to[owner] = point;
+}
+
+/* With beliefs over few states, which go by the hull, and over many, which do not. */
+static void bounds_a_convex_function(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 93, 0);
+  for (size_t count = 2; count <= STATES; count += 3) {
+    sawtooth t = make();
+    double dense[STATES] = {0}, price[STATES];
+    drawn asked, put;
+    draw(&random, count, &asked);
+    double known = INFINITY;
+    size_t heard = 0;
+    for (uint32_t i = 0; i < POINTS; i++) {
+      uint32_t point = SAWTOOTH_NONE;
+      draw(&random, count, &put);
+      /* The first is above the corners' plane, of no use to anybody. */
+      const double value = convex(put.dense) + (i ? 0 : 100);
+      check(idm_sawtooth_lower(&t, &put.belief, value, i, &point, &support_error));
+      assert_int_equal(point, i);
+      /* Hearing only of what is new gives what looking at everything gives. */
+      known = idm_sawtooth_at(&t, &asked.belief, heard, known, price, dense);
+      heard = t.told;
+      double other[STATES];
+      const double anew = idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, other, dense);
+      assert_near(known, anew, 1e-12);
+      assert_true(known >= convex(asked.dense) - 1e-12);
+      const double at_point = idm_sawtooth_at(&t, &put.belief, 0, INFINITY, other, dense);
+      if (i) assert_true(fabs(at_point - convex(put.dense)) < 1e-12);
+    }
+    /* Points that are of no use go, and nothing changes. */
+    idm_sawtooth_prune(&t, dense, note_move, NULL);
+    assert_true(t.count < POINTS && moved_to[0] == SAWTOOTH_NONE);
+    if (count == 2) assert_true(t.count <= 3); /* two planes that meet within */
+    size_t left = 0;
+    for (uint32_t i = 0; i < POINTS; i++) {
+      if (moved_to[i] == SAWTOOTH_NONE) continue;
+      assert_int_equal(t.point[moved_to[i]].owner, i);
+      left++;
+    }
+    assert_int_equal(left, t.count);
+    assert_near(idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, price, dense), known, 1e-12);
+    for (size_t s = 0; s < STATES; s++) assert_true(dense[s] == 0);
+    idm_sawtooth_free(&t);
+  }
+}
+
+/* A corner that comes down is heard of by everybody. */
+static void corners_come_down(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 94, 0);
+  for (size_t count = 2; count <= STATES; count += 6) {
+    sawtooth t = make();
+    double dense[STATES] = {0}, price[STATES];
+    drawn d;
+    draw(&random, count, &d);
+    const double first = idm_sawtooth_at(&t, &d.belief, 0, INFINITY, price, dense);
+    const belief corner = {d.state, (const double[]){1}, 1, belief_bit(d.state[0])};
+    const double before = t.corner[d.state[0]];
+    uint32_t none = SAWTOOTH_NONE;
+    const size_t heard = t.told;
+    check(idm_sawtooth_lower(&t, &corner, before - 1, 0, &none, &support_error));
+    assert_int_equal(none, SAWTOOTH_NONE);
+    assert_near(idm_sawtooth_at(&t, &d.belief, heard, first, price, dense), first - d.mass[0],
+                1e-12);
+    idm_sawtooth_free(&t);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bounds_a_convex_function),
+      cmocka_unit_test(corners_come_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
