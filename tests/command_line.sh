@@ -397,13 +397,49 @@ test_solve() {
     holds "solve example:$name names what it solves" grep -q "^$name: " out
     holds "solve example:$name is silent on standard error" is_empty err
   done
-  for planner in bounded-rational rational maximum-entropy uniformly-random; do
+  for planner in bounded-rational rational maximum-entropy uniformly-random point-based; do
     succeeds solve example:diag --json --set "planner=$planner"
     json 'near(sum(p[0] for p in j["policy"].values()), 1)'
   done
   code=0
   "$IDM_PROGRAM" solve - --json <"$examples/diag.yaml" >out 2>err || code=$?
   json 'near(j["value"], [-3.328361])'
+}
+
+test_search() {
+  succeeds solve example:tiger --set planner=point-based --json --alpha tiger.alpha
+  json 'j["lower"] <= 19.371368374891 <= j["upper"] and j["bound"] <= 1e-3 and j["stop"] == "bound"'
+  json 'near(j["value"][0], j["lower"], 1e-9) and near(j["upper"] - j["lower"], j["bound"], 1e-6)'
+  json 'near(max(sum(map(float, v.split())) / 2 for v in open("tiger.alpha").read().split("\n")[1::3]), j["lower"], 1e-9)'
+  cp out first.json
+  succeeds solve example:tiger --set planner=point-based --json --gap 0.001
+  holds "the same gap gives the same bytes" cmp -s first.json out
+  succeeds solve example:tiger --set planner=point-based
+  holds "bounds at the start are printed" grep -q 'worth between 19.37.* and 19.37.* apart' out
+  succeeds solve example:tiger --set planner=point-based --seconds 0.000000001 --json
+  json 'j["stop"] == "seconds" and j["bound"] > 1 and j["lower"] <= 19.371368374891 <= j["upper"]'
+  holds "what time cut short is noted" says 'planning was stopped with its bounds still'
+  for gap in 0 -1 nan inf x; do
+    fails 2 "expected a finite number above 0" solve example:tiger --set planner=point-based --gap "$gap"
+  done
+  fails 2 "expected a finite number above 0" solve example:tiger --set planner=point-based --set gap=0
+  fails 2 'is of planner' solve example:tiger --alpha tiger.alpha
+  fails 5 'cannot write' solve example:tiger --set planner=point-based --alpha nowhere/tiger.alpha
+  fails 3 'fully observed' solve example:maintenance --set planner=point-based
+  fails 4 'not finite' solve example:tiger --set planner=point-based --set utility.listen=1e308
+  # A lattice says how far it is from the truth.
+  succeeds solve example:tiger --set planner=rational --set resolution=10
+  holds "bounds of a lattice are printed" grep -q 'worth between 1[0-9]\.' out
+  succeeds solve example:tiger --set planner=rational --json --set resolution=10
+  json 'j["lower"] <= 19.371368374891 <= j["upper"] and near(j["upper"], j["value"][0])'
+  succeeds solve example:tiger --json --set alpha=1
+  json 'j["lower"] is None and j["upper"] is None'
+  # It acts and is scored as others are; a slip makes every log possible.
+  succeeds simulate example:tiger --set planner=point-based -n 20 --steps 5 --seed 1 -o searched.csv
+  succeeds score example:tiger searched.csv --set planner=point-based --json
+  json 'j["log_likelihood"] == 0'
+  succeeds score example:tiger searched.csv --set planner=point-based --set lapse=0.1 --json
+  json '-20 < j["log_likelihood"] < 0'
 }
 
 # --- simulate and score ---------------------------------------------------------------------------
@@ -1691,6 +1727,7 @@ test_problems() {
   test_numbers
   test_system
   test_solve
+  test_search
   test_simulate
   test_score
   test_convert

@@ -7,6 +7,7 @@
 #ifndef IDM_IDM_H
 #define IDM_IDM_H
 
+#include "idm/alpha_file.h"
 #include "idm/assess.h"
 #include "idm/audit.h"
 #include "idm/audit_run.h"

@@ -137,8 +137,8 @@ idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_
 /* Refuse a problem whose utilities come from columns where there is no data. */
 idm_status cli_need_utilities(cli_call *call, const idm_problem *problem);
 /* Make a workspace and plan, by capacities where they are given. */
-idm_status cli_plan(cli_call *call, idm_problem *problem, idm_workspace **ret_workspace,
-                    idm_plan_report *report);
+idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_solver,
+                    idm_workspace **ret_workspace, idm_plan_report *report);
 /* Whether a file may be written to: not where it is read, nor a file that is read-only, and not
  * standard output where --json owns it. What is read are the arguments but the file itself. */
 idm_status cli_check_target(cli_call *call, const char *path);
@@ -198,6 +198,21 @@ void cli_progress_end(cli_progress *progress);
 /* From now on SIGINT, SIGTERM and SIGHUP ask to stop. Another one ends the program at once (but
  * those that come together are one). */
 void cli_catch_signals(void);
+
+/* --- search.c: a planner that searches */
+typedef struct cli_search {
+  idm_solver solver;
+  cli_progress progress;
+  double goal;  /* gap */
+  double first; /* gap that it started with; 0: not yet */
+  double lower;
+  double upper;
+} cli_search;
+/* Take --gap, --seconds and --alpha, which are refused where the agent's planner does not search,
+ * and get ready to watch. The solver borrows the search. */
+idm_status cli_search_begin(cli_call *call, idm_problem *problem, cli_search *search);
+/* An idm_plan_watch whose context is a cli_search. */
+bool cli_search_watch(void *context, double lower, double upper);
 
 /* Options that several commands take. */
 #define CLI_SET_OPTION                                                                             \

@@ -194,7 +194,7 @@ static idm_status run(cli_call *call)
   idm_plan_report report;
   status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = read_data(call, NULL, problem, &data);
-  if (status == IDM_OK) status = cli_plan(call, problem, &workspace, &report);
+  if (status == IDM_OK) status = cli_plan(call, problem, NULL, &workspace, &report);
   if (status == IDM_OK && cli_given(call, "trials")) {
     idm_trials *trials;
     status = idm_trials_create(workspace, data, &trials, &call->error);

@@ -87,7 +87,7 @@ static idm_status simulate_problem(cli_call *call, job *j, idm_simulation simula
   idm_workspace *workspace = NULL;
   idm_plan_report plan;
   idm_problem *problem = j->subject.problem;
-  idm_status status = cli_plan(call, problem, &workspace, &plan);
+  idm_status status = cli_plan(call, problem, NULL, &workspace, &plan);
   idm_simulation_suit(&simulation, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,

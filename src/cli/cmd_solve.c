@@ -1,9 +1,19 @@
 /* idm solve: value, policy and complexities of an agent. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/states.h"
+
+/* What was found beside the view. */
+typedef struct answer {
+  idm_plan_report report;
+  idm_forward forward;
+  bool has_forward;
+  double lower; /* bounds on the value at the start; NaN: none */
+  double upper;
+} answer;
 
 /* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
 typedef struct view {
@@ -163,10 +173,10 @@ static json_t *policy_json(const idm_setting *setting, const view *v)
 }
 
 static idm_status print_json(cli_call *call, const cli_subject *subject, const view *v,
-                             idm_workspace *workspace, const idm_plan_report *report,
-                             const idm_forward *opt_forward)
+                             idm_workspace *workspace, const answer *found)
 {
   const idm_problem *problem = subject->problem;
+  const idm_forward *opt_forward = found->has_forward ? &found->forward : NULL;
   const idm_theta *theta = idm_workspace_theta(workspace);
   const size_t states = problem->setting->states.count;
   json_t *by_state = NULL;
@@ -182,9 +192,11 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   idm_json_set(&object, "value", idm_json_numbers(v->value, v->count));
   idm_json_set(&object, "policy", policy_json(problem->setting, v));
   if (v->states) idm_json_set(&object, "states", by_state);
-  idm_json_set(&object, "bound", idm_json_number(report->bound));
-  idm_json_set(&object, "iterations", json_integer(report->iterations));
-  idm_json_set(&object, "stop", json_string(idm_stop_name(report->stop)));
+  idm_json_set(&object, "bound", idm_json_number(found->report.bound));
+  idm_json_set(&object, "lower", idm_json_number(found->lower));
+  idm_json_set(&object, "upper", idm_json_number(found->upper));
+  idm_json_set(&object, "iterations", json_integer(found->report.iterations));
+  idm_json_set(&object, "stop", json_string(idm_stop_name(found->report.stop)));
   idm_json_set(&object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
   const struct {
     const char *name;
@@ -260,9 +272,40 @@ static void print_numbers(const idm_agent *agent, const idm_theta *theta)
   }
 }
 
+/* How far what is printed can be trusted. */
+static void print_trust(const idm_setting *setting, const idm_workspace *workspace,
+                        const answer *found)
+{
+  const idm_plan_report *report = &found->report;
+  if (report->stop == IDM_STOP_UNPLANNED) {
+    printf("\nnothing is planned: there is no value\n");
+    return;
+  }
+  if (idm_workspace_planner(workspace)->search) {
+    printf(
+        "\nat the start the best policy is worth between %.6f and %.6f, %.1e apart; values above "
+        "are lower\nbounds (stopped by %s after %ld trials)\n",
+        found->lower, found->upper, report->bound, idm_stop_name(report->stop), report->iterations);
+    return;
+  }
+  if (!idm_workspace_points(workspace)) {
+    printf("\nnot on a lattice: stopped by %s after %ld iterations\n", idm_stop_name(report->stop),
+           report->iterations);
+    return;
+  }
+  printf("%zu %s; on them the value is certain to %.1e (stopped by %s after %ld "
+         "iterations)\n",
+         idm_workspace_points(workspace), setting->fully_observed ? "states" : "lattice points",
+         report->bound, idm_stop_name(report->stop), report->iterations);
+  if (found->lower <= found->upper)
+    printf(
+        "at the start the best policy is worth between %.6f (plans of the lattice's own actions, "
+        "followed\nexactly) and %.6f (the lattice, whose value is never below)\n",
+        found->lower, found->upper);
+}
+
 static idm_status print_table(cli_call *call, const idm_problem *problem, const view *v,
-                              idm_workspace *workspace, const idm_plan_report *report,
-                              const idm_forward *opt_forward)
+                              idm_workspace *workspace, const answer *found)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
   const idm_setting *setting = problem->setting;
@@ -281,21 +324,12 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   } else {
     print_rows(setting, v);
   }
-  if (opt_forward)
+  if (found->has_forward)
     printf("\nreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
            "%.6f\n",
-           opt_forward->internal_return, opt_forward->decision, opt_forward->specification,
-           opt_forward->recognition);
-  if (report->stop == IDM_STOP_UNPLANNED)
-    printf("\nnothing is planned: there is no value\n");
-  else if (!idm_workspace_points(workspace))
-    printf("\nnot on a lattice: stopped by %s after %ld iterations\n", idm_stop_name(report->stop),
-           report->iterations);
-  else
-    printf("%zu %s; on them the value is certain to %.1e (stopped by %s after %ld "
-           "iterations)\n",
-           idm_workspace_points(workspace), setting->fully_observed ? "states" : "lattice points",
-           report->bound, idm_stop_name(report->stop), report->iterations);
+           found->forward.internal_return, found->forward.decision, found->forward.specification,
+           found->forward.recognition);
+  print_trust(setting, workspace, found);
   return IDM_OK;
 }
 
@@ -331,23 +365,35 @@ static void print_place(const cli_call *call)
 }
 
 static idm_status print(cli_call *call, const cli_subject *subject, const view *v,
-                        idm_workspace *workspace, const idm_plan_report *report)
+                        idm_workspace *workspace, answer *found)
 {
   idm_status status = IDM_OK;
-  idm_forward forward = {0};
-  bool has_forward = idm_workspace_planner(workspace)->lattice != NULL;
-  if (has_forward) status = idm_plan_forward(workspace, 0, &forward, NULL, &call->error);
+  found->has_forward = idm_workspace_planner(workspace)->lattice != NULL;
+  if (found->has_forward)
+    status = idm_plan_forward(workspace, 0, &found->forward, NULL, &call->error);
   if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
     idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
-    has_forward = false;
+    found->has_forward = false;
     status = IDM_OK;
   }
-  const idm_forward *opt_forward = has_forward ? &forward : NULL;
-  if (status == IDM_OK && cli_given(call, "json"))
-    return print_json(call, subject, v, workspace, report, opt_forward);
-  if (status == IDM_OK && subject->posterior) print_place(call);
   if (status == IDM_OK)
-    status = print_table(call, subject->problem, v, workspace, report, opt_forward);
+    status = idm_plan_bounds(workspace, 0, subject->problem->setting->start, &found->lower,
+                             &found->upper, &call->error);
+  if (status == IDM_OK && cli_given(call, "json"))
+    return print_json(call, subject, v, workspace, found);
+  if (status == IDM_OK && subject->posterior) print_place(call);
+  if (status == IDM_OK) status = print_table(call, subject->problem, v, workspace, found);
+  return status;
+}
+
+/* The plan itself, where --alpha asks for it. */
+static idm_status write_vectors(cli_call *call, const idm_workspace *workspace)
+{
+  const char *path = cli_text(call, "alpha");
+  if (!path) return IDM_OK;
+  const idm_status status = idm_plan_write_alpha(workspace, 0, path, &call->error);
+  if (status == IDM_OK && !cli_given(call, "json") && strcmp(path, "-") != 0)
+    fprintf(stderr, "idm: wrote %s\n", path);
   return status;
 }
 
@@ -355,7 +401,8 @@ static idm_status run(cli_call *call)
 {
   cli_subject subject;
   idm_workspace *workspace = NULL;
-  idm_plan_report report = {0};
+  answer found = {.lower = NAN, .upper = NAN};
+  cli_search search = {0};
   view v = {0};
   const char *path = cli_text(call, "path");
   idm_status status = open_subject(call, &subject);
@@ -365,12 +412,17 @@ static idm_status run(cli_call *call)
   /* One that holds no belief shows what it does first. */
   const bool follows = path || !v.believes;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
-  if (status == IDM_OK) status = cli_plan(call, subject.problem, &workspace, &report);
+  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, &search);
+  if (status == IDM_OK) {
+    status = cli_plan(call, subject.problem, &search.solver, &workspace, &found.report);
+    cli_progress_end(&search.progress);
+  }
   if (status == IDM_OK && follows)
     status = follow_path(call, problem->setting, workspace, path, &v);
+  if (status == IDM_OK) status = write_vectors(call, workspace);
   if (status == IDM_OK) {
     evaluate(workspace, problem->setting, follows, &v);
-    status = print(call, &subject, &v, workspace, &report);
+    status = print(call, &subject, &v, workspace, &found);
   }
   free_view(&v);
   idm_workspace_destroy(workspace);
@@ -388,6 +440,23 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "U:X,...",
      .help = "follow actions and observations from the start and show every belief on the way"},
+    {.name = "gap",
+     .kind = CLI_TEXT,
+     .value = "G",
+     .help =
+         "of planner point-based: search until the bounds on the value at the start are G apart, "
+         "in units of the utility (default: the agent's gap, 0.001)"},
+    {.name = "seconds",
+     .kind = CLI_TEXT,
+     .value = "S",
+     .help = "of planner point-based: search no longer than S seconds (default: until the gap is "
+             "reached, which takes the same steps each time)"},
+    {.name = "alpha",
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .help =
+         "of planner point-based: write the vectors of the lower bound, each with the action its "
+         "plan begins with, in the .alpha format of pomdp-solve"},
     CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
@@ -406,7 +475,11 @@ const cli_command cli_solve = {
         "the\n"
         "start belief, at each --at, or along a --path. The value comes with a certified bound for "
         "the\n"
-        "lattice it is solved on; --set resolution=N refines the lattice itself. Return "
+        "lattice it is solved on; --set resolution=N refines the lattice itself. Of a rational "
+        "agent it is\n"
+        "printed between which bounds the best policy lies. --set planner=point-based bounds the "
+        "value\n"
+        "from both sides for any number of states, until they are --gap apart. Return "
         "and\n"
         "complexities (nats) are those of the agent's own model of the world. With\n"
         "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "

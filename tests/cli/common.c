@@ -96,7 +96,7 @@ static void test_plan(void **state)
   idm_plan_report report;
   CALL(&call, "--set", "agent.resolution=15");
   check(cli_read_problem(&call, "example:diag", &problem));
-  check(cli_plan(&call, problem, &workspace, &report));
+  check(cli_plan(&call, problem, NULL, &workspace, &report));
   assert_int_equal(report.stop, IDM_STOP_BOUND);
   assert_int_equal(call.notes.count, 0);
   idm_workspace_destroy(workspace);

@@ -177,6 +177,20 @@ static idm_status bound_below(const point_problem *problem, double tolerance, bo
   return status;
 }
 
+/* Utilities that are too large for what they add up to. */
+static idm_status check_finite(const bounds *b, idm_error *opt_error)
+{
+  for (size_t t = 0; t < b->stages; t++) {
+    const alphas *lower = &b->stage[t].lower;
+    for (size_t s = 0; s < lower->states; s++)
+      if (!isfinite(b->stage[t].upper.corner[s]) ||
+          !isfinite(alpha_at(lower, alpha_living(lower, 0), s)))
+        return idm_fail(opt_error, IDM_NUMERICAL,
+                        "bounds on the value are not finite: utilities are too large");
+  }
+  return IDM_OK;
+}
+
 idm_status idm_bounds_create(const point_problem *problem, double tolerance, bounds *b,
                              idm_error *opt_error)
 {
@@ -186,6 +200,7 @@ idm_status idm_bounds_create(const point_problem *problem, double tolerance, bou
   for (size_t t = 0; t < b->stages; t++) b->stage[t].lower.states = problem->kernel->states;
   idm_status status = bound_above(problem, tolerance, b, opt_error);
   if (status == IDM_OK) status = bound_below(problem, tolerance, b, opt_error);
+  if (status == IDM_OK) status = check_finite(b, opt_error);
   if (status != IDM_OK) idm_bounds_free(b);
   return status;
 }
