@@ -27,16 +27,6 @@ static bool column(const sawtooth *t, const belief *b, size_t point, double c[HU
   return k == p->count;
 }
 
-/* How far a point is above the plane of the prices. */
-static double above(const sawtooth *t, const belief *b, size_t point, const double *price,
-                    double c[HULL_MOST])
-{
-  if (!column(t, b, point, c)) return INFINITY;
-  double sum = 0;
-  for (size_t i = 0; i < b->count; i++) sum += c[i] * price[i];
-  return t->point[point].value - sum;
-}
-
 /* What is less is rounding. */
 static double rounding(const belief *b, const double *price)
 {
@@ -48,7 +38,10 @@ static double rounding(const belief *b, const double *price)
 bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const double *price)
 {
   double c[HULL_MOST];
-  return above(t, b, point, price, c) < -rounding(b, price);
+  if (!column(t, b, point, c)) return false;
+  double sum = t->point[point].value;
+  for (size_t k = 0; k < b->count; k++) sum -= c[k] * price[k];
+  return sum < -rounding(b, price);
 }
 
 /* Points that differ by rounding would make a basis that cannot be inverted: one that hardly gives
@@ -104,7 +97,38 @@ static double worth(const basis *s, const sawtooth *t, const belief *b)
   return missed < hardly ? sum + missed * most : corners;
 }
 
-double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price)
+/* How far a point is above the plane of the prices, by state, if it has no states but those. */
+static inline double over(const sawtooth *t, const sawtooth_point *p, const double *dense)
+{
+  const uint32_t *state = t->state + p->at;
+  const double *mass = t->mass + p->at;
+  double sum = p->value;
+  for (size_t k = 0; k < p->count; k++) sum -= mass[k] * dense[state[k]];
+  return sum;
+}
+
+/* The point furthest below the plane of the prices, and its column; SAWTOOTH_NONE where none is. */
+static size_t furthest(const sawtooth *t, const belief *b, uint32_t without, const double *price,
+                       double *dense, double c[HULL_MOST])
+{
+  double least = -rounding(b, price);
+  size_t in = SAWTOOTH_NONE;
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = price[k];
+  for (size_t i = 0; i < t->count; i++) {
+    if (t->point[i].sign & ~b->sign || i == without) continue;
+    const double gain = over(t, &t->point[i], dense);
+    /* Signs of beliefs over more than 64 states may agree where the states do not. */
+    if (gain >= least || !column(t, b, i, c)) continue;
+    least = gain;
+    in = i;
+  }
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
+  if (in != SAWTOOTH_NONE) column(t, b, in, c);
+  return in;
+}
+
+double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
+                   double *dense)
 {
   enum { most_pivots = 64 }; /* every basis on the way is a bound */
   basis s = {.size = b->count};
@@ -114,16 +138,9 @@ double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double 
     s.value[k] = price[k] = t->corner[b->state[k]];
   }
   for (int n = 0; n < most_pivots; n++) {
-    double c[HULL_MOST];
-    double least = -rounding(b, price);
-    size_t in = SAWTOOTH_NONE;
-    for (size_t i = 0; i < t->count; i++) {
-      const double gain = i == without ? 0 : above(t, b, i, price, c);
-      if (gain >= least) continue;
-      least = gain;
-      in = i;
-    }
-    if (in == SAWTOOTH_NONE || !column(t, b, in, c) || !pivot(&s, c, t->point[in].value)) break;
+    double c[HULL_MOST] = {0};
+    const size_t in = furthest(t, b, without, price, dense, c);
+    if (in == SAWTOOTH_NONE || !pivot(&s, c, t->point[in].value)) break;
     set_prices(&s, price);
   }
   return worth(&s, t, b);

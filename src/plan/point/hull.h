@@ -12,8 +12,10 @@
 enum { HULL_MOST = 6 };
 
 /* The hull at a belief over at most HULL_MOST states, point `without` left out (SAWTOOTH_NONE:
- * none); price[state of the belief] is a plane below all of the numbers but for rounding. */
-double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price);
+ * none); price[state of the belief] is a plane below all of the numbers but for rounding. `dense`
+ * is scratch as in sawtooth.h. */
+double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
+                   double *dense);
 /* Whether a point is below the plane of the prices. */
 bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const double *price);
 

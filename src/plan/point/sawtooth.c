@@ -59,18 +59,19 @@ static bool must_look(const sawtooth *t, size_t heard)
 }
 
 /* The hull, found anew where something that was told since is below the prices. */
-static double hull(const sawtooth *t, const belief *b, size_t heard, double known, double *price)
+static double hull(const sawtooth *t, const belief *b, size_t heard, double known, double *price,
+                   double *dense)
 {
   bool moves = must_look(t, heard) || known == INFINITY;
   for (size_t n = heard; n < t->told && !moves; n++)
     moves = idm_hull_moves(t, b, t->news[n - t->kept], price);
-  return moves ? fmin(known, idm_hull_at(t, b, SAWTOOTH_NONE, price)) : known;
+  return moves ? fmin(known, idm_hull_at(t, b, SAWTOOTH_NONE, price, dense)) : known;
 }
 
 double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double known,
                        double *price, double *dense)
 {
-  if (b->count > 1 && b->count <= HULL_MOST) return hull(t, b, heard, known, price);
+  if (b->count > 1 && b->count <= HULL_MOST) return hull(t, b, heard, known, price, dense);
   const double base = plane(t, b);
   double best = known < base ? known - base : 0;
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
@@ -188,7 +189,8 @@ static bool superfluous(const sawtooth *t, size_t i, double *dense)
   const belief b = {t->state + p.at, t->mass + p.at, p.count, p.sign};
   double price[HULL_MOST];
   const double rounding = 1e-13 * fmax(1, fabs(p.value));
-  if (p.count <= HULL_MOST) return idm_hull_at(t, &b, (uint32_t)i, price) <= p.value + rounding;
+  if (p.count <= HULL_MOST)
+    return idm_hull_at(t, &b, (uint32_t)i, price, dense) <= p.value + rounding;
   double best = 0;
   for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = b.mass[k];
   for (size_t j = 0; j < t->count && best > p.below; j++)

@@ -52,8 +52,8 @@ static void is_the_best_of_all_pairs(void **state)
       const double asked = n % 4 ? idm_random_uniform(&random) : x;
       const double mass[] = {asked, 1 - asked};
       const belief b = {both, mass, 2, 3};
-      double price[HULL_MOST];
-      const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, price);
+      double price[HULL_MOST], dense[3] = {0};
+      const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense);
       assert_near(found, brute(&t, asked), 1e-9);
       /* The prices are the plane through it, and nothing is below them. */
       assert_near(price[0] * asked + price[1] * (1 - asked), found, 1e-9);
@@ -73,9 +73,9 @@ static void moves_with_a_point(void **state)
   put(&t, 0.25, 1);
   const double mass[] = {0.5, 0.5};
   const belief b = {both, mass, 2, 3};
-  double price[HULL_MOST];
-  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price), 1, 1e-15);
-  assert_near(idm_hull_at(&t, &b, 0, price), 4.0 / 3, 1e-12);
+  double price[HULL_MOST], dense[3] = {0};
+  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense), 1, 1e-15);
+  assert_near(idm_hull_at(&t, &b, 0, price, dense), 4.0 / 3, 1e-12);
   assert_true(idm_hull_moves(&t, &b, 0, price));
   assert_false(idm_hull_moves(&t, &b, 1, price));
   idm_sawtooth_free(&t);
@@ -92,8 +92,8 @@ static void needs_the_belief_s_own_states(void **state)
   check(idm_sawtooth_lower(&t, &wide, -5, 0, &point, &support_error));
   const double mass[] = {0.5, 0.5};
   const belief b = {both, mass, 2, 3};
-  double price[HULL_MOST];
-  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price), 1.5, 1e-15);
+  double price[HULL_MOST], dense[3] = {0};
+  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense), 1.5, 1e-15);
   assert_false(idm_hull_moves(&t, &b, point, price));
   idm_sawtooth_free(&t);
 }
