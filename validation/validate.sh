@@ -38,6 +38,10 @@ echo "== learnt dynamics: intervals cover the truth"
 python3 learn.py "$program" "$folder/learn"
 
 echo
+echo "== subjective dynamics and attention: what can be told, and whether intervals cover it"
+python3 subjective.py "$program" "$folder/subjective"
+
+echo
 echo "== people: the joint density a second time, calibration of the population, known regressions"
 people=$(dirname "$program")/idm_people
 python3 people_density.py "$people"

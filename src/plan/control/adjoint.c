@@ -120,7 +120,7 @@ static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
   a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
-  if (!c->moves) return a->dynamics;
+  if (!c->learns) return a->dynamics;
   a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
   a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
   return a->sums.transition && a->sums.emission && a->dynamics;
@@ -173,7 +173,7 @@ void idm_adjoint_begin(void *content)
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   zero(sums->action_prior, c->sizes.actions);
   zero(sums->model_prior, c->models);
-  if (c->moves) {
+  if (c->learns) {
     zero(sums->transition, control_transitions(c));
     zero(sums->emission, control_emissions(c));
   }
@@ -412,7 +412,7 @@ static void hand_back(const adjoint *a, idm_theta *slope)
   add(slope, IDM_UTILITY, sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   add(slope, IDM_ACTION_PRIOR, sums->action_prior, c->sizes.actions);
   add(slope, IDM_MODEL_PRIOR, sums->model_prior, c->models);
-  if (c->moves) {
+  if (c->learns) {
     add(slope, IDM_TRANSITION, sums->transition, control_transitions(c));
     add(slope, IDM_EMISSION, sums->emission, control_emissions(c));
     add(slope, IDM_PRIOR_WEIGHT, &sums->prior_weight, 1);

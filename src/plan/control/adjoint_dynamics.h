@@ -8,7 +8,7 @@
 /* Numbers of scratch that they need. */
 size_t idm_adjoint_dynamics_scratch(const control *c);
 /* Add what a slope of K(z,u,m), whose successors have the values v, asks of tau, omega and the
- * weights of the update. Where these move (control->moves). */
+ * weights of the update. Where these move (control->learns). */
 void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                           double slope);
 /* dK/dz into moved[state], whatever the update is. */

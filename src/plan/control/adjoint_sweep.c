@@ -327,7 +327,7 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
     slice_k_slope(c, &s->q_slope[u], s, direct);
     model_slopes(c, layer, slice, u, s);
     prior_slopes(c, at, u, s, direct);
-    if (c->moves) dynamics_slopes(a, layer, slice, u, s);
+    if (c->learns) dynamics_slopes(a, layer, slice, u, s);
     if (opt_to) slice_scatter(c, slice, u, s, opt_to);
   }
 }

@@ -259,7 +259,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->models = theta->models;
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
-  c->moves = idm_update_is_free(theta);
+  c->learns = idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
   c->update = idm_update_of(theta);
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];

@@ -36,7 +36,7 @@ typedef struct control {
   control_numbers numbers;
   bool own_temperature; /* a softmax laid over the solved Q */
   bool robust;          /* the worst share of the models in place of their soft value */
-  bool moves;           /* what makes beliefs is free: derivatives by it are wanted */
+  bool learns;          /* what makes beliefs is free: derivatives by it are wanted */
 
   idm_lattice *lattice;
   idm_successors *successors;
