@@ -80,24 +80,6 @@ static void move_group(adjoint *a, const asked *k, size_t leader)
   }
 }
 
-/* An MDP: what is seen is the next state. */
-static void move_corners(adjoint *a, const asked *k)
-{
-  const control *c = a->c;
-  const size_t states = c->sizes.states;
-  for (size_t next = 0; next < states; next++) {
-    const double p = k->emitter[next];
-    if (!(p > 0)) continue;
-    double by = c->numbers.discount * k->v[next];
-    if (c->numbers.eta != 0)
-      by -= c->numbers.eta * (log(p) + 1 -
-                              idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution,
-                                                   c->lattice->belief + next * states));
-    for (size_t s = 0; s < states; s++)
-      k->sink.transition[s * states + next] += k->slope * k->z[s] * by;
-  }
-}
-
 /* One (action, model) with a slope of its K. */
 static void ask(adjoint *a, const double *v, const double *z, size_t u, size_t m, double slope,
                 idm_filter_sink sink)
@@ -114,10 +96,6 @@ static void ask(adjoint *a, const double *v, const double *z, size_t u, size_t m
              .posterior = a->dynamics + n.states,
              .scratch = a->dynamics + 2 * n.states};
   idm_filter_emitter(&k.world, z, k.emitter);
-  if (c->lattice->corners) {
-    move_corners(a, &k);
-    return;
-  }
   for (size_t x = 0; x < n.observations; x++)
     if (k.group[x] == (int)x) move_group(a, &k, x);
 }
@@ -139,4 +117,26 @@ void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, 
 {
   memset(moved, 0, a->c->sizes.states * sizeof *moved);
   ask(a, v, z, u, m, 1, (idm_filter_sink){.belief = moved});
+}
+
+void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, size_t m, double slope)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const size_t row = ((m * c->sizes.actions + u) * states + state) * states;
+  double *corner = a->dynamics;
+  if (slope == 0) return;
+  memset(corner, 0, states * sizeof *corner);
+  for (size_t next = 0; next < states; next++) {
+    const double p = c->transition[row + next];
+    double by = c->numbers.discount * v[next];
+    if (!(p > 0)) continue;
+    corner[next] = 1;
+    if (c->numbers.eta != 0)
+      by -= c->numbers.eta *
+            (log(p) + 1 -
+             idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, corner));
+    corner[next] = 0;
+    a->sums.transition[row + next] += slope * by;
+  }
 }

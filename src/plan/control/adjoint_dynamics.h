@@ -11,6 +11,9 @@ size_t idm_adjoint_dynamics_scratch(const control *c);
  * weights of the update. Where these move (control->learns). */
 void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                           double slope);
+/* The same in an MDP, where what is seen is the next state. */
+void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, size_t m,
+                        double slope);
 /* dK/dz into moved[state], whatever the update is. */
 void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                         double *moved);

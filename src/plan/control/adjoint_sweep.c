@@ -260,9 +260,13 @@ static void dynamics_slopes(adjoint *a, const adjoint_layer *layer, size_t slice
   const control *c = a->c;
   const size_t first = slice * IDM_LANES;
   for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
-    for (size_t m = 0; m < c->models; m++)
-      idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m,
-                           s->k_slope[m].at[i - first]);
+    for (size_t m = 0; m < c->models; m++) {
+      const double slope = s->k_slope[m].at[i - first];
+      if (c->lattice->corners)
+        idm_adjoint_corner(a, layer->v, i, u, m, slope);
+      else
+        idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m, slope);
+    }
 }
 
 static double total_of(const lanes *x)

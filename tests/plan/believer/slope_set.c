@@ -37,6 +37,7 @@ static const slope_sample unrecorded[] = {
     {BOUNDED, 0.9, -1.1, 0.3, DYNAMICS | SAMPLED, {3, 2, 2, 2, 4}},
     {BOUNDED, 0.5, 1.25, 0.1, DYNAMICS | SAMPLED | BLANK | HORIZON, {2, 2, 2, 2, 9}},
     {BOUNDED, 0.5, -1.25, 0.3, DYNAMICS | MDP | BLANK, {3, 2, 3, 2, 5}},
+    {BOUNDED, 0.5, 1.25, 0.3, DYNAMICS | MDP | DIRICHLET | HORIZON, {3, 2, 3, 2, 5}},
     {"decision-rule", 0.6, 1, 0.2, DYNAMICS | BLANK | STARTS, {2, 3, 2, 3, 9}},
     {BOUNDED, 0.5, 1.25, 0.1, BENT | DYNAMICS | BLANK, {2, 2, 2, 2, 10}},
     {BOUNDED, 0.9, -1.1, 0.3, BENT | DYNAMICS | SAMPLED, {3, 2, 2, 2, 4}},
