@@ -1235,9 +1235,40 @@ YAML
   succeeds score learner.yaml learner.csv --set asymmetry=error --set fictive=true
 }
 
+# Each network simulates a log and is fitted to it.
+test_networks() {
+  cat >network.yaml <<'YAML'
+states: [a, b]
+actions: [x, z]
+observations: [p, q]
+start: [1, 0]
+discount: 0.9
+transition: {x: [[0.5, 0.5], [0.2, 0.8]], z: [[0.9, 0.1], [0.6, 0.4]]}
+observation: {"*": [[0.7, 0.3], [0.2, 0.8]]}
+utility: {x: [1, 0], z: [0, 1]}
+agent: {hidden: 3, layer: 2, sweeps: 3, alpha: 0.5, planner: recurrent}
+YAML
+  for planner in decision-network recurrent value-iteration-network; do
+    local block=network
+    [ $planner = value-iteration-network ] && block=sweep_weights
+    succeeds simulate network.yaml --set planner=$planner -n 20 --steps 10 -o network.csv
+    succeeds fit network.yaml network.csv --set planner=$planner --inverse map --chains 1 --free $block -o box/network
+    succeeds score box/network network.csv
+    holds "a run of $planner says what it started from" grep -q "^  $block:" box/network/config.yaml
+    rm -r box/network
+  done
+  succeeds fit network.yaml network.csv --set planner=prototype --free sharpness,prototypes --chains 2 --draws 100 --warmup 100 -o box/network --json
+  json '0 < j["posterior"]["prototypes[x,a]"]["mean"] < 1'
+  rm -r box/network
+  fails 3 'network' fit network.yaml network.csv --free network -o box/network
+  fails 2 'expected an integer from 0' score network.yaml network.csv --set hidden=many
+  fails 2 'expected a list of 110 numbers' score network.yaml network.csv --set 'network=[1, 2]'
+}
+
 test_fits() {
   test_audit
   test_learner
+  test_networks
   test_fit_usage
   test_fit_blocks
   test_fit_results
