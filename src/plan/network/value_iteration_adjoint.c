@@ -8,14 +8,15 @@
 
 typedef struct adjoint {
   const value_iteration *v;
-  double *by_quality; /* [variant][state][action]: of the sweep at hand */
-  double *by_value;   /* [2][state]: after that sweep, and before */
-  double *by_weight;  /* [sweep][SWEEP_WEIGHTS] */
-  double *by_utility; /* [variant][action][state] */
-  double *by_prior;   /* [action] */
-  double *by_model;   /* [model] */
-  double *scratch;    /* [4][action] */
-  double by_inverse;  /* by 1/alpha */
+  double *by_quality;  /* [variant][state][action]: of the sweep at hand */
+  double *by_value;    /* [2][state]: after that sweep, and before */
+  double *by_weight;   /* [sweep][SWEEP_WEIGHTS] */
+  double *by_utility;  /* [variant][action][state] */
+  double *by_prior;    /* [action] */
+  double *by_model;    /* [model] */
+  double *by_dynamics; /* [model][action][state][next]; NULL: they are not free */
+  double *scratch;     /* [4][action] */
+  double by_inverse;   /* by 1/alpha */
   double by_discount;
 } adjoint;
 
@@ -29,6 +30,7 @@ static void destroy(void *content)
   free(a->by_utility);
   free(a->by_prior);
   free(a->by_model);
+  free(a->by_dynamics);
   free(a->scratch);
   free(a);
 }
@@ -47,9 +49,10 @@ static idm_status create(void *content, void **ret_adjoint, idm_error *opt_error
   a->by_utility = idm_new(v->variants * k * n, sizeof *a->by_utility);
   a->by_prior = idm_new(n, sizeof *a->by_prior);
   a->by_model = idm_new(v->models, sizeof *a->by_model);
+  if (v->free_dynamics) a->by_dynamics = idm_new(v->models * n * k * k, sizeof *a->by_dynamics);
   a->scratch = idm_new(4 * n, sizeof *a->scratch);
   if (!a->by_quality || !a->by_value || !a->by_weight || !a->by_utility || !a->by_prior ||
-      !a->by_model || !a->scratch) {
+      !a->by_model || (v->free_dynamics && !a->by_dynamics) || !a->scratch) {
     destroy(a);
     return idm_fail_memory(opt_error);
   }
@@ -67,6 +70,10 @@ static void begin(void *content)
   memset(a->by_utility, 0, pairs * sizeof *a->by_utility);
   memset(a->by_prior, 0, v->sizes.actions * sizeof *a->by_prior);
   memset(a->by_model, 0, v->models * sizeof *a->by_model);
+  if (a->by_dynamics)
+    memset(a->by_dynamics, 0,
+           v->models * v->sizes.actions * v->sizes.states * v->sizes.states *
+               sizeof *a->by_dynamics);
   a->by_inverse = a->by_discount = 0;
 }
 
@@ -105,15 +112,18 @@ static void point(void *content, const idm_policy_slope *at)
   cool(a, v->sweeps - 1, by_inverse);
 }
 
-/* Slopes by the models' shares in a row of P. */
+/* Slopes by the models' shares in a row of P, and by their rows. */
 static void recall_models(adjoint *a, size_t u, size_t state, double by_future,
                           const double *before)
 {
   const value_iteration *v = a->v;
   const size_t k = v->sizes.states;
   for (size_t m = 0; m < v->models; m++) {
-    const double *row = v->dynamics + ((m * v->sizes.actions + u) * k + state) * k;
-    for (size_t s = 0; s < k; s++) a->by_model[m] += by_future * before[s] * row[s];
+    const size_t at = ((m * v->sizes.actions + u) * k + state) * k;
+    for (size_t s = 0; s < k; s++) {
+      a->by_model[m] += by_future * before[s] * v->dynamics[at + s];
+      if (a->by_dynamics) a->by_dynamics[at + s] += by_future * before[s] * v->model_prior[m];
+    }
   }
 }
 
@@ -187,6 +197,8 @@ static idm_status finish(void *content, idm_theta *slope, idm_error *opt_error)
   slope->block[IDM_ALPHA].value[0] += a->by_inverse;
   add(slope->block[IDM_ACTION_PRIOR].value, a->by_prior, v->sizes.actions);
   add(slope->block[IDM_MODEL_PRIOR].value, a->by_model, v->models);
+  if (a->by_dynamics)
+    add(slope->block[IDM_TRANSITION].value, a->by_dynamics, slope->block[IDM_TRANSITION].size);
   add(slope->block[IDM_BLOCK_COUNT].value, a->by_weight, v->sweeps * SWEEP_WEIGHTS);
   return IDM_OK;
 }

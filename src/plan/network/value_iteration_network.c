@@ -74,7 +74,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
                          .sizes = theta->sizes,
                          .models = theta->models,
                          .variants = idm_theta_variants(theta),
-                         .sweeps = (size_t)agent->sweeps};
+                         .sweeps = (size_t)agent->sweeps,
+                         .free_dynamics = theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE};
   const size_t k = v->sizes.states, pairs = v->sizes.actions * k;
   v->weight = idm_new(v->sweeps * SWEEP_WEIGHTS, sizeof *v->weight);
   v->utility = idm_new(idm_times(v->variants, pairs), sizeof *v->utility);

@@ -20,6 +20,7 @@ typedef struct value_iteration {
   size_t models;
   size_t variants;
   size_t sweeps;
+  bool free_dynamics; /* slopes by them are asked for */
   double discount;
   double alpha;
   double *weight;       /* [sweep][SWEEP_WEIGHTS] */
