@@ -22,17 +22,6 @@ bool idm_planner_reads(const idm_planner *planner, size_t id)
   return false;
 }
 
-bool idm_agent_reads(const idm_agent *agent, size_t id)
-{
-  if (!agent) return false;
-  const bool delayed = agent->discounting != IDM_EXPONENTIAL;
-  const idm_planner *planner = idm_agent_planner(agent);
-  /* A planner without delays has nothing but its discount. */
-  if (id == IDM_DELAY_RATE && !delayed) return false;
-  if (id == IDM_DISCOUNT && delayed && idm_planner_reads(planner, IDM_DELAY_RATE)) return false;
-  return idm_planner_reads(planner, id);
-}
-
 /* Numbers that block k of the planner's own is to have; 0 where that is no choice of its. */
 static size_t shape_of(const idm_planner *planner, const idm_agent *agent, idm_sizes sizes,
                        size_t k)

@@ -78,6 +78,17 @@ const idm_planner *idm_agent_planner(const idm_agent *agent)
   return agent->planner ? agent->planner : idm_planner_at(0);
 }
 
+bool idm_agent_reads(const idm_agent *agent, size_t id)
+{
+  if (!agent) return false;
+  const bool delayed = agent->discounting != IDM_EXPONENTIAL;
+  const idm_planner *planner = idm_agent_planner(agent);
+  /* A planner without delays has nothing but its discount. */
+  if (id == IDM_DELAY_RATE && !delayed) return false;
+  if (id == IDM_DISCOUNT && delayed && idm_planner_reads(planner, IDM_DELAY_RATE)) return false;
+  return idm_planner_reads(planner, id);
+}
+
 idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
                                idm_error *opt_error)
 {
