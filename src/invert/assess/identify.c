@@ -345,6 +345,19 @@ static void end_work(identifying *w)
   free(w->draw);
 }
 
+/* Windows that hold the draw of the highest density, wherever the units of the problem put it. */
+static void lay_windows(identifying *w)
+{
+  const idm_posterior *posterior = w->q->posterior;
+  const size_t count = posterior->chains * posterior->draws;
+  size_t best = 0;
+  idm_profile_windows(w->q->f, w->where);
+  for (size_t i = 1; i < count; i++)
+    if (posterior->statistics[i].log_density > posterior->statistics[best].log_density) best = i;
+  for (size_t i = 0; i < w->dimension && count; i++)
+    idm_window_hold(&w->where[i], posterior->unconstrained[i * count + best]);
+}
+
 static idm_status begin_work(identifying *w, idm_error *opt_error)
 {
   const fit *f = w->q->f;
@@ -361,7 +374,7 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
     return idm_fail_memory(opt_error);
   w->precision = w->step + d;
   w->covariance = w->precision + d * d;
-  idm_profile_windows(f, w->where);
+  lay_windows(w);
   for (size_t i = 0; i < d; i++) w->step[i] = w->where[i].unit;
   idm_status status = IDM_OK;
   for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {

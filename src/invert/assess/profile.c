@@ -73,6 +73,20 @@ bool idm_window_is_linear(const window *w)
   return w->high - w->low > 1e4 * w->unit;
 }
 
+void idm_window_hold(window *w, double value)
+{
+  enum { most = 8 };
+  static const double margin = 0.1; /* of the reach: nearer, an end is no limit */
+  const double reach = log(idm_profile_reach);
+  const bool linear = idm_window_is_linear(w);
+  for (int k = 0; k < most; k++) {
+    const bool low = linear ? value < margin * w->low : value + log(margin) < w->low;
+    const bool high = linear ? value > margin * w->high : value - log(margin) > w->high;
+    if (low) w->low = linear ? w->low * idm_profile_reach : w->low - reach;
+    if (high) w->high = linear ? w->high * idm_profile_reach : w->high + reach;
+  }
+}
+
 void idm_profile_windows(const fit *f, window *where)
 {
   const window share = {-log(idm_profile_reach), log(idm_profile_reach), 0.1};

@@ -55,6 +55,9 @@ typedef struct profile {
 
 /* Whether a window is one of values, not of their logarithms. */
 bool idm_window_is_linear(const window *w);
+/* Widen a window that has a value outside, or within a tenth of its reach of an end, by as much as
+ * it reaches at a time: a peak out there would be taken for a limit. */
+void idm_window_hold(window *w, double value);
 /* Windows of all coordinates. */
 void idm_profile_windows(const fit *f, window *where);
 

@@ -161,6 +161,30 @@ static void test_nothing_to_choose_by(void **state)
   close_fixture(&f);
 }
 
+/* Rewards in other units: a learner's temperature is bounded on both sides wherever it lies. */
+static void test_odd_units(void **state)
+{
+  (void)state;
+  static const double units[] = {1, 1e6, 1e-6};
+  double ends[3][2];
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = support_yaml(
+        "states: [here]\nactions: [left, right]\ndiscount: 0\n"
+        "utility: {left: 1, right: -1}\n"
+        "agent: {planner: td-learner, inverse_temperature: 2, learning_rate_gain: 0.3, "
+        "learning_rate_loss: 0.3}\nfree: {inverse_temperature: }\n");
+    const idm_simulation simulation = {.trajectories = 20, .agents = 20, .steps = 30, .seed = 9};
+    idm_data *data = support_simulate(problem, simulation);
+    for (size_t row = 0; row < data->rows; row++) data->number[IDM_COLUMN_REWARD][row] *= units[i];
+    fixture f = ask("map", problem, data);
+    ends[i][0] = f.assessment->parameter[0].low * units[i];
+    ends[i][1] = f.assessment->parameter[0].high * units[i];
+    assert_near(ends[i][0] / ends[0][0], 1, 0.02);
+    assert_near(ends[i][1] / ends[0][1], 1, 0.02);
+    close_fixture(&f);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -168,6 +192,7 @@ int main(void)
       cmocka_unit_test(test_prior_against_data),
       cmocka_unit_test(test_free_shift),
       cmocka_unit_test(test_nothing_to_choose_by),
+      cmocka_unit_test(test_odd_units),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

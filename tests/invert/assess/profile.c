@@ -78,6 +78,28 @@ static void test_windows(void **state)
   close_fixture(&x);
 }
 
+/* A window reaches past what it is to hold, and not further than it must. */
+static void test_hold(void **state)
+{
+  (void)state;
+  const double reach = log(1e4);
+  const window logs = {-reach, reach, 0.1};
+  window w = logs;
+  idm_window_hold(&w, 0);
+  assert_true(w.low == logs.low && w.high == logs.high);
+  idm_window_hold(&w, log(3e-6));
+  assert_near(w.low, -2 * reach, 1e-12);
+  assert_true(w.high == logs.high);
+  idm_window_hold(&w, log(3e12));
+  assert_near(w.high, 4 * reach, 1e-12);
+  const window values = {-1e4, 1e4, 0.01};
+  w = values;
+  idm_window_hold(&w, 900);
+  assert_true(w.low == values.low && w.high == values.high);
+  idm_window_hold(&w, -5e6);
+  assert_true(w.low == -1e8 && w.high == values.high);
+}
+
 static void test_places(void **state)
 {
   (void)state;
@@ -248,13 +270,10 @@ static void test_nothing_to_climb(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_windows),
-      cmocka_unit_test(test_places),
-      cmocka_unit_test(test_path),
-      cmocka_unit_test(test_no_path),
-      cmocka_unit_test(test_heights),
-      cmocka_unit_test(test_profiles),
-      cmocka_unit_test(test_nothing_to_climb),
+      cmocka_unit_test(test_windows),  cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_places),   cmocka_unit_test(test_path),
+      cmocka_unit_test(test_no_path),  cmocka_unit_test(test_heights),
+      cmocka_unit_test(test_profiles), cmocka_unit_test(test_nothing_to_climb),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
