@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/folder_support.h"
 #include "io/csv.h"
+#include "io/folder_support.h"
 
 static idm_table *open_table(const folder *f)
 {
