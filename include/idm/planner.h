@@ -78,6 +78,9 @@ typedef struct idm_policy_slope {
 /* The derivative of the policies in reverse, after planning. An adjoint borrows the content and
  * holds all the scratch: begin, any number of points, finish. All operations are required. */
 typedef struct idm_adjoint_ops {
+  bool dynamics; /* derivatives by what makes beliefs (the models' dynamics, prior_weight and
+                    evidence_weight) are among them where some of it is free; else differences are
+                    taken then */
   idm_status (*create)(void *content, void **ret_adjoint, idm_error *opt_error);
   void (*destroy)(void *adjoint);
   void (*begin)(void *adjoint);

@@ -14,9 +14,9 @@ bool idm_planner_reads(const idm_planner *planner, size_t id)
   if (!planner) return false;
   if (id >= IDM_BLOCK_COUNT) return id - IDM_BLOCK_COUNT < planner->owns;
   const idm_block_info *info = idm_block_describe((idm_block_id)id);
-  if ((info->habit || info->updates) && !planner->behavior) return true;
   for (size_t i = 0; i < planner->clamps; i++)
     if (planner->clamp[i].block == id && holds(&planner->clamp[i])) return false;
+  if ((info->habit || info->updates) && !planner->behavior) return true;
   for (const idm_block_id *read = planner->reads; *read != IDM_BLOCK_COUNT; read++)
     if (*read == id) return true;
   return false;

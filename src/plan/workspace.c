@@ -9,6 +9,7 @@
 #include "idm/workspace.h"
 #include "plan/believer/recognise.h"
 #include "plan/clamp.h"
+#include "plan/update.h"
 
 const char *idm_stop_name(idm_stop stop)
 {
@@ -86,6 +87,14 @@ static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt
   return status;
 }
 
+/* Whether the policies have the planner's derivative, whole: with delays there is none, and not
+ * every planner has one by what makes beliefs. */
+static bool is_differentiable(const idm_workspace *w)
+{
+  const idm_adjoint_ops *adjoint = w->planner->belief->adjoint;
+  return adjoint && !w->delayed && (adjoint->dynamics || !idm_update_is_free(w->theta));
+}
+
 idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
                                 const idm_agent *agent, idm_workspace **ret_workspace,
                                 idm_error *opt_error)
@@ -99,6 +108,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   if (!w) return idm_fail_memory(opt_error);
   w->planner = planner;
   w->setting = setting;
+  w->delayed = idm_agent_reads(agent, IDM_DELAY_RATE);
   status = idm_theta_copy(theta, &w->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(theta, &w->candidate, opt_error);
   if (status == IDM_OK) status = adopt(w, theta, opt_error);
@@ -109,8 +119,7 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
                              .setting = setting,
                              .theta = w->theta,
                              .recognition = agent->recognition,
-                             .differentiable = planner->belief->adjoint &&
-                                               !idm_agent_reads(agent, IDM_DELAY_RATE)};
+                             .differentiable = is_differentiable(w)};
     w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
     w->look = idm_new(theta->sizes.actions * (1 + theta->models) + 2 * theta->sizes.states,
                       sizeof *w->look);

@@ -11,6 +11,7 @@ struct idm_workspace {
   idm_theta *theta;           /* own copy, clamped: the believer's models are here */
   idm_theta *candidate;       /* a theta on its way in */
   void *content;
+  bool delayed;      /* utilities count by delay, and not by the discount */
   double bound;      /* of the last plan, see idm_plan_report */
   double *scratch;   /* for values and policies asked of the workspace itself */
   double *look;      /* scratch of a look at one belief: a successor, policies; NULL likewise */

@@ -7,6 +7,7 @@
 
 #include "plan/control/evaluate.h"
 #include "plan/control/plain.h"
+#include "plan/learner_support.h"
 #include "plan/workspace.h"
 
 static idm_problem *problem_of(support_shape shape, double prior, double evidence, uint64_t seed)
@@ -97,7 +98,11 @@ static void test_likelihood(void **state)
       assert_false(idm_planner_reads(planner, IDM_PRIOR_WEIGHT));
       continue;
     }
-    assert_true(idm_planner_reads(planner, IDM_EVIDENCE_WEIGHT));
+    /* Its bounds rest on Bayes' rule, which it holds. */
+    if (!idm_planner_reads(planner, IDM_EVIDENCE_WEIGHT)) {
+      assert_string_equal(planner->name, "point-based");
+      continue;
+    }
     for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
       const support_shape shape = {i % 2 ? 3 : 2, 3, 2, 1, 7};
       idm_problem *problem = problem_of(shape, powers[i][0], powers[i][1], i);
@@ -124,6 +129,30 @@ static void test_likelihood(void **state)
       idm_problem_destroy(problem);
     }
   }
+}
+
+/* Where what makes beliefs is free, whoever has no derivative by it is left to differences. */
+static void test_derivatives(void **state)
+{
+  (void)state;
+  size_t whole = 0, part = 0;
+  for (size_t p = 0; idm_planner_at(p); p++) {
+    const idm_planner *planner = idm_planner_at(p);
+    if (!planner->belief || !planner->belief->adjoint) continue;
+    idm_random random;
+    idm_random_init(&random, p, 5);
+    idm_problem *problem = support_any(planner, (support_shape){2, 3, 2, 1, 7}, &random);
+    idm_workspace *w = support_plan(problem, NULL);
+    assert_true(w->believer.differentiable);
+    idm_workspace_destroy(w);
+    problem->theta->block[IDM_EMISSION].role = IDM_DESCRIPTIVE;
+    w = support_plan(problem, NULL);
+    assert_int_equal(w->believer.differentiable, planner->belief->adjoint->dynamics);
+    (planner->belief->adjoint->dynamics ? &whole : &part)[0]++;
+    idm_workspace_destroy(w);
+    idm_problem_destroy(problem);
+  }
+  assert_true(whole > 8 && part == 1);
 }
 
 /* At 1 the path is that of Bayes' rule, to the bit; the bent one agrees with it. */
@@ -193,9 +222,8 @@ static void test_relabelling(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_planning),
-      cmocka_unit_test(test_likelihood),
-      cmocka_unit_test(test_bayes),
+      cmocka_unit_test(test_planning),    cmocka_unit_test(test_likelihood),
+      cmocka_unit_test(test_derivatives), cmocka_unit_test(test_bayes),
       cmocka_unit_test(test_relabelling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
 #include "plan/control/evaluate.h"
 #include "plan/control/forward.h"
 
-static const idm_adjoint_ops adjoint_operations = {.create = idm_adjoint_create,
+static const idm_adjoint_ops adjoint_operations = {.dynamics = true,
+                                                   .create = idm_adjoint_create,
                                                    .destroy = idm_adjoint_destroy,
                                                    .begin = idm_adjoint_begin,
                                                    .point = idm_adjoint_point,

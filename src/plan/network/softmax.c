@@ -176,7 +176,9 @@ static idm_status adjoint_finish(void *content, idm_theta *slope, idm_error *opt
   return IDM_OK;
 }
 
-static const idm_adjoint_ops adjoint = {.create = adjoint_create,
+static const idm_adjoint_ops adjoint = {.dynamics =
+                                            true, /* policies of a belief do not hang on them */
+                                        .create = adjoint_create,
                                         .destroy = adjoint_destroy,
                                         .begin = adjoint_begin,
                                         .point = adjoint_point,

@@ -4,6 +4,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "plan/point/search.h"
+#include "plan/update.h"
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
@@ -13,7 +14,7 @@ static bool is_rational(const idm_workspace *w)
   const double alpha = idm_theta_scalar(w->theta, IDM_ALPHA);
   return w->planner->lattice && !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
-         idm_theta_scalar(w->theta, IDM_ETA) == 0 &&
+         idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
          idm_theta_values(w->theta, IDM_CERTAINTY, 0)[1] == 0;
 }
 

@@ -271,13 +271,18 @@ static const idm_belief_ops belief_operations = {.scratch = scratch_size,
 
 static const idm_search_ops search_operations = {.bounds = bound, .vector = vector_at};
 
-static const idm_block_id reads[] = {
-    IDM_UTILITY, IDM_CERTAINTY, IDM_DISCOUNT,     IDM_TRANSITION,  IDM_EMISSION,   IDM_ALPHA,
-    IDM_BETA,    IDM_ETA,       IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_BLOCK_COUNT};
+static const idm_block_id reads[] = {IDM_UTILITY,     IDM_CERTAINTY,    IDM_DISCOUNT,
+                                     IDM_TRANSITION,  IDM_EMISSION,     IDM_ALPHA,
+                                     IDM_BETA,        IDM_ETA,          IDM_ACTION_PRIOR,
+                                     IDM_MODEL_PRIOR, IDM_PRIOR_WEIGHT, IDM_EVIDENCE_WEIGHT,
+                                     IDM_BLOCK_COUNT};
 
 static const idm_clamp clamps[] = {{IDM_ALPHA, IDM_CLAMP_VALUE, 0},
                                    {IDM_BETA, IDM_CLAMP_VALUE, INFINITY},
-                                   {IDM_ETA, IDM_CLAMP_VALUE, 0}};
+                                   {IDM_ETA, IDM_CLAMP_VALUE, 0},
+                                   /* Values are convex by Bayes' rule alone. */
+                                   {IDM_PRIOR_WEIGHT, IDM_CLAMP_VALUE, 1},
+                                   {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_VALUE, 1}};
 
 const idm_planner idm_point_based = {
     .name = "point-based",
