@@ -35,7 +35,8 @@ IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, in
                                     const double *z);
 /* After planning: bounds on what the best policy is worth at z with the whole horizon left, under
  * the agent's own dynamics. Of a search they are its own. Of a lattice solved for a rational agent
- * (alpha = 0, beta = inf, eta = 0, no award for certainty) the lattice's value bounds it from
+ * (alpha = 0, beta = inf, eta = 0, no award for certainty,
+ * beliefs by Bayes, no discounting by delay) the lattice's value bounds it from
  * above, since between its points it is never below; from below stand vectors of plans that take,
  * at the beliefs they were made for, the lattice's own actions: some seconds at most, and the same
  * ones each time. NaN where there are none: other agents, and problems that are fully observed. */

@@ -8,11 +8,14 @@
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
-/* Whether a lattice was solved for the ordinary POMDP, whose value is convex in the belief. */
+/* Whether a lattice was solved for the ordinary POMDP, whose value is convex in the belief: numbers
+ * that a planner has of its own may make another of it. */
 static bool is_rational(const idm_workspace *w)
 {
   const double alpha = idm_theta_scalar(w->theta, IDM_ALPHA);
-  return w->planner->lattice && !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
+  if (!w->planner->lattice || w->planner->owns) return false;
+  if (idm_theta_scalar(w->theta, IDM_DISCOUNT) == 1 && !(w->setting->horizon > 0)) return false;
+  return !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
          idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
          idm_theta_values(w->theta, IDM_CERTAINTY, 0)[1] == 0;

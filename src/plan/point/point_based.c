@@ -36,6 +36,10 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
     return idm_fail(opt_error, IDM_INPUT,
                     "planner 'point-based' is for beliefs, and this problem is fully observed: "
                     "'rational' solves it exactly");
+  if (agent->discounting != IDM_EXPONENTIAL)
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "planner 'point-based' discounts by the step, and not by delay: 'rational' can");
   for (size_t id = 0; id < theta->blocks; id++)
     if (id != IDM_UTILITY && theta->block[id].variants > 1)
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
@@ -111,20 +115,28 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
            pairs * sizeof *p->utility);
 }
 
-static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                       idm_plan_report *report, idm_error *opt_error)
+/* Refuse what makes the value other than convex in the belief, on which both bounds stand. */
+static idm_status check_convex(const idm_theta *theta, idm_error *opt_error)
 {
-  point_based *p = content;
   if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "planner 'point-based' cannot plan for an award for certainty: its bounds hold "
                     "for utilities by state and action; 'rational' can");
+  return IDM_OK;
+}
+
+static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
+                       idm_plan_report *report, idm_error *opt_error)
+{
+  point_based *p = content;
+  idm_status status = check_convex(theta, opt_error);
+  if (status != IDM_OK) return status;
   const search_goal goal = {.gap = solver->tolerance > 0 ? solver->tolerance : p->gap,
                             .seconds = solver->seconds,
                             .opt_watch = solver->opt_watch,
                             .context = solver->watch_context};
   kernel *k;
-  idm_status status = idm_kernel_create(p->setting, theta, &k, opt_error);
+  status = idm_kernel_create(p->setting, theta, &k, opt_error);
   if (status != IDM_OK) return status;
   bounds *b = idm_new(p->variants, sizeof *b);
   status = b ? solve(p, theta, k, &goal, b, report, opt_error) : idm_fail_memory(opt_error);

@@ -82,7 +82,13 @@ static void horizons_are_enclosed(void **state)
 static void others_have_none(void **state)
 {
   (void)state;
-  static const char *const settings[] = {"alpha=0.5", "alpha=-0.0", "eta=0.1"};
+  static const char *const settings[] = {"alpha=0.5", "alpha=-0.0", "eta=0.1",
+                                         "evidence_weight=0.5"};
+  idm_problem *robust;
+  check(idm_problem_read("example:diag", &robust, NULL, &support_error));
+  support_assign(robust, "alpha=0");
+  assert_true(isnan(enclosed(robust, "cvar-robust").lower));
+  idm_problem_destroy(robust);
   for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
     idm_problem *problem;
     check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
@@ -92,6 +98,11 @@ static void others_have_none(void **state)
     idm_problem_destroy(problem);
   }
   idm_problem *problem;
+  check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
+  problem->setting->horizon = 3;
+  problem->agent.discounting = IDM_NAIVE;
+  assert_true(isnan(enclosed(problem, "rational").lower));
+  idm_problem_destroy(problem);
   check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
   assert_true(isnan(enclosed(problem, "rational").lower));
   idm_workspace *workspace = support_plan(problem, NULL);

@@ -300,6 +300,12 @@ static void refuses_what_it_cannot_bound(void **state)
   /* Before anything is planned there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));
   idm_workspace_destroy(workspace);
+  problem->agent.discounting = IDM_NAIVE;
+  problem->setting->horizon = 5;
+  assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                        &workspace, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "delay"));
   idm_problem_destroy(problem);
 }
 
