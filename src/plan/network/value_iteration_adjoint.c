@@ -203,5 +203,9 @@ static idm_status finish(void *content, idm_theta *slope, idm_error *opt_error)
   return IDM_OK;
 }
 
-const idm_adjoint_ops idm_value_iteration_adjoint = {
-    .create = create, .destroy = destroy, .begin = begin, .point = point, .finish = finish};
+const idm_adjoint_ops idm_value_iteration_adjoint = {.dynamics = true,
+                                                     .create = create,
+                                                     .destroy = destroy,
+                                                     .begin = begin,
+                                                     .point = point,
+                                                     .finish = finish};
