@@ -1,5 +1,5 @@
-/* Slopes of value iteration networks by the transitions of their models, against differences. (By
- * all else: tests/plan/behavior.c.) */
+/* Slopes of value iteration networks by what makes beliefs and is planned with, against
+ * differences. (By all else: tests/plan/behavior.c.) */
 #include <math.h>
 #include <string.h>
 
@@ -15,15 +15,21 @@ typedef struct scene {
   idm_scorer *scorer;
 } scene;
 
-static double moved(const scene *s, idm_theta *theta, size_t i, double step)
+static double moved(const scene *s, idm_theta *theta, size_t block, size_t i, double step)
 {
   idm_score score;
   idm_theta_assign(theta, s->problem->theta);
-  theta->block[IDM_TRANSITION].value[i] += step;
-  theta->block[IDM_TRANSITION].value[i - i % STATES] -= step;
+  theta->block[block].value[i] += step;
+  if (block == IDM_TRANSITION) theta->block[block].value[i - i % STATES] -= step;
   check(idm_plan(theta, NULL, s->workspace, NULL, &support_error));
   check(idm_scorer_run(s->scorer, idm_workspace_behavior(s->workspace), &score, &support_error));
   return score.log_likelihood;
+}
+
+static double difference(const scene *s, idm_theta *theta, size_t block, size_t i)
+{
+  const double h = 1e-5;
+  return (moved(s, theta, block, i, h) - moved(s, theta, block, i, -h)) / (2 * h);
 }
 
 static void compare(const scene *s)
@@ -38,10 +44,10 @@ static void compare(const scene *s)
   const double *found = slope->block[IDM_TRANSITION].value;
   for (size_t i = 0; i < slope->block[IDM_TRANSITION].size; i++) {
     if (i % STATES == 0) continue;
-    const double h = 1e-5;
-    const double expected = (moved(s, theta, i, h) - moved(s, theta, i, -h)) / (2 * h);
-    assert_near(found[i] - found[i - i % STATES], expected, 1e-6);
+    assert_near(found[i] - found[i - i % STATES], difference(s, theta, IDM_TRANSITION, i), 1e-6);
   }
+  for (size_t id = IDM_PRIOR_WEIGHT; id <= IDM_EVIDENCE_WEIGHT; id++)
+    assert_near(slope->block[id].value[0], difference(s, theta, id, 0), 1e-6);
   idm_gradient_destroy(gradient);
   idm_theta_destroy(theta);
   idm_theta_destroy(slope);
@@ -74,6 +80,8 @@ static void slopes_by_transitions(void **state)
     }
     if (kind / 2) s.problem->setting->terminal[0] = s.problem->setting->ends[0] = true;
     transition->role = IDM_DESCRIPTIVE;
+    idm_theta_set_scalar(theta, IDM_PRIOR_WEIGHT, 0.8);
+    idm_theta_set_scalar(theta, IDM_EVIDENCE_WEIGHT, 1.3);
     check(idm_problem_plan_by(s.problem, idm_planner_find("value-iteration-network"),
                               &support_error));
     support_redraw(theta, IDM_BLOCK_COUNT, &random);
