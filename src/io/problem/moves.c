@@ -227,7 +227,7 @@ static char *path_of(const idm_yaml_reader *reader, const char *name)
   char *path = idm_new(folder + strlen(name) + 1, 1);
   if (!path) return NULL;
   memcpy(path, file, folder);
-  memcpy(path + folder, name, strlen(name));
+  memcpy(path + folder, name, strlen(name) + 1);
   return path;
 }
 
