@@ -100,7 +100,8 @@ static idm_status bound_above(const point_problem *problem, double tolerance, bo
 {
   const size_t states = problem->kernel->states;
   const size_t pairs = problem->kernel->actions * states;
-  double *other = idm_new(pairs, sizeof *other); /* zeros: nothing is left past the horizon */
+  /* Zeros for the first stage: nothing is left past the horizon. Scratch from then on. */
+  double *other = idm_new(pairs, sizeof *other);
   idm_status status = other ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
     bounds_pair *now = &b->stage[t];
@@ -110,9 +111,8 @@ static idm_status bound_above(const point_problem *problem, double tolerance, bo
       sweep(problem, t ? b->stage[t - 1].quality : other, now->quality);
     else if (status == IDM_OK)
       sweep_down(problem, tolerance, now->quality, other);
+    if (status == IDM_OK) status = cap(problem, now, other, opt_error);
   }
-  for (size_t t = 0; t < b->stages && status == IDM_OK; t++)
-    status = cap(problem, &b->stage[t], other, opt_error);
   free(other);
   return status;
 }

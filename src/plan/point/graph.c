@@ -41,7 +41,8 @@ static void *widen(void *array, size_t size, size_t used, size_t more, size_t *c
 {
   if (used + more <= *capacity) return array;
   const size_t wanted = 2 * *capacity + more + 64;
-  void *wider = realloc(array, wanted * size);
+  const size_t bytes = idm_times(wanted, size);
+  void *wider = realloc(array, bytes ? bytes : 1);
   if (wider) *capacity = wanted;
   return wider;
 }
