@@ -43,6 +43,7 @@ run() {
 }
 
 says() { grep -qF -e "$1" err; }
+shows() { grep -qF -e "$1" out; }
 is_empty() { [ ! -s "$1" ]; }
 box_is_empty() { [ -z "$(ls -A box)" ]; }
 
@@ -442,6 +443,21 @@ test_search() {
   json '-20 < j["log_likelihood"] < 0'
 }
 
+# Planners that learn by acting: what they know of their plan is printed, and nothing else.
+test_sampled() {
+  succeeds solve example:maintenance --set planner=q-learning --set budget=20000
+  holds "who learns from samples claims no bound" shows '20000 sampled transitions: no bound on the value is known'
+  holds "but says how well its values fit them" shows 'Bellman residual on them'
+  succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2 --json
+  json 'j["stop"] == "budget" and j["bound"] == "inf" and j["sampled"]["residual"] > 0'
+  succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2
+  holds "and what its values count" shows '= 21.9722 above those of'
+  fails 3 'states are hidden' solve example:tiger --set planner=q-learning
+  succeeds solve example:tiger --set planner=controller --set budget=100000
+  holds "a controller's return has a standard error" shows '(standard error '
+  fails 2 'step_power is' solve example:maintenance --set planner=q-learning --set step_power=0.5
+}
+
 # --- simulate and score ---------------------------------------------------------------------------
 
 rows() { wc -l <"$1"; }
@@ -621,8 +637,6 @@ test_tables() {
 }
 
 # --- lint -----------------------------------------------------------------------------------------
-
-shows() { grep -qF -e "$1" out; }
 
 # Every kind of bad data, with what tells a researcher what to do.
 test_lint() {
@@ -1759,6 +1773,7 @@ test_problems() {
   test_system
   test_solve
   test_search
+  test_sampled
   test_simulate
   test_score
   test_convert

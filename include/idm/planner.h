@@ -18,7 +18,8 @@ extern "C" {
   X(IDM_STOP_LIMIT, "limit", "the limit of iterations was reached")                                \
   X(IDM_STOP_SECONDS, "seconds", "the time that was given is up")                                  \
   X(IDM_STOP_INTERRUPT, "interrupt", "whoever watched asked to stop")                              \
-  X(IDM_STOP_UNPLANNED, "unplanned", "nothing is planned")
+  X(IDM_STOP_UNPLANNED, "unplanned", "nothing is planned")                                         \
+  X(IDM_STOP_BUDGET, "budget", "learnt from samples until they were used up: nothing is certified")
 typedef enum idm_stop {
 #define IDM_STOP_ENUM(id, name, text) id,
   IDM_STOP_LIST(IDM_STOP_ENUM)
@@ -52,13 +53,27 @@ typedef struct idm_solver {
 } idm_solver;
 IDM_API void idm_solver_default(idm_solver *solver);
 
+/* What a planner that learns by acting can know of its plan; NaN where it does not, and over
+ * variants the worst. */
+typedef struct idm_experience {
+  long transitions;      /* drawn from the environment */
+  double residual;       /* mean over the pairs (state, action) seen of |u + gamma E V - Q|, E over
+                            the transitions drawn there */
+  size_t unseen;         /* states that no transition started from, of one that learns their values:
+                            those are as they began */
+  double value;          /* mean return of episodes that nothing was learnt from */
+  double standard_error; /* of that mean */
+  double slope;          /* length of the gradient of the return by the logits of the policy */
+} idm_experience;
+
 /* What planning reached, over all variants: the worst bound, the sum of the work. */
 typedef struct idm_plan_report {
   double bound;    /* certified: |V - V*| on the lattice; of a search upper less lower bound at the
-                      start belief */
+                      start belief. NaN: nothing is planned, inf: nothing is certified */
   long iterations; /* Newton steps, sweeps, or trials of a search */
   long sweeps;     /* applications of B* and of its derivative, or backups of a search */
   idm_stop stop;
+  idm_experience experience; /* of IDM_STOP_BUDGET */
 } idm_plan_report;
 
 /* --- tables of operations ------------------------------------------------------------------- */
@@ -150,6 +165,7 @@ typedef enum idm_need {
   IDM_NEEDS_REWARDS = 1 << 4,     /* rewards with every step */
   IDM_NEEDS_RANDOM = 1 << 5,      /* a random stream */
   IDM_NEEDS_ACTIONS = 1 << 6,     /* every action recorded: else a log is refused at its row */
+  IDM_NEEDS_STATES = 1 << 7,      /* states that are observed */
 } idm_need;
 
 /* Kinds of problems that it plans for. */

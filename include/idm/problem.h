@@ -47,7 +47,12 @@ typedef struct idm_agent {
   int hidden;   /* of networks: units of the hidden layer, or of the memory */
   int layer;    /* of recurrent: units between the memory and the choice */
   int sweeps;   /* of value-iteration-network */
-  uint64_t seed; /* of networks: what their numbers start from */
+  uint64_t
+      seed; /* of networks: what their numbers start from; of who learns by acting: what is drawn */
+  long budget; /* of planners that learn by acting: transitions to draw; 0 (auto): the planner's */
+  double step_power;  /* q-learning: the n-th step at a state and action is n^-step_power */
+  double exploration; /* q-learning: share of actions that are drawn evenly */
+  int nodes;          /* of a controller's memory */
 } idm_agent;
 
 /* An entry of the utility that comes from a column of the data: scale * column. */

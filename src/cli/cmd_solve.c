@@ -172,6 +172,18 @@ static json_t *policy_json(const idm_setting *setting, const view *v)
   return policy;
 }
 
+static json_t *experience_json(const idm_experience *found)
+{
+  json_t *object = json_object();
+  idm_json_set(&object, "transitions", json_integer(found->transitions));
+  idm_json_set(&object, "residual", idm_json_number(found->residual));
+  idm_json_set(&object, "return", idm_json_number(found->value));
+  idm_json_set(&object, "standard_error", idm_json_number(found->standard_error));
+  idm_json_set(&object, "slope", idm_json_number(found->slope));
+  idm_json_set(&object, "unseen_states", json_integer((json_int_t)found->unseen));
+  return object;
+}
+
 static idm_status print_json(cli_call *call, const cli_subject *subject, const view *v,
                              idm_workspace *workspace, const answer *found)
 {
@@ -197,6 +209,8 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   idm_json_set(&object, "upper", idm_json_number(found->upper));
   idm_json_set(&object, "iterations", json_integer(found->report.iterations));
   idm_json_set(&object, "stop", json_string(idm_stop_name(found->report.stop)));
+  if (found->report.stop == IDM_STOP_BUDGET)
+    idm_json_set(&object, "sampled", experience_json(&found->report.experience));
   idm_json_set(&object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
   const struct {
     const char *name;
@@ -272,6 +286,32 @@ static void print_numbers(const idm_agent *agent, const idm_theta *theta)
   }
 }
 
+/* What a planner that learns by acting knows of its plan. */
+static void print_experience(const idm_workspace *workspace, const idm_setting *setting,
+                             const idm_experience *found)
+{
+  const idm_theta *theta = idm_workspace_theta(workspace);
+  printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
+         found->transitions);
+  if (!isnan(found->residual))
+    printf("Bellman residual on them %.3g (mean over the pairs of state and action seen)\n",
+           found->residual);
+  if (!isnan(found->value))
+    printf("return %.6f (standard error %.2g) in episodes of their own; gradient of the policy "
+           "%.3g\n",
+           found->value, found->standard_error, found->slope);
+  if (found->unseen)
+    printf("%zu of %zu states were never sampled: their values are 0, as they began, and their "
+           "policy is even\n",
+           found->unseen, setting->states.count);
+  const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
+  const double rest = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
+  if (!idm_planner_reads(idm_workspace_planner(workspace), IDM_ALPHA) || !(rest > 0)) return;
+  printf("values count the policy's entropy: without terminal actions they are alpha "
+         "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
+         alpha * log((double)setting->actions.count) / rest);
+}
+
 /* How far what is printed can be trusted. */
 static void print_trust(const idm_setting *setting, const idm_workspace *workspace,
                         const answer *found)
@@ -279,6 +319,10 @@ static void print_trust(const idm_setting *setting, const idm_workspace *workspa
   const idm_plan_report *report = &found->report;
   if (report->stop == IDM_STOP_UNPLANNED) {
     printf("\nnothing is planned: there is no value\n");
+    return;
+  }
+  if (report->stop == IDM_STOP_BUDGET) {
+    print_experience(workspace, setting, &report->experience);
     return;
   }
   if (idm_workspace_planner(workspace)->search) {
@@ -479,7 +523,9 @@ const cli_command cli_solve = {
         "agent it is\n"
         "printed between which bounds the best policy lies. --set planner=point-based bounds the "
         "value\n"
-        "from both sides for any number of states, until they are --gap apart. Return "
+        "from both sides for any number of states, until they are --gap apart. Planners that learn "
+        "by acting know\n"
+        "no bound, and print what their samples say. Return "
         "and\n"
         "complexities (nats) are those of the agent's own model of the world. With\n"
         "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "

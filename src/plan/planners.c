@@ -21,7 +21,10 @@
   X(idm_kl_regularised)                                                                            \
   X(idm_kl_penalised_robust)                                                                       \
   X(idm_cvar_robust)                                                                               \
-  X(idm_td_learner)
+  X(idm_td_learner)                                                                                \
+  X(idm_q_learning)                                                                                \
+  X(idm_soft_q_learning)                                                                           \
+  X(idm_controller)
 
 #define DECLARE(planner) extern const idm_planner planner;
 PLANNERS(DECLARE)

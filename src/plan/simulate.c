@@ -10,6 +10,7 @@
 #include "idm/planner.h"
 #include "idm/prefix.h"
 #include "idm/simulate.h"
+#include "plan/draw.h"
 
 /* Steps of a trajectory where neither the caller nor a horizon says. */
 enum { default_steps = 1000 };
@@ -167,30 +168,6 @@ static int most_steps(const simulator *s, size_t index)
 
 /* --- one trajectory ------------------------------------------------------------------------- */
 
-/* The state after an action. */
-static size_t draw_next(const idm_setting *setting, size_t u, size_t state, idm_random *random)
-{
-  const size_t k = setting->states.count;
-  const idm_moves *moves = setting->moves;
-  const size_t row = u * k + state;
-  if (!moves) return idm_random_choice(random, setting->transition + row * k, k);
-  const size_t first = moves->first[row];
-  return moves->next[first + idm_random_choice(random, moves->probability + first,
-                                               moves->first[row + 1] - first)];
-}
-
-/* The environment's answer to an action: it moves, and something is seen. */
-static int move(const idm_setting *setting, size_t u, size_t *state, idm_random *random)
-{
-  const idm_sizes n = idm_setting_sizes(setting);
-  const size_t acted_in = *state;
-  *state = draw_next(setting, u, acted_in, random);
-  if (setting->fully_observed) return (int)*state;
-  const size_t emitter = setting->emits_before ? acted_in : *state;
-  return (int)idm_random_choice(
-      random, setting->emission + (u * n.states + emitter) * n.observations, n.observations);
-}
-
 /* The first state, from the start belief of the trajectory; what the log says of it. */
 static idm_status draw_start(simulator *s, size_t index, idm_random *random, size_t *ret_state,
                              idm_error *opt_error)
@@ -271,7 +248,7 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
     if (status != IDM_OK) break;
     const int32_t u = data->action[data->rows - 1];
     int x = IDM_MISSING;
-    if (!setting->ends[u]) x = move(setting, (size_t)u, &state, random);
+    if (!setting->ends[u]) x = idm_draw_move(setting, (size_t)u, &state, random);
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
     const bool last = setting->ends[u] || t + 1 == steps;

@@ -57,6 +57,11 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
         opt_error, IDM_INPUT,
         "planner '%s' learns by acting in the environment, whose dynamics are not given",
         planner->name);
+  if (planner->needs & IDM_NEEDS_STATES && !setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner '%s' learns what actions are worth in a state, and here states are "
+                    "hidden; expected a problem with `observations: states`",
+                    planner->name);
   if (setting->moves && !(planner->gives & IDM_GIVES_MOVES))
     return idm_fail(opt_error, IDM_INPUT,
                     "planner '%s' needs transitions as matrices; here they are given row by row",

@@ -28,6 +28,9 @@ void idm_agent_default(idm_agent *agent)
       .layer = 64,
       .sweeps = 40,
       .seed = 1,
+      .step_power = 0.7,
+      .exploration = 1,
+      .nodes = 16,
   };
 }
 
@@ -133,7 +136,34 @@ static const idm_key agent_keys[] = {
      .kind = IDM_KEY_SEED,
      .offset = offsetof(idm_agent, seed),
      .shapes = true,
-     .help = "networks: the stream that their numbers start from"},
+     .help =
+         "networks: the stream that their numbers start from; planners that learn by acting: the "
+         "stream that they draw from"},
+    {.name = "budget",
+     .kind = IDM_KEY_LONG,
+     .offset = offsetof(idm_agent, budget),
+     .least = 1,
+     .most = 1e9,
+     .zero = "auto",
+     .help = "planners that learn by acting: transitions to draw from the environment"},
+    {.name = "step_power",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, step_power),
+     .least = 0.5,
+     .above = true,
+     .most = 1,
+     .help = "q-learning: the n-th step at a state and action is n to the minus this"},
+    {.name = "exploration",
+     .kind = IDM_KEY_NUMBER,
+     .offset = offsetof(idm_agent, exploration),
+     .most = 1,
+     .help = "q-learning: share of actions that are drawn evenly while it learns"},
+    {.name = "nodes",
+     .kind = IDM_KEY_INT,
+     .offset = offsetof(idm_agent, nodes),
+     .least = 1,
+     .most = 1000,
+     .help = "controller: nodes of its memory"},
     {.name = NULL},
 };
 _Static_assert(sizeof(idm_evaluate) == sizeof(int), "words are stored as int");

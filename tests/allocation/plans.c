@@ -61,8 +61,13 @@ static void test_plan(void **state)
 
 static void plan_by_name(const char *planner)
 {
-  idm_problem *problem = support_diag(0.5, -2, 0);
+  idm_problem *problem;
   char assignment[64];
+  const bool seen = idm_planner_find(planner)->needs & IDM_NEEDS_STATES;
+  check(idm_problem_read(seen ? "example:maintenance" : "example:diag", &problem, NULL,
+                         &support_error));
+  support_set(problem, 0.5, -2, 0);
+  support_assign(problem, "budget=1000");
   snprintf(assignment, sizeof assignment, "planner=%s", planner);
   support_assign(problem, assignment);
   /* A rule's weights come from elsewhere: one number an action and a coordinate. */

@@ -316,7 +316,11 @@ static double plain_score(const scene *s, const idm_data *data)
     void *memory = new_agent(s);
     for (size_t t = 0; t < data->trajectories; t++) {
       if (data->agent[t] != a) continue;
-      begin(s, memory, memory);
+      const int32_t start = data->start[t];
+      check(s->b.ops->begin_trajectory(
+          s->b.content, memory, memory, 0,
+          start < 0 ? NULL : data->start_belief + (size_t)start * data->sizes.states,
+          &support_error));
       for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
         const bool *open = data->available_set + data->available[row] * ACTIONS;
         double p[ACTIONS];

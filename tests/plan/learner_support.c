@@ -11,6 +11,25 @@ const idm_planner *support_planner_at(size_t index)
   return index == registered ? &idm_learner : NULL;
 }
 
+/* Who learns by acting does so for a while only. */
+static void hurry(idm_problem *problem)
+{
+  problem->agent.budget = 2000;
+}
+
+/* The states of a problem are what is seen. */
+static void reveal(idm_problem *problem)
+{
+  const idm_sizes n = idm_setting_sizes(problem->setting);
+  assert_int_equal(n.observations, n.states);
+  problem->setting->fully_observed = true;
+  for (size_t m = 0; m < problem->theta->models; m++)
+    for (size_t i = 0; i < n.actions * n.states * n.states; i++)
+      problem->setting->emission[i] =
+          problem->theta->block[IDM_EMISSION].value[m * n.actions * n.states * n.states + i] =
+              i / n.states % n.states == i % n.states;
+}
+
 idm_problem *support_reversal(const idm_planner *planner)
 {
   static const char text[] =
@@ -27,13 +46,19 @@ idm_problem *support_reversal(const idm_planner *planner)
       "action_prior: [0.4, 0.6]\n";
   idm_problem *problem;
   check(idm_problem_parse_yaml(text, strlen(text), "reversal", &problem, NULL, &support_error));
+  hurry(problem);
+  if (planner->needs & IDM_NEEDS_STATES) reveal(problem);
   check(idm_problem_plan_by(problem, planner, &support_error));
   return problem;
 }
 
 idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_random *random)
 {
+  const bool seen = planner->needs & IDM_NEEDS_STATES;
+  if (seen) shape.observations = shape.states;
   idm_problem *problem = support_problem(shape, random);
+  hurry(problem);
+  if (seen) reveal(problem);
   support_redraw(problem->theta, IDM_WEIGHTS, random);
   support_redraw(problem->theta, IDM_BELIEF_PRIOR, random);
   /* Signs that every agent of the registry can have. */

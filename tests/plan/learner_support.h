@@ -10,7 +10,8 @@ extern const idm_planner idm_learner;
 /* Planner i of the registry and then of the test tree, or NULL past the last: what every suite of a
  * family runs over. */
 const idm_planner *support_planner_at(size_t index);
-/* A problem that any of them can plan for: two actions and a state that says which of them pays. */
+/* A problem that any of them can plan for: two actions and a state that says which of them pays. It
+ * is hidden, unless the planner needs it. */
 idm_problem *support_reversal(const idm_planner *planner);
 /* A problem of a shape, drawn at random, that any of them can plan for: every block is there. */
 idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_random *random);

@@ -1,0 +1,251 @@
+/* How a controller is learnt: natural policy gradient from episodes alone.
+ *
+ * In softmax coordinates the natural gradient of the return is the advantage of a choice: what
+ * followed it less what followed all choices made in its place, discounted from the start of the
+ * episode. Each step adds advantages, estimated by means over a batch of episodes, to the logits,
+ * in units of a temperature. An entropy bonus at that temperature keeps actions alive until
+ * memories that make use of them have come about; it falls from a fifth of the utilities' range to
+ * nearly none. The best of several controllers that start at random is kept. */
+#include <math.h>
+#include <string.h>
+
+#include "plan/draw.h"
+#include "plan/tabular/controller.h"
+#include "setting/freedom.h"
+
+enum { restarts = 6, most_updates = 300, least_batch = 20 };
+/* Shares of the budget: to learn, and to choose among restarts; as much is left to judge. */
+static const double learning_share = 0.8, choosing_share = 0.1;
+/* What discounting leaves of an episode's last step: while learning, and in a judgement. */
+static const double learning_tail = 1e-3, judging_tail = 1e-6;
+static const double hot = 0.2, cold = 0.004; /* temperatures, of the utilities' range */
+static const double settled = 0.8;           /* share of the updates in which it falls */
+static const double rate = 0.2;              /* of an update */
+static const double doubt = 5;   /* visits that an estimate is held against: few say little */
+static const double least = -12; /* logits below the best, so that nothing is impossible */
+
+/* What a variant asks for. */
+typedef struct task {
+  const double *utility; /* [action][state] */
+  double discount;
+  double range; /* of the utilities */
+  long drawn;   /* transitions so far */
+} task;
+
+static size_t choices(const controller *c)
+{
+  return c->nodes * c->sizes.actions;
+}
+
+static size_t passes(const controller *c)
+{
+  return choices(c) * c->sizes.observations * c->nodes;
+}
+
+/* --- episodes ------------------------------------------------------------------------------- */
+
+/* Steps after which no more than `tail` is left of a utility. */
+static size_t episode_length(double discount, double tail)
+{
+  if (discount <= 0) return 1;
+  const double steps = discount < 1 ? ceil(log(tail) / log(discount)) : CONTROLLER_STEPS;
+  return steps < CONTROLLER_STEPS ? (size_t)fmax(steps, 1) : CONTROLLER_STEPS;
+}
+
+/* Live through an episode; returns its steps. */
+static size_t live(controller *c, task *k, const controller_table *p, size_t length,
+                   idm_random *random)
+{
+  const idm_setting *setting = c->setting;
+  size_t state = idm_random_choice(random, setting->start, c->sizes.states), node = 0, t = 0;
+  for (bool ends = false; t < length && !ends; t++) {
+    const size_t u =
+        idm_random_choice(random, p->choice + idm_controller_pair(c, node, 0), c->sizes.actions);
+    controller_step *step = &c->step[t];
+    *step = (controller_step){.node = (uint32_t)node,
+                              .action = (uint32_t)u,
+                              .reward = k->utility[u * c->sizes.states + state]};
+    ends = setting->terminal[u];
+    if (ends) continue;
+    step->observation = (uint32_t)idm_draw_move(setting, u, &state, random);
+    node = idm_random_choice(random, p->pass + idm_controller_row(c, node, u, step->observation),
+                             c->nodes);
+    step->next = (uint32_t)node;
+  }
+  k->drawn += (long)t;
+  return t;
+}
+
+static void clear(const controller *c, controller_table *t)
+{
+  memset(t->choice, 0, choices(c) * sizeof *t->choice);
+  memset(t->pass, 0, passes(c) * sizeof *t->pass);
+}
+
+/* Add what followed every choice of an episode to sums; returns what followed its start. The bonus
+ * of an action is -temperature log(|U| pi(u)). */
+static double add_episode(controller *c, const task *k, const controller_table *p, size_t steps,
+                          double temperature)
+{
+  double ahead = 0;
+  for (size_t t = steps; t-- > 0;) {
+    const controller_step *step = &c->step[t];
+    const size_t pair = idm_controller_pair(c, step->node, step->action);
+    const double weight = pow(k->discount, (double)t);
+    if (!c->setting->terminal[step->action]) {
+      const size_t i =
+          idm_controller_row(c, step->node, step->action, step->observation) + step->next;
+      c->count.pass[i] += weight;
+      c->sum.pass[i] += weight * k->discount * ahead;
+    }
+    ahead = step->reward + k->discount * ahead;
+    if (temperature > 0) ahead -= temperature * log(p->choice[pair] * (double)c->sizes.actions);
+    c->count.choice[pair] += weight;
+    c->sum.choice[pair] += weight * ahead;
+  }
+  return ahead;
+}
+
+/* --- updates -------------------------------------------------------------------------------- */
+
+static void soften(const double *logit, size_t count, double *p)
+{
+  double most = logit[0], total = 0;
+  for (size_t i = 1; i < count; i++) most = fmax(most, logit[i]);
+  for (size_t i = 0; i < count; i++) total += p[i] = exp(logit[i] - most);
+  for (size_t i = 0; i < count; i++) p[i] /= total;
+}
+
+static void soften_all(const controller *c, const controller_table *logit, controller_table *p)
+{
+  for (size_t i = 0; i < choices(c); i += c->sizes.actions)
+    soften(logit->choice + i, c->sizes.actions, p->choice + i);
+  for (size_t i = 0; i < passes(c); i += c->nodes) soften(logit->pass + i, c->nodes, p->pass + i);
+}
+
+/* The mean of what followed over all alternatives of a place; 0 where nobody came. */
+static double mean_of(const double *count, const double *sum, size_t alternatives)
+{
+  double visits = 0, total = 0;
+  for (size_t i = 0; i < alternatives; i++) {
+    visits += count[i];
+    total += sum[i];
+  }
+  return visits > 0 ? total / visits : 0;
+}
+
+/* Add advantages to the logits of a place, and keep them within bounds. */
+static void update(const double *count, const double *sum, size_t alternatives, double temperature,
+                   double *logit)
+{
+  const double mean = mean_of(count, sum, alternatives);
+  double most = -INFINITY;
+  for (size_t i = 0; i < alternatives; i++) {
+    if (count[i] > 0)
+      logit[i] += rate * count[i] / (count[i] + doubt) * (sum[i] / count[i] - mean) / temperature;
+    most = fmax(most, logit[i]);
+  }
+  for (size_t i = 0; i < alternatives; i++) logit[i] = fmax(logit[i] - most, least);
+}
+
+static void update_all(controller *c, double temperature)
+{
+  const size_t actions = c->sizes.actions;
+  for (size_t i = 0; i < choices(c); i += actions)
+    update(c->count.choice + i, c->sum.choice + i, actions, temperature, c->logit.choice + i);
+  for (size_t i = 0; i < passes(c); i += c->nodes)
+    update(c->count.pass + i, c->sum.pass + i, c->nodes, temperature, c->logit.pass + i);
+}
+
+/* Learn one controller from a start of its own, into c->probability. */
+static void climb(controller *c, task *k, double budget, idm_random *random)
+{
+  const size_t length = episode_length(k->discount, learning_tail);
+  const size_t episodes = (size_t)fmax(budget / (double)length, least_batch);
+  const size_t updates =
+      episodes / least_batch < most_updates ? episodes / least_batch : most_updates;
+  memset(c->logit.choice, 0, choices(c) * sizeof(double));
+  for (size_t i = 0; i < passes(c); i++) c->logit.pass[i] = 0.5 * idm_random_normal(random);
+  soften_all(c, &c->logit, &c->probability);
+  for (size_t i = 0; i < updates; i++) {
+    const double fallen = fmin(1, (double)i / (settled * (double)updates));
+    const double temperature = k->range * hot * pow(cold / hot, fallen);
+    clear(c, &c->count);
+    clear(c, &c->sum);
+    for (size_t e = 0; e < episodes / updates; e++) {
+      const size_t steps = live(c, k, &c->probability, length, random);
+      (void)add_episode(c, k, &c->probability, steps, temperature);
+    }
+    update_all(c, temperature);
+    soften_all(c, &c->logit, &c->probability);
+  }
+}
+
+/* --- what is known of one ------------------------------------------------------------------- */
+
+/* The length of the gradient of the return with respect to all logits, by the sums of episodes. */
+static double slope_of(const controller *c, double episodes)
+{
+  double total = 0;
+  for (size_t i = 0; i < choices(c); i++) {
+    const size_t place = i - i % c->sizes.actions;
+    const double mean = mean_of(c->count.choice + place, c->sum.choice + place, c->sizes.actions);
+    total += pow(c->sum.choice[i] - c->count.choice[i] * mean, 2);
+  }
+  for (size_t i = 0; i < passes(c); i++) {
+    const size_t place = i - i % c->nodes;
+    const double mean = mean_of(c->count.pass + place, c->sum.pass + place, c->nodes);
+    total += pow(c->sum.pass[i] - c->count.pass[i] * mean, 2);
+  }
+  return sqrt(total) / episodes;
+}
+
+/* Return, its standard error and the gradient, from episodes that nothing was learnt from. */
+static void judge(controller *c, task *k, const controller_table *p, double budget,
+                  idm_random *random, idm_experience *found)
+{
+  const size_t length = episode_length(k->discount, judging_tail);
+  const double episodes = floor(fmax(budget / (double)length, least_batch));
+  double mean = 0, squares = 0;
+  clear(c, &c->count);
+  clear(c, &c->sum);
+  for (double e = 1; e <= episodes; e++) {
+    const size_t steps = live(c, k, p, length, random);
+    const double value = add_episode(c, k, p, steps, 0), off = value - mean;
+    mean += off / e;
+    squares += off * (value - mean);
+  }
+  found->value = mean;
+  found->standard_error = sqrt(squares / (episodes - 1) / episodes);
+  found->slope = slope_of(c, episodes);
+}
+
+static void keep(const controller *c, const controller_table *from, controller_table *to)
+{
+  memcpy(to->choice, from->choice, choices(c) * sizeof *to->choice);
+  memcpy(to->pass, from->pass, passes(c) * sizeof *to->pass);
+}
+
+void idm_controller_learn(controller *c, const idm_theta *theta, size_t variant,
+                          idm_experience *found)
+{
+  const double range = idm_theta_range_of(theta, variant);
+  const double budget = (double)c->budget;
+  task k = {.utility = idm_theta_values(theta, IDM_UTILITY, variant),
+            .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
+            .range = range > 0 ? range : 1};
+  idm_random random;
+  double best = -INFINITY;
+  for (uint64_t r = 0; r < restarts; r++) {
+    idm_random_init(&random, c->seed, r);
+    climb(c, &k, learning_share * budget / restarts, &random);
+    judge(c, &k, &c->probability, choosing_share * budget / restarts, &random, found);
+    if (found->value > best) keep(c, &c->probability, &c->learnt[variant]);
+    best = fmax(best, found->value);
+  }
+  /* The one chosen is judged anew: the best of several is chosen for luck too. */
+  idm_random_init(&random, c->seed, restarts);
+  judge(c, &k, &c->learnt[variant], (1 - learning_share - choosing_share) * budget, &random, found);
+  found->transitions = k.drawn;
+  found->residual = NAN;
+}

@@ -1,0 +1,350 @@
+/* q-learning against the exact planners it tends to, and against a plain loop; what it knows of
+ * itself, what it does not, and what it refuses. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { STATES = 3, ACTIONS = 3, PAIRS = STATES * ACTIONS };
+
+static idm_problem *maintenance(const char *planner)
+{
+  idm_problem *problem;
+  char text[64];
+  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
+  snprintf(text, sizeof text, "planner=%s", planner);
+  support_assign(problem, text);
+  return problem;
+}
+
+/* Q and pi, [state][action], and V, [state]. */
+typedef struct plan {
+  double quality[PAIRS];
+  double policy[PAIRS];
+  double value[STATES];
+  idm_plan_report report;
+} plan;
+
+static plan plan_of(const idm_problem *problem)
+{
+  plan p;
+  idm_workspace *workspace = support_plan(problem, &p.report);
+  for (size_t s = 0; s < STATES; s++) {
+    double corner[STATES] = {0};
+    corner[s] = 1;
+    idm_plan_quality(workspace, 0, 0, corner, p.quality + s * ACTIONS);
+    idm_plan_policy(workspace, 0, corner, p.policy + s * ACTIONS, NULL);
+    p.value[s] = idm_plan_value(workspace, 0, corner);
+  }
+  idm_workspace_destroy(workspace);
+  return p;
+}
+
+static double farthest(const double *a, const double *b, size_t count, double shift)
+{
+  double most = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(a[i] - b[i] - shift));
+  return most;
+}
+
+/* --- where it tends to ---------------------------------------------------------------------- */
+
+/* Means over seeds: one by itself may be near by chance. */
+static void values_tend_to_the_best_ones(void **state)
+{
+  (void)state;
+  enum { BUDGETS = 3, SEEDS = 8 };
+  idm_problem *exact = maintenance("rational"), *learner = maintenance("q-learning");
+  const plan best = plan_of(exact);
+  double error[BUDGETS] = {0}, residual[BUDGETS] = {0};
+  for (size_t i = 0; i < BUDGETS; i++) {
+    learner->agent.budget = i == 0 ? 10000 : i == 1 ? 100000 : 1000000;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      learner->agent.seed = seed;
+      const plan found = plan_of(learner);
+      error[i] += farthest(found.quality, best.quality, PAIRS, 0) / SEEDS;
+      residual[i] += found.report.experience.residual / SEEDS;
+      assert_int_equal(found.report.stop, IDM_STOP_BUDGET);
+      assert_int_equal(found.report.experience.transitions, learner->agent.budget);
+      assert_int_equal(found.report.experience.unseen, 0);
+      assert_true(isinf(found.report.bound));
+      if (i == BUDGETS - 1) assert_memory_equal(found.policy, best.policy, sizeof best.policy);
+    }
+  }
+  print_message("errors %g, %g, %g of values up to 84; residuals %g, %g, %g\n", error[0], error[1],
+                error[2], residual[0], residual[1], residual[2]);
+  assert_true(error[1] < error[0] / 2 && error[2] < error[1] / 1.5);
+  assert_true(error[2] < 0.5);
+  assert_true(residual[1] < residual[0] / 2 && residual[2] < residual[1] / 1.5);
+  idm_problem_destroy(exact);
+  idm_problem_destroy(learner);
+}
+
+/* Acting mostly by what it has learnt, it still finds the best policy. */
+static void it_may_explore_less(void **state)
+{
+  (void)state;
+  idm_problem *exact = maintenance("rational"), *learner = maintenance("q-learning");
+  learner->agent.exploration = 0.2;
+  learner->agent.budget = 300000;
+  const plan best = plan_of(exact), found = plan_of(learner);
+  assert_memory_equal(found.policy, best.policy, sizeof best.policy);
+  idm_problem_destroy(exact);
+  idm_problem_destroy(learner);
+}
+
+/* The policy is that of `maximum-entropy`, and values lie above its own by alpha log|U| / (1 -
+ * gamma): in the mean over seeds policies within .02 and values within .5 of 86 at nine million
+ * transitions. */
+static void soft_values_tend_to_maximum_entropy(void **state)
+{
+  (void)state;
+  enum { BUDGETS = 3, SEEDS = 4 };
+  idm_problem *exact = maintenance("maximum-entropy"), *learner = maintenance("soft-q-learning");
+  support_assign(exact, "alpha=2");
+  support_assign(learner, "alpha=2");
+  const plan best = plan_of(exact);
+  const double excess = 2 * log(ACTIONS) / (1 - 0.9);
+  learner->agent.step_power = 0.8;
+  double off[BUDGETS] = {0}, apart[BUDGETS] = {0};
+  for (size_t i = 0; i < BUDGETS; i++) {
+    learner->agent.budget = i == 0 ? 10000 : i == 1 ? 300000 : 9000000;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      learner->agent.seed = seed;
+      const plan found = plan_of(learner);
+      off[i] += farthest(found.policy, best.policy, PAIRS, 0) / SEEDS;
+      apart[i] += farthest(found.value, best.value, STATES, excess) / SEEDS;
+      assert_int_equal(found.report.stop, IDM_STOP_BUDGET);
+    }
+  }
+  print_message("policies differ by %g, %g, %g, values by %g, %g, %g\n", off[0], off[1], off[2],
+                apart[0], apart[1], apart[2]);
+  assert_true(off[1] < off[0] && off[2] < off[1] && off[2] < 0.02);
+  assert_true(apart[1] < apart[0] && apart[2] < apart[1] && apart[2] < 0.5);
+  idm_problem_destroy(exact);
+  idm_problem_destroy(learner);
+}
+
+/* As alpha tends to 0 it is q-learning; there is none without a positive alpha. */
+static void soft_values_have_a_limit(void **state)
+{
+  (void)state;
+  idm_problem *hard = maintenance("q-learning"), *soft = maintenance("soft-q-learning");
+  hard->agent.budget = soft->agent.budget = 20000;
+  support_assign(soft, "alpha=1e-9");
+  const plan best = plan_of(hard), found = plan_of(soft);
+  assert_true(farthest(found.quality, best.quality, PAIRS, 0) < 1e-6);
+  support_assign(soft, "alpha=0");
+  idm_workspace *workspace;
+  assert_int_equal(
+      idm_workspace_create(soft->setting, soft->theta, &soft->agent, &workspace, &support_error),
+      IDM_INPUT);
+  idm_problem_destroy(hard);
+  idm_problem_destroy(soft);
+}
+
+/* In units of the utilities' range (22) alpha is the same agent. */
+static void alpha_may_be_in_units_of_the_range(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("soft-q-learning");
+  problem->agent.budget = 5000;
+  support_assign(problem, "alpha=2.2");
+  const plan absolute = plan_of(problem);
+  support_assign(problem, "alpha=0.1");
+  support_assign(problem, "alpha_unit=range");
+  const plan relative = plan_of(problem);
+  assert_true(farthest(relative.quality, absolute.quality, PAIRS, 0) < 1e-9);
+  idm_problem_destroy(problem);
+}
+
+/* Alpha comes back from a log of its choices, by differences of a likelihood that is a function. */
+static void it_is_fitted_back(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("soft-q-learning");
+  problem->agent.budget = 5000;
+  support_assign(problem, "alpha=3");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_simulation simulation = {.trajectories = 60, .steps = 20, .seed = 4};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  check(idm_problem_free(problem, "alpha", &support_error));
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  idm_posterior *posterior = NULL;
+  idm_projection projection;
+  check(idm_project(problem, data, idm_inverse_find("map"), &settings, NULL, &posterior,
+                    &projection, NULL, &support_error));
+  print_message("alpha 3 is found as %g\n", posterior->value[0]);
+  assert_near(posterior->value[0], 3, 0.15);
+  idm_posterior_destroy(posterior);
+  idm_data_destroy(data);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* --- what it does --------------------------------------------------------------------------- */
+
+/* The loop as TABLES writes it, and the residual from its definition. */
+static double plain_loop(const idm_problem *p, double *q)
+{
+  enum { episode = 100 };
+  const idm_setting *setting = p->setting;
+  const double *utility = p->theta->block[IDM_UTILITY].value;
+  const double discount = idm_theta_scalar(p->theta, IDM_DISCOUNT);
+  double visits[PAIRS] = {0}, count[PAIRS][STATES] = {{0}}, residual = 0;
+  idm_random random;
+  idm_random_init(&random, p->agent.seed, 0);
+  size_t s = idm_random_choice(&random, setting->start, STATES);
+  memset(q, 0, PAIRS * sizeof *q);
+  for (long i = 0; i < p->agent.budget; i++) {
+    (void)idm_random_uniform(&random); /* whether to explore: always */
+    const size_t u = (size_t)(idm_random_uniform(&random) * ACTIONS);
+    const size_t next =
+        idm_random_choice(&random, setting->transition + (u * STATES + s) * STATES, STATES);
+    double best = -INFINITY;
+    for (size_t v = 0; v < ACTIONS; v++) best = fmax(best, q[next * ACTIONS + v]);
+    const size_t pair = s * ACTIONS + u;
+    count[pair][next]++;
+    q[pair] += pow(++visits[pair], -p->agent.step_power) *
+               (utility[u * STATES + s] + discount * best - q[pair]);
+    s = (i + 1) % episode ? next : idm_random_choice(&random, setting->start, STATES);
+  }
+  for (size_t pair = 0; pair < PAIRS; pair++) {
+    double ahead = 0;
+    for (size_t next = 0; next < STATES; next++) {
+      double best = -INFINITY;
+      for (size_t v = 0; v < ACTIONS; v++) best = fmax(best, q[next * ACTIONS + v]);
+      ahead += count[pair][next] / visits[pair] * best;
+    }
+    residual +=
+        fabs(utility[pair % ACTIONS * STATES + pair / ACTIONS] + discount * ahead - q[pair]);
+  }
+  return residual / PAIRS;
+}
+
+static void it_is_a_plain_loop(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("q-learning");
+  problem->agent.budget = 5000;
+  for (uint64_t seed = 3; seed < 6; seed++) {
+    double expected[PAIRS];
+    problem->agent.seed = seed;
+    const double residual = plain_loop(problem, expected);
+    const plan found = plan_of(problem);
+    assert_true(farthest(found.quality, expected, PAIRS, 0) < 1e-10);
+    assert_near(found.report.experience.residual, residual, 1e-10);
+  }
+  idm_problem_destroy(problem);
+}
+
+/* A function of theta and the seed, to the last bit. */
+static void the_seed_decides(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("q-learning");
+  problem->agent.budget = 3000;
+  problem->agent.exploration = 0.5;
+  const plan first = plan_of(problem), again = plan_of(problem);
+  assert_memory_equal(first.quality, again.quality, sizeof first.quality);
+  problem->agent.seed = 2;
+  const plan other = plan_of(problem);
+  assert_true(memcmp(first.quality, other.quality, sizeof first.quality) != 0);
+  idm_problem_destroy(problem);
+}
+
+/* Nothing follows a terminal action: what it is worth is known after one visit. */
+static void terminal_actions_end_episodes(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("q-learning"), *exact = maintenance("rational");
+  problem->agent.budget = 1000000;
+  problem->setting->terminal[2] = problem->setting->ends[2] = true;
+  exact->setting->terminal[2] = exact->setting->ends[2] = true;
+  const plan found = plan_of(problem), best = plan_of(exact);
+  for (size_t s = 0; s < STATES; s++) assert_true(found.quality[s * ACTIONS + 2] == -12);
+  assert_true(farthest(found.quality, best.quality, PAIRS, 0) < 1);
+  idm_problem_destroy(problem);
+  idm_problem_destroy(exact);
+}
+
+/* --- what it does not know ------------------------------------------------------------------ */
+
+static idm_problem *parse(const char *text)
+{
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "test.yaml", &problem, NULL, &support_error));
+  return problem;
+}
+
+/* From the first state there is no way to the last one. */
+static void states_never_sampled_are_counted(void **state)
+{
+  (void)state;
+  idm_problem *problem = parse("states: [a, b, c]\n"
+                               "actions: [x, y, z]\n"
+                               "observations: states\n"
+                               "start: a\n"
+                               "discount: 0.5\n"
+                               "transition:\n"
+                               "  x: {a: {b: 1}, b: {a: 1}, c: {c: 1}}\n"
+                               "  \"*\": {a: {a: 0.5, b: 0.5}, b: {b: 1}, c: {a: 1}}\n"
+                               "utility: {x: 1, y: [2, 0, 5], z: -1}\n"
+                               "agent: {planner: q-learning, budget: 2000}\n");
+  const plan found = plan_of(problem);
+  assert_non_null(problem->setting->moves);
+  assert_int_equal(found.report.experience.unseen, 1);
+  for (size_t u = 0; u < ACTIONS; u++) {
+    assert_true(found.quality[2 * ACTIONS + u] == 0);
+    assert_near(found.policy[2 * ACTIONS + u], 1.0 / ACTIONS, 1e-15);
+  }
+  assert_true(found.value[2] == 0 && found.value[0] > 2);
+  idm_problem_destroy(problem);
+}
+
+static void refuses(idm_problem *problem, const char *why)
+{
+  idm_workspace *workspace;
+  assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                        &workspace, &support_error),
+                   IDM_INPUT);
+  if (!strstr(support_error.message, why)) fail_msg("%s", support_error.message);
+  idm_problem_destroy(problem);
+}
+
+static void it_says_what_it_cannot_learn_from(void **state)
+{
+  (void)state;
+  idm_problem *hidden;
+  check(idm_problem_read("example:tiger", &hidden, NULL, &support_error));
+  support_assign(hidden, "planner=q-learning");
+  refuses(hidden, "states are hidden");
+  idm_problem *finite = maintenance("q-learning");
+  support_assign(finite, "horizon=5");
+  refuses(finite, "has no horizon");
+  refuses(parse("states: [a, b]\nactions: [x, y]\nobservations: states\nutility: {x: 1, y: 0}\n"
+                "models: [{transition: {\"*\": identity}}]\nagent: {planner: q-learning}\n"),
+          "whose dynamics are not given");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(values_tend_to_the_best_ones),
+      cmocka_unit_test(it_may_explore_less),
+      cmocka_unit_test(soft_values_tend_to_maximum_entropy),
+      cmocka_unit_test(soft_values_have_a_limit),
+      cmocka_unit_test(alpha_may_be_in_units_of_the_range),
+      cmocka_unit_test(it_is_fitted_back),
+      cmocka_unit_test(it_is_a_plain_loop),
+      cmocka_unit_test(the_seed_decides),
+      cmocka_unit_test(terminal_actions_end_episodes),
+      cmocka_unit_test(states_never_sampled_are_counted),
+      cmocka_unit_test(it_says_what_it_cannot_learn_from),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
