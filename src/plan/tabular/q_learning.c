@@ -260,9 +260,9 @@ static const idm_belief_ops belief = {.scratch = scratch,
                                       .value = value,
                                       .quality = quality_at};
 
-static const idm_block_id reads[] = {IDM_UTILITY,      IDM_DISCOUNT,    IDM_ALPHA,
-                                     IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_TRANSITION,
-                                     IDM_EMISSION,     IDM_BLOCK_COUNT};
+static const idm_block_id reads[] = {
+    IDM_UTILITY,    IDM_DISCOUNT, IDM_ALPHA,        IDM_ACTION_PRIOR,    IDM_MODEL_PRIOR,
+    IDM_TRANSITION, IDM_EMISSION, IDM_PRIOR_WEIGHT, IDM_EVIDENCE_WEIGHT, IDM_BLOCK_COUNT};
 
 /* Planning reads no dynamics; which state follows is seen, and what may follow is as it happens. */
 #define SAMPLED(its_alpha)                                                                         \
@@ -271,8 +271,10 @@ static const idm_block_id reads[] = {IDM_UTILITY,      IDM_DISCOUNT,    IDM_ALPH
                                {IDM_ACTION_PRIOR, IDM_CLAMP_UNIFORM, 0},                           \
                                {IDM_MODEL_PRIOR, IDM_CLAMP_UNIFORM, 0},                            \
                                {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0},                         \
-                               {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0}},                          \
-  .clamps = 5, .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_RANDOM | IDM_NEEDS_STATES,                   \
+                               {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0},                           \
+                               {IDM_PRIOR_WEIGHT, IDM_CLAMP_IDLE, 0},                              \
+                               {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_IDLE, 0}},                          \
+  .clamps = 7, .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_RANDOM | IDM_NEEDS_STATES,                   \
   .gives = IDM_GIVES_STATIONARY | IDM_GIVES_MOVES, .create = create, .plan = plan,                 \
   .destroy = destroy, .belief = &belief
 #define ALPHA(kind)                                                                                \
