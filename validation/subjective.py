@@ -1,7 +1,7 @@
 """How well what people make of what they see can be told, alone and together, from agents drawn from priors.
 
 DIAG: the weights of prior and evidence beside optimism and adaptivity (alpha held). Reversals: perseverance, lapse and
-a hazard of the agent's own that both rows share. A number is told apart from the others if it is as well known beside
+a hazard of the agent's own that both rows share. Learners from rewards, of bandits and of reversals. A number is told apart from the others if it is as well known beside
 them as alone; the coverage of 90 % intervals is that of a sound posterior. Fails where coverage is off by more than
 chance allows (p < .001, binomial, over all numbers of a fit).
 usage: subjective.py PROGRAM FOLDER [LOGS]
@@ -24,6 +24,12 @@ REVERSAL = {
     "perseverance": "prior: {normal: [0, 1]}",
     "lapse": "prior: {beta: [1, 9]}",
     "transition": "prior: {normal: [-2.5, 0.7]}, hazard: [[a, b], [b, a]]",
+}
+LEARNER = {
+    "inverse_temperature": "prior: {normal: [0.7, 0.5]}",
+    "learning_rate_gain": "prior: {beta: [2, 2]}",
+    "learning_rate_loss": "prior: {beta: [2, 2]}",
+    "perseverance": "prior: {normal: [0, 0.5]}",
 }
 CHAINS = ["--chains", 2, "--draws", 300, "--warmup", 200, "--threads", 1, "--json"]
 
@@ -72,8 +78,12 @@ def main():
     program, folder = sys.argv[1:3]
     logs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
     study = Study(program, folder)
-    reversal = os.path.join(os.path.dirname(os.path.abspath(__file__)), "subjective.yaml")
+    reversal, bandit, learner = (
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.yaml") for name in ("subjective", "bandit", "learner")
+    )
     parts = [
+        ("Learners of a bandit, 500 choices", bandit, LEARNER, ["-n", 5, "--steps", 100]),
+        ("Learners of reversals, 500 choices", learner, LEARNER, ["-n", 5, "--steps", 100]),
         ("Reversals, 10 sequences of 60 choices", reversal, REVERSAL, ["-n", 10, "--steps", 60]),
         ("DIAG, 60 patients", "example:diag", DIAG, ["-n", 60, "--steps", 50]),
     ]
