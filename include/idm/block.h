@@ -119,6 +119,14 @@ typedef struct idm_block_info {
                                  {"award", 0, -INFINITY, INFINITY},                                \
                                  {NULL, 0, 0, 0}},                                                 \
     .form = IDM_FORM_FIELDS)                                                                       \
+  X(IDM_BELIEF_UTILITY, .name = "belief_utility",                                                  \
+    .summary = "utility of the belief itself, paid at every step: less its entropy in nats, and "  \
+               "as much as its likeliest state",                                                   \
+    .axis = {IDM_AXIS_FIELD},                                                                      \
+    .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY},                              \
+                                 {"guess", 0, -INFINITY, INFINITY},                                \
+                                 {NULL, 0, 0, 0}},                                                 \
+    .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
     .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \
   X(IDM_ALPHA, .name = "alpha", .summary = "1/alpha is flexibility", .infinite = true,             \

@@ -420,7 +420,8 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *s
 {
   const idm_block *block = &slope->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
-  if (block->info->tied) return; /* by rows: see believer/slope.c */
+  if (block->info->tied) return;    /* by rows: see believer/slope.c */
+  if (!block->info->scales) return; /* never free, and no slope is asked for */
   const size_t width = idm_block_width(block->info, slope->sizes, slope->models);
   for (size_t i = 0; i < block->size; i++) {
     if (along && i % width == 0) continue; /* the others of a row move against it */

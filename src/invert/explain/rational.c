@@ -160,7 +160,8 @@ static bool take_block(rational *r, const idm_theta *theta, idm_block_id id)
 
 idm_status idm_rational_plan(rational *r, const idm_theta *theta, idm_error *opt_error)
 {
-  static const idm_block_id taken[] = {IDM_UTILITY, IDM_CERTAINTY, IDM_DISCOUNT};
+  static const idm_block_id taken[] = {IDM_UTILITY, IDM_CERTAINTY, IDM_BELIEF_UTILITY,
+                                       IDM_DISCOUNT};
   bool changed = !r->planned;
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
     changed = take_block(r, theta, taken[i]) || changed;

@@ -11,6 +11,13 @@ static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
   return &c->successors->block[u * c->models + m];
 }
 
+/* What the probability of the likeliest state is worth. */
+static double award(const control *c, double most)
+{
+  const control_numbers *n = &c->numbers;
+  return n->guess * most + (most > n->certainty_above ? n->certainty_award : 0);
+}
+
 double idm_control_reward(const control *c, size_t variant, const double *z, size_t action)
 {
   const size_t k = c->sizes.states;
@@ -21,7 +28,10 @@ double idm_control_reward(const control *c, size_t variant, const double *z, siz
     sum += z[s] * utility[s];
     most = z[s] > most ? z[s] : most;
   }
-  return sum + (most > c->numbers.certainty_above ? c->numbers.certainty_award : 0);
+  if (c->numbers.entropy != 0)
+    for (size_t s = 0; s < k; s++)
+      if (z[s] > 0) sum += c->numbers.entropy * z[s] * log(z[s]);
+  return sum + award(c, most);
 }
 
 void idm_control_rewards(control *c, size_t variant)
@@ -29,7 +39,7 @@ void idm_control_rewards(control *c, size_t variant)
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   const double *utility = c->utility + variant * c->sizes.actions * k;
-  const double sure = 1 > c->numbers.certainty_above ? c->numbers.certainty_award : 0;
+  const double sure = award(c, 1);
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
       reward[u * c->padded + i] =

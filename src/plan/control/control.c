@@ -339,6 +339,20 @@ static bool renew_utility(control *c, const idm_theta *theta, size_t variant)
   return true;
 }
 
+/* Take in what a belief is worth by itself; rewards on the lattice follow where that changed. */
+static void renew_awards(control *c, const idm_theta *theta)
+{
+  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  const double *belief = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
+  const double now[] = {certainty[0], certainty[1], belief[0], belief[1]};
+  control_numbers *n = &c->numbers;
+  double *const held[] = {&n->certainty_above, &n->certainty_award, &n->entropy, &n->guess};
+  for (size_t i = 0; i < sizeof now / sizeof now[0]; i++) {
+    c->rewarded = c->rewarded && *held[i] == now[i];
+    *held[i] = now[i];
+  }
+}
+
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error)
 {
@@ -356,11 +370,7 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
     c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;
     c->alpha[v] = idm_theta_scalar(theta, IDM_ALPHA) * c->unit[v];
   }
-  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
-  c->rewarded = c->rewarded && certainty[0] == numbers->certainty_above &&
-                certainty[1] == numbers->certainty_award;
-  numbers->certainty_above = certainty[0];
-  numbers->certainty_award = certainty[1];
+  renew_awards(c, theta);
   memcpy(numbers->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
          c->sizes.actions * sizeof(double));
   memcpy(numbers->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),

@@ -17,6 +17,8 @@ typedef struct control_numbers {
   double risk;        /* level of the share of the worst models, see control->robust */
   double certainty_above;
   double certainty_award;
+  double entropy;       /* utility lost by a nat of the belief's entropy */
+  double guess;         /* utility of the likeliest state's probability */
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
 } control_numbers;

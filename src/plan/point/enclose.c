@@ -18,7 +18,9 @@ static bool is_rational(const idm_workspace *w)
   return !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
          idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
-         idm_theta_values(w->theta, IDM_CERTAINTY, 0)[1] == 0;
+         idm_theta_values(w->theta, IDM_CERTAINTY, 0)[1] == 0 &&
+         idm_theta_values(w->theta, IDM_BELIEF_UTILITY, 0)[0] == 0 &&
+         idm_theta_values(w->theta, IDM_BELIEF_UTILITY, 0)[1] == 0;
 }
 
 /* A planned workspace as a policy. */

@@ -118,10 +118,12 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
 /* Refuse what makes the value other than convex in the belief, on which both bounds stand. */
 static idm_status check_convex(const idm_theta *theta, idm_error *opt_error)
 {
-  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0)
+  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
+  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "planner 'point-based' cannot plan for an award for certainty: its bounds hold "
-                    "for utilities by state and action; 'rational' can");
+                    "planner 'point-based' cannot plan for an award for certainty, nor for any "
+                    "utility of the belief: its bounds hold for utilities by state and action; "
+                    "'rational' can");
   return IDM_OK;
 }
 
@@ -283,11 +285,11 @@ static const idm_belief_ops belief_operations = {.scratch = scratch_size,
 
 static const idm_search_ops search_operations = {.bounds = bound, .vector = vector_at};
 
-static const idm_block_id reads[] = {IDM_UTILITY,     IDM_CERTAINTY,    IDM_DISCOUNT,
-                                     IDM_TRANSITION,  IDM_EMISSION,     IDM_ALPHA,
-                                     IDM_BETA,        IDM_ETA,          IDM_ACTION_PRIOR,
-                                     IDM_MODEL_PRIOR, IDM_PRIOR_WEIGHT, IDM_EVIDENCE_WEIGHT,
-                                     IDM_BLOCK_COUNT};
+static const idm_block_id reads[] = {IDM_UTILITY,         IDM_CERTAINTY,   IDM_BELIEF_UTILITY,
+                                     IDM_DISCOUNT,        IDM_TRANSITION,  IDM_EMISSION,
+                                     IDM_ALPHA,           IDM_BETA,        IDM_ETA,
+                                     IDM_ACTION_PRIOR,    IDM_MODEL_PRIOR, IDM_PRIOR_WEIGHT,
+                                     IDM_EVIDENCE_WEIGHT, IDM_BLOCK_COUNT};
 
 static const idm_clamp clamps[] = {{IDM_ALPHA, IDM_CLAMP_VALUE, 0},
                                    {IDM_BETA, IDM_CLAMP_VALUE, INFINITY},

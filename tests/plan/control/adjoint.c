@@ -117,6 +117,7 @@ static void compare_block(const function *f, idm_workspace *w, const idm_theta *
                           idm_theta *theta, idm_block_id id, size_t *compared, size_t *skipped)
 {
   const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
+  if (!idm_block_describe(id)->scales) return; /* never free, and no slope is asked for */
   const bool inverse = id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
   idm_block *block = &theta->block[id];
   const double *slopes = slope->block[id].value;

@@ -1,6 +1,8 @@
 /* The operator B* and its derivative, against the same written out plainly. */
 #include "plan/control/backup.h"
+
 #include "plan/control/plain.h"
+#include <stdio.h>
 
 static const double temperatures[] = {0.0, -0.0, INFINITY, -INFINITY, 0.3,  -0.3,
                                       2,   -2,   1e-8,     -1e-8,     1e12, -1e12};
@@ -332,6 +334,61 @@ static void corners_follow_the_same_formulas(void **state)
   }
 }
 
+/* To be paid for the likeliest state is to guess it for a prize: a POMDP whose actions come with a
+ * guess has the same value. */
+static void guessing_is_a_pomdp(void **state)
+{
+  (void)state;
+  static const char dynamics[] = "states: [a, b]\nobservations: [x, y]\ndiscount: 0.9\n"
+                                 "transition: {\"*\": [[0.9, 0.1], [0.2, 0.8]]}\n"
+                                 "observation: {\"*\": [[0.8, 0.2], [0.3, 0.7]]}\n";
+  char text[1000];
+  snprintf(text, sizeof text,
+           "%sactions: [u, v]\nutility: {u: [1, -1], v: [-0.5, 0.7]}\n"
+           "belief_utility: {entropy: 0, guess: 2}\nagent: {planner: rational, resolution: 50}\n",
+           dynamics);
+  idm_problem *paid = support_yaml(text);
+  snprintf(text, sizeof text,
+           "%sactions: [ua, ub, va, vb]\n"
+           "utility: {ua: [3, -1], ub: [1, 1], va: [1.5, 0.7], vb: [-0.5, 2.7]}\n"
+           "agent: {planner: rational, resolution: 50}\n",
+           dynamics);
+  idm_problem *guesses = support_yaml(text);
+  idm_workspace *a = support_plan(paid, NULL);
+  idm_workspace *b = support_plan(guesses, NULL);
+  for (int i = 0; i <= 40; i++) {
+    const double z[] = {i / 40.0, 1 - i / 40.0};
+    assert_near(idm_plan_value(a, 0, z), idm_plan_value(b, 0, z), 1e-7);
+  }
+  idm_workspace_destroy(a);
+  idm_workspace_destroy(b);
+  idm_problem_destroy(paid);
+  idm_problem_destroy(guesses);
+}
+
+/* What is lost by entropy: nothing where the belief is certain, log 2 at its worst. */
+static void entropy_is_lost(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nobservations: [x, y]\nactions: [u]\ndiscount: 0\n"
+      "transition: {u: identity}\nobservation: {u: uniform}\nutility: {u: [1, 3]}\n"
+      "belief_utility: {entropy: 0.5, guess: 4}\nagent: {planner: rational, resolution: 10}\n");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  for (int i = 0; i <= 10; i++) {
+    const double p = i / 10.0, z[] = {p, 1 - p};
+    const double lost = i % 10 ? -p * log(p) - (1 - p) * log(1 - p) : 0;
+    assert_near(idm_plan_value(workspace, 0, z), p + 3 * (1 - p) - 0.5 * lost + 4 * fmax(p, 1 - p),
+                1e-12);
+  }
+  /* It goes with the numbers. */
+  problem->theta->block[IDM_BELIEF_UTILITY].value[0] = 0;
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
+  assert_near(idm_plan_value(workspace, 0, (const double[]){0.5, 0.5}), 4, 1e-12);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -341,6 +398,8 @@ int main(void)
       cmocka_unit_test(the_transposed_product_is_the_transpose),
       cmocka_unit_test(a_held_policy_pays_its_divergence),
       cmocka_unit_test(corners_follow_the_same_formulas),
+      cmocka_unit_test(guessing_is_a_pomdp),
+      cmocka_unit_test(entropy_is_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

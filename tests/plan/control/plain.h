@@ -173,12 +173,14 @@ static inline plain_result plain_backup(const idm_problem *problem, const idm_la
   const idm_sizes n = theta->sizes;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
   const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   const double *prior = idm_theta_values(theta, IDM_MODEL_PRIOR, 0);
   plain_result out;
   double most = 0;
   for (size_t s = 0; s < n.states; s++) most = fmax(most, z[s]);
   for (size_t u = 0; u < n.actions; u++) {
-    out.q[u] = most > certainty[0] ? certainty[1] : 0;
+    out.q[u] = (most > certainty[0] ? certainty[1] : 0) + worth[1] * most;
+    for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] > 0 ? worth[0] * z[s] * log(z[s]) : 0;
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] * utility[u * n.states + s];
     double k[PLAIN_MOST] = {0};
     for (size_t m = 0; m < theta->models && !problem->setting->terminal[u]; m++)
