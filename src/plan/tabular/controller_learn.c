@@ -205,19 +205,19 @@ static void judge(controller *c, task *k, const controller_table *p, double budg
                   idm_random *random, idm_experience *found)
 {
   const size_t length = episode_length(k->discount, judging_tail);
-  const double episodes = floor(fmax(budget / (double)length, least_batch));
+  const size_t episodes = (size_t)fmax(budget / (double)length, least_batch);
   double mean = 0, squares = 0;
   clear(c, &c->count);
   clear(c, &c->sum);
-  for (double e = 1; e <= episodes; e++) {
+  for (size_t e = 1; e <= episodes; e++) {
     const size_t steps = live(c, k, p, length, random);
     const double value = add_episode(c, k, p, steps, 0), off = value - mean;
-    mean += off / e;
+    mean += off / (double)e;
     squares += off * (value - mean);
   }
   found->value = mean;
-  found->standard_error = sqrt(squares / (episodes - 1) / episodes);
-  found->slope = slope_of(c, episodes);
+  found->standard_error = sqrt(squares / (double)(episodes - 1) / (double)episodes);
+  found->slope = slope_of(c, (double)episodes);
 }
 
 static void keep(const controller *c, const controller_table *from, controller_table *to)
