@@ -392,9 +392,9 @@ static void bench_mdp(void)
   enum { count = 3 };
   idm_problem *problem = large_mdp();
   const size_t states = problem->theta->sizes.states;
-  double fast[count], slow[count], *v = calloc(2 * states, sizeof *v);
+  double fast[count] = {0}, slow[count] = {0}, *v = calloc(2 * states, sizeof *v);
   idm_workspace *workspace;
-  idm_plan_report report;
+  idm_plan_report report = {0};
   idm_solver solver;
   idm_solver_default(&solver);
   solver.tolerance = 1e-8;

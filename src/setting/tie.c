@@ -5,12 +5,10 @@
 
 #include "base/memory.h"
 
-size_t idm_tie_width(const idm_theta *theta, size_t id)
+/* Numbers of a row. */
+static size_t width_of(const idm_theta *theta, size_t id)
 {
-  const idm_block_info *info = theta->block[id].info;
-  size_t last = 0;
-  while (last < 3 && info->axis[last + 1]) last++;
-  return idm_axis_length(info, info->axis[last], theta->sizes, theta->models);
+  return idm_block_width(theta->block[id].info, theta->sizes, theta->models);
 }
 
 /* Entries of a coordinate in the row that begins at `row`. */
@@ -24,7 +22,7 @@ static size_t entries_of(const idm_block *block, size_t row, size_t width, int32
 double idm_tie_most(const idm_theta *theta, size_t id, int32_t coordinate)
 {
   const idm_block *block = &theta->block[id];
-  const size_t width = idm_tie_width(theta, id);
+  const size_t width = width_of(theta, id);
   size_t most = 1;
   for (size_t row = 0; row < block->size; row += width) {
     const size_t count = entries_of(block, row, width, coordinate);
@@ -36,7 +34,7 @@ double idm_tie_most(const idm_theta *theta, size_t id, int32_t coordinate)
 void idm_tie_write(idm_theta *theta, size_t id, int32_t coordinate, double value)
 {
   const idm_block *block = &theta->block[id];
-  const size_t width = idm_tie_width(theta, id);
+  const size_t width = width_of(theta, id);
   for (size_t row = 0; row < block->size; row += width) {
     const size_t count = entries_of(block, row, width, coordinate);
     const double left = fmax(0, 1 - (double)count * value);
@@ -48,7 +46,7 @@ void idm_tie_write(idm_theta *theta, size_t id, int32_t coordinate, double value
 double idm_tie_slope(const idm_theta *slope, size_t id, int32_t coordinate)
 {
   const idm_block *block = &slope->block[id];
-  const size_t width = idm_tie_width(slope, id);
+  const size_t width = width_of(slope, id);
   double sum = 0;
   for (size_t row = 0; row < block->size; row += width) {
     const size_t count = entries_of(block, row, width, coordinate);
@@ -63,7 +61,7 @@ double idm_tie_slope(const idm_theta *slope, size_t id, int32_t coordinate)
 idm_status idm_tie_share(idm_theta *theta, size_t id, int32_t *coordinate, idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
-  const size_t width = idm_tie_width(theta, id);
+  const size_t width = width_of(theta, id);
   block->coordinate = coordinate;
   block->share = idm_new(block->size, sizeof *block->share);
   if (!block->share) return idm_fail_memory(opt_error);

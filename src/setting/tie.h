@@ -8,8 +8,6 @@
 
 #include "idm/theta.h"
 
-/* Numbers of a row: the length of the block's last axis. */
-size_t idm_tie_width(const idm_theta *theta, size_t id);
 /* What a tied number stays below: 1 over the most entries of it that a row holds. */
 double idm_tie_most(const idm_theta *theta, size_t id, int32_t coordinate);
 /* Give it a value. */

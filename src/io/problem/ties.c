@@ -235,7 +235,9 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
     return idm_yaml_fail(reader->tree, opt_node,
                          "observations are the states: emission is identity, and nothing of it can "
                          "be free");
-  tying t = {.reader = reader, .id = id, .columns = idm_tie_width(theta, id)};
+  tying t = {.reader = reader,
+             .id = id,
+             .columns = idm_block_width(theta->block[id].info, theta->sizes, theta->models)};
   t.coordinate = idm_new(block->size, sizeof *t.coordinate);
   t.by_action = idm_new(reader->sizes.actions, sizeof *t.by_action);
   idm_status status = t.coordinate && t.by_action ? IDM_OK : idm_fail_memory(reader->opt_error);
