@@ -232,6 +232,42 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   idm_data_destroy(data);
 }
 
+/* A recurrent network: the log-likelihood with its gradient over a log that is left for a peer.
+ * Prints seconds, numbers of the network, nodes of the tree and rows. */
+static int bench_recurrent(const char *path)
+{
+  enum { count = 15 };
+  idm_problem *problem = read_example("bench/adni.yaml");
+  idm_data *data = simulated(problem, 1600, 10, 1);
+  idm_prefix_tree *tree;
+  idm_parameters *parameters;
+  idm_matching *matching;
+  check(idm_data_write_csv(data, problem, path, &error));
+  check(idm_problem_plan_by(problem, idm_planner_find("recurrent"), &error));
+  check(idm_problem_free(problem, "network", &error));
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
+  check(idm_parameters_create(problem, &parameters, &error));
+  check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
+  const size_t d = idm_parameters_dimension(parameters);
+  double *y = calloc(2 * d, sizeof *y), taken[count] = {0}, total;
+  if (!y) return 1;
+  idm_parameters_get(parameters, problem->theta, y);
+  for (int i = 0; i < count; i++) {
+    y[i] += 0.01;
+    const double begin = seconds();
+    check(idm_matching_log_likelihood(matching, y, &total, y + d, &error));
+    taken[i] = seconds() - begin;
+  }
+  printf("%.9g %zu %zu %zu\n", median(taken, count), d, tree->nodes, data->rows);
+  free(y);
+  idm_matching_destroy(matching);
+  idm_parameters_destroy(parameters);
+  idm_prefix_tree_destroy(tree);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return 0;
+}
+
 /* --- effective draws of somebody else's chain ----------------------------------------------- */
 
 /* Bulk effective sample size of each column of a file of numbers: the same code for all. */
@@ -428,6 +464,7 @@ int main(int count, char **words)
   CPU_SET(0, &one);
   sched_setaffinity(0, sizeof one, &one);
   if (count > 2 && strcmp(words[1], "ess") == 0) return print_ess(words[2], 2);
+  if (count > 2 && strcmp(words[1], "recurrent") == 0) return bench_recurrent(words[2]);
   const char *folder = count > 1 ? words[1] : "/tmp";
   char log_path[512], large_path[512];
   snprintf(log_path, sizeof log_path, "%s/diag.csv", folder);

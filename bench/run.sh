@@ -127,6 +127,27 @@ for name, target in targets.items():
 PYTHON
 }
 
+# A recurrent network, LSTM 64 and layer 64: one loss and gradient over 1,600 sequences, beside PyTorch where it is installed.
+recurrent() {
+  "$build/idm_bench" recurrent "$work/recurrent.csv" >"$work/recurrent.txt"
+  : >"$work/torch.json"
+  ! $python -c 'import torch' 2>/dev/null || taskset -c 0 $python bench/peer_torch.py "$work/recurrent.csv" >"$work/torch.json"
+  python3 - "$work" <<'PYTHON'
+import json, sys
+work = sys.argv[1]
+seconds, numbers, nodes, rows = open(f"{work}/recurrent.txt").read().split()
+what = f"recurrent, LSTM 64 and layer 64 ({numbers} numbers), loss and gradient, 1,600 sequences, {rows} rows, {nodes} histories"
+text = open(f"{work}/torch.json").read()
+if not text:
+    print(f"| {what} | {1e3 * float(seconds):.1f} ms | PyTorch is not installed | | >= 3x |")
+for name in ("double", "single") if text else ():
+    peer = json.loads(text)
+    ratio = peer[name] / float(seconds)
+    print(f"| {what} | {1e3 * float(seconds):.1f} ms | {1e3 * peer[name]:.1f} ms (PyTorch {peer['torch']}, {name} precision) | "
+          f"{ratio:.1f}x | >= 3x{'' if ratio >= 3 else ', missed'} |")
+PYTHON
+}
+
 report() {
   echo "# Benchmarks"
   echo
@@ -162,6 +183,7 @@ PYTHON
     done
   done
   planning
+  recurrent
   sampling
   adni
   people
