@@ -106,6 +106,9 @@ static void test_elsewhere(void **state)
   char text[1200];
   snprintf(text, sizeof text, "%smodels: [{}]\n", with_transition(rows));
   expect_error(text, 9, 9, "models are matrices, and transition is given row by row");
+  snprintf(text, sizeof text, "%sfree: {transition: {hazard: [[a, b, .], [., a, b], [b, ., a]]}}\n",
+           with_transition(rows));
+  expect_error(text, 9, 8, "the block 'transition' has no values");
   expect_error("states: [a, b]\nactions: [u]\nobservations: [x]\ntransition: {u: {a: b, b: a}}\n"
                "observation: uniform\n",
                4, 17, "transition.u");
