@@ -22,6 +22,8 @@ typedef struct search {
   double *vector;  /* [state] */
   size_t *pruned;  /* [stage][2]: vectors and points when the stage was last pruned */
   bool moved;      /* a bound moved in this trial */
+  double closest;  /* the least gap at the start so far */
+  int idle;        /* trials since it shrank by more than rounding */
   long backups;
 } search;
 
@@ -257,6 +259,18 @@ static void report(search *s, search_result *result)
   result->backups = s->backups;
 }
 
+/* Whether trials do no more than stir up rounding: the gap at the start has not shrunk for long,
+ * and nothing that matters is left out. */
+static bool stalls(search *s, const search_result *result)
+{
+  enum { patience = 200 };
+  const double floor = 1e-14 * fmax(fabs(result->lower), fabs(result->upper));
+  const double gap = result->upper - result->lower;
+  s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
+  s->closest = fmin(s->closest, gap);
+  return s->least <= floor && (!s->moved || gap <= floor || s->idle > patience);
+}
+
 /* Whether to stop before another trial, and why. */
 static bool done(search *s, double begun, search_result *result)
 {
@@ -264,8 +278,7 @@ static bool done(search *s, double begun, search_result *result)
   result->stop = IDM_STOP_BOUND;
   if (result->upper - result->lower <= s->goal->gap) return true;
   result->stop = IDM_STOP_ROUNDING;
-  const double floor = 1e-14 * fmax(fabs(result->lower), fabs(result->upper));
-  if (!s->moved && s->least <= floor) return true;
+  if (stalls(s, result)) return true;
   /* Where nothing is left that moves a bound by as much, look for less. */
   if (!s->moved) s->least /= 16;
   result->stop = IDM_STOP_LIMIT;
@@ -302,7 +315,11 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
                       search_result *result, idm_error *opt_error)
 {
   const double begun = idm_seconds();
-  search s = {.problem = problem, .goal = goal, .least = 1e-3 * goal->gap, .moved = true};
+  search s = {.problem = problem,
+              .goal = goal,
+              .least = 1e-3 * goal->gap,
+              .moved = true,
+              .closest = INFINITY};
   *result = (search_result){0};
   idm_status status = idm_graph_create(problem, b, &s.graph, opt_error);
   if (status == IDM_OK) status = begin(&s, opt_error);
