@@ -57,8 +57,6 @@ static idm_status check_expressible(const idm_problem *problem, idm_error *opt_e
   if (!setting->emission) return refuse(opt_error, "unknown observation probabilities");
   if (problem->utility_sources) return refuse(opt_error, "utilities by column of the data");
   if (idm_theta_variants(problem->theta) > 1) return refuse(opt_error, "settings that vary");
-  if (idm_theta_scalar(problem->theta, IDM_DISCOUNT) == 1)
-    return refuse(opt_error, "a discount of 1");
   if (setting->fully_observed && !is_identity(setting->emission, n.states, n.actions))
     return refuse(opt_error, "a fully observed setting whose observations are not its states");
   return idm_problem_validate(problem, opt_error);

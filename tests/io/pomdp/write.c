@@ -94,6 +94,23 @@ static void test_labels_left_out(void **state)
   }
 }
 
+/* Where states are observed, episodes may end by themselves: a discount of 1 needs no horizon. */
+static void test_discount_of_one(void **state)
+{
+  (void)state;
+  idm_problem *p = parse("discount: 1 values: reward states: 2 actions: 1 T: 0 identity");
+  idm_notes notes = {0};
+  char *bytes = NULL;
+  idm_problem *again = write_and_read(p, &notes, &bytes);
+  assert_non_null(strstr(bytes, "discount: 1\n"));
+  char difference[256] = "";
+  if (!idm_problem_compare(p, again, 0, difference, sizeof difference)) fail_msg("%s", difference);
+  idm_notes_clear(&notes);
+  free(bytes);
+  idm_problem_destroy(p);
+  idm_problem_destroy(again);
+}
+
 static idm_problem *writable(void)
 {
   return parse(TWO TWO_O "T: * identity R: u : a : * : * 1");
@@ -149,7 +166,7 @@ static void test_refusals(void **state)
 
   p = writable();
   idm_theta_set_scalar(p->theta, IDM_DISCOUNT, 1);
-  assert_refused(p, "a discount of 1");
+  assert_refused(p, "the discount is 1 and there is no horizon");
 
   p = writable();
   p->theta->block[IDM_UTILITY].value[0] = NAN;
@@ -237,9 +254,10 @@ static void test_unwritable(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_written_text),     cmocka_unit_test(test_exact_numbers),
-      cmocka_unit_test(test_labels_left_out),  cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_notes_of_writing), cmocka_unit_test(test_unwritable),
+      cmocka_unit_test(test_written_text),    cmocka_unit_test(test_exact_numbers),
+      cmocka_unit_test(test_labels_left_out), cmocka_unit_test(test_discount_of_one),
+      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_notes_of_writing),
+      cmocka_unit_test(test_unwritable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
