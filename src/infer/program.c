@@ -1,0 +1,314 @@
+/* Linear programs, solved by CLP; what it says of its own answer is not relied on. */
+#include "infer/program.h"
+
+#include <coin/Clp_C_Interface.h>
+#include <limits.h>
+#include <math.h>
+
+#include "base/memory.h"
+
+/* Rows by entries, which grow; the matrix is handed over when the program is solved. */
+struct idm_program {
+  size_t columns;
+  double *cost; /* [column] */
+  double *low;
+  double *high;
+  size_t rows;
+  size_t row_room;
+  double *lower; /* [row] */
+  double *upper;
+  size_t *first; /* [row + 1] */
+  size_t entries;
+  size_t entry_room;
+  int *column; /* [entry] */
+  double *value;
+  size_t *seen;    /* [column]: its last entry, plus one */
+  size_t handed;   /* rows that the solver has */
+  bool solved;     /* once at least */
+  bool *moved;     /* [row]: bounds changed since they were handed over */
+  double *x;       /* [column] */
+  double *dual;    /* [row], room for row_room */
+  double *reduced; /* [column]: cost - A' dual */
+  double *scale;   /* [column]: largest term of that */
+  Clp_Simplex *solver;
+};
+
+/* What CLP takes for infinite. */
+static const double clp_infinity = 1e30;
+
+idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error)
+{
+  *ret_program = NULL;
+  idm_program *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  p->columns = columns;
+  p->cost = idm_new(columns, sizeof *p->cost);
+  p->low = idm_new(columns, sizeof *p->low);
+  p->high = idm_new(columns, sizeof *p->high);
+  p->seen = idm_new(columns, sizeof *p->seen);
+  p->x = idm_new(columns, sizeof *p->x);
+  p->reduced = idm_new(columns, sizeof *p->reduced);
+  p->scale = idm_new(columns, sizeof *p->scale);
+  p->first = idm_new(1, sizeof *p->first);
+  p->solver = columns < INT_MAX ? Clp_newModel() : NULL;
+  if (!p->cost || !p->low || !p->high || !p->seen || !p->x || !p->reduced || !p->scale ||
+      !p->first || !p->solver) {
+    idm_program_destroy(p);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t j = 0; j < columns; j++) {
+    p->low[j] = -INFINITY;
+    p->high[j] = INFINITY;
+  }
+  Clp_setLogLevel(p->solver, 0);
+  Clp_setPrimalTolerance(p->solver, 1e-9);
+  Clp_setDualTolerance(p->solver, 1e-9);
+  Clp_resize(p->solver, 0, (int)columns);
+  *ret_program = p;
+  return IDM_OK;
+}
+
+void idm_program_destroy(idm_program *p)
+{
+  if (!p) return;
+  if (p->solver) Clp_deleteModel(p->solver);
+  free(p->cost);
+  free(p->low);
+  free(p->high);
+  free(p->lower);
+  free(p->upper);
+  free(p->first);
+  free(p->column);
+  free(p->value);
+  free(p->seen);
+  free(p->moved);
+  free(p->x);
+  free(p->dual);
+  free(p->reduced);
+  free(p->scale);
+  free(p);
+}
+
+size_t idm_program_columns(const idm_program *program)
+{
+  return program->columns;
+}
+
+size_t idm_program_rows(const idm_program *program)
+{
+  return program->rows;
+}
+
+void idm_program_set_cost(idm_program *program, size_t column, double cost)
+{
+  program->cost[column] = cost;
+}
+
+void idm_program_set_bounds(idm_program *program, size_t column, double low, double high)
+{
+  program->low[column] = low;
+  program->high[column] = high;
+}
+
+void idm_program_set_row(idm_program *program, size_t row, double lower, double upper)
+{
+  program->lower[row] = lower;
+  program->upper[row] = upper;
+  program->moved[row] = true;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static bool grow(void *array, size_t room, size_t size)
+{
+  void **pointer = array;
+  void *larger = realloc(*pointer, idm_times(room, size));
+  if (larger) *pointer = larger;
+  return larger;
+}
+
+idm_status idm_program_enter(idm_program *p, size_t column, double value, idm_error *opt_error)
+{
+  const size_t begin = p->first[p->rows];
+  if (p->seen[column] > begin) {
+    p->value[p->seen[column] - 1] += value;
+    return IDM_OK;
+  }
+  if (p->entries == p->entry_room) {
+    const size_t room = p->entry_room ? 2 * p->entry_room : 256;
+    if (!grow(&p->column, room, sizeof *p->column) || !grow(&p->value, room, sizeof *p->value))
+      return idm_fail_memory(opt_error);
+    p->entry_room = room;
+  }
+  p->column[p->entries] = (int)column;
+  p->value[p->entries++] = value;
+  p->seen[column] = p->entries;
+  return IDM_OK;
+}
+
+idm_status idm_program_add(idm_program *p, double lower, double upper, idm_error *opt_error)
+{
+  if (p->rows == p->row_room) {
+    const size_t room = p->row_room ? 2 * p->row_room : 64;
+    if (!grow(&p->lower, room, sizeof *p->lower) || !grow(&p->upper, room, sizeof *p->upper) ||
+        !grow(&p->first, room + 1, sizeof *p->first) || !grow(&p->dual, room, sizeof *p->dual) ||
+        !grow(&p->moved, room, sizeof *p->moved))
+      return idm_fail_memory(opt_error);
+    p->row_room = room;
+  }
+  p->lower[p->rows] = lower;
+  p->upper[p->rows] = upper;
+  p->moved[p->rows] = false;
+  p->first[++p->rows] = p->entries;
+  return IDM_OK;
+}
+
+/* --- solving -------------------------------------------------------------------------------- */
+
+static double clipped(double bound)
+{
+  return fmax(-clp_infinity, fmin(clp_infinity, bound));
+}
+
+/* Rows that are new go over at once: one by one the solver would copy its matrix as often. */
+static idm_status add_rows(idm_program *p, idm_error *opt_error)
+{
+  const size_t count = p->rows - p->handed;
+  if (!count) return IDM_OK;
+  const size_t begin = p->first[p->handed];
+  int *starts = idm_new(count + 1, sizeof *starts);
+  double *bound = idm_new(2 * count, sizeof *bound);
+  if (starts && bound) {
+    for (size_t i = 0; i <= count; i++) starts[i] = (int)(p->first[p->handed + i] - begin);
+    for (size_t i = 0; i < count; i++) {
+      bound[i] = clipped(p->lower[p->handed + i]);
+      bound[count + i] = clipped(p->upper[p->handed + i]);
+    }
+    Clp_addRows(p->solver, (int)count, bound, bound + count, starts, p->column + begin,
+                p->value + begin);
+    p->handed = p->rows;
+  }
+  const bool done = starts && bound;
+  free(starts);
+  free(bound);
+  return done ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static idm_status hand_over(idm_program *p, idm_error *opt_error)
+{
+  for (size_t j = 0; j < p->columns; j++) {
+    Clp_objective(p->solver)[j] = p->cost[j];
+    Clp_columnLower(p->solver)[j] = clipped(p->low[j]);
+    Clp_columnUpper(p->solver)[j] = clipped(p->high[j]);
+  }
+  for (size_t i = 0; i < p->handed; i++) {
+    if (!p->moved[i]) continue;
+    Clp_rowLower(p->solver)[i] = clipped(p->lower[i]);
+    Clp_rowUpper(p->solver)[i] = clipped(p->upper[i]);
+    p->moved[i] = false;
+  }
+  return add_rows(p, opt_error);
+}
+
+/* Keep within bounds what rounding took out of them: then they hold exactly. */
+static void take_solution(idm_program *p)
+{
+  for (size_t j = 0; j < p->columns; j++)
+    p->x[j] = fmax(p->low[j], fmin(p->high[j], Clp_getColSolution(p->solver)[j]));
+  for (size_t i = 0; i < p->rows; i++) p->dual[i] = Clp_getRowPrice(p->solver)[i];
+}
+
+/* How far a row's activity is outside of its bounds, relative to its largest term. */
+static double row_violation(const idm_program *p, size_t i)
+{
+  double activity = 0;
+  double largest = 1;
+  for (size_t k = p->first[i]; k < p->first[i + 1]; k++) {
+    const double term = p->value[k] * p->x[p->column[k]];
+    activity += term;
+    largest = fmax(largest, fabs(term));
+  }
+  return fmax(0, fmax(p->lower[i] - activity, activity - p->upper[i])) / largest;
+}
+
+/* What a price adds to the dual objective: price times the bound that it leans on. A price that
+ * leans on no bound violates the sign that the dual asks of it. */
+static double lean(double price, double low, double high, double scale, double *total,
+                   double *largest)
+{
+  const double bound = price > 0 ? low : high;
+  if (price == 0) return 0;
+  if (!isfinite(bound)) return fabs(price) / fmax(1, scale);
+  *total += price * bound;
+  *largest = fmax(*largest, fabs(price * bound));
+  return 0;
+}
+
+/* Weak duality from A, x and the prices alone. */
+static void certify(idm_program *p, idm_program_solution *s)
+{
+  double dual = 0;
+  double largest = 1;
+  s->objective = 0;
+  s->violation = 0;
+  for (size_t j = 0; j < p->columns; j++) {
+    p->reduced[j] = p->cost[j];
+    p->scale[j] = fabs(p->cost[j]);
+    s->objective += p->cost[j] * p->x[j];
+    largest = fmax(largest, fabs(p->cost[j] * p->x[j]));
+  }
+  for (size_t i = 0; i < p->rows; i++) {
+    s->violation = fmax(s->violation, row_violation(p, i));
+    s->violation = fmax(s->violation, lean(p->dual[i], p->lower[i], p->upper[i], fabs(p->dual[i]),
+                                           &dual, &largest));
+    for (size_t k = p->first[i]; k < p->first[i + 1]; k++) {
+      const double term = p->value[k] * p->dual[i];
+      p->reduced[p->column[k]] -= term;
+      p->scale[p->column[k]] = fmax(p->scale[p->column[k]], fabs(term));
+    }
+  }
+  for (size_t j = 0; j < p->columns; j++)
+    s->violation = fmax(s->violation,
+                        lean(p->reduced[j], p->low[j], p->high[j], p->scale[j], &dual, &largest));
+  s->gap = fabs(s->objective - dual) / largest;
+}
+
+/* A batch of steps at a time, so that somebody can stop it. Later solutions start from the last
+ * one: by the primal method, which it is a start for where only costs changed. */
+static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
+{
+  enum { batch = 5000, most_batches = 2000, given_up = 3 };
+  for (int i = 0; i < most_batches; i++) {
+    if (opt_interrupt && opt_interrupt(context)) return given_up;
+    Clp_setMaximumIterations(p->solver, (i + 1) * batch);
+    if (!p->solved)
+      Clp_initialSolve(p->solver);
+    else if (Clp_primalFeasible(p->solver))
+      Clp_primal(p->solver, 0);
+    else
+      Clp_dual(p->solver, 0);
+    p->solved = true;
+    if (Clp_status(p->solver) != given_up) break;
+  }
+  return Clp_status(p->solver);
+}
+
+idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *context,
+                             idm_program_solution *solution, idm_error *opt_error)
+{
+  static const idm_program_end ends[] = {IDM_PROGRAM_SOLVED, IDM_PROGRAM_INFEASIBLE,
+                                         IDM_PROGRAM_UNBOUNDED};
+  if (p->rows >= INT_MAX || p->entries >= INT_MAX) return idm_fail_memory(opt_error);
+  const idm_status status = hand_over(p, opt_error);
+  if (status != IDM_OK) return status;
+  const int end = run(p, opt_interrupt, context);
+  *solution = (idm_program_solution){
+      .end = end >= 0 && end <= 2 ? ends[end] : IDM_PROGRAM_STOPPED, .x = p->x, .dual = p->dual};
+  if (solution->end != IDM_PROGRAM_SOLVED) {
+    solution->objective = solution->gap = solution->violation = NAN;
+    return IDM_OK;
+  }
+  take_solution(p);
+  certify(p, solution);
+  return IDM_OK;
+}

@@ -1,0 +1,50 @@
+/* Linear programs: minimise cost . x where lower <= A x <= upper and low <= x <= high. */
+#ifndef IDM_INFER_PROGRAM_H
+#define IDM_INFER_PROGRAM_H
+
+#include <stdint.h>
+
+#include "idm/status.h"
+
+typedef struct idm_program idm_program;
+
+typedef enum idm_program_end {
+  IDM_PROGRAM_SOLVED,
+  IDM_PROGRAM_INFEASIBLE, /* no x satisfies every row and bound */
+  IDM_PROGRAM_UNBOUNDED,  /* the cost falls without end */
+  IDM_PROGRAM_STOPPED     /* given up: too many steps, or numbers that the solver does not bear */
+} idm_program_end;
+
+/* What was found. Its arrays belong to the program and hold until it is solved again. */
+typedef struct idm_program_solution {
+  idm_program_end end;
+  double objective;
+  /* How far from the optimum it can be, computed from A and the numbers below and not by the
+   * solver: the objective less that of the dual, and the largest violation of a row, a bound or a
+   * sign of the dual; each in units of the largest number that enters it, 1 at least. */
+  double gap;
+  double violation;
+  const double *x;    /* [column] */
+  const double *dual; /* [row]: prices, the rise of the objective a unit of the row's bound */
+} idm_program_solution;
+
+/* So many columns of cost 0, each anywhere; no rows. */
+idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error);
+void idm_program_destroy(idm_program *program);
+size_t idm_program_columns(const idm_program *program);
+size_t idm_program_rows(const idm_program *program);
+void idm_program_set_cost(idm_program *program, size_t column, double cost);
+void idm_program_set_bounds(idm_program *program, size_t column, double low, double high);
+/* Bounds of a row that is there; either may be infinite. */
+void idm_program_set_row(idm_program *program, size_t row, double lower, double upper);
+/* Add an entry to the row that comes next; several of one column are summed. */
+idm_status idm_program_enter(idm_program *program, size_t column, double value,
+                             idm_error *opt_error);
+/* Add that row. */
+idm_status idm_program_add(idm_program *program, double lower, double upper, idm_error *opt_error);
+/* Solve. After the first time rows may be added and bounds and costs changed: it goes on from where
+ * it was. opt_interrupt is asked now and then; where it says so the end is IDM_PROGRAM_STOPPED. */
+idm_status idm_program_solve(idm_program *program, idm_interrupt opt_interrupt, void *context,
+                             idm_program_solution *solution, idm_error *opt_error);
+
+#endif
