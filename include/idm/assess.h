@@ -145,6 +145,8 @@ typedef struct idm_assessment {
   idm_labels person_name;
   idm_person *person;
 
+  idm_finding *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
+
   bool trusted;       /* neither half fails */
   idm_notes failures; /* why the draws are not, and what to do */
   idm_notes misfits;  /* why the model is not */

@@ -32,6 +32,7 @@ typedef struct idm_key {
   double least;  /* legal range of a number; of a text `most` is its room in bytes */
   double most;
   bool above;               /* `least` itself is not legal */
+  bool infinite;            /* and inf is */
   const char *const *words; /* of IDM_KEY_WORD, NULL at the end */
   const char *zero;         /* the word for 0 of a whole number that has one, as in auto */
   const char *value;        /* what its value is called in help, as in N */

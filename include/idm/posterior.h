@@ -2,6 +2,7 @@
 #ifndef IDM_POSTERIOR_H
 #define IDM_POSTERIOR_H
 
+#include "idm/finding.h"
 #include "idm/parameters.h"
 #include "idm/sampler.h"
 
@@ -57,6 +58,7 @@ typedef struct idm_posterior {
   idm_series *series;
   size_t prior_draws;      /* 0 where a prior is improper */
   double *prior;           /* [number][prior draw] */
+  idm_finding *finding;    /* of an answer that does not go by the likelihood; NULL elsewhere */
   struct idm_table *table; /* that stood in for planning, for whoever assesses the draws; NULL:
                               nothing did, or they come from a file */
 } idm_posterior;

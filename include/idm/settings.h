@@ -11,6 +11,18 @@ extern "C" {
 
 typedef enum idm_keep { IDM_KEEP_NOTHING, IDM_KEEP_TRAJECTORY, IDM_KEEP_DECISION } idm_keep;
 
+typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
+typedef enum idm_margin { IDM_MARGIN_STATE, IDM_MARGIN_RETURN } idm_margin;
+typedef enum idm_occupancy { IDM_OCCUPANCY_POLICY, IDM_OCCUPANCY_EMPIRICAL } idm_occupancy;
+typedef enum idm_divergence {
+  IDM_DIVERGENCE_KL,
+  IDM_DIVERGENCE_REVERSE_KL,
+  IDM_DIVERGENCE_JS,
+  IDM_DIVERGENCE_TV,
+  IDM_DIVERGENCE_CHI2,
+  IDM_DIVERGENCE_SQUARED
+} idm_divergence;
+
 typedef struct idm_fit_settings {
   char sampler[32]; /* name in the registry; "": metropolis up to four free numbers, else nuts */
   size_t chains;
@@ -21,6 +33,18 @@ typedef struct idm_fit_settings {
   int threads;   /* never changes a draw */
   idm_keep keep; /* log-likelihood by trajectory, by decision, or not at all */
   size_t prior_draws;
+
+  /* Of inverse planners that do not go by the likelihood (TABLES, section 3). */
+  idm_norm norm;           /* what is to be small */
+  double epsilon;          /* by how much the demonstrator's actions are to be better, at least */
+  idm_margin margin;       /* of which maximum-margin is to be large */
+  double penalty;          /* on the sum of absolute utilities */
+  double bound;            /* of the box: utilities lie between -bound and bound */
+  double lambda;           /* of regularised-margin, and of the squared divergence */
+  idm_occupancy occupancy; /* of the demonstrator */
+  idm_divergence divergence;
+  double entropy;   /* weight of the policy's entropy */
+  double smoothing; /* of a batch's frequencies: so many choices by the action prior a state */
 } idm_fit_settings;
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
 /* Its fields; `threads`, which changes no draw, is none of them. */

@@ -96,6 +96,7 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
   case IDM_KEY_NUMBER:
     idm_print(buffer, size,
               key->least == -INFINITY ? "a finite number"
+              : key->infinite         ? "a number above %g, or inf"
               : key->above            ? "a finite number above %g"
                                       : "a finite number of at least %g",
               key->least);
@@ -203,7 +204,8 @@ static bool set_number(const idm_key *key, void *fields, const char *text)
   }
   const double value = idm_number_read(text, &end);
   const bool whole = key->kind == IDM_KEY_NUMBER || value == floor(value);
-  if (!text[0] || *end || strpbrk(text, "xX") || !isfinite(value) || !whole) return false;
+  const bool finite = isfinite(value) || (key->infinite && value == INFINITY);
+  if (!text[0] || *end || strpbrk(text, "xX") || !finite || !whole) return false;
   if (!in_range(key, value)) return false;
   idm_key_set_number(key, fields, value);
   return true;

@@ -10,6 +10,29 @@ static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
 /* --- the request ---------------------------------------------------------------------------- */
 
+static bool reads(const idm_inverse *inverse, const char *setting)
+{
+  for (const char *const *name = inverse->settings; *name; name++)
+    if (strcmp(*name, setting) == 0) return true;
+  return false;
+}
+
+/* An option of some inverse planners that this one does not read would change nothing in silence.
+ */
+static idm_status refuse_idle(cli_call *call, const idm_request *r)
+{
+  const idm_inverse *inverse = idm_inverse_find(r->inverse);
+  cli_option option;
+  for (size_t i = 0; inverse && cli_option_at(call->command, i, &option); i++) {
+    const idm_key *key = cli_key(call->command, &option);
+    if (key && key->later && idm_key_find(idm_fit_keys(), key->name) && call->counts[i] &&
+        !reads(inverse, key->name))
+      return idm_fail(&call->error, IDM_USAGE, "--%s says nothing to '%s'; see `idm list inverses`",
+                      option.name, inverse->name);
+  }
+  return IDM_OK;
+}
+
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
 {
   const char *free_blocks = cli_text(call, "free");
@@ -28,6 +51,8 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     idm_fit_settings_plain(&r->settings);
     cli_take_keys(call, r);
   }
+  status = refuse_idle(call, r);
+  if (status != IDM_OK) return status;
   if (free_blocks) status = idm_problem_free(problem, free_blocks, &call->error);
   if (status != IDM_OK) return status;
   if (plain) {
@@ -140,10 +165,11 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
     return IDM_OK;
   }
   cli_print_posterior(stdout, found->posterior, found->assessment);
-  printf("\nthe behaviour at the posterior's centre: log-loss %.4f a decision (chance %.4f, the "
+  printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
-         projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
-         projection->pseudo_r2, projection->pseudo_r2_rates, projection->brier);
+         found->posterior->finding ? "the answer" : "the posterior's centre", projection->log_loss,
+         projection->uniform_log_loss, projection->rates_log_loss, projection->pseudo_r2,
+         projection->pseudo_r2_rates, projection->brier);
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);
@@ -254,6 +280,16 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("seed"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     CLI_KEY_OPTION("log-likelihood"),
+    CLI_KEY_OPTION("norm"),
+    CLI_KEY_OPTION("epsilon"),
+    CLI_KEY_OPTION("margin"),
+    CLI_KEY_OPTION("penalty"),
+    CLI_KEY_OPTION("bound"),
+    CLI_KEY_OPTION("lambda"),
+    CLI_KEY_OPTION("occupancy"),
+    CLI_KEY_OPTION("divergence"),
+    CLI_KEY_OPTION("entropy"),
+    CLI_KEY_OPTION("smoothing"),
     CLI_KEY_OPTION("stan"),
     CLI_KEY_OPTION("dynamics"),
     CLI_KEY_OPTION("dynamics-draws"),

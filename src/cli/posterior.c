@@ -74,6 +74,28 @@ static const char *contraction_of(const idm_assessment *a, size_t quantity, char
   return buffer;
 }
 
+/* Numbers one by one, with their ranges where the answer is a set. */
+static void print_point(FILE *out, const idm_posterior *p, const idm_finding *opt_finding,
+                        int width)
+{
+  const double *range = opt_finding ? opt_finding->range : NULL;
+  char buffer[256];
+  fprintf(out, "%-*s %12s%s\n", width, "", "value", range ? "    from ... to" : "");
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    if (!p->summarised[i]) continue;
+    cli_print_left(out, width, idm_quantity_spoken(p->quantity.name[i], buffer, sizeof buffer));
+    fprintf(out, " %12.6g", p->value[i * p->chains * p->draws]);
+    if (range && i < opt_finding->free)
+      fprintf(out, "    %.6g%s ... %.6g%s", range[2 * i], opt_finding->at_box[2 * i] ? "*" : "",
+              range[2 * i + 1], opt_finding->at_box[2 * i + 1] ? "*" : "");
+    fprintf(out, "\n");
+  }
+  if (range) fprintf(out, "* the box's end, not the data's\n");
+  if (opt_finding)
+    fprintf(out, "\nobjective %.8g, %s %.3g (closed at %.3g)\n", opt_finding->objective,
+            opt_finding->certificate, opt_finding->attained, opt_finding->closed);
+}
+
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment)
 {
@@ -88,14 +110,8 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
     cli_print_people(out, posterior, assessment, SIZE_MAX);
     return;
   }
-  if (posterior->answer == IDM_POINT) {
-    fprintf(out, "%-*s %12s\n", width, "", "value");
-    for (size_t i = 0; i < posterior->quantity.count; i++)
-      if (posterior->summarised[i]) {
-        cli_print_left(out, width,
-                       idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer));
-        fprintf(out, " %12.6g\n", posterior->value[i * posterior->chains * posterior->draws]);
-      }
+  if (posterior->answer != IDM_POSTERIOR) {
+    print_point(out, posterior, assessment->finding, width);
     return;
   }
   cli_print_quantity_heading(out, width, "contr.");
@@ -139,6 +155,9 @@ static bool fits_everybody(const idm_assessment *a)
 static const char *verdict_of(const idm_assessment *a)
 {
   const bool point = a->answer == IDM_POINT;
+  if (a->finding && a->trusted)
+    return point ? "a point whose certificate is closed; see what is left open above"
+                 : "a set whose certificate is closed; see its ranges above";
   if (a->failures.count && a->misfits.count)
     return "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL "
            "above";

@@ -7,7 +7,8 @@
 #define INVERSES(X)                                                                                \
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
-  X(idm_inverse_laplace)
+  X(idm_inverse_laplace)                                                                           \
+  X(idm_inverse_distance)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)

@@ -19,8 +19,8 @@
 
 /* Outcomes of a free distribution: its scratch is on the stack. */
 enum { most_outcomes = 256 };
-/* Free numbers altogether: far more than a log of decisions can tell. */
-enum { most_numbers = 1000 };
+/* Free numbers with names altogether. */
+enum { most_numbers = 100000 };
 
 static const idm_block_info *info_of(const idm_parameters *p, const parameter *item)
 {

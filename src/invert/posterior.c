@@ -32,6 +32,7 @@ void idm_posterior_destroy(idm_posterior *posterior)
     free(posterior->series[i].name);
   free(posterior->axis);
   free(posterior->series);
+  idm_finding_destroy(posterior->finding);
   idm_table_destroy(posterior->table);
   free(posterior);
 }

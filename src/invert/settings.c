@@ -8,6 +8,11 @@
 #include "base/parallel.h"
 
 const char *const idm_keep_words[] = {"none", "trajectory", "decision", NULL};
+const char *const idm_norm_words[] = {"1", "2", "inf", NULL};
+const char *const idm_margin_words[] = {"state", "return", NULL};
+const char *const idm_occupancy_words[] = {"policy", "empirical", NULL};
+const char *const idm_divergence_words[] = {"kl",   "reverse-kl", "js", "tv",
+                                            "chi2", "squared",    NULL};
 
 const idm_key *idm_fit_keys(void)
 {
@@ -24,7 +29,10 @@ void idm_fit_settings_default(idm_fit_settings *settings)
                                  .seed = 1,
                                  .threads = idm_processors(),
                                  .keep = IDM_KEEP_TRAJECTORY,
-                                 .prior_draws = 1000};
+                                 .prior_draws = 1000,
+                                 .bound = 1,
+                                 .lambda = 100,
+                                 .smoothing = 1};
 }
 
 void idm_fit_settings_plain(idm_fit_settings *settings)

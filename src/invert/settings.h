@@ -2,10 +2,31 @@
 #ifndef IDM_INVERT_SETTINGS_H
 #define IDM_INVERT_SETTINGS_H
 
+#include <math.h>
+
 #include "idm/settings.h"
 
 /* What idm_keep is called. */
 extern const char *const idm_keep_words[];
+
+/* Those of its other words. */
+extern const char *const idm_norm_words[];
+extern const char *const idm_margin_words[];
+extern const char *const idm_occupancy_words[];
+extern const char *const idm_divergence_words[];
+
+/* A word, or a number, of inverse planners that do not go by the likelihood. */
+#define IDM_FIT_WORD(base, field, called, words_of_it)                                             \
+  {                                                                                                \
+    .name = #field, .kind = IDM_KEY_WORD, .offset = (base) + offsetof(idm_fit_settings, field),    \
+    .words = idm_##field##_words, .value = called, .help = words_of_it, .later = true              \
+  }
+#define IDM_FIT_NUMBER(base, field, open, words_of_it)                                             \
+  {                                                                                                \
+    .name = #field, .kind = IDM_KEY_NUMBER, .offset = (base) + offsetof(idm_fit_settings, field),  \
+    .most = INFINITY, .above = open, .infinite = open, .value = "X", .help = words_of_it,          \
+    .later = true                                                                                  \
+  }
 
 /* One key. `base` is where the settings lie in their struct. */
 #define IDM_FIT_KEY(base, field, named, type, low, high, called, words_of_it)                      \
@@ -32,7 +53,18 @@ extern const char *const idm_keep_words[];
     .value = "UNIT",                                                                               \
     .help = "log-likelihoods to keep in run.nc: by trajectory, by decision, or none"               \
   },                                                                                               \
-  IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior")
+  IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior"),  \
+  IDM_FIT_WORD(base, norm, "P", "what is to be small: 1, 2 or inf"),                               \
+  IDM_FIT_NUMBER(base, epsilon, false, "by how much the demonstrator's actions are to be better"), \
+  IDM_FIT_WORD(base, margin, "WORD", "what is to be large: the margin by state, or of the return"), \
+  IDM_FIT_NUMBER(base, penalty, false, "price of a unit of absolute utility"),                     \
+  IDM_FIT_NUMBER(base, bound, true, "the box: utilities lie between -X and X"),                    \
+  IDM_FIT_NUMBER(base, lambda, true, "how far utilities may go: their squares cost 1/(2 X)"),      \
+  IDM_FIT_WORD(base, occupancy, "WORD",                                                            \
+               "the demonstrator's, of its policy or of the log itself"),                          \
+  IDM_FIT_WORD(base, divergence, "WORD", "between occupancies"),                                   \
+  IDM_FIT_NUMBER(base, entropy, false, "what a nat of the policy's entropy is worth"),             \
+  IDM_FIT_NUMBER(base, smoothing, false, "choices by the action prior added to every state")
 /* clang-format on */
 
 #endif

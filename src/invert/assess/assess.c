@@ -1,5 +1,6 @@
 /* The verdict on an answer: diagnostics of the draws, then what the data say. */
 #include "invert/assess/approximation.h"
+#include "invert/assess/finding.h"
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
 #include "invert/assess/look.h"
@@ -46,6 +47,7 @@ void idm_assessment_destroy(idm_assessment *a)
   for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
   free(a->person);
   idm_labels_destroy(&a->person_name);
+  idm_finding_destroy(a->finding);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -197,6 +199,9 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     status = judge_heaviness(posterior, i, a, opt_error);
   }
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) idm_judge_people(posterior, a);
+  if (status == IDM_OK && posterior->finding)
+    status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
+  if (status == IDM_OK && a->finding) idm_judge_finding(a);
   if (status == IDM_OK) judge_finiteness(posterior, a);
   if (status == IDM_OK) status = idm_judge_approximation(posterior, a, opt_error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) {
@@ -303,6 +308,10 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  if (status == IDM_OK && posterior->finding) {
+    status = idm_judge_behavior(problem, data, posterior, *ret_assessment, opt_error);
+    if (status == IDM_OK) return IDM_OK;
+  }
   if (status == IDM_OK)
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);

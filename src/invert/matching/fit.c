@@ -32,6 +32,18 @@ idm_status idm_fit_infers(const idm_problem *problem, idm_error *opt_error)
                   "multiplier: leave the capacity out");
 }
 
+/* Far more free numbers than the likelihood of a log can tell: a chain would never be done. */
+static idm_status check_numbers(const idm_parameters *parameters, idm_error *opt_error)
+{
+  enum { most = 1000 };
+  size_t named = 0;
+  for (size_t i = 0; i < parameters->items; i++)
+    if (!parameters->item[i].opaque) named += parameters->item[i].size;
+  if (named <= most) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; by the likelihood at most %d can be",
+                  named, most);
+}
+
 idm_status idm_fit_open(fit *f, const idm_inverse *opt_inverse, const idm_problem *problem,
                         const idm_data *data, const idm_fit_settings *settings, size_t matchings,
                         idm_error *opt_error)
@@ -49,6 +61,7 @@ idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm
   if (status == IDM_OK && opt_inverse)
     status = idm_inverse_check(opt_inverse, problem, data, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);
+  if (status == IDM_OK) status = check_numbers(f->parameters, opt_error);
   if (status == IDM_OK) f->parameters->halt = opt_halt;
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &f->tree, opt_error);
   if (status == IDM_OK) {

@@ -83,11 +83,18 @@ void idm_request_default(idm_request *request)
   idm_fit_settings_default(&request->settings);
 }
 
-/* Keys that came after runs were first written: where they are not set a label is what it was. */
-static bool is_later(const idm_key *key)
+/* Keys that came after runs were first written: at their defaults a label is what it was. */
+static bool says_nothing(const idm_key *key, const idm_request *request)
 {
-  return key->offset == offsetof(idm_request, by) || key->offset == offsetof(idm_request, model) ||
-         key->offset == offsetof(idm_request, each);
+  static const size_t later[] = {offsetof(idm_request, by), offsetof(idm_request, model),
+                                 offsetof(idm_request, each)};
+  idm_request usual;
+  bool came_later = key->later;
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+    came_later = came_later || key->offset == later[i];
+  if (!came_later) return false;
+  idm_request_default(&usual);
+  return idm_key_same(key, request, &usual, 0);
 }
 
 uint64_t idm_request_label(const idm_problem *problem, const idm_request *request)
@@ -95,9 +102,9 @@ uint64_t idm_request_label(const idm_problem *problem, const idm_request *reques
   if (!problem || !request) return 0;
   uint64_t label = idm_label_problem(IDM_CHECKSUM_START, problem);
   for (const idm_key *key = keys; key->name; key++) {
-    const idm_key one[] = {*key, {0}};
-    const bool set = *((const char *)request + key->offset) != '\0';
-    if (!is_later(key) || set) label = idm_label_fields(label, one, request);
+    idm_key one[] = {*key, {0}};
+    one[0].later = false; /* what counts is whether it is as usual, not whether it is 0 */
+    if (!says_nothing(key, request)) label = idm_label_fields(label, one, request);
   }
   return label;
 }

@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "idm/request.h"
 #include "io/json.h"
+#include "io/run/finding.h"
 #include "io/run/people.h"
 
 static const size_t most_bytes = (size_t)1 << 28;
@@ -214,6 +215,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   set(&object, "e_bfmi", a->ebfmi);
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
   put_data_part(&object, p, a);
+  if (a->finding) idm_finding_put(&object, &p->coordinate, a->finding);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
@@ -333,6 +335,8 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);
     if (status == IDM_OK) status = idm_people_take(object, posterior, assessment, opt_error);
+    if (status == IDM_OK)
+      status = idm_finding_take(object, &posterior->coordinate, &assessment->finding, opt_error);
   }
   json_decref(object);
   return status;

@@ -1,0 +1,145 @@
+/* Putting together an answer that does not come from a likelihood. */
+#include "invert/utility/answer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "idm/finding.h"
+#include "idm/workspace.h"
+#include "invert/parameters.h"
+#include "invert/posterior.h"
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+/* A direction in names, its largest numbers first come: "utility[a,x] + utility[b,x] - 0.9 ...". */
+static void spell(const idm_labels *name, const double *direction, char *buffer, size_t size)
+{
+  enum { shown = 4 };
+  size_t terms = 0;
+  size_t length = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < name->count; i++) {
+    const double weight = direction[i];
+    if (weight == 0 || terms++ >= shown || length + 1 >= size) continue;
+    char factor[32] = "";
+    if (fabs(weight) != 1) snprintf(factor, sizeof factor, "%.3g ", fabs(weight));
+    const char *sign = weight < 0 ? terms > 1 ? " - " : "-" : terms > 1 ? " + " : "";
+    const int put =
+        snprintf(buffer + length, size - length, "%s%s%.120s", sign, factor, name->name[i]);
+    length += put > 0 ? (size_t)put : 0;
+  }
+  if (terms > shown && length + 1 < size)
+    snprintf(buffer + length, size - length, " and %zu more", terms - shown);
+}
+
+static void say_open(const idm_labels *name, idm_finding *f)
+{
+  enum { shown = 3 };
+  char list[2400] = "";
+  char one[700];
+  if (!f->looked) return;
+  if (!f->open) {
+    idm_notes_add(&f->words, "the data leave no direction of these numbers open");
+    return;
+  }
+  for (size_t i = 0; i < f->open && i < shown; i++) {
+    const size_t length = strlen(list);
+    spell(name, f->direction + i * f->free, one, sizeof one);
+    snprintf(list + length, sizeof list - length, "%s(%zu) %s", i ? "; " : "", i + 1, one);
+  }
+  idm_notes_add(&f->words, "the data fix these numbers up to %zu %s: %s%s", f->open,
+                f->open == 1 ? "direction" : "directions", list, f->open > shown ? "; ..." : "");
+}
+
+/* --- the policy ----------------------------------------------------------------------------- */
+
+static idm_status put_policy(const idm_problem *problem, const idm_theta *theta, idm_finding *f,
+                             idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  const idm_sizes n = idm_setting_sizes(setting);
+  idm_workspace *workspace = NULL;
+  double *corner = idm_new(n.states, sizeof *corner);
+  f->policy = idm_new(idm_times(n.states, n.actions), sizeof *f->policy);
+  idm_status status = corner && f->policy ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &f->state, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &f->action, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(setting, theta, &problem->agent, &workspace, opt_error);
+  if (status == IDM_OK) status = idm_plan(theta, NULL, workspace, NULL, opt_error);
+  for (size_t s = 0; s < n.states && status == IDM_OK; s++) {
+    corner[s] = 1;
+    idm_plan_policy(workspace, 0, corner, f->policy + s * n.actions, NULL);
+    corner[s] = 0;
+  }
+  idm_workspace_destroy(workspace);
+  free(corner);
+  return status;
+}
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+static idm_status put_numbers(const idm_parameters *parameters, const idm_theta *theta,
+                              idm_posterior *p, idm_error *opt_error)
+{
+  p->unconstrained = idm_new(parameters->dimension, sizeof *p->unconstrained);
+  if (!p->unconstrained) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < parameters->quantity.count; i++)
+    p->summarised[i] = parameters->summarised[i];
+  idm_parameters_get(parameters, theta, p->unconstrained);
+  idm_parameters_report(parameters, p->unconstrained, p->value);
+  idm_status status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
+  return status;
+}
+
+idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *problem,
+                             const idm_fit_settings *settings, const idm_theta *theta,
+                             const char *method, idm_finding *finding,
+                             idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_parameters *parameters = NULL;
+  *ret_posterior = NULL;
+  idm_posterior *p = NULL;
+  idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_open(inverse->name, method, 1, 1, parameters->numbers, &p, opt_error);
+  if (status == IDM_OK) {
+    p->answer = inverse->answer;
+    p->seed = settings->seed;
+    status = put_numbers(parameters, theta, p, opt_error);
+  }
+  if (status == IDM_OK && problem->setting->fully_observed)
+    status = put_policy(problem, theta, finding, opt_error);
+  if (status == IDM_OK) {
+    say_open(&p->coordinate, finding);
+    p->finding = finding;
+    *ret_posterior = p;
+  } else {
+    idm_finding_destroy(finding);
+    idm_posterior_destroy(p);
+  }
+  idm_parameters_destroy(parameters);
+  return status;
+}
+
+idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *problem,
+                              const idm_fit_settings *settings, const idm_sought *sought,
+                              const double *x, const char *method, idm_finding *finding,
+                              idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_theta *theta = NULL;
+  *ret_posterior = NULL;
+  const idm_status status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status != IDM_OK) {
+    idm_finding_destroy(finding);
+    return status;
+  }
+  idm_sought_fill(sought, x, theta->block[IDM_UTILITY].value);
+  const idm_status made = idm_answer_create(inverse, problem, settings, theta, method, finding,
+                                            ret_posterior, opt_error);
+  idm_theta_destroy(theta);
+  return made;
+}

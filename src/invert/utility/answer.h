@@ -1,0 +1,21 @@
+/* Answers of inverse planners that do not go by the likelihood. */
+#ifndef IDM_INVERT_UTILITY_ANSWER_H
+#define IDM_INVERT_UTILITY_ANSWER_H
+
+#include "idm/inverse.h"
+#include "invert/utility/sought.h"
+
+/* The answer at theta, whose free numbers are what was found; `method` is what found them. It takes
+ * the finding, which is destroyed on failure, and adds to it the planner's policy there, where
+ * states are observed, and a sentence on what the data leave open. */
+idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *problem,
+                             const idm_fit_settings *settings, const idm_theta *theta,
+                             const char *method, idm_finding *finding,
+                             idm_posterior **ret_posterior, idm_error *opt_error);
+/* The same with the free numbers of the utility at x. */
+idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *problem,
+                              const idm_fit_settings *settings, const idm_sought *sought,
+                              const double *x, const char *method, idm_finding *finding,
+                              idm_posterior **ret_posterior, idm_error *opt_error);
+
+#endif

@@ -1,0 +1,174 @@
+/* The demonstrator: visits, frequencies, occupancy. */
+#include "invert/utility/demonstrator.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+
+/* --- states --------------------------------------------------------------------------------- */
+
+/* The state that a distribution is certain of. */
+static int32_t corner(const double *belief, size_t states)
+{
+  for (size_t s = 0; s < states; s++)
+    if (belief[s] == 1) return (int32_t)s;
+  return IDM_MISSING;
+}
+
+void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, int32_t *state)
+{
+  const size_t states = setting->states.count;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const int32_t start = data->start[t];
+    int32_t now =
+        corner(start < 0 ? setting->start : data->start_belief + (size_t)start * states, states);
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      state[r] = now;
+      now = data->observation[r];
+    }
+  }
+}
+
+/* --- counts --------------------------------------------------------------------------------- */
+
+static void count_rows(idm_demonstrator *d, const idm_data *data, const int32_t *state,
+                       const bool *opt_of)
+{
+  for (size_t t = 0; t < data->trajectories; t++) {
+    if (opt_of && !opt_of[t]) continue;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      if (data->action[r] == IDM_MISSING) continue;
+      if (state[r] == IDM_MISSING) {
+        d->unplaced++;
+        continue;
+      }
+      d->decisions++;
+      d->visits[state[r]]++;
+      d->count[(size_t)state[r] * d->n.actions + (size_t)data->action[r]]++;
+    }
+  }
+}
+
+static void set_policy(idm_demonstrator *d, const double *prior)
+{
+  for (size_t s = 0; s < d->n.states; s++)
+    for (size_t u = 0; u < d->n.actions; u++)
+      d->policy[s * d->n.actions + u] =
+          d->visits[s] > 0 ? d->count[s * d->n.actions + u] / d->visits[s] : prior[u];
+}
+
+idm_status idm_demonstrator_create(const idm_world *world, const idm_data *data,
+                                   const idm_setting *setting, const bool *opt_of,
+                                   idm_demonstrator **ret_demonstrator, idm_error *opt_error)
+{
+  *ret_demonstrator = NULL;
+  const size_t entries = world->n.states * world->n.actions;
+  idm_demonstrator *d = idm_new(1, sizeof *d);
+  int32_t *state = idm_new(data->rows, sizeof *state);
+  if (d) {
+    d->n = world->n;
+    d->count = idm_new(entries, sizeof *d->count);
+    d->visits = idm_new(world->n.states, sizeof *d->visits);
+    d->policy = idm_new(entries, sizeof *d->policy);
+  }
+  idm_status status =
+      d && state && d->count && d->visits && d->policy ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    idm_demonstrator_states(data, setting, state);
+    count_rows(d, data, state, opt_of);
+    set_policy(d, world->prior);
+    if (!d->decisions)
+      status = idm_fail(opt_error, IDM_INPUT,
+                        "no row of the log has both a state and an action: nothing was "
+                        "demonstrated");
+  }
+  free(state);
+  if (status != IDM_OK) {
+    idm_demonstrator_destroy(d);
+    return status;
+  }
+  *ret_demonstrator = d;
+  return IDM_OK;
+}
+
+void idm_demonstrator_destroy(idm_demonstrator *demonstrator)
+{
+  if (!demonstrator) return;
+  free(demonstrator->count);
+  free(demonstrator->visits);
+  free(demonstrator->policy);
+  free(demonstrator);
+}
+
+/* --- one action a state --------------------------------------------------------------------- */
+
+idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_setting *setting,
+                                          const char *who, int32_t *action, idm_error *opt_error)
+{
+  enum { shown = 5 };
+  char list[600] = "";
+  size_t mixed = 0;
+  for (size_t s = 0; s < d->n.states; s++) {
+    size_t taken = 0;
+    action[s] = IDM_MISSING;
+    for (size_t u = 0; u < d->n.actions; u++) {
+      if (!(d->count[s * d->n.actions + u] > 0)) continue;
+      taken++;
+      action[s] = (int32_t)u;
+    }
+    if (taken < 2) continue;
+    const size_t length = strlen(list);
+    if (mixed++ < shown)
+      snprintf(list + length, sizeof list - length, "%s'%.80s'", length ? ", " : "",
+               setting->states.name[s]);
+  }
+  if (!mixed) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' needs one action a state, and the log has more in %zu %s: %s%s", who, mixed,
+                  mixed == 1 ? "state" : "states", list, mixed > shown ? ", ..." : "");
+}
+
+/* --- occupancy ------------------------------------------------------------------------------ */
+
+static idm_status empirical_occupancy(const idm_demonstrator *d, const idm_world *world,
+                                      const idm_data *data, const idm_setting *setting,
+                                      double *occupancy, idm_error *opt_error)
+{
+  int32_t *state = idm_new(data->rows, sizeof *state);
+  if (!state) return idm_fail_memory(opt_error);
+  idm_demonstrator_states(data, setting, state);
+  double total = 0;
+  memset(occupancy, 0, d->n.states * d->n.actions * sizeof *occupancy);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    double weight = 1;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount) {
+      if (data->action[r] == IDM_MISSING || state[r] == IDM_MISSING) continue;
+      occupancy[(size_t)state[r] * d->n.actions + (size_t)data->action[r]] += weight;
+      total += weight;
+    }
+  }
+  for (size_t i = 0; i < d->n.states * d->n.actions; i++) occupancy[i] /= total;
+  free(state);
+  return IDM_OK;
+}
+
+idm_status idm_demonstrator_occupancy(const idm_demonstrator *d, const idm_world *world,
+                                      const idm_data *data, const idm_setting *setting,
+                                      bool empirical, double *occupancy, idm_notes *opt_notes,
+                                      idm_error *opt_error)
+{
+  if (empirical) return empirical_occupancy(d, world, data, setting, occupancy, opt_error);
+  const idm_status status = idm_world_occupancy(world, d->policy, occupancy, opt_error);
+  if (status != IDM_OK) return status;
+  double unvisited = 0;
+  for (size_t s = 0; s < d->n.states; s++)
+    for (size_t u = 0; u < d->n.actions && !(d->visits[s] > 0); u++)
+      unvisited += occupancy[s * d->n.actions + u];
+  if (unvisited > 1e-12)
+    idm_notes_add(opt_notes,
+                  "%.3g %% of the demonstrator's occupancy lies in states that the log never "
+                  "visits; there the action prior stands for its policy",
+                  100 * unvisited);
+  return IDM_OK;
+}

@@ -1,0 +1,42 @@
+/* The demonstrator of a log whose states are observed: what it did in which state (TABLES, section
+ * 1). */
+#ifndef IDM_INVERT_UTILITY_DEMONSTRATOR_H
+#define IDM_INVERT_UTILITY_DEMONSTRATOR_H
+
+#include "idm/data.h"
+#include "invert/utility/world.h"
+
+typedef struct idm_demonstrator {
+  idm_sizes n;
+  double *count;  /* [state][action]: rows */
+  double *visits; /* [state]: rows with the state and an action */
+  double *policy; /* [state][action]: frequencies; where the state was never visited, the action
+                     prior */
+  size_t decisions;
+  size_t unplaced; /* actions whose state is not recorded: they count nowhere */
+} idm_demonstrator;
+
+/* state[row]: the state acted in, or IDM_MISSING where the log does not say. */
+void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, int32_t *state);
+
+/* Of all trajectories, or of those whose place in opt_of[trajectory] is true. IDM_INPUT where no
+ * action has a state. */
+idm_status idm_demonstrator_create(const idm_world *world, const idm_data *data,
+                                   const idm_setting *setting, const bool *opt_of,
+                                   idm_demonstrator **ret_demonstrator, idm_error *opt_error);
+void idm_demonstrator_destroy(idm_demonstrator *demonstrator);
+
+/* action[state]: the only action taken there, or IDM_MISSING where none was. IDM_INPUT, with the
+ * states, where some has two. */
+idm_status idm_demonstrator_deterministic(const idm_demonstrator *demonstrator,
+                                          const idm_setting *setting, const char *who,
+                                          int32_t *action, idm_error *opt_error);
+
+/* occupancy[state][action] of the policy under the world, or with `empirical` the discounted shares
+ * of the log itself. A note says how much of the former lies in states that were never visited. */
+idm_status idm_demonstrator_occupancy(const idm_demonstrator *demonstrator, const idm_world *world,
+                                      const idm_data *data, const idm_setting *setting,
+                                      bool empirical, double *occupancy, idm_notes *opt_notes,
+                                      idm_error *opt_error);
+
+#endif

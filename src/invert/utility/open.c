@@ -1,0 +1,204 @@
+/* What no behaviour can tell of a utility. */
+#include "invert/utility/open.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/null_space.h"
+
+/* Below this, relative to the largest number, an elimination has found a 0. */
+static const double tolerance = 1e-10;
+/* States whose potentials are eliminated in a second or two; and numbers of a basis to be shown. */
+enum { most_states = 700, most_basis = 4000000 };
+
+/* --- elimination ---------------------------------------------------------------------------- */
+
+/* The null space of a[rows][columns], for the caller to free. */
+static double *null_space(size_t rows, size_t columns, double *a, size_t *ret_count)
+{
+  size_t *pivot = idm_new(rows < columns ? rows : columns, sizeof *pivot);
+  double *basis = NULL;
+  if (pivot) {
+    const size_t rank = idm_row_reduce(rows, columns, a, tolerance, pivot);
+    *ret_count = columns - rank;
+    basis = idm_new(idm_times(*ret_count, columns), sizeof *basis);
+    if (basis) idm_null_space(columns, a, rank, pivot, basis);
+  }
+  free(pivot);
+  return basis;
+}
+
+/* Keep directions [count][free], which become the finding's, in the form that names fewest numbers
+ * each. */
+static idm_status keep(double *direction, size_t count, idm_finding *finding, idm_error *opt_error)
+{
+  size_t *pivot = idm_new(count, sizeof *pivot);
+  if (!direction || !pivot) {
+    free(direction);
+    free(pivot);
+    return idm_fail_memory(opt_error);
+  }
+  free(finding->direction);
+  finding->direction = direction;
+  finding->open = idm_row_reduce(count, finding->free, direction, tolerance, pivot);
+  finding->looked = true;
+  free(pivot);
+  return IDM_OK;
+}
+
+idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error)
+{
+  size_t open = 0;
+  if (idm_times(count + finding->free, finding->free) > most_basis) {
+    idm_notes_add(&finding->words,
+                  "unchecked: with %zu free numbers, what the data leave open was "
+                  "not looked for",
+                  finding->free);
+    return IDM_OK;
+  }
+  double *basis = null_space(count, finding->free, rows, &open);
+  return keep(basis, open, finding, opt_error);
+}
+
+/* --- shaping -------------------------------------------------------------------------------- */
+
+/* row[state] += sign times how entry (action, state) changes with the potential. */
+static void add_change(const idm_world *world, size_t entry, double sign, double *row)
+{
+  const idm_moves *moves = world->moves;
+  for (size_t i = moves->first[entry]; i < moves->first[entry + 1]; i++)
+    row[moves->next[i]] += sign * world->discount * moves->probability[i];
+  row[entry % world->n.states] -= sign;
+}
+
+/* What a potential must satisfy: entries that are held do not change, tied ones change alike.
+ * first[number]: an entry of each free number. Returns how many rows there are. */
+static size_t put_conditions(const idm_world *world, const idm_sought *sought, int64_t *first,
+                             double *rows)
+{
+  const size_t states = world->n.states;
+  size_t count = 0;
+  for (size_t i = 0; i < sought->count; i++) first[i] = -1;
+  for (size_t e = 0; e < sought->entries; e++) {
+    const int32_t number = sought->number[e];
+    if (number >= 0 && first[number] < 0) {
+      first[number] = (int64_t)e;
+      continue;
+    }
+    add_change(world, e, 1, rows + count * states);
+    if (number >= 0) add_change(world, (size_t)first[number], -1, rows + count * states);
+    count++;
+  }
+  return count;
+}
+
+/* Potentials as directions of the free numbers: how an entry of each changes. */
+static double *directions(const idm_world *world, const idm_sought *sought, const int64_t *first,
+                          const double *potential, size_t count)
+{
+  const size_t states = world->n.states;
+  double *direction = idm_new(idm_times(count, sought->count), sizeof *direction);
+  for (size_t i = 0; direction && i < count; i++)
+    for (size_t k = 0; k < sought->count; k++) {
+      const double *phi = potential + i * states;
+      const size_t entry = (size_t)first[k];
+      direction[i * sought->count + k] =
+          idm_world_next(world, entry / states, entry % states, phi) - phi[entry % states];
+    }
+  return direction;
+}
+
+idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
+                            idm_error *opt_error)
+{
+  const size_t states = world->n.states;
+  if (states > most_states || idm_times(states, sought->count) > most_basis) {
+    idm_notes_add(&finding->words,
+                  "unchecked: with %zu states and %zu free numbers, what no behaviour can tell of "
+                  "the utility was not looked for",
+                  states, sought->count);
+    return IDM_OK;
+  }
+  size_t count = 0;
+  int64_t *first = idm_new(sought->count, sizeof *first);
+  double *rows = idm_new(idm_times(sought->entries, states), sizeof *rows);
+  double *potential = NULL;
+  double *direction = NULL;
+  idm_status status = first && rows ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    const size_t conditions = put_conditions(world, sought, first, rows);
+    potential = null_space(conditions, states, rows, &count);
+    if (potential) direction = directions(world, sought, first, potential, count);
+    status = keep(direction, count, finding, opt_error);
+  }
+  free(first);
+  free(rows);
+  free(potential);
+  return status;
+}
+
+/* --- canonical form ------------------------------------------------------------------------- */
+
+idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
+                                 idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  double *v = idm_new(n.states, sizeof *v);
+  double *policy = idm_new(n.states * n.actions, sizeof *policy);
+  idm_status status = v && policy ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; status == IDM_OK && i < n.states * n.actions; i++)
+    policy[i] = world->prior[i % n.actions];
+  if (status == IDM_OK) status = idm_world_evaluate(world, policy, utility, v, opt_error);
+  double mean = 0;
+  for (size_t e = 0; status == IDM_OK && e < n.states * n.actions; e++) {
+    const size_t u = e / n.states;
+    const size_t s = e % n.states;
+    canonical[e] = utility[e] + idm_world_next(world, u, s, v) - v[s];
+    mean += world->prior[u] * canonical[e] / (double)n.states;
+  }
+  for (size_t e = 0; status == IDM_OK && e < n.states * n.actions; e++) canonical[e] -= mean;
+  free(v);
+  free(policy);
+  return status;
+}
+
+/* Make a canonical utility a unit vector; the zero vector stays, and so does what rounding leaves
+ * of one. */
+static void normalise(const idm_world *world, double *c, double size)
+{
+  const idm_sizes n = world->n;
+  double norm = 0;
+  for (size_t e = 0; e < n.states * n.actions; e++)
+    norm += world->prior[e / n.states] * c[e] * c[e] / (double)n.states;
+  norm = sqrt(norm);
+  for (size_t e = 0; e < n.states * n.actions; e++) c[e] = norm > 1e-13 * size ? c[e] / norm : 0;
+}
+
+static double size_of(const double *x, size_t count)
+{
+  double size = 0;
+  for (size_t i = 0; i < count; i++) size = fmax(size, fabs(x[i]));
+  return size;
+}
+
+idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,
+                                  double *distance, idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  const size_t entries = n.states * n.actions;
+  double *c = idm_new(2 * entries, sizeof *c);
+  if (!c) return idm_fail_memory(opt_error);
+  idm_status status = idm_canonical_utility(world, a, c, opt_error);
+  if (status == IDM_OK) status = idm_canonical_utility(world, b, c + entries, opt_error);
+  double sum = 0;
+  if (status == IDM_OK) {
+    normalise(world, c, size_of(a, entries) / (1 - fmin(world->discount, 0.999)));
+    normalise(world, c + entries, size_of(b, entries) / (1 - fmin(world->discount, 0.999)));
+  }
+  for (size_t e = 0; status == IDM_OK && e < entries; e++)
+    sum += world->prior[e / n.states] * (c[e] - c[entries + e]) * (c[e] - c[entries + e]) /
+           (double)n.states;
+  *distance = 0.5 * sqrt(sum);
+  free(c);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* What no behaviour can tell of a utility: shaping by a potential, and with it a shift. */
+#ifndef IDM_INVERT_UTILITY_OPEN_H
+#define IDM_INVERT_UTILITY_OPEN_H
+
+#include "idm/finding.h"
+#include "invert/utility/sought.h"
+#include "invert/utility/world.h"
+
+/* Directions of the free numbers along which the utility changes by discount P phi - phi for some
+ * potential phi, into the finding; held and tied entries leave fewer. Of more states than can be
+ * eliminated nothing is said (`looked` stays false, and words say so). */
+idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
+                            idm_error *opt_error);
+/* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
+idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error);
+
+/* canonical[action][state] = u + discount P V - V, V the value of the action prior under it, less
+ * its mean: blind to shaping and to constants. */
+idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
+                                 idm_error *opt_error);
+/* Half the distance of the unit vectors of two canonical utilities, states alike, actions by the
+ * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1 / sqrt(2) where one is. */
+idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,
+                                  double *distance, idm_error *opt_error);
+
+#endif

@@ -1,0 +1,24 @@
+/* The utility that is looked for: its entries by action and state, free, tied to others, or held.
+ */
+#ifndef IDM_INVERT_UTILITY_SOUGHT_H
+#define IDM_INVERT_UTILITY_SOUGHT_H
+
+#include "idm/problem.h"
+
+typedef struct idm_sought {
+  size_t entries;     /* actions * states, as in theta */
+  size_t count;       /* free numbers, in the order of the answer's coordinates */
+  int32_t *number;    /* [entry]: the free number that it is, or -1: held */
+  const double *held; /* [entry]: the file's values, borrowed from theta */
+} idm_sought;
+
+/* IDM_INPUT, as what `who` cannot do, where the utility is not free or something else is. */
+idm_status idm_sought_create(const idm_problem *problem, const char *who, idm_sought **ret_sought,
+                             idm_error *opt_error);
+void idm_sought_destroy(idm_sought *sought);
+/* utility[entry] at the free numbers x[count]. */
+void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
+/* gradient[count] = what a derivative by entries is by free numbers. */
+void idm_sought_pull(const idm_sought *sought, const double *slope, double *gradient);
+
+#endif

@@ -1,0 +1,185 @@
+/* The world of a demonstrator: rows, values and occupancies of policies. */
+#include "invert/utility/world.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* Entries of a row of tau, sparse, after those that are there. */
+static size_t put_row(const idm_setting *setting, size_t row, idm_moves *moves, size_t at)
+{
+  const size_t states = setting->states.count;
+  if (setting->moves) {
+    for (size_t i = setting->moves->first[row]; i < setting->moves->first[row + 1]; i++, at++) {
+      if (!moves->next) continue;
+      moves->next[at] = setting->moves->next[i];
+      moves->probability[at] = setting->moves->probability[i];
+    }
+    return at;
+  }
+  for (size_t s = 0; s < states; s++) {
+    const double p = setting->transition[row * states + s];
+    if (p == 0) continue;
+    if (moves->next) {
+      moves->next[at] = (uint32_t)s;
+      moves->probability[at] = p;
+    }
+    at++;
+  }
+  return at;
+}
+
+static size_t put_rows(const idm_setting *setting, idm_moves *moves)
+{
+  const size_t states = setting->states.count;
+  size_t at = 0;
+  for (size_t row = 0; row < setting->actions.count * states; row++) {
+    if (moves->first) moves->first[row] = at;
+    if (!setting->terminal[row / states]) at = put_row(setting, row, moves, at);
+  }
+  return at;
+}
+
+static idm_status copy_rows(const idm_setting *setting, idm_world *world, idm_error *opt_error)
+{
+  idm_moves counting = {0};
+  const size_t rows = world->n.actions * world->n.states;
+  const size_t entries = put_rows(setting, &counting);
+  const idm_status status = idm_moves_create(rows, entries, &world->moves, opt_error);
+  if (status == IDM_OK) world->moves->first[rows] = put_rows(setting, world->moves);
+  return status;
+}
+
+static idm_status check(const idm_problem *problem, const idm_setting *setting, const char *who,
+                        idm_error *opt_error)
+{
+  if (!setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs states that are observed; expected fully_observed: true", who);
+  if (!setting->moves && !setting->transition)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs to know where actions lead; expected `transition` in the problem",
+                    who);
+  if (problem->theta->block[IDM_UTILITY].variants > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' looks for one utility, and this one varies with columns of the log", who);
+  return IDM_OK;
+}
+
+idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
+                            idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  idm_status status = check(problem, setting, who, opt_error);
+  if (status != IDM_OK) return status;
+  idm_world *world = idm_new(1, sizeof *world);
+  if (!world) return idm_fail_memory(opt_error);
+  *world = (idm_world){.n = idm_setting_sizes(setting),
+                       .discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT),
+                       .start = setting->start,
+                       .prior = idm_theta_values(problem->theta, IDM_ACTION_PRIOR, 0)};
+  status = copy_rows(setting, world, opt_error);
+  if (status != IDM_OK) {
+    idm_world_destroy(world);
+    return status;
+  }
+  *ret_world = world;
+  return IDM_OK;
+}
+
+void idm_world_destroy(idm_world *world)
+{
+  if (!world) return;
+  idm_moves_destroy(world->moves);
+  free(world);
+}
+
+/* --- policies ------------------------------------------------------------------------------- */
+
+double idm_world_next(const idm_world *world, size_t action, size_t state, const double *v)
+{
+  const idm_moves *moves = world->moves;
+  const size_t row = action * world->n.states + state;
+  double sum = 0;
+  for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
+    sum += moves->probability[i] * v[moves->next[i]];
+  return world->discount * sum;
+}
+
+static const long most_sweeps = 20000000;
+
+static idm_status fail_to_settle(idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_NUMERICAL,
+                  "the value of the demonstrator's policy does not settle: with a discount of 1 "
+                  "its episodes must come to an end");
+}
+
+idm_status idm_world_evaluate(const idm_world *world, const double *policy, const double *utility,
+                              double *v, idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  memset(v, 0, n.states * sizeof *v);
+  /* A step in the last place may go on for ever: once changes are that small, only falling ones are
+   * worth another sweep. */
+  double last = INFINITY;
+  for (long sweep = 0; sweep < most_sweeps; sweep++) {
+    double change = 0;
+    double size = 0;
+    for (size_t s = 0; s < n.states; s++) {
+      double next = 0;
+      for (size_t u = 0; u < n.actions; u++) {
+        const double p = policy[s * n.actions + u];
+        if (p > 0) next += p * (utility[u * n.states + s] + idm_world_next(world, u, s, v));
+      }
+      change = fmax(change, fabs(next - v[s]));
+      size = fmax(size, fabs(next));
+      v[s] = next;
+    }
+    if (!isfinite(size)) break;
+    if (change == 0 || (change <= 1e-13 * size && change >= last)) return IDM_OK;
+    last = change;
+  }
+  return fail_to_settle(opt_error);
+}
+
+/* next[state] = share (1 - discount) of the start, and what flows in from `now`. */
+static void flow(const idm_world *world, const double *policy, const double *now, double *next)
+{
+  const idm_sizes n = world->n;
+  const idm_moves *moves = world->moves;
+  for (size_t s = 0; s < n.states; s++) next[s] = (1 - world->discount) * world->start[s];
+  for (size_t u = 0; u < n.actions; u++)
+    for (size_t s = 0; s < n.states; s++) {
+      const double mass = world->discount * now[s] * policy[s * n.actions + u];
+      const size_t row = u * n.states + s;
+      for (size_t i = moves->first[row]; mass > 0 && i < moves->first[row + 1]; i++)
+        next[moves->next[i]] += mass * moves->probability[i];
+    }
+}
+
+idm_status idm_world_occupancy(const idm_world *world, const double *policy, double *occupancy,
+                               idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  double *now = idm_new(2 * n.states, sizeof *now);
+  if (!now) return idm_fail_memory(opt_error);
+  double *next = now + n.states;
+  double last = INFINITY;
+  bool settled = false;
+  for (long sweep = 0; sweep < most_sweeps && !settled && world->discount < 1; sweep++) {
+    double change = 0;
+    flow(world, policy, now, next);
+    for (size_t s = 0; s < n.states; s++) change += fabs(next[s] - now[s]);
+    memcpy(now, next, n.states * sizeof *now);
+    settled = change == 0 || (change <= 1e-14 && change >= last);
+    last = change;
+  }
+  for (size_t s = 0; s < n.states; s++)
+    for (size_t u = 0; u < n.actions; u++)
+      occupancy[s * n.actions + u] = now[s] * policy[s * n.actions + u];
+  free(now);
+  return settled ? IDM_OK : fail_to_settle(opt_error);
+}
