@@ -457,7 +457,7 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
     else
       put_distribution(out, "prior", idm_prior_name(block->prior.kind), block->prior.argument,
                        block->prior.count);
-    if (block->info->tied)
+    if (block->share)
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
