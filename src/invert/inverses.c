@@ -8,6 +8,7 @@
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
+  X(idm_inverse_regularised_margin)                                                                \
   X(idm_inverse_distance)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
