@@ -9,6 +9,8 @@
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
   X(idm_inverse_regularised_margin)                                                                \
+  X(idm_inverse_distribution_matching)                                                             \
+  X(idm_inverse_policy_inversion)                                                                  \
   X(idm_inverse_distance)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
