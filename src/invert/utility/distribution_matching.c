@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "invert/utility/answer.h"
+#include "invert/utility/closest.h"
 #include "invert/utility/demonstrator.h"
-#include "invert/utility/nearest.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
 
@@ -28,17 +28,6 @@ static idm_status check_weights(const idm_theta *theta, const char *who, idm_err
   const idm_block *block = &theta->block[IDM_WEIGHTS];
   const size_t states = theta->sizes.states;
   const size_t actions = theta->sizes.actions;
-  for (size_t i = 0; i < theta->blocks; i++)
-    if (i != IDM_WEIGHTS && theta->block[i].role == IDM_DESCRIPTIVE)
-      return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for the weights of a decision rule and nothing else, and %s is "
-                      "free too",
-                      who, theta->block[i].info->name);
-  if (block->role != IDM_DESCRIPTIVE)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for the weights of a decision rule, and they are not free; "
-                    "expected --free weights",
-                    who);
   size_t free_numbers = 0;
   for (size_t i = 0; i < block->size; i++) free_numbers += is_free(block, i);
   bool enough = !block->coordinate || free_numbers == block->coordinate_name.count;
@@ -85,7 +74,7 @@ static void put_weights(const double *policy, const double *prior, idm_theta *th
 /* --- words ---------------------------------------------------------------------------------- */
 
 /* Weights of states that the policy does not come to are open, each by itself. */
-static idm_status put_open(const idm_theta *theta, const idm_nearest *found, idm_finding *f,
+static idm_status put_open(const idm_theta *theta, const idm_closest *found, idm_finding *f,
                            idm_error *opt_error)
 {
   const idm_block *block = &theta->block[IDM_WEIGHTS];
@@ -109,7 +98,7 @@ static idm_status put_open(const idm_theta *theta, const idm_nearest *found, idm
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-static void say(const idm_nearest *found, idm_finding *f)
+static void say(const idm_closest *found, idm_finding *f)
 {
   snprintf(f->certificate, sizeof f->certificate, "duality gap");
   f->objective = found->objective;
@@ -128,22 +117,22 @@ static void say(const idm_nearest *found, idm_finding *f)
 /* With its own policy's occupancy and nothing for entropy, the demonstrator is the nearest: no
  * divergence is below 0. */
 static idm_status repeat(const idm_world *world, const idm_demonstrator *d, const double *target,
-                         idm_nearest **ret_nearest, idm_error *opt_error)
+                         idm_closest **ret_closest, idm_error *opt_error)
 {
   const size_t all = world->n.states * world->n.actions;
-  idm_nearest *found = idm_new(1, sizeof *found);
+  idm_closest *found = idm_new(1, sizeof *found);
   if (found) {
     found->policy = idm_duplicate(d->policy, all, sizeof *found->policy);
     found->occupancy = idm_duplicate(target, all, sizeof *found->occupancy);
   }
   if (!found || !found->policy || !found->occupancy) {
-    idm_nearest_destroy(found);
+    idm_closest_destroy(found);
     return idm_fail_memory(opt_error);
   }
   for (size_t e = 0; e < all; e++)
     found->zeros += d->visits[e / world->n.actions] > 0 && d->policy[e] == 0 &&
                     world->prior[e % world->n.actions] > 0;
-  *ret_nearest = found;
+  *ret_closest = found;
   return IDM_OK;
 }
 
@@ -154,7 +143,7 @@ static bool is_own(const idm_fit_settings *settings)
 
 static idm_status search(const idm_problem *problem, const idm_data *data,
                          const idm_fit_settings *settings, const idm_world *world,
-                         const idm_demonstrator *d, idm_halt *halt, idm_nearest **ret_nearest,
+                         const idm_demonstrator *d, idm_halt *halt, idm_closest **ret_closest,
                          idm_notes *opt_notes, idm_error *opt_error)
 {
   const bool empirical = settings->occupancy == IDM_OCCUPANCY_EMPIRICAL;
@@ -163,10 +152,10 @@ static idm_status search(const idm_problem *problem, const idm_data *data,
   idm_status status = idm_demonstrator_occupancy(d, world, data, problem->setting, empirical,
                                                  target, opt_notes, opt_error);
   if (status == IDM_OK && is_own(settings))
-    status = repeat(world, d, target, ret_nearest, opt_error);
+    status = repeat(world, d, target, ret_closest, opt_error);
   else if (status == IDM_OK)
-    status = idm_nearest_create(world, problem->setting, target, d->policy, settings->divergence,
-                                settings->lambda, settings->entropy, halt, ret_nearest, opt_error);
+    status = idm_closest_create(world, problem->setting, target, d->policy, settings->divergence,
+                                settings->lambda, settings->entropy, halt, ret_closest, opt_error);
   free(target);
   return status;
 }
@@ -179,7 +168,7 @@ static const char *method(const idm_fit_settings *settings)
 }
 
 static idm_status answer(const idm_problem *problem, const idm_fit_settings *settings,
-                         const idm_world *world, const idm_nearest *found,
+                         const idm_world *world, const idm_closest *found,
                          idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_block *block = &problem->theta->block[IDM_WEIGHTS];
@@ -249,7 +238,7 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
 {
   idm_world *world = NULL;
   idm_demonstrator *demonstrator = NULL;
-  idm_nearest *found = NULL;
+  idm_closest *found = NULL;
   idm_halt halt;
   *ret_posterior = NULL;
   idm_halt_begin(&halt, opt_watch, "looking for the nearest occupancy");
@@ -264,7 +253,7 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
     status =
         search(problem, data, settings, world, demonstrator, &halt, &found, opt_notes, opt_error);
   if (status == IDM_OK) status = answer(problem, settings, world, found, ret_posterior, opt_error);
-  idm_nearest_destroy(found);
+  idm_closest_destroy(found);
   idm_demonstrator_destroy(demonstrator);
   idm_world_destroy(world);
   return status;
@@ -277,6 +266,7 @@ const idm_inverse idm_inverse_distribution_matching = {
     .summary = "the decision rule whose occupancy comes nearest to the demonstrator's",
     .row = "Distribution matching",
     .answer = IDM_POINT,
+    .finds = "weights",
     .settings = settings_read,
     .fit = fit_matching,
 };

@@ -158,6 +158,7 @@ const idm_inverse idm_inverse_policy_inversion = {
     .answer = IDM_POINT,
     .columns = 1u << IDM_COLUMN_BATCH,
     .family = IDM_LATTICE_PLANNER,
+    .finds = "utility",
     .settings = settings_read,
     .fit = fit_inversion,
 };

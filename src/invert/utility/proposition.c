@@ -7,7 +7,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/workspace.h"
-#include "invert/utility/nearest.h"
+#include "invert/utility/closest.h"
 #include "invert/utility/smooth_margin.h"
 
 void idm_proposition_destroy(idm_proposition *proposition)
@@ -91,9 +91,9 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
                               const double *target, idm_proposition *p, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
-  idm_nearest *found = NULL;
+  idm_closest *found = NULL;
   const idm_status status =
-      idm_nearest_create(world, setting, target, p->demonstrated, IDM_DIVERGENCE_SQUARED, p->lambda,
+      idm_closest_create(world, setting, target, p->demonstrated, IDM_DIVERGENCE_SQUARED, p->lambda,
                          p->alpha, NULL, &found, opt_error);
   if (status != IDM_OK) return status;
   p->matching = found->objective;
@@ -101,7 +101,7 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
   memcpy(p->matched, found->policy, n.states * n.actions * sizeof *p->matched);
   for (size_t e = 0; e < n.states * n.actions; e++)
     p->occupancy[e / n.actions] += found->occupancy[e];
-  idm_nearest_destroy(found);
+  idm_closest_destroy(found);
   return IDM_OK;
 }
 

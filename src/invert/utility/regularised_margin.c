@@ -145,6 +145,7 @@ const idm_inverse idm_inverse_regularised_margin = {
     .row = "Regularised maximum margin",
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,
+    .finds = "utility",
     .settings = settings_read,
     .fit = fit_regularised,
 };

@@ -1,6 +1,6 @@
 /* The nearest occupancy, by the interior-point method or for tv by a linear program, as a policy.
  */
-#include "invert/utility/nearest.h"
+#include "invert/utility/closest.h"
 
 #include <math.h>
 
@@ -108,7 +108,7 @@ static idm_status follow_policy(const search *o, const double *policy, double *o
 
 /* Probabilities that only the method keeps above 0, by the price of being there, become 0, unless
  * that opens the gap. */
-static idm_status tidy(const search *o, bool *zero, double *trial, idm_nearest *found,
+static idm_status tidy(const search *o, bool *zero, double *trial, idm_closest *found,
                        idm_error *opt_error)
 {
   const idm_flows *f = o->flows;
@@ -131,7 +131,7 @@ static idm_status tidy(const search *o, bool *zero, double *trial, idm_nearest *
   return IDM_OK;
 }
 
-static size_t count_zeros(const idm_world *world, const idm_nearest *found)
+static size_t count_zeros(const idm_world *world, const idm_closest *found)
 {
   const idm_sizes n = world->n;
   size_t zeros = 0;
@@ -145,7 +145,7 @@ static size_t count_zeros(const idm_world *world, const idm_nearest *found)
 }
 
 static idm_status find(const search *o, idm_halt *opt_halt, bool *zero, double *trial,
-                       idm_nearest *found, idm_error *opt_error)
+                       idm_closest *found, idm_error *opt_error)
 {
   const idm_flows *f = o->flows;
   const bool linear = f->divergence == IDM_DIVERGENCE_TV && !(f->entropy > 0);
@@ -166,34 +166,34 @@ static idm_status find(const search *o, idm_halt *opt_halt, bool *zero, double *
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-void idm_nearest_destroy(idm_nearest *nearest)
+void idm_closest_destroy(idm_closest *closest)
 {
-  if (!nearest) return;
-  free(nearest->policy);
-  free(nearest->occupancy);
-  free(nearest);
+  if (!closest) return;
+  free(closest->policy);
+  free(closest->occupancy);
+  free(closest);
 }
 
-static idm_nearest *allocate(size_t entries)
+static idm_closest *allocate(size_t entries)
 {
-  idm_nearest *found = idm_new(1, sizeof *found);
+  idm_closest *found = idm_new(1, sizeof *found);
   if (!found) return NULL;
   found->policy = idm_new(entries, sizeof *found->policy);
   found->occupancy = idm_new(entries, sizeof *found->occupancy);
   if (found->policy && found->occupancy) return found;
-  idm_nearest_destroy(found);
+  idm_closest_destroy(found);
   return NULL;
 }
 
-idm_status idm_nearest_create(const idm_world *world, const idm_setting *setting,
+idm_status idm_closest_create(const idm_world *world, const idm_setting *setting,
                               const double *target, const double *fallback,
                               idm_divergence divergence, double lambda, double entropy,
-                              idm_halt *opt_halt, idm_nearest **ret_nearest, idm_error *opt_error)
+                              idm_halt *opt_halt, idm_closest **ret_closest, idm_error *opt_error)
 {
   const size_t all = world->n.states * world->n.actions;
   idm_flows *flows = NULL;
-  *ret_nearest = NULL;
-  idm_nearest *found = allocate(all);
+  *ret_closest = NULL;
+  idm_closest *found = allocate(all);
   bool *zero = idm_new(all, sizeof *zero);
   double *work = idm_new(6 * all + world->n.states, sizeof *work);
   idm_status status = found && zero && work ? IDM_OK : idm_fail_memory(opt_error);
@@ -208,8 +208,8 @@ idm_status idm_nearest_create(const idm_world *world, const idm_setting *setting
   free(zero);
   free(work);
   if (status == IDM_OK)
-    *ret_nearest = found;
+    *ret_closest = found;
   else
-    idm_nearest_destroy(found);
+    idm_closest_destroy(found);
   return status;
 }
