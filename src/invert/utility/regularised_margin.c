@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/dense.h"
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/demonstrator.h"
@@ -62,6 +63,34 @@ static void say(const idm_world *world, const idm_fit_settings *settings, double
                   "with a horizon plans change from step to step; the policy is that of the first");
 }
 
+/* x less what of it lies in the open directions D: x - D'(D D')^-1 D x, twice for the last digits.
+ * Without a price these are what no policy tells, and the least x has nothing of them. */
+static idm_status shorten(const idm_finding *f, double *x, idm_error *opt_error)
+{
+  const size_t n = f->free;
+  const double *direction = f->direction;
+  if (!f->open) return IDM_OK;
+  double *gram = idm_new(idm_times(f->open, f->open + 1), sizeof *gram);
+  if (!gram) return idm_fail_memory(opt_error);
+  double *part = gram + f->open * f->open;
+  for (size_t i = 0; i < f->open; i++)
+    for (size_t j = 0; j <= i; j++)
+      for (size_t k = 0; k < n; k++)
+        gram[i * f->open + j] += direction[i * n + k] * direction[j * n + k];
+  const bool definite = idm_cholesky(f->open, gram);
+  for (int pass = 0; pass < 2 && definite; pass++) {
+    memset(part, 0, f->open * sizeof *part);
+    for (size_t i = 0; i < f->open; i++)
+      for (size_t k = 0; k < n; k++) part[i] += direction[i * n + k] * x[k];
+    idm_lower_solve(f->open, gram, part);
+    idm_lower_solve_transposed(f->open, gram, part);
+    for (size_t i = 0; i < f->open; i++)
+      for (size_t k = 0; k < n; k++) x[k] -= part[i] * direction[i * n + k];
+  }
+  free(gram);
+  return IDM_OK;
+}
+
 static idm_status find(const idm_problem *problem, const idm_data *data,
                        const idm_fit_settings *settings, idm_halt *halt, const idm_world *world,
                        const idm_sought *sought, const idm_soft_agent *agent,
@@ -92,6 +121,7 @@ static idm_status find(const idm_problem *problem, const idm_data *data,
     say(world, settings, slope, f);
     status = idm_soft_agent_open(world, sought, f, opt_error);
   }
+  if (status == IDM_OK && isinf(settings->lambda)) status = shorten(f, x, opt_error);
   if (status == IDM_OK)
     status = idm_answer_utility(&idm_inverse_regularised_margin, problem, settings, sought, x,
                                 "newton", f, ret_posterior, opt_error);

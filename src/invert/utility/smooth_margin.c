@@ -10,9 +10,12 @@
 enum { most_steps = 300, most_halvings = 50, patience = 4 };
 
 /* Entries of a gradient below this are rounding: occupancies sum to 1. */
-static const double floor_of_slope = 1e-15;
+static const double floor_of_slope = 1e-14;
 /* What is left of the slope when steps that no longer lower it are taken as the end. */
 static const double good_slope = 1e-9;
+
+/* Curvature below this share of the largest is rounding. */
+static const double least_curvature = 1e-12;
 
 typedef struct descent {
   const idm_smooth_margin *margin;
@@ -26,6 +29,7 @@ typedef struct descent {
   double *residual;
   double *direction;
   double *product;
+  double noise;   /* what of a gradient is rounding */
   double *entry;  /* [entry]: of a direction, */
   double *change; /* [entry]: and of what it changes */
 } descent;
@@ -91,14 +95,15 @@ static void multiply(const descent *d)
 
 /* step = -H^-1 gradient by conjugate gradients, as exactly as is worth it so far from the end.
  * Without a price H may be singular; gradients have no part in its null space, so that neither have
- * steps, and the numbers found are the least ones. */
+ * steps, and the numbers found are the least ones. What rounding puts there must not be followed:
+ * hence the two ends of the search beside the one asked for. */
 static idm_status find_step(const descent *d, double tolerance, idm_error *opt_error)
 {
   const size_t n = d->n;
   memset(d->step, 0, n * sizeof *d->step);
   for (size_t i = 0; i < n; i++) d->residual[i] = d->direction[i] = -d->gradient[i];
   double square = dot(n, d->residual, d->residual);
-  const double asked = tolerance * tolerance * square;
+  const double asked = fmax(tolerance * tolerance * square, d->noise * d->noise);
   const size_t limit = 4 * n + 50;
   double stiffest = 0;
   for (size_t k = 0; k < limit && square > asked; k++) {
@@ -108,7 +113,7 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
     const double curvature = dot(n, d->direction, d->product);
     const double length = dot(n, d->direction, d->direction);
     stiffest = fmax(stiffest, curvature / length);
-    if (!(curvature > 8 * DBL_EPSILON * stiffest * length)) break; /* nothing but rounding */
+    if (!(curvature > least_curvature * stiffest * length)) break;
     const double by = square / curvature;
     for (size_t i = 0; i < n; i++) {
       d->step[i] += by * d->direction[i];
@@ -185,6 +190,8 @@ idm_status idm_smooth_margin_minimise(const idm_smooth_margin *margin, double *x
   for (size_t i = 0; i < 9; i++) *part[i] = work + i * n;
   d.entry = work + 9 * n;
   d.change = d.entry + entries;
+  idm_sought_pull(margin->sought, margin->demonstrated, d.step);
+  d.noise = 16 * DBL_EPSILON * sqrt(dot(n, d.step, d.step));
   idm_status status = descend(&d, opt_error);
   if (status == IDM_OK) {
     memcpy(x, d.best, n * sizeof *x);
