@@ -332,6 +332,7 @@ static double measure(interior *o, double *gap)
 static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error *opt_error)
 {
   double least = INFINITY;
+  double mark = INFINITY; /* where it was when it last had become half */
   double length = 1;
   int stale = 0;
   for (int k = 0; k < most_steps && stale < patience; k++) {
@@ -339,7 +340,11 @@ static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error
     if (status != IDM_OK) return status;
     double here;
     const double now = measure(o, &here);
-    stale = now < 0.5 * least ? 0 : stale + 1;
+    stale++;
+    if (now < 0.5 * mark) {
+      mark = now;
+      stale = 0;
+    }
     if (now < least) {
       least = now;
       *gap = here;

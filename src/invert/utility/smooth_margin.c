@@ -158,6 +158,7 @@ static idm_status descend(descent *d, idm_error *opt_error)
 {
   double objective;
   double least = INFINITY;
+  double mark = INFINITY; /* where it was when it last had become half */
   int stale = 0;
   bool moved = true;
   idm_status status =
@@ -165,7 +166,11 @@ static idm_status descend(descent *d, idm_error *opt_error)
   const double first = largest(d->n, d->gradient);
   for (int k = 0; k < most_steps && status == IDM_OK; k++) {
     const double now = largest(d->n, d->gradient);
-    stale = now < 0.5 * least ? 0 : stale + 1;
+    stale++;
+    if (now < 0.5 * mark) {
+      mark = now;
+      stale = 0;
+    }
     if (now < least) {
       least = now;
       memcpy(d->best, d->x, d->n * sizeof *d->x);

@@ -11,14 +11,38 @@ static const idm_divergence divergences[] = {IDM_DIVERGENCE_KL,   IDM_DIVERGENCE
                                              IDM_DIVERGENCE_JS,   IDM_DIVERGENCE_TV,
                                              IDM_DIVERGENCE_CHI2, IDM_DIVERGENCE_SQUARED};
 
-/* Two states, two actions, an occupancy that no policy has: no policy of a grid of 400 by 400 is
- * better, and the best of the grid is as near as the grid is fine. */
+enum { GRID = 200 };
+
+/* The least objective over policies of a grid. */
+static double best_of_grid(const idm_flows *flows, double (*occupancy)[4])
+{
+  double best = INFINITY;
+  for (size_t i = 0; i < GRID * GRID; i++)
+    best = fmin(best, idm_flows_objective(flows, occupancy[i]));
+  return best;
+}
+
+static double (*grid_of(const idm_world *world))[4]
+{
+  double(*occupancy)[4] = calloc(GRID * GRID, sizeof *occupancy);
+  assert_non_null(occupancy);
+  for (size_t i = 0; i < GRID * GRID; i++) {
+    const double a = ((double)(i % GRID) + 0.5) / GRID, b = ((double)(i / GRID) + 0.5) / GRID;
+    const double policy[] = {a, 1 - a, b, 1 - b};
+    check(idm_world_occupancy(world, policy, occupancy[i], &support_error));
+  }
+  return occupancy;
+}
+
+/* Two states, two actions, an occupancy that no policy has: no policy of a grid is better, and the
+ * best of the grid is as near as the grid is fine. */
 static void no_policy_is_better(void **state)
 {
   (void)state;
   static const double weights[] = {0, 0.3}, target[] = {0.35, 0.05, 0.4, 0.2};
   idm_problem *problem = support_mdp(2, 2, 2, 0.5, 12);
   idm_world *world = support_world(problem);
+  double(*occupancy)[4] = grid_of(world);
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 2; w++) {
       idm_flows *flows;
@@ -26,24 +50,15 @@ static void no_policy_is_better(void **state)
                              &support_error));
       double q[4], y[2], left[2], gap;
       check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
-      const double found = idm_flows_objective(flows, q);
+      const double found = idm_flows_objective(flows, q), best = best_of_grid(flows, occupancy);
       assert_true(gap <= 1e-9);
       idm_flows_left(flows, q, left);
       for (size_t r = 0; r < 2; r++) assert_near(left[r], 0, 1e-13);
-      double best = INFINITY;
-      enum { GRID = 400 };
-      for (size_t i = 0; i < GRID; i++)
-        for (size_t j = 0; j < GRID; j++) {
-          const double a = ((double)i + 0.5) / GRID, b = ((double)j + 0.5) / GRID;
-          const double policy[] = {a, 1 - a, b, 1 - b};
-          double occupancy[4];
-          check(idm_world_occupancy(world, policy, occupancy, &support_error));
-          best = fmin(best, idm_flows_objective(flows, occupancy));
-        }
       assert_true(found <= best + 1e-9);
-      assert_true(found >= best - 0.01);
+      assert_true(found >= best - 0.02);
       idm_flows_destroy(flows);
     }
+  free(occupancy);
   idm_world_destroy(world);
   idm_problem_destroy(problem);
 }
