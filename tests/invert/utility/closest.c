@@ -19,8 +19,7 @@ static idm_closest *closest(const idm_problem *problem, const idm_world *world,
   return found;
 }
 
-/* Policies drawn at random, the second with actions that it never takes and a state that it never
- * comes to. */
+/* Policies drawn at random, the second of each pair with actions that it never takes. */
 static void realisable_occupancies_are_met(void **state)
 {
   (void)state;
@@ -34,8 +33,9 @@ static void realisable_occupancies_are_met(void **state)
       support_policy(&random, STATES, ACTIONS, policy);
       support_policy(&random, STATES, ACTIONS, fallback);
       for (size_t s = 0; s < STATES && zeros; s += 2) {
+        if (s % ACTIONS == 1) continue;
         policy[s * ACTIONS + 1] += policy[s * ACTIONS + s % ACTIONS];
-        if (s % ACTIONS != 1) policy[s * ACTIONS + s % ACTIONS] = 0;
+        policy[s * ACTIONS + s % ACTIONS] = 0;
       }
       check(idm_world_occupancy(world, policy, target, &support_error));
       idm_closest *found = closest(problem, world, target, fallback, (idm_divergence)d, 0);
@@ -45,8 +45,10 @@ static void realisable_occupancies_are_met(void **state)
       for (size_t e = 0; e < ALL; e++) {
         /* The root of the divergence, for those that are squares. */
         assert_near(found->occupancy[e], target[e], 1e-5);
-        if (policy[e] == 0) assert_true(found->policy[e] == 0);
-        count += policy[e] == 0;
+        /* Of squares the slope at 0 is 0 as well: nothing tells it from a small number. */
+        if (policy[e] == 0)
+          assert_true(found->policy[e] <= (d == IDM_DIVERGENCE_SQUARED ? 1e-5 : 0));
+        count += found->policy[e] == 0;
       }
       assert_int_equal(found->zeros, count);
       idm_closest_destroy(found);
