@@ -199,8 +199,9 @@ static idm_status check(const idm_problem *problem, const idm_data *data,
 {
   const char *who = idm_inverse_distribution_matching.name;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  const idm_status status =
-      idm_inverse_check(&idm_inverse_distribution_matching, problem, data, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_inverse_check(&idm_inverse_distribution_matching, problem, data, opt_error);
   if (status != IDM_OK) return status;
   if (planner != idm_planner_find("decision-rule"))
     return idm_fail(opt_error, IDM_INPUT,

@@ -132,7 +132,8 @@ static idm_status fit_inversion(const idm_problem *problem, const idm_data *data
   idm_soft_agent *agent = NULL;
   batches b = {0};
   *ret_posterior = NULL;
-  idm_status status = check(problem, data, &b, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK) status = check(problem, data, &b, opt_error);
   if (status == IDM_OK)
     status = idm_world_create(problem, problem->setting, who, &world, opt_error);
   if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);

@@ -146,7 +146,9 @@ static idm_status fit_regularised(const idm_problem *problem, const idm_data *da
   idm_halt halt;
   *ret_posterior = NULL;
   idm_halt_begin(&halt, opt_watch, "planning under one utility after the other");
-  idm_status status = idm_inverse_check(&idm_inverse_regularised_margin, problem, data, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_inverse_check(&idm_inverse_regularised_margin, problem, data, opt_error);
   if (status == IDM_OK) status = check_settings(settings, opt_error);
   if (status == IDM_OK)
     status = idm_world_create(problem, problem->setting, who, &world, opt_error);
