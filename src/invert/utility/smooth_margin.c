@@ -29,6 +29,7 @@ typedef struct descent {
   double *residual;
   double *direction;
   double *product;
+  double *ease;   /* about the inverse of the diagonal of the second derivative */
   double noise;   /* what of a gradient is rounding */
   double *entry;  /* [entry]: of a direction, */
   double *change; /* [entry]: and of what it changes */
@@ -93,6 +94,17 @@ static void multiply(const descent *d)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
+/* A number weighs as much as the states are visited that it is the utility of. Without a price all
+ * are taken alike: steps must stay where gradients are. */
+static void set_ease(const descent *d)
+{
+  const idm_smooth_margin *m = d->margin;
+  idm_soft_plan_occupancy(m->plan, d->change);
+  idm_sought_pull(m->sought, d->change, d->ease);
+  for (size_t i = 0; i < d->n; i++)
+    d->ease[i] = isinf(m->lambda) ? 1 : 1 / (1 / m->lambda + d->ease[i] / m->plan->alpha);
+}
+
 /* step = -H^-1 gradient by conjugate gradients, as exactly as is worth it so far from the end.
  * Without a price H may be singular; gradients have no part in its null space, so that neither have
  * steps, and the numbers found are the least ones. What rounding puts there must not be followed:
@@ -101,17 +113,22 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
 {
   const size_t n = d->n;
   memset(d->step, 0, n * sizeof *d->step);
-  for (size_t i = 0; i < n; i++) d->residual[i] = d->direction[i] = -d->gradient[i];
-  double square = dot(n, d->residual, d->residual);
-  const double asked = fmax(tolerance * tolerance * square, d->noise * d->noise);
+  for (size_t i = 0; i < n; i++) {
+    d->residual[i] = -d->gradient[i];
+    d->direction[i] = d->ease[i] * d->residual[i];
+  }
+  double square = dot(n, d->residual, d->direction);
+  double left = dot(n, d->residual, d->residual);
+  const double asked = fmax(tolerance * tolerance * left, d->noise * d->noise);
   const size_t limit = 4 * n + 50;
   double stiffest = 0;
-  for (size_t k = 0; k < limit && square > asked; k++) {
+  for (size_t k = 0; k < limit && left > asked; k++) {
     const idm_status status = idm_halt_check(d->margin->opt_halt, opt_error);
     if (status != IDM_OK) return status;
     multiply(d);
     const double curvature = dot(n, d->direction, d->product);
-    const double length = dot(n, d->direction, d->direction);
+    double length = 0; /* in the scale of `ease` */
+    for (size_t i = 0; i < n; i++) length += d->direction[i] * d->direction[i] / d->ease[i];
     stiffest = fmax(stiffest, curvature / length);
     if (!(curvature > least_curvature * stiffest * length)) break;
     const double by = square / curvature;
@@ -119,10 +136,12 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
       d->step[i] += by * d->direction[i];
       d->residual[i] -= by * d->product[i];
     }
-    const double next = dot(n, d->residual, d->residual);
+    double next = 0;
+    for (size_t i = 0; i < n; i++) next += d->ease[i] * d->residual[i] * d->residual[i];
     for (size_t i = 0; i < n; i++)
-      d->direction[i] = d->residual[i] + next / square * d->direction[i];
+      d->direction[i] = d->ease[i] * d->residual[i] + next / square * d->direction[i];
     square = next;
+    left = dot(n, d->residual, d->residual);
   }
   return IDM_OK;
 }
@@ -176,6 +195,7 @@ static idm_status descend(descent *d, idm_error *opt_error)
       memcpy(d->best, d->x, d->n * sizeof *d->x);
     }
     if (!moved || now <= floor_of_slope || (stale >= patience && least <= good_slope)) break;
+    set_ease(d);
     status = find_step(d, fmax(1e-10, fmin(0.1, now / first)), opt_error);
     if (status == IDM_OK) status = walk(d, &objective, &moved, opt_error);
   }
@@ -187,13 +207,13 @@ idm_status idm_smooth_margin_minimise(const idm_smooth_margin *margin, double *x
 {
   const size_t n = margin->sought->count;
   const size_t entries = margin->sought->entries;
-  double *work = idm_new(idm_times(9, n) + 2 * entries, sizeof *work);
+  double *work = idm_new(idm_times(10, n) + 2 * entries, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   descent d = {.margin = margin, .n = n};
-  double **const part[] = {&d.x,    &d.gradient, &d.step,      &d.trial,  &d.trial_gradient,
-                           &d.best, &d.residual, &d.direction, &d.product};
-  for (size_t i = 0; i < 9; i++) *part[i] = work + i * n;
-  d.entry = work + 9 * n;
+  double **const part[] = {&d.x,    &d.gradient, &d.step,      &d.trial,   &d.trial_gradient,
+                           &d.best, &d.residual, &d.direction, &d.product, &d.ease};
+  for (size_t i = 0; i < 10; i++) *part[i] = work + i * n;
+  d.entry = work + 10 * n;
   d.change = d.entry + entries;
   idm_sought_pull(margin->sought, margin->demonstrated, d.step);
   d.noise = 16 * DBL_EPSILON * sqrt(dot(n, d.step, d.step));
