@@ -51,7 +51,7 @@ static idm_status minimise_distance(const idm_flows *f, idm_halt *opt_halt, doub
                                     idm_error *opt_error)
 {
   idm_program *program = NULL;
-  idm_program_solution found;
+  idm_program_solution found = {0};
   idm_status status = idm_program_create(2 * f->entries, &program, opt_error);
   if (status == IDM_OK) status = put_program(f, program, opt_error);
   if (status == IDM_OK)
