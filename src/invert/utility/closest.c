@@ -16,6 +16,12 @@ static const double fine_gap = 1e-12;
 
 /* --- tv ------------------------------------------------------------------------------------- */
 
+/* Occupancies are small beside the tolerances of a linear program: there they count so many times.
+ */
+static const double unit = 1e5;
+/* And less than this of them is rounding. */
+static const double nothing = 1e-9;
+
 /* 1/2 sum |p - q| = sum max(p - q, 0) + (sum q - sum p) / 2: columns q, then the maxima. */
 static idm_status put_program(const idm_flows *f, idm_program *program, idm_error *opt_error)
 {
@@ -31,13 +37,14 @@ static idm_status put_program(const idm_flows *f, idm_program *program, idm_erro
     for (size_t i = 0; i < n && status == IDM_OK; i++)
       for (size_t k = f->begin[i]; k < f->begin[i + 1] && status == IDM_OK; k++)
         if (f->to[k] == r) status = idm_program_enter(program, i, f->by[k], opt_error);
-    if (status == IDM_OK) status = idm_program_add(program, f->source[r], f->source[r], opt_error);
+    if (status == IDM_OK)
+      status = idm_program_add(program, unit * f->source[r], unit * f->source[r], opt_error);
   }
   for (size_t i = 0; i < n && status == IDM_OK; i++) {
     if (!(f->p[i] > 0)) continue;
     status = idm_program_enter(program, i, 1, opt_error);
     if (status == IDM_OK) status = idm_program_enter(program, n + i, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_add(program, f->p[i], INFINITY, opt_error);
+    if (status == IDM_OK) status = idm_program_add(program, unit * f->p[i], INFINITY, opt_error);
   }
   return status;
 }
@@ -47,8 +54,9 @@ static bool ask(void *context)
   return idm_halt_ask(context);
 }
 
-static idm_status minimise_distance(const idm_flows *f, idm_halt *opt_halt, double *q, double *gap,
-                                    idm_error *opt_error)
+/* q, the prices y of the equations, and those of the maxima: the slopes that they take. */
+static idm_status minimise_distance(const idm_flows *f, idm_halt *opt_halt, double *q, double *y,
+                                    double *share, idm_error *opt_error)
 {
   idm_program *program = NULL;
   idm_program_solution found = {0};
@@ -59,8 +67,12 @@ static idm_status minimise_distance(const idm_flows *f, idm_halt *opt_halt, doub
   if (status == IDM_OK) status = idm_halt_check(opt_halt, opt_error);
   if (status == IDM_OK && found.end != IDM_PROGRAM_SOLVED)
     status = idm_fail(opt_error, IDM_NUMERICAL, "the nearest occupancy could not be found");
-  for (size_t i = 0; i < f->entries && status == IDM_OK; i++) q[i] = fmax(found.x[i], 0);
-  if (status == IDM_OK) *gap = fmax(found.gap, found.violation);
+  size_t row = f->rows;
+  for (size_t i = 0; i < f->entries && status == IDM_OK; i++) {
+    q[i] = found.x[i] > nothing ? found.x[i] / unit : 0;
+    share[i] = f->p[i] > 0 ? fmin(fmax(found.dual[row++], 0), 1) : 0;
+  }
+  if (status == IDM_OK) memcpy(y, found.dual, f->rows * sizeof *y);
   idm_program_destroy(program);
   return status;
 }
@@ -149,14 +161,16 @@ static idm_status find(const search *o, idm_halt *opt_halt, bool *zero, double *
 {
   const idm_flows *f = o->flows;
   const bool linear = f->divergence == IDM_DIVERGENCE_TV && !(f->entropy > 0);
+  double *share = trial + f->entries;
   idm_status status = linear
-                          ? minimise_distance(f, opt_halt, o->q, &found->gap, opt_error)
+                          ? minimise_distance(f, opt_halt, o->q, o->y, share, opt_error)
                           : idm_interior_minimise(f, opt_halt, o->q, o->y, &found->gap, opt_error);
   if (status != IDM_OK) return status;
   put_policy(o, NULL, found->policy);
   status = follow_policy(o, found->policy, found->occupancy, trial, opt_error);
   if (status != IDM_OK) return status;
   found->objective = idm_flows_objective(f, trial);
+  if (linear) found->gap = idm_flows_gap(f, trial, o->y, share, o->work);
   /* Beside entropy and reverse-kl nothing is worth a probability of 0. */
   if (!linear && !(f->entropy > 0) && f->divergence != IDM_DIVERGENCE_REVERSE_KL)
     status = tidy(o, zero, trial, found, opt_error);

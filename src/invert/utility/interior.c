@@ -8,7 +8,9 @@
 #include "base/envelope.h"
 #include "base/memory.h"
 
-enum { most_steps = 200, most_halvings = 30, patience = 12 };
+enum { most_steps = 300, most_halvings = 30, patience = 12 };
+/* Where the path ends: products of q and its price below this are nothing. */
+static const double negligible = 1e-26;
 
 /* With tv: a >= 0 and c = q - p + a >= 0, of which a is paid. */
 typedef struct point {
@@ -332,7 +334,8 @@ static double measure(interior *o, double *gap)
 static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error *opt_error)
 {
   double least = INFINITY;
-  double mark = INFINITY; /* where it was when it last had become half */
+  double mark = INFINITY; /* where it was when it last had become half, */
+  double left = INFINITY; /* and how far along the path */
   double length = 1;
   int stale = 0;
   for (int k = 0; k < most_steps && stale < patience; k++) {
@@ -340,9 +343,11 @@ static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error
     if (status != IDM_OK) return status;
     double here;
     const double now = measure(o, &here);
+    const double ahead = fmax(complementarity(o), negligible);
     stale++;
-    if (now < 0.5 * mark) {
-      mark = now;
+    if (now < 0.5 * mark || ahead < 0.5 * left) {
+      mark = fmin(mark, now);
+      left = fmin(left, ahead);
       stale = 0;
     }
     if (now < least) {
@@ -352,7 +357,7 @@ static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error
       memcpy(o->prices, o->at.y, o->m * sizeof *o->prices);
     }
     if (now <= DBL_EPSILON || length == 0) break;
-    o->target = fmax((length > 0.5 ? 0.1 : 0.5) * complementarity(o), 1e-60);
+    o->target = (length > 0.5 ? 0.1 : 0.5) * ahead;
     if (!find_step(o)) break;
     length = walk(o);
   }
