@@ -20,6 +20,7 @@ void idm_soft_plan_destroy(idm_soft_plan *plan)
   free(plan->mass);
   free(plan->chain);
   free(plan->edge);
+  free(plan->advantage);
   free(plan->work);
   free(plan);
 }
@@ -33,8 +34,9 @@ static bool allocate(idm_soft_plan *p)
   p->mass = idm_new(idm_times(p->layers, n.states), sizeof *p->mass);
   p->chain = idm_new(chain, sizeof *p->chain);
   p->edge = idm_new(n.states, sizeof *p->edge);
-  p->work = idm_new(2 * n.actions + idm_times(p->layers + 2, n.states), sizeof *p->work);
-  return p->v && p->policy && p->mass && p->chain && p->edge && p->work;
+  p->advantage = idm_new(idm_times(p->layers, n.states * n.actions), sizeof *p->advantage);
+  p->work = idm_new(n.actions + 2 * n.states, sizeof *p->work);
+  return p->v && p->policy && p->mass && p->chain && p->edge && p->advantage && p->work;
 }
 
 idm_status idm_soft_plan_create(const idm_world *world, double alpha, const double *prior,
@@ -59,15 +61,15 @@ idm_status idm_soft_plan_create(const idm_world *world, double alpha, const doub
   return IDM_OK;
 }
 
-/* Scratch: numbers by action, two of them, and by state, one a layer and two more. */
-static double *by_action(const idm_soft_plan *p, size_t which)
+/* Scratch: numbers by action, and by state, two of them. */
+static double *by_action(const idm_soft_plan *p)
 {
-  return p->work + which * p->world->n.actions;
+  return p->work;
 }
 
 static double *by_state(const idm_soft_plan *p, size_t which)
 {
-  return p->work + 2 * p->world->n.actions + which * p->world->n.states;
+  return p->work + p->world->n.actions + which * p->world->n.states;
 }
 
 /* --- values --------------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ static void choose(idm_soft_plan *p, const double *utility, const double *opt_ne
                    double *value)
 {
   const idm_sizes n = p->world->n;
-  double *quality = by_action(p, 0);
+  double *quality = by_action(p);
   for (size_t s = 0; s < n.states; s++) {
     for (size_t u = 0; u < n.actions; u++)
       quality[u] =
@@ -152,7 +154,7 @@ static void go_on(const idm_soft_plan *p, size_t layer)
   const idm_sizes n = p->world->n;
   const double *mass = p->mass + layer * n.states;
   double *next = p->mass + (layer + 1) * n.states;
-  double *leaving = by_action(p, 0);
+  double *leaving = by_action(p);
   memset(next, 0, n.states * sizeof *next);
   for (size_t s = 0; s < n.states; s++) {
     for (size_t u = 0; u < n.actions; u++)
@@ -197,74 +199,77 @@ void idm_soft_plan_occupancy(const idm_soft_plan *p, double *occupancy)
 
 /* advantage[action] of a direction at a state: d + discount P w less its mean under the policy,
  * which is returned; w is what follows (NULL: nothing does). */
-static double advantage(const idm_soft_plan *p, const double *direction, const double *opt_next,
-                        size_t layer, size_t state, double *by)
+static double lean(const idm_soft_plan *p, const double *direction, const double *opt_next,
+                   size_t layer, size_t state)
 {
   const idm_sizes n = p->world->n;
+  const idm_moves *moves = p->world->moves;
   const double *policy = p->policy + (layer * n.states + state) * n.actions;
+  double *advantage = p->advantage + (layer * n.states + state) * n.actions;
   double mean = 0;
   for (size_t u = 0; u < n.actions; u++) {
-    by[u] = direction[u * n.states + state] +
-            (opt_next ? idm_world_next(p->world, u, state, opt_next) : 0);
-    mean += policy[u] * by[u];
+    const size_t row = u * n.states + state;
+    double next = 0;
+    for (size_t i = moves->first[row]; opt_next && i < moves->first[row + 1]; i++)
+      next += moves->probability[i] * opt_next[moves->next[i]];
+    advantage[u] = direction[row] + p->world->discount * next;
+    mean += policy[u] * advantage[u];
   }
-  for (size_t u = 0; u < n.actions; u++) by[u] -= mean;
+  for (size_t u = 0; u < n.actions; u++) advantage[u] -= mean;
   return mean;
 }
 
-/* Values of the direction itself, a layer's at by_state(layer). */
-static void value_direction(const idm_soft_plan *p, const double *direction)
+/* Advantages of a direction, layer by layer. */
+static void lean_on(const idm_soft_plan *p, const double *direction)
 {
-  const idm_sizes n = p->world->n;
-  double *by = by_action(p, 0);
-  if (!p->world->horizon) {
-    for (size_t s = 0; s < n.states; s++)
-      by_state(p, 0)[s] = advantage(p, direction, NULL, 0, s, by);
-    idm_envelope_solve(n.states, p->chain, p->edge, by_state(p, 0));
-    return;
+  const size_t states = p->world->n.states;
+  double *now = by_state(p, 0);
+  double *after = by_state(p, 1);
+  for (size_t t = p->layers; t-- > 0;) {
+    for (size_t s = 0; s < states; s++)
+      now[s] = lean(p, direction, t + 1 < p->layers ? after : NULL, t, s);
+    memcpy(after, now, states * sizeof *after);
   }
-  for (size_t t = p->layers; t-- > 0;)
-    for (size_t s = 0; s < n.states; s++)
-      by_state(p, t)[s] =
-          advantage(p, direction, t + 1 < p->layers ? by_state(p, t + 1) : NULL, t, s, by);
+  if (p->world->horizon) return;
+  /* The only layer is its own successor. */
+  idm_envelope_solve(states, p->chain, p->edge, after);
+  for (size_t s = 0; s < states; s++) lean(p, direction, after, 0, s);
 }
 
 /* Change of a layer's occupancy at a state, whose mass changes by `mass`, and whose policy by
- * pi A / alpha: by[action]. opt_next is the value of the direction after it. */
-static void turn(const idm_soft_plan *p, const double *direction, const double *opt_next,
-                 size_t layer, size_t state, double mass, double *by)
+ * pi A / alpha: by[action]. */
+static void turn(const idm_soft_plan *p, size_t layer, size_t state, double mass, double *by)
 {
   const idm_sizes n = p->world->n;
   const size_t at = layer * n.states + state;
-  advantage(p, direction, opt_next, layer, state, by);
+  const double weight = p->mass[at] / p->alpha;
   for (size_t u = 0; u < n.actions; u++)
-    by[u] = p->policy[at * n.actions + u] * (mass + p->mass[at] * by[u] / p->alpha);
+    by[u] = p->policy[at * n.actions + u] * (mass + weight * p->advantage[at * n.actions + u]);
 }
 
 void idm_soft_plan_bend(idm_soft_plan *p, const double *direction, double *change)
 {
   const idm_sizes n = p->world->n;
   const bool endless = p->world->horizon == 0;
-  double *by = by_action(p, 1);
-  double *mass = by_state(p, p->layers);
-  double *next = by_state(p, p->layers + 1);
-  value_direction(p, direction);
+  double *by = by_action(p);
+  double *mass = by_state(p, 0);
+  double *next = by_state(p, 1);
+  lean_on(p, direction);
   memset(change, 0, n.states * n.actions * sizeof *change);
   memset(mass, 0, n.states * sizeof *mass);
   if (endless) { /* what the new policy sends elsewhere, and all that follows from it */
     for (size_t s = 0; s < n.states; s++) {
-      turn(p, direction, by_state(p, 0), 0, s, 0, by);
+      turn(p, 0, s, 0, by);
       pour(p->world, s, by, mass);
     }
     idm_envelope_solve_transposed(n.states, p->chain, p->edge, mass);
   }
   for (size_t t = 0; t < p->layers; t++) {
-    const double *after = endless ? by_state(p, 0) : t + 1 < p->layers ? by_state(p, t + 1) : NULL;
     memset(next, 0, n.states * sizeof *next);
     for (size_t s = 0; s < n.states; s++) {
-      turn(p, direction, after, t, s, mass[s], by);
+      turn(p, t, s, mass[s], by);
       for (size_t u = 0; u < n.actions; u++) change[u * n.states + s] += by[u];
-      if (!endless) pour(p->world, s, by, next);
+      if (t + 1 < p->layers) pour(p->world, s, by, next);
     }
     memcpy(mass, next, n.states * sizeof *mass);
   }

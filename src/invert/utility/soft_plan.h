@@ -16,6 +16,7 @@ typedef struct idm_soft_plan {
   double *mass;        /* [layer][state]: occupancy; sums to 1 where no action ends */
   double *chain;       /* [state][state]: I - discount P of the policy, factored; endless only */
   idm_edge *edge;      /* [state]: of that */
+  double *advantage;   /* [layer][state][action]: of the direction last bent along */
   double *work;
 } idm_soft_plan;
 
