@@ -1,7 +1,7 @@
 /* Benchmarks: ratios measured side by side in one run, one core. Prints rows of a Markdown table.
  *
  * Contents: timing · problems · solving · likelihood · gradient · effective draws of a peer ·
- * scaling of the score · reading */
+ * scaling of the score · reading · maximum causal entropy */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
