@@ -19,6 +19,7 @@ extern "C" {
   X(IDM_STOP_SECONDS, "seconds", "the time that was given is up")                                  \
   X(IDM_STOP_INTERRUPT, "interrupt", "whoever watched asked to stop")                              \
   X(IDM_STOP_UNPLANNED, "unplanned", "nothing is planned")                                         \
+  X(IDM_STOP_MEMORY, "memory", "the memory that was given is used up")                             \
   X(IDM_STOP_BUDGET, "budget", "learnt from samples until they were used up: nothing is certified")
 typedef enum idm_stop {
 #define IDM_STOP_ENUM(id, name, text) id,
@@ -34,8 +35,8 @@ typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 /* Where a plan starts: at the solution held, at nothing, or at a combination of solutions kept. */
 enum { IDM_FROM_LAST = -1, IDM_FROM_NOTHING = 0 };
 
-/* Watches a search between trials: bounds on the value at the start belief so far. Return true to
- * stop with what was reached. */
+/* Watches a search between trials, and within long ones: bounds on the value at the start belief so
+ * far. Return true to stop with what was reached. */
 typedef bool (*idm_plan_watch)(void *context, double lower, double upper);
 
 /* One stopping rule for every iterative method. */
@@ -48,6 +49,7 @@ typedef struct idm_solver {
   const double *weights; /* [slots]: their weights */
   /* Of a planner that searches (`point-based`), whose `tolerance` is the gap between its bounds. */
   double seconds; /* stop after so many; 0: however long it takes */
+  double bytes;   /* stop where its beliefs and bounds take more; 0: whatever they take */
   idm_plan_watch opt_watch;
   void *watch_context;
 } idm_solver;

@@ -296,6 +296,11 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_
   if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
     idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
                   report->bound);
+  if (status == IDM_OK && report->stop == IDM_STOP_MEMORY)
+    idm_notes_add(&call->notes,
+                  "planning stopped where it had used up its memory, with its bounds still %.1e "
+                  "apart; a larger gap needs less",
+                  report->bound);
   if (status == IDM_OK && (report->stop == IDM_STOP_SECONDS || report->stop == IDM_STOP_INTERRUPT))
     idm_notes_add(&call->notes, "planning was stopped with its bounds still %.1e apart",
                   report->bound);

@@ -135,6 +135,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   if (status != IDM_OK) return status;
   const search_goal goal = {.gap = solver->tolerance > 0 ? solver->tolerance : p->gap,
                             .seconds = solver->seconds,
+                            .bytes = solver->bytes,
                             .opt_watch = solver->opt_watch,
                             .context = solver->watch_context};
   kernel *k;
