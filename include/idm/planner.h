@@ -206,6 +206,8 @@ struct idm_planner {
   const idm_block_id *reads; /* shared blocks it reads; ends with IDM_BLOCK_COUNT */
   const idm_block_info *own; /* blocks of its own, all of them read */
   size_t owns;
+  const char *const
+      *keys;              /* of idm_agent_keys, those it heeds; ends with NULL. NULL: nobody says */
   const idm_clamp *clamp; /* of those it reads */
   size_t clamps;
   /* Numbers of its own block `own`, where the descriptor leaves it open (opaque, without a count);
@@ -240,6 +242,11 @@ IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
 IDM_API bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id);
 /* The same of an agent, whose discounting says which of discount and delay_rate counts. */
 IDM_API bool idm_agent_reads(const idm_agent *agent, size_t id);
+/* Whether a key of a problem's agent makes a difference to its planner: a block that it reads, or a
+ * key that it heeds. */
+IDM_API bool idm_agent_heeds(const idm_problem *problem, const char *key);
+/* Note what stands with the agent, other than by default, and makes none. */
+IDM_API void idm_agent_remark(const idm_problem *problem, idm_notes *notes);
 /* Operations of the behaviour that its plans make. */
 IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);
 /* Give blocks of which the planner says how many numbers they have that many, and what they start

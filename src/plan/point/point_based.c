@@ -303,6 +303,7 @@ const idm_planner idm_point_based = {
     .name = "point-based",
     .summary = "the rational agent by bounds from both sides, for any number of states",
     .row = "Model-based POMDP planner",
+    .keys = (const char *const[]){"recognition", "gap", NULL},
     .reads = reads,
     .clamp = clamps,
     .clamps = sizeof clamps / sizeof clamps[0],
