@@ -16,19 +16,35 @@ bool idm_agent_heeds(const idm_problem *problem, const char *key)
   return !planner->keys;
 }
 
-/* Whether a block of the agent's holds what it holds where nobody says anything, or what the
- * planner holds it at anyway. */
+/* What number i of a block is where nobody says anything. */
+static double standard_of(const idm_block *block, size_t i)
+{
+  if (block->info->form == IDM_FORM_FIELDS) return block->info->field[i].standard;
+  if (block->info->form == IDM_FORM_WEIGHTS) return block->value[0]; /* all alike */
+  return block->info->standard;
+}
+
+/* Whether a block holds what it holds where nobody says anything, or what the planner holds it at
+ * anyway. */
 static bool is_as_ever(const idm_planner *planner, size_t id, const idm_block *block)
 {
-  if (!block->size) return true;
+  if (block->size && block->info->optional) return false;
   for (size_t i = 0; i < block->size; i++) {
-    bool same = block->value[i] == block->info->standard;
+    bool same = block->value[i] == standard_of(block, i);
     for (size_t k = 0; k < planner->clamps; k++)
       same = same || (planner->clamp[k].block == id && planner->clamp[k].kind == IDM_CLAMP_VALUE &&
                       planner->clamp[k].value == block->value[i]);
     if (!same) return false;
   }
   return true;
+}
+
+/* Whoever gives these means them for the agent; utilities, discount and dynamics are the problem's,
+ * whoever plans. */
+static bool is_of_agent(const idm_block_info *info)
+{
+  return info->of_agent || info->form == IDM_FORM_FIELDS || info->form == IDM_FORM_WEIGHTS ||
+         info->form == IDM_FORM_DIRICHLET;
 }
 
 /* Add a name to a list of them; what does not fit is left out. */
@@ -48,7 +64,8 @@ void idm_agent_remark(const idm_problem *problem, idm_notes *notes)
   for (size_t id = 0; id < problem->theta->blocks; id++) {
     const idm_block *block = &problem->theta->block[id];
     const char *name = block->info->name;
-    if (block->info->of_agent && !idm_agent_heeds(problem, name) && !is_as_ever(planner, id, block))
+    if (is_of_agent(block->info) && !idm_agent_heeds(problem, name) &&
+        !is_as_ever(planner, id, block))
       enlist(list, sizeof list, name);
   }
   for (const idm_key *key = idm_agent_keys(); key->name; key++)

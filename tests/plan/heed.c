@@ -75,13 +75,23 @@ static void remarks_name_what_makes_no_difference(void **state)
                {"bounded-rational", "delay_rate=3", "makes nothing of delay_rate"},
                {"point-based", "prior_weight=0.5", "makes nothing of prior_weight"},
                {"point-based", "gap=0.5", NULL},
+               {"rational", NULL, NULL},
+               {"point-based", NULL, NULL},
+               {"decision-rule", NULL, "makes nothing of certainty, belief_utility"},
+               {"maximum-entropy", NULL, "makes nothing of action_prior"},
                {"td-learner", "decay=0.5", NULL},
                {"td-learner", "resolution=7", "makes nothing of resolution"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(0, INFINITY, 0);
     idm_agent_default(&problem->agent);
     check(idm_problem_plan_by(problem, idm_planner_find(cases[i].planner), &support_error));
-    support_assign(problem, cases[i].assignment);
+    if (cases[i].assignment) {
+      support_assign(problem, cases[i].assignment);
+    } else {
+      problem->theta->block[IDM_CERTAINTY].value[1] = 2;
+      problem->theta->block[IDM_BELIEF_UTILITY].value[0] = 1;
+      problem->theta->block[IDM_ACTION_PRIOR].value[0] *= 0.5;
+    }
     idm_notes notes = {0};
     idm_agent_remark(problem, &notes);
     assert_int_equal(notes.count, cases[i].words ? 1 : 0);
