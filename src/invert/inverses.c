@@ -8,6 +8,8 @@
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
+  X(idm_inverse_preference)                                                                        \
+  X(idm_inverse_preference_bayes)                                                                  \
   X(idm_inverse_distance)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
