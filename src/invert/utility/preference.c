@@ -107,11 +107,38 @@ static bool find_step(const objective *o)
   return true;
 }
 
+/* The largest slope, each relative to the largest term that enters it, 1 at least. */
+static double measure_gradient(const objective *o, const double *x)
+{
+  const idm_preferred *p = o->preferred;
+  double worst = 0;
+  for (size_t j = 0; j < o->n; j++) {
+    double size = fmax(1, fabs(x[j] - o->mean[j]) / (o->sd[j] * o->sd[j]));
+    for (size_t i = 0; i < p->count; i++)
+      size = fmax(size, p->weight[i] * fabs(p->difference[i * p->free + j]));
+    worst = fmax(worst, fabs(o->gradient[j]) / size);
+  }
+  return worst;
+}
+
+/* Where what a step promises is lost in rounding of the value, the gradient tells whether it leads
+ * nearer; false where it does not. */
+static bool settle(const objective *o)
+{
+  const double here = measure_gradient(o, o->x);
+  for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + o->step[j];
+  evaluate(o, o->trial, o->gradient, NULL);
+  if (!(measure_gradient(o, o->trial) < here)) return false;
+  memcpy(o->x, o->trial, o->n * sizeof *o->x);
+  return true;
+}
+
 /* Go along the step as far as it leads down enough; false where it does nowhere. */
 static bool go(const objective *o, double *value)
 {
   double slope = 0;
   for (size_t j = 0; j < o->n; j++) slope += o->gradient[j] * o->step[j];
+  if (-slope < 1e-10 * fmax(1, fabs(*value))) return settle(o);
   for (double share = 1; share > 1e-12; share /= 2) {
     for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + share * o->step[j];
     const double there = evaluate(o, o->trial, NULL, NULL);
@@ -123,20 +150,6 @@ static bool go(const objective *o, double *value)
   return false;
 }
 
-/* The largest slope, each relative to the largest term that enters it, 1 at least. */
-static double measure_gradient(const objective *o)
-{
-  const idm_preferred *p = o->preferred;
-  double worst = 0;
-  for (size_t j = 0; j < o->n; j++) {
-    double size = fmax(1, fabs(o->x[j] - o->mean[j]) / (o->sd[j] * o->sd[j]));
-    for (size_t i = 0; i < p->count; i++)
-      size = fmax(size, p->weight[i] * fabs(p->difference[i * p->free + j]));
-    worst = fmax(worst, fabs(o->gradient[j]) / size);
-  }
-  return worst;
-}
-
 static idm_status descend(const objective *o, idm_halt *halt, idm_error *opt_error)
 {
   enum { most_steps = 500 };
@@ -145,7 +158,7 @@ static idm_status descend(const objective *o, idm_halt *halt, idm_error *opt_err
   for (int k = 0; k < most_steps; k++) {
     const idm_status status = idm_halt_check(halt, opt_error);
     if (status != IDM_OK) return status;
-    if (measure_gradient(o) <= enough || !find_step(o) || !go(o, &value)) break;
+    if (measure_gradient(o, o->x) <= enough || !find_step(o) || !go(o, &value)) break;
     value = evaluate(o, o->x, o->gradient, o->precision);
   }
   return IDM_OK;
@@ -180,7 +193,7 @@ static idm_status find(const idm_preferred *p, objective *o, idm_halt *halt, idm
   idm_preferred_say(p, separated, f);
   f->objective = evaluate(o, o->x, o->gradient, NULL);
   snprintf(f->certificate, sizeof f->certificate, "gradient norm");
-  f->attained = measure_gradient(o);
+  f->attained = measure_gradient(o, o->x);
   f->closed = 1e-9;
   return IDM_OK;
 }

@@ -135,18 +135,30 @@ static idm_status add_trajectory(const whereabouts *w, size_t t, double sign, do
   return IDM_OK;
 }
 
+/* Two sums of the same terms in another order differ by rounding, which says nothing: every term is
+ * 1 at most. */
+static bool clean_row(const idm_data *data, size_t better, size_t worse, size_t n, double *row)
+{
+  const size_t terms =
+      data->first[better + 1] - data->first[better] + data->first[worse + 1] - data->first[worse];
+  bool bears = false;
+  for (size_t j = 0; j < n; j++) {
+    if (fabs(row[j]) <= 1e-15 * (double)terms) row[j] = 0;
+    bears = bears || row[j] != 0;
+  }
+  return bears;
+}
+
 static idm_status add_up(const whereabouts *w, idm_preferred *p, idm_error *opt_error)
 {
   const idm_preferences *given = w->data->preferences;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->count && status == IDM_OK; i++) {
     double *row = p->difference + i * p->free;
-    bool bears = false;
     status = add_trajectory(w, given->better[i], 1, row, &p->offset[i], opt_error);
     if (status == IDM_OK)
       status = add_trajectory(w, given->worse[i], -1, row, &p->offset[i], opt_error);
-    for (size_t j = 0; j < p->free; j++) bears = bears || row[j] != 0;
-    p->idle += !bears;
+    p->idle += !clean_row(w->data, given->better[i], given->worse[i], p->free, row);
   }
   return status;
 }
@@ -233,6 +245,7 @@ idm_status idm_preferred_separated(const idm_preferred *p, idm_interrupt opt_int
   idm_program *program = NULL;
   idm_program_solution found;
   *ret_count = 0;
+  if (p->idle == p->count) return IDM_OK;
   idm_status status = idm_program_create(p->free + p->count, &program, opt_error);
   for (size_t j = 0; j < p->free && status == IDM_OK; j++)
     idm_program_set_bounds(program, j, -reach, reach);
