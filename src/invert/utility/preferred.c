@@ -221,46 +221,98 @@ double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, dou
 
 /* --- separation ----------------------------------------------------------------------------- */
 
-/* Row i: agreement_i <= difference_i v, in units of its largest entry. */
-static idm_status add_agreement(const idm_preferred *p, size_t i, idm_program *program,
-                                idm_error *opt_error)
+/* Directions v within a box that disagree with no preference, difference_i v >= 0, and agree most
+ * with those that none has agreed with so far. */
+typedef struct separation {
+  const idm_preferred *preferred;
+  idm_program *program;
+  double *unit;    /* [count][free]: differences in units of their largest entry */
+  double *cost;    /* [free] */
+  bool *separated; /* [count] */
+} separation;
+
+static void clear(separation *s)
 {
-  const double *d = p->difference + i * p->free;
-  double largest = 0;
-  for (size_t j = 0; j < p->free; j++) largest = fmax(largest, fabs(d[j]));
-  idm_program_set_cost(program, p->free + i, -1);
-  idm_program_set_bounds(program, p->free + i, 0, largest > 0 ? 1 : 0);
-  if (!(largest > 0)) return IDM_OK;
-  idm_status status = idm_program_enter(program, p->free + i, -1, opt_error);
-  for (size_t j = 0; j < p->free && status == IDM_OK; j++)
-    if (d[j] != 0) status = idm_program_enter(program, j, d[j] / largest, opt_error);
-  return status == IDM_OK ? idm_program_add(program, 0, INFINITY, opt_error) : status;
+  idm_program_destroy(s->program);
+  free(s->unit);
+  free(s->cost);
+  free(s->separated);
 }
 
+static idm_status add_condition(const separation *s, size_t i, idm_error *opt_error)
+{
+  const size_t n = s->preferred->free;
+  const double *d = s->preferred->difference + i * n;
+  double *unit = s->unit + i * n;
+  double largest = 0;
+  for (size_t j = 0; j < n; j++) largest = fmax(largest, fabs(d[j]));
+  if (!(largest > 0)) return IDM_OK;
+  idm_status status = IDM_OK;
+  for (size_t j = 0; j < n && status == IDM_OK; j++) {
+    unit[j] = d[j] / largest;
+    if (unit[j] != 0) status = idm_program_enter(s->program, j, unit[j], opt_error);
+  }
+  return status == IDM_OK ? idm_program_add(s->program, 0, INFINITY, opt_error) : status;
+}
+
+static idm_status open_separation(const idm_preferred *p, separation *s, idm_error *opt_error)
+{
+  *s = (separation){.preferred = p};
+  s->unit = idm_new(idm_times(p->count, p->free), sizeof *s->unit);
+  s->cost = idm_new(p->free, sizeof *s->cost);
+  s->separated = idm_new(p->count, sizeof *s->separated);
+  if (!s->unit || !s->cost || !s->separated) return idm_fail_memory(opt_error);
+  idm_status status = idm_program_create(p->free, &s->program, opt_error);
+  for (size_t j = 0; j < p->free && status == IDM_OK; j++)
+    idm_program_set_bounds(s->program, j, -1, 1);
+  for (size_t i = 0; i < p->count && status == IDM_OK; i++) status = add_condition(s, i, opt_error);
+  return status;
+}
+
+/* Look once more; how many it agrees with for the first time. */
+static idm_status look(const separation *s, idm_interrupt opt_interrupt, void *context,
+                       size_t *ret_new, idm_error *opt_error)
+{
+  /* Less than this an agreement is the solver's rounding. */
+  static const double least = 1e-6;
+  const size_t n = s->preferred->free;
+  idm_program_solution found;
+  *ret_new = 0;
+  memset(s->cost, 0, n * sizeof *s->cost);
+  for (size_t i = 0; i < s->preferred->count; i++)
+    for (size_t j = 0; !s->separated[i] && j < n; j++) s->cost[j] -= s->unit[i * n + j];
+  for (size_t j = 0; j < n; j++) idm_program_set_cost(s->program, j, s->cost[j]);
+  const idm_status status =
+      idm_program_solve(s->program, opt_interrupt, context, &found, opt_error);
+  if (status != IDM_OK) return status;
+  if (found.end != IDM_PROGRAM_SOLVED)
+    return opt_interrupt && opt_interrupt(context)
+               ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
+               : idm_fail(opt_error, IDM_NUMERICAL,
+                          "whether some utility agrees with all preferences could not be told");
+  for (size_t i = 0; i < s->preferred->count; i++) {
+    double agreement = 0;
+    for (size_t j = 0; j < n; j++) agreement += s->unit[i * n + j] * found.x[j];
+    if (s->separated[i] || !(agreement > least)) continue;
+    s->separated[i] = true;
+    ++*ret_new;
+  }
+  return IDM_OK;
+}
+
+/* The sum of directions that disagree with none agrees with whatever one of them does. */
 idm_status idm_preferred_separated(const idm_preferred *p, idm_interrupt opt_interrupt,
                                    void *context, size_t *ret_count, idm_error *opt_error)
 {
-  /* A direction that needs a number this large to agree by one agrees by rounding. */
-  static const double reach = 1e7;
-  idm_program *program = NULL;
-  idm_program_solution found;
+  separation s;
   *ret_count = 0;
   if (p->idle == p->count) return IDM_OK;
-  idm_status status = idm_program_create(p->free + p->count, &program, opt_error);
-  for (size_t j = 0; j < p->free && status == IDM_OK; j++)
-    idm_program_set_bounds(program, j, -reach, reach);
-  for (size_t i = 0; i < p->count && status == IDM_OK; i++)
-    status = add_agreement(p, i, program, opt_error);
-  if (status == IDM_OK)
-    status = idm_program_solve(program, opt_interrupt, context, &found, opt_error);
-  if (status == IDM_OK && found.end != IDM_PROGRAM_SOLVED)
-    status = opt_interrupt && opt_interrupt(context)
-                 ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
-                 : idm_fail(opt_error, IDM_NUMERICAL,
-                            "whether some utility agrees with all preferences could not be told");
-  for (size_t i = 0; i < p->count && status == IDM_OK; i++)
-    *ret_count += found.x[p->free + i] > 0.5;
-  idm_program_destroy(program);
+  idm_status status = open_separation(p, &s, opt_error);
+  for (size_t more = 1; more && status == IDM_OK;) {
+    status = look(&s, opt_interrupt, context, &more, opt_error);
+    *ret_count += more;
+  }
+  clear(&s);
   return status;
 }
 
