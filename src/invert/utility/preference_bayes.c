@@ -134,8 +134,8 @@ static idm_status open_targets(fit_of_preferences *f, idm_error *opt_error)
 static idm_status open(fit_of_preferences *f, const idm_data *data, idm_error *opt_error)
 {
   const idm_inverse *inverse = &idm_inverse_preference_bayes;
-  idm_status status = idm_inverse_check(inverse, f->problem, data, opt_error);
-  if (status == IDM_OK) status = idm_keys_check(idm_fit_keys(), f->settings, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), f->settings, opt_error);
+  if (status == IDM_OK) status = idm_inverse_check(inverse, f->problem, data, opt_error);
   if (status == IDM_OK)
     status = idm_sought_create(f->problem, inverse->name, &f->sought, opt_error);
   if (status == IDM_OK)
