@@ -96,9 +96,9 @@ static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
 }
 
 /* The answer with its finding, where all went well so far; else nothing is left of them. */
-static idm_status close(idm_status status, const idm_problem *problem, const idm_theta *theta,
-                        idm_posterior *p, idm_finding *finding, idm_posterior **ret_posterior,
-                        idm_error *opt_error)
+static idm_status finish(idm_status status, const idm_problem *problem, const idm_theta *theta,
+                         idm_posterior *p, idm_finding *finding, idm_posterior **ret_posterior,
+                         idm_error *opt_error)
 {
   if (status == IDM_OK && problem->setting->fully_observed)
     status = put_policy(problem, theta, finding, opt_error);
@@ -134,7 +134,7 @@ idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *prob
     idm_parameters_report(parameters, p->unconstrained, p->value);
   }
   idm_parameters_destroy(parameters);
-  return close(status, problem, theta, p, finding, ret_posterior, opt_error);
+  return finish(status, problem, theta, p, finding, ret_posterior, opt_error);
 }
 
 idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *problem,
@@ -192,7 +192,7 @@ idm_status idm_answer_draws(const idm_inverse *inverse, const idm_problem *probl
     for (size_t i = 0; i < draws; i++) put_draw(parameters, chains, c, i, number, p);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_posterior_central_theta(p, parameters, theta, opt_error);
-  status = close(status, problem, theta, p, finding, ret_posterior, opt_error);
+  status = finish(status, problem, theta, p, finding, ret_posterior, opt_error);
   idm_theta_destroy(theta);
   free(number);
   return status;

@@ -136,10 +136,12 @@ static bool settle(const objective *o)
 /* Go along the step as far as it leads down enough; false where it does nowhere. */
 static bool go(const objective *o, double *value)
 {
+  enum { most_halvings = 40 };
   double slope = 0;
   for (size_t j = 0; j < o->n; j++) slope += o->gradient[j] * o->step[j];
   if (-slope < 1e-10 * fmax(1, fabs(*value))) return settle(o);
-  for (double share = 1; share > 1e-12; share /= 2) {
+  double share = 1;
+  for (int i = 0; i < most_halvings; i++, share /= 2) {
     for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + share * o->step[j];
     const double there = evaluate(o, o->trial, NULL, NULL);
     if (!(there <= *value + 1e-4 * share * slope)) continue;

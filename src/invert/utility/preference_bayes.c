@@ -91,7 +91,7 @@ typedef struct fit_of_preferences {
   size_t separated;
 } fit_of_preferences;
 
-static void close(fit_of_preferences *f)
+static void close_fit(fit_of_preferences *f)
 {
   for (size_t i = 0; f->density && i < f->chains; i++) close_density(&f->density[i]);
   free(f->density);
@@ -131,7 +131,7 @@ static idm_status open_targets(fit_of_preferences *f, idm_error *opt_error)
   return status;
 }
 
-static idm_status open(fit_of_preferences *f, const idm_data *data, idm_error *opt_error)
+static idm_status open_fit(fit_of_preferences *f, const idm_data *data, idm_error *opt_error)
 {
   const idm_inverse *inverse = &idm_inverse_preference_bayes;
   idm_status status = idm_keys_check(idm_fit_keys(), f->settings, opt_error);
@@ -355,7 +355,7 @@ static idm_status fit_preferences(const idm_problem *problem, const idm_data *da
   idm_chains *chains = NULL;
   *ret_posterior = NULL;
   idm_halt_begin(&f.halt, f.watch, "looking for where to start");
-  idm_status status = open(&f, data, opt_error);
+  idm_status status = open_fit(&f, data, opt_error);
   if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
   if (status == IDM_OK)
     status = idm_drawing_sampler(settings, f.sought->count, &sampler, opt_error);
@@ -366,7 +366,7 @@ static idm_status fit_preferences(const idm_problem *problem, const idm_data *da
   if (status == IDM_OK) status = idm_drawing_run(chains, f.target, f.watch, &f.halt, opt_error);
   if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
   idm_chains_destroy(chains);
-  close(&f);
+  close_fit(&f);
   return status;
 }
 
