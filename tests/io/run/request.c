@@ -347,7 +347,7 @@ static void test_missing(void **state)
   const idm_request r = odd_request();
   assert_int_equal(idm_request_write(problem, &r, "no/such/config.yaml", &error), IDM_SYSTEM);
   /* A problem that YAML cannot hold leaves no file. */
-  problem->theta->block[IDM_TRANSITION].role = IDM_DESCRIPTIVE;
+  problem->theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
   assert_int_equal(idm_request_write(problem, &r, config(*state), &error), IDM_INPUT);
   assert_int_equal(entries(*state, 0), 0);
   idm_problem_destroy(problem);
