@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 build=../$1
 seconds=$2
-for target in checkpoint csv pomdp run yaml; do
+for target in checkpoint csv pomdp preferences run yaml; do
   work=$build/fuzz/work-$target
   mkdir -p "$work"
   echo "$target"

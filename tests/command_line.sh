@@ -880,6 +880,64 @@ test_strangers() {
   succeeds score part fit.csv
 }
 
+# Preferences: a table beside the log, refused where it is wrong, missing or unread, and kept in the run.
+test_preferences() {
+  cat >walk.yaml <<'YAML'
+states: [a, b, c]
+actions: [left, right]
+observations: states
+discount: 0.9
+start: a
+transition:
+  left: {a: {a: 1}, b: {a: 0.8, b: 0.2}, c: {b: 1}}
+  right: {a: {b: 0.8, a: 0.2}, b: {c: 1}, c: {c: 1}}
+utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}
+agent: {planner: maximum-entropy, alpha: 1}
+YAML
+  succeeds simulate walk.yaml -n 12 --steps 5 --seed 1 -o walk.csv
+  printf 'worse,better\n1,2\n2,3\n3,1\n4,5\n6,5\n7,8\n8,9\n10,9\n11,12\n1,12\n12,4\n' >prefer.csv
+  set -- fit walk.yaml walk.csv --free utility
+  fails 3 "'preference' needs preferences between trajectories; expected --preferences FILE" "$@" --inverse preference -o box/run
+  fails 3 "'preference-bayes' needs preferences" "$@" --inverse preference-bayes -o box/run
+  fails 2 "--preferences says nothing to 'bayes'" "$@" --preferences prefer.csv -o box/run
+  fails 2 'leave out --by, --each' "$@" --inverse preference --preferences prefer.csv --each agent -o box/run
+  fails 3 'none.csv' "$@" --inverse preference --preferences none.csv -o box/run
+  printf 'worse,better\n1,2\n1,13\n' >unknown.csv
+  fails 3 "unknown.csv:3:3: '13' under better is no trajectory of the log" "$@" --inverse preference --preferences unknown.csv -o box/run
+  printf 'better,worse,weight\n1,2,0\n' >weight.csv
+  fails 3 "weight.csv:2:5: '0' for the weight of a preference; expected a number above 0" "$@" --inverse preference --preferences weight.csv -o box/run
+  printf 'better,weight\n1,1\n' >column.csv
+  fails 3 "column.csv:1:1: no column 'worse'" "$@" --inverse preference --preferences column.csv -o box/run
+  printf 'worse,better\n1,2\n' >separable.csv
+  fails 3 'the preferences are separable' fit walk.yaml walk.csv --free '{utility: {entries: [right.b], prior: flat}}' \
+    --inverse preference --preferences separable.csv -o box/run
+  holds "nothing is left behind" box_is_empty
+  succeeds "$@" --inverse preference --preferences prefer.csv -o mode --json
+  json 'j["certificate_kind"] == "gradient norm" and j["certificate"] <= 1e-9 and len(j["open_directions"]) >= 1'
+  holds "a circle is noted" says 'preferences go in a circle, as in 1 over 3 over 2 over 1'
+  gzip -k prefer.csv
+  succeeds "$@" --inverse preference-bayes --preferences prefer.csv.gz --chains 2 --draws 700 --warmup 300 -o drawn
+  holds "the posterior's centre behaves" shows "the behaviour at the posterior's centre"
+  holds "draws are trusted as draws" shows 'verdict: the draws can be trusted; see what is left open above'
+  succeeds check drawn mode
+  succeeds summary drawn --json
+  json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
+  # Without a prior nothing holds what preferences leave open: the draws are not to be trusted.
+  succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
+    --chains 2 --draws 50 --warmup 50 -o improper
+  run check improper
+  holds "an improper posterior ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "and says why" shows 'FAILS: improper: the prior is flat'
+  # The run goes by what the table held.
+  holds "config.yaml names the table" grep -q '^  preferences: ".*/prefer.csv.gz"' drawn/config.yaml
+  succeeds fit drawn/config.yaml -o again
+  holds "the same draws again" cmp -s drawn/run.nc again/run.nc
+  printf '2,5\n' | cat prefer.csv - | gzip >prefer.csv.gz
+  fails 3 'does not hold the preferences that config.yaml names' fit drawn/config.yaml -o box/run
+  succeeds fit drawn/config.yaml --preferences prefer.csv -o moved-table
+  fails 2 'which has no preferences' fit --resume --stan -o run --preferences prefer.csv
+}
+
 # Utilities from columns of the log: a simulation by the run needs numbers instead.
 test_columns_run() {
   cat >beads.csv <<'CSV'
@@ -1289,6 +1347,7 @@ test_fits() {
   test_resume
   test_places
   test_strangers
+  test_preferences
   test_columns_run
   test_damaged_runs
   test_check
@@ -1468,6 +1527,12 @@ test_timeout() {
     run check "timed$signal"
     holds "what the data say was not looked at" grep -q '^FAILS: the fit was interrupted' out
   done
+  # A plan that would not end today is given up, at the file's own numbers too.
+  code=0
+  timeout -k 60 --preserve-status -s TERM $seconds "$IDM_PROGRAM" fit example:diag fit.csv --set planner=point-based \
+    --set discount=0.9999999 --set lapse=0.1 --set gap=1e-6 --free lapse -o endless >out 2>err </dev/null || code=$?
+  holds "a fit that plans without end ends with 1 under timeout, not $code" [ "$code" -eq 1 ]
+  holds "there was nothing to keep" says 'nothing is written'
   # A draw of very many steps is given up, and two signals at once are one wish.
   begin "$@" --thin 1000000 -o ended
   await ended/config.yaml

@@ -21,6 +21,7 @@ typedef struct fixture {
   idm_parameters *parameters;
   idm_posterior *posterior;
   idm_assessment *assessment;
+  idm_finding *finding;
   idm_calibration *calibration;
   idm_calibration_settings calibration_settings;
   idm_matching *matching;
@@ -128,6 +129,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_project(f->problem, f->data, idm_inverse_find("bayes"), &f->request.settings, NULL,
                     &f->posterior, &f->projection, NULL, &support_error));
   check(idm_assess_draws(f->posterior, &f->assessment, &support_error));
+  check(idm_finding_create(2, &f->finding, &support_error));
   idm_calibration_settings_default(&f->calibration_settings);
   f->calibration_settings.replications = 1;
   check(idm_calibration_create(f->problem, &f->calibration_settings, &f->calibration,
@@ -167,6 +169,7 @@ static void unmake(fixture *f)
   idm_chains_destroy(f->chains);
   idm_calibration_destroy(f->calibration);
   idm_assessment_destroy(f->assessment);
+  idm_finding_destroy(f->finding);
   idm_posterior_destroy(f->posterior);
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);

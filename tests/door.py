@@ -22,6 +22,8 @@ SAMPLES = {
     "const idm_agent *": "&f->problem->agent",
     "idm_agent *": "&f->own_problem->agent",
     "const idm_data *": "f->data",
+    "idm_data *": "f->data",
+    "const idm_finding *": "f->finding",
     "const idm_prefix_tree *": "f->tree",
     "const idm_parameters *": "f->parameters",
     "const idm_posterior *": "f->posterior",

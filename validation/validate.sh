@@ -42,6 +42,10 @@ echo "== subjective dynamics and attention: what can be told, and whether interv
 python3 subjective.py "$program" "$folder/subjective"
 
 echo
+echo "== preferences between trajectories: intervals cover the utility"
+python3 preference.py "$program" "$folder/preference"
+
+echo
 echo "== people: the joint density a second time, calibration of the population, known regressions"
 people=$(dirname "$program")/idm_people
 python3 people_density.py "$people"

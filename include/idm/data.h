@@ -17,6 +17,20 @@ extern "C" {
 /* Not recorded: the agent knew, we do not. */
 #define IDM_MISSING (-1)
 
+/* Preferences between trajectories: of two, one is called better than the other. */
+typedef struct idm_preferences {
+  size_t count;
+  uint32_t *worse;  /* [count]: trajectory */
+  uint32_t *better; /* [count]: another one */
+  double *weight;   /* [count]: above 0; how much it counts */
+} idm_preferences;
+
+/* So many, all of weight 1, between trajectories that are still to be named. */
+IDM_API idm_status idm_preferences_create(size_t count, idm_preferences **ret_preferences,
+                                          idm_error *opt_error);
+/* Takes NULL. */
+IDM_API void idm_preferences_destroy(idm_preferences *preferences);
+
 typedef struct idm_data {
   idm_sizes sizes;
   size_t rows;
@@ -50,6 +64,8 @@ typedef struct idm_data {
   int32_t *label[IDM_COLUMN_COUNT];
   idm_labels label_name[IDM_COLUMN_COUNT];
 
+  idm_preferences *preferences; /* between its trajectories; NULL where nobody gave any */
+
   idm_intake *intake; /* what became of the rows of the log; NULL where the data come from none */
 
   size_t covariates;           /* columns kept on request */
@@ -60,7 +76,8 @@ typedef struct idm_data {
 
 IDM_API void idm_data_destroy(idm_data *data);
 /* Evidence with the design of a log and no rows: agents, trajectories, their names, variants, start
- * beliefs and evidence by trajectory, and the availability sets. Covariates are left out. */
+ * beliefs and evidence by trajectory, and the availability sets. Covariates are left out, and
+ * so are preferences, which are of what was done. */
 IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
 /* How many actions an availability set leaves open. */
 IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
@@ -68,7 +85,8 @@ IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
 IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
 /* Name of the file that a row stands in; "" where it comes from none. */
 IDM_API const char *idm_data_file(const idm_data *data, size_t row);
-/* Indices in range, trajectories not empty, availability consistent: the action taken was open. */
+/* Indices in range, trajectories not empty, availability consistent: the action taken was open;
+ * preferences between two trajectories each, of weights above 0. */
 IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
                                      idm_error *opt_error);
 

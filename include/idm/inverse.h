@@ -27,6 +27,8 @@ struct idm_inverse {
   const char *row; /* of the paper's table "Inverse Planners" */
   idm_answer answer;
   unsigned columns;            /* evidence it needs: bits 1 << idm_column */
+  bool preferences;            /* it needs preferences between trajectories; who does not say so
+                                  does not read them */
   idm_family family;           /* planners it can invert */
   bool gradient;               /* needs a behaviour with a slope */
   bool opaque;                 /* can infer blocks of unnamed numbers */
@@ -45,8 +47,8 @@ IDM_API const idm_inverse *idm_inverse_find(const char *name);
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
 /* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
- * missing, the planner that does not fit or the block that it cannot infer, or does not look for.
- */
+ * missing, preferences that are missing or that it does not read, the planner that does not fit or
+ * the block that it cannot infer, or does not look for. */
 IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                                      const idm_data *data, idm_error *opt_error);
 

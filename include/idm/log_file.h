@@ -51,6 +51,15 @@ IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const cha
  * is the step. A hidden state stands under `state`. Covariates are left out. */
 IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem,
                                       const char *path, idm_error *opt_error);
+/* Read preferences between the trajectories of data, into them: a table with the columns worse and
+ * better, which hold ids of trajectories (their numbers where they have none), and at will weight,
+ * a number above 0. A circle of preferences is legal, and noted. On failure the data are as they
+ * were. */
+IDM_API idm_status idm_preferences_read_csv(const char *path, idm_data *data, idm_notes *opt_notes,
+                                            idm_error *opt_error);
+IDM_API idm_status idm_preferences_parse_csv(const char *text, size_t length, const char *opt_file,
+                                             idm_data *data, idm_notes *opt_notes,
+                                             idm_error *opt_error);
 /* Trials in a file, one line a row: agent, trajectory, step, line, action, observation,
  * belief.STATE, probability.ACTION, q.ACTION, surprise, log_likelihood; over draws each number is
  * followed by its quantiles, as in surprise.q5 and surprise.q95. Cells without a number are empty.

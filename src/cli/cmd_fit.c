@@ -33,11 +33,30 @@ static idm_status refuse_idle(cli_call *call, const idm_request *r)
   return IDM_OK;
 }
 
+/* Make the problem one of the class that --class names. */
+static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *r)
+{
+  const idm_class *of = idm_class_find(r->of_class);
+  if (!of)
+    return idm_fail(&call->error, IDM_USAGE, "the class '%s' is not known; see `idm list classes`",
+                    r->of_class);
+  if (cli_given(call, "inverse") || cli_given(call, "free"))
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--class says which inverse planner and what is free; leave --inverse and "
+                    "--free out");
+  snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
+  return idm_class_apply(of, problem, &call->error);
+}
+
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
 {
   const char *free_blocks = cli_text(call, "free");
   idm_status status = IDM_OK;
   cli_take_keys(call, r);
+  if (cli_given(call, "class")) {
+    status = take_class(call, problem, r);
+    if (status != IDM_OK) return status;
+  }
   if (r->dynamics[0]) {
     status = idm_request_locate_dynamics(r, &call->error);
     if (status != IDM_OK) return status;
@@ -45,6 +64,9 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     return idm_fail(&call->error, IDM_USAGE,
                     "--dynamics-draws counts draws of a run of dynamics; expected --dynamics RUN");
   }
+  if (cli_given(call, "preferences")) r->preferences_hash[0] = '\0'; /* those of another table */
+  status = idm_request_locate_preferences(r, &call->error);
+  if (status != IDM_OK) return status;
   const idm_sampler *sampler = idm_sampler_find(r->settings.sampler);
   const bool plain = sampler && sampler->plain;
   if (plain && cli_given(call, "sampler")) {
@@ -131,9 +153,14 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (status != IDM_OK) return status;
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
   if (*ret_complete) return IDM_OK;
+  if (cli_given(call, "preferences") && !r->preferences[0])
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--resume goes on with the request in %s/config.yaml, which has no preferences",
+                    run);
   cli_take_keys(call, r);
   char paths[sizeof r->data];
   status = cli_data_paths(call, 1, paths, sizeof paths);
+  if (status == IDM_OK) status = idm_request_locate_preferences(r, &call->error);
   if (status != IDM_OK) return status;
   return idm_request_relocate(r, paths[0] ? paths : NULL, &call->error);
 }
@@ -167,9 +194,11 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
   cli_print_posterior(stdout, found->posterior, found->assessment);
   printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
-         found->posterior->finding ? "the answer" : "the posterior's centre", projection->log_loss,
-         projection->uniform_log_loss, projection->rates_log_loss, projection->pseudo_r2,
-         projection->pseudo_r2_rates, projection->brier);
+         found->posterior->finding && found->posterior->answer != IDM_POSTERIOR
+             ? "the answer"
+             : "the posterior's centre",
+         projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
+         projection->pseudo_r2, projection->pseudo_r2_rates, projection->brier);
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);
@@ -208,6 +237,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
                                             .keep = (const char *const *)keep.name,
                                             .keep_count = keep.count},
                           &data);
+  if (status == IDM_OK && request->preferences[0])
+    status = idm_preferences_read_csv(request->preferences, data, &call->notes, &call->error);
   if (status == IDM_OK && keep.count)
     status = cli_note_twins(call, data, request->by[0] ? request->by : request->each);
   if (status == IDM_OK && request->by[0])
@@ -231,6 +262,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
 static idm_status run(cli_call *call)
 {
   const char *folder = cli_text(call, "output");
+  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
+    return cli_fit_classes(call);
   const bool resume = cli_given(call, "resume");
   const bool overwrite = cli_given(call, "overwrite");
   idm_problem *problem = NULL;
@@ -271,7 +304,9 @@ static const cli_option options[] = {
          "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group + "
          "age'; may be given several times"},
     CLI_KEY_OPTION("each"),
+    CLI_KEY_OPTION("class"),
     CLI_KEY_OPTION("inverse"),
+    CLI_KEY_OPTION("preferences"),
     CLI_KEY_OPTION("sampler"),
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("draws"),

@@ -155,6 +155,8 @@ static bool fits_everybody(const idm_assessment *a)
 static const char *verdict_of(const idm_assessment *a)
 {
   const bool point = a->answer == IDM_POINT;
+  if (a->finding && a->trusted && a->answer == IDM_POSTERIOR)
+    return "the draws can be trusted; see what is left open above";
   if (a->finding && a->trusted)
     return point ? "a point whose certificate is closed; see what is left open above"
                  : "a set whose certificate is closed; see its ranges above";

@@ -7,11 +7,13 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "data/preferences.h"
 
 void idm_data_destroy(idm_data *data)
 {
   if (!data) return;
   idm_intake_destroy(data->intake);
+  idm_preferences_destroy(data->preferences);
   void *const arrays[] = {data->action,       data->observation,   data->available,
                           data->line,         data->first,         data->agent,
                           data->variant,      data->start,         data->available_set,
@@ -238,6 +240,8 @@ idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, i
   for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
     status = check_row(data, setting, row, opt_error);
   if (status == IDM_OK) status = check_evidence(data, opt_error);
+  if (status == IDM_OK && data->preferences)
+    status = idm_preferences_check(data->preferences, data->trajectories, opt_error);
   for (size_t c = 0; c < data->covariates && status == IDM_OK; c++)
     for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
       if (!in_range(data->covariate[c * data->rows + row], data->covariate_level[c].count))

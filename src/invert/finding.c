@@ -37,11 +37,14 @@ idm_status idm_finding_copy(const idm_finding *finding, idm_finding **ret_findin
   copy->state = (idm_labels){0};
   copy->action = (idm_labels){0};
   copy->words = (idm_notes){0};
+  copy->faults = (idm_notes){0};
   idm_status status = copy_arrays(finding, copy) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&finding->state, &copy->state, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&finding->action, &copy->action, opt_error);
   for (size_t i = 0; i < finding->words.count; i++)
     idm_notes_add(&copy->words, "%s", finding->words.text[i]);
+  for (size_t i = 0; i < finding->faults.count; i++)
+    idm_notes_add(&copy->faults, "%s", finding->faults.text[i]);
   if (status == IDM_OK)
     *ret_finding = copy;
   else
@@ -59,6 +62,7 @@ void idm_finding_destroy(idm_finding *finding)
   idm_labels_destroy(&finding->state);
   idm_labels_destroy(&finding->action);
   idm_notes_clear(&finding->words);
+  idm_notes_clear(&finding->faults);
   free(finding);
 }
 

@@ -26,6 +26,21 @@ static idm_status check_columns(const idm_inverse *inverse, const idm_problem *p
   return IDM_OK;
 }
 
+static idm_status check_preferences(const idm_inverse *inverse, const idm_data *data,
+                                    idm_error *opt_error)
+{
+  if (inverse->preferences == (data->preferences != NULL)) return IDM_OK;
+  if (inverse->preferences)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs preferences between trajectories; expected --preferences FILE, a "
+                    "table with the columns worse and better",
+                    inverse->name);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "preferences say nothing to '%s'; leave --preferences out, or see `idm list "
+                  "inverses`",
+                  inverse->name);
+}
+
 static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *theta,
                                idm_error *opt_error)
 {
@@ -80,5 +95,6 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
                     inverse->name, planner->name);
   idm_status status = check_columns(inverse, problem, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
+  if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   return status == IDM_OK ? check_blocks(inverse, problem->theta, opt_error) : status;
 }

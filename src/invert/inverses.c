@@ -11,6 +11,8 @@
   X(idm_inverse_regularised_margin)                                                                \
   X(idm_inverse_distribution_matching)                                                             \
   X(idm_inverse_policy_inversion)                                                                  \
+  X(idm_inverse_preference)                                                                        \
+  X(idm_inverse_preference_bayes)                                                                  \
   X(idm_inverse_distance)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;

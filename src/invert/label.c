@@ -222,6 +222,15 @@ static uint64_t add_evidence(uint64_t label, const idm_data *data, size_t column
   return add_labels(label, &data->label_name[column]);
 }
 
+/* Nothing where there are none, so that other labels stay. */
+static uint64_t add_preferences(uint64_t label, const idm_preferences *opt_preferences)
+{
+  if (!opt_preferences) return label;
+  label = add_words(label, opt_preferences->worse, opt_preferences->count);
+  label = add_words(label, opt_preferences->better, opt_preferences->count);
+  return idm_label_numbers(label, opt_preferences->weight, opt_preferences->count);
+}
+
 uint64_t idm_label_data(uint64_t label, const idm_data *data)
 {
   label = add_words(label, data->action, data->rows);
@@ -241,7 +250,7 @@ uint64_t idm_label_data(uint64_t label, const idm_data *data)
   label = idm_label_numbers(label, data->start_belief, data->starts * data->sizes.states);
   label = idm_label_numbers(label, data->variant_value, data->variants * data->columns);
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) label = add_evidence(label, data, c);
-  return label;
+  return add_preferences(label, data->preferences);
 }
 
 /* --- requests ------------------------------------------------------------------------------- */

@@ -185,6 +185,32 @@ static void test_csv(void **state)
   idm_problem_destroy(adni);
 }
 
+/* Preferences between trajectories of a log, that go in a circle. */
+static idm_status parse_preferences(const void *argument, idm_error *error)
+{
+  static const char log[] = "trajectory,action,observation\na,monitor,positive\n"
+                            "b,monitor,negative\nc,declare_healthy,\n";
+  static const char given[] = "worse,better,weight\na,b,1\nb,c,2\nc,a,0.5\n";
+  idm_data *data = NULL;
+  idm_notes notes = {0};
+  idm_status status =
+      idm_data_parse_csv(log, strlen(log), "d.csv", argument, NULL, &data, NULL, error);
+  if (status == IDM_OK)
+    status = idm_preferences_parse_csv(given, strlen(given), "p.csv", data, &notes, error);
+  if (data) assert_result(status, data->preferences);
+  idm_notes_clear(&notes);
+  idm_data_destroy(data);
+  return status;
+}
+
+static void test_preferences(void **state)
+{
+  (void)state;
+  idm_problem *diag = support_diag(0.5, 1.25, 0.001);
+  every_failure("preferences", parse_preferences, diag, recovers);
+  idm_problem_destroy(diag);
+}
+
 static idm_status write_yaml(const void *argument, idm_error *error)
 {
   return idm_problem_write_yaml(argument, in_folder("out"), NULL, error);
@@ -295,6 +321,7 @@ int main(void)
       cmocka_unit_test(test_pomdp),
       cmocka_unit_test(test_set),
       cmocka_unit_test(test_csv),
+      cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_write),
       cmocka_unit_test(test_copy_and_compare),
       cmocka_unit_test(test_init),

@@ -4,6 +4,7 @@
 
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
+#include "invert/utility/preferred_support.h"
 
 static idm_status normal(void *context, const double *x, double *log_density, double *opt_gradient,
                          idm_error *opt_error)
@@ -234,6 +235,57 @@ static void test_calibration(void **state)
   close_fit(&f);
 }
 
+/* Utilities from preferences: the mode, the posterior, and their verdict. */
+typedef struct preferring {
+  const char *inverse;
+  const idm_problem *problem;
+  const idm_data *data;
+} preferring;
+
+static idm_status fit_preferences(const void *argument, idm_error *error)
+{
+  const preferring *p = argument;
+  idm_fit_settings settings;
+  idm_posterior *posterior = GARBAGE;
+  idm_assessment *assessment = NULL;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = settings.warmup = 4;
+  settings.threads = 1;
+  settings.prior_draws = 3;
+  idm_status status = idm_inverse_find(p->inverse)
+                          ->fit(p->problem, p->data, &settings, NULL, &posterior, NULL, error);
+  assert_result(status, posterior);
+  if (status == IDM_OK) {
+    assessment = GARBAGE;
+    status = idm_assess(p->problem, p->data, posterior, 1, &assessment, error);
+    assert_result(status, assessment);
+  }
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+/* Where states are seen every allocation; where they are hidden, a plan among them, every seventh.
+ */
+static void test_preferences(void **state)
+{
+  (void)state;
+  static const char *const inverses[] = {"preference", "preference-bayes"};
+  static const char *const texts[] = {walk_text, tiger_text};
+  for (size_t i = 0; i < 4; i++) {
+    idm_problem *problem = make_problem(texts[i / 2], "utility");
+    idm_data *data = make_preferred(problem, 5, 8, false, 2);
+    const preferring p = {inverses[i % 2], problem, data};
+    if (i < 2)
+      every_failure(p.inverse, fit_preferences, &p, recovers);
+    else
+      fail_one_by_one(p.inverse, fit_preferences, &p, false, recovers, 7);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -243,6 +295,7 @@ int main(void)
       cmocka_unit_test(test_free_blocks),
       cmocka_unit_test(test_fit),
       cmocka_unit_test(test_soft),
+      cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_explain),
       cmocka_unit_test(test_calibration),
   };

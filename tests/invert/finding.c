@@ -42,7 +42,9 @@ static void test_copy(void **state)
   support_names(&f->action, (const char *const[]){"u", "v"}, 2);
   f->policy = calloc(2, sizeof *f->policy);
   f->policy[1] = 1;
+  f->compared = true;
   idm_notes_add(&f->words, "a word");
+  idm_notes_add(&f->faults, "a fault");
   check(idm_finding_copy(f, &copy, &support_error));
   idm_finding_destroy(f);
   assert_near(copy->direction[1], 3, 0);
@@ -50,7 +52,9 @@ static void test_copy(void **state)
   assert_true(copy->at_box[2]);
   assert_near(copy->policy[1], 1, 0);
   assert_string_equal(copy->action.name[1], "v");
+  assert_true(copy->compared);
   assert_string_equal(copy->words.text[0], "a word");
+  assert_string_equal(copy->faults.text[0], "a fault");
   idm_finding_destroy(copy);
 }
 

@@ -118,12 +118,33 @@ static void blocks(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Preferences go to whoever reads them. */
+static void preferences(void **state)
+{
+  (void)state;
+  idm_inverse reader = demanding(IDM_ANY_PLANNER, 0);
+  const idm_inverse other = reader;
+  reader.preferences = true;
+  idm_problem *problem = support_reversal(idm_planner_at(0));
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,left,win\n2,left,win\n");
+  check(idm_inverse_check(&other, problem, data, &support_error));
+  refused(&reader, problem, data, "--preferences FILE");
+  check(idm_preferences_create(1, &data->preferences, &support_error));
+  data->preferences->better[0] = 1;
+  check(idm_inverse_check(&reader, problem, data, &support_error));
+  refused(&other, problem, data, "say nothing to 'demanding'");
+  data->preferences->better[0] = 0;
+  refused(&reader, problem, data, "better than itself");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(families), cmocka_unit_test(derivatives),
-      cmocka_unit_test(columns),  cmocka_unit_test(rewards_of_the_planner),
-      cmocka_unit_test(blocks),
+      cmocka_unit_test(families),    cmocka_unit_test(derivatives),
+      cmocka_unit_test(columns),     cmocka_unit_test(rewards_of_the_planner),
+      cmocka_unit_test(preferences), cmocka_unit_test(blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* Labels of requests: the same for the same meaning, another for another, and no random number for
  * two of them. */
+#include "invert/label.h"
+
 #include "io/run/run_support.h"
 
 #include <math.h>
@@ -76,11 +78,41 @@ static void test_keys(void **state)
     if (key->kind == IDM_KEY_TEXT || key->kind == IDM_KEY_TEXTS)
       check(idm_key_set_text(key, &other, "x", &support_error));
     else
-      idm_key_set_number(key, &other, key->kind == IDM_KEY_FLAG ? 0 : 1);
+      idm_key_set_number(key, &other,
+                         key->kind == IDM_KEY_FLAG          ? 0
+                         : idm_key_number(key, &usual) == 1 ? 2
+                                                            : 1);
     if ((idm_request_label(problem, &other) == label) != key->place) fail_msg("%s", key->name);
   }
   check(idm_problem_bind(problem, 2, pay, &support_error));
   assert_true(idm_request_label(problem, &usual) == label);
+  idm_problem_destroy(problem);
+}
+
+/* Which trajectories are preferred counts, and by how much; having none changes nothing. */
+static void test_preferences(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 3, .seed = 1});
+  uint64_t label[5] = {idm_label_data(1, data)};
+  check(idm_preferences_create(2, &data->preferences, &support_error));
+  idm_preferences *p = data->preferences;
+  p->better[0] = 1;
+  p->better[1] = 2;
+  label[1] = idm_label_data(1, data);
+  p->weight[1] = 2;
+  label[2] = idm_label_data(1, data);
+  p->worse[1] = 1;
+  label[3] = idm_label_data(1, data);
+  p->count = 1;
+  label[4] = idm_label_data(1, data);
+  for (size_t i = 0; i < 5; i++)
+    for (size_t j = 0; j < i; j++) assert_true(label[i] != label[j]);
+  idm_preferences_destroy(p);
+  data->preferences = NULL;
+  assert_true(idm_label_data(1, data) == label[0]);
+  idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
@@ -164,6 +196,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_text, make_folder, remove_folder),
       cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_streams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,9 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     if (posterior->cuts > 1) a->between = idm_new(a->quantities, sizeof *a->between);
     if (!a->diagnosis || (posterior->cuts > 1 && !a->between)) status = idm_fail_memory(opt_error);
   }
+  if (status == IDM_OK && posterior->finding)
+    status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
+  if (status == IDM_OK && a->finding) idm_judge_finding(a);
   for (size_t i = 0; status == IDM_OK && i < a->quantities; i++) {
     if (posterior->quantity_size && posterior->quantity_size[i] > 1) continue;
     const size_t all = posterior->chains * posterior->draws;
@@ -199,9 +202,6 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     status = judge_heaviness(posterior, i, a, opt_error);
   }
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) idm_judge_people(posterior, a);
-  if (status == IDM_OK && posterior->finding)
-    status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
-  if (status == IDM_OK && a->finding) idm_judge_finding(a);
   if (status == IDM_OK) judge_finiteness(posterior, a);
   if (status == IDM_OK) status = idm_judge_approximation(posterior, a, opt_error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) {

@@ -8,7 +8,9 @@
 void idm_judge_finding(idm_assessment *a)
 {
   const idm_finding *f = a->finding;
-  if (!idm_finding_holds(f))
+  for (size_t i = 0; i < f->faults.count; i++) idm_notes_add(&a->failures, "%s", f->faults.text[i]);
+  /* Of draws R-hat is looked at number by number, see judge_quantity. */
+  if (a->answer != IDM_POSTERIOR && !idm_finding_holds(f))
     idm_notes_add(&a->failures,
                   "the certificate is not closed: its %s is %.3g, expected at most %.3g; nothing "
                   "shows that this is the answer",
@@ -20,6 +22,7 @@ idm_status idm_judge_behavior(const idm_problem *problem, const idm_data *data,
                               const idm_posterior *posterior, idm_assessment *a,
                               idm_error *opt_error)
 {
+  if (a->finding->compared) return IDM_OK;
   idm_projection projection;
   const idm_status status = idm_projection_centre(problem, posterior, data, &projection, opt_error);
   if (status != IDM_OK) return status;

@@ -304,23 +304,23 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
 
 /* --- the prior ------------------------------------------------------------------------------ */
 
-static idm_status draw_prior(const fit *f, idm_posterior *p, idm_error *opt_error)
+idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t count, uint64_t key,
+                                    idm_posterior *p, idm_error *opt_error)
 {
   static const uint64_t stream = (uint64_t)2 << 32; /* beyond those of chains and starts */
-  const size_t count = f->settings->prior_draws;
-  if (!count || !idm_parameters_proper(f->parameters)) return IDM_OK;
-  double *y = idm_new(f->parameters->dimension + f->parameters->numbers, sizeof *y);
-  p->prior = idm_new(idm_times(f->parameters->numbers, count), sizeof *p->prior);
+  if (!count || !idm_parameters_proper(parameters)) return IDM_OK;
+  double *y = idm_new(parameters->dimension + parameters->numbers, sizeof *y);
+  p->prior = idm_new(idm_times(parameters->numbers, count), sizeof *p->prior);
   if (!y || !p->prior) {
     free(y);
     return idm_fail_memory(opt_error);
   }
   idm_random random;
-  idm_random_init(&random, f->key, stream);
+  idm_random_init(&random, key, stream);
   p->prior_draws = count;
   for (size_t i = 0; i < count; i++) {
-    idm_parameters_draw(f->parameters, &random, y);
-    put_numbers(f->parameters, y, p->prior, count, i, y + f->parameters->dimension);
+    idm_parameters_draw(parameters, &random, y);
+    put_numbers(parameters, y, p->prior, count, i, y + parameters->dimension);
   }
   free(y);
   return IDM_OK;
@@ -345,7 +345,8 @@ static void warn_of_stand_in(const fit *f, idm_notes *opt_notes)
 idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
-  const idm_status status = draw_prior(f, posterior, opt_error);
+  const idm_status status = idm_posterior_draw_prior(f->parameters, f->settings->prior_draws,
+                                                     f->key, posterior, opt_error);
   warn_of_stand_in(f, opt_notes);
   return status == IDM_OK ? keep_log_likelihood(f, posterior, opt_notes, opt_error) : status;
 }

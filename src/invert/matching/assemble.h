@@ -17,6 +17,9 @@ void idm_posterior_put(const fit *f, idm_posterior *posterior, size_t chain, siz
 /* Fill in the log-likelihoods that the settings ask for, and draws from the prior. */
 idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
                                   idm_error *opt_error);
+/* Draws from the prior, where it has some. */
+idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t count, uint64_t key,
+                                    idm_posterior *posterior, idm_error *opt_error);
 
 /* Trajectories or decisions whose log-likelihoods are kept; 0 where none are. */
 size_t idm_fit_units(const fit *f);

@@ -1,16 +1,13 @@
 /* The inverse planner `bayes`: the posterior of the free numbers, by Markov chains.
  *
- * Contents: beginning · work under way · sampling · the answer */
+ * Contents: beginning · sampling · the answer */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "idm/chains.h"
-#include "idm/diagnostics.h"
 #include "idm/matching.h"
-#include "idm/samplers.h"
 #include "invert/matching/assemble.h"
+#include "invert/matching/drawing.h"
 #include "invert/matching/explore.h"
 #include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
@@ -148,100 +145,7 @@ static idm_status begin(const fit *f, bool plain, beginning *b, idm_error *opt_e
   return status == IDM_OK ? each(b, settle_start, opt_error) : status;
 }
 
-/* --- work under way ------------------------------------------------------------------------- */
-
-/* Chains that somebody watches. */
-typedef struct watched {
-  const idm_fit_watch *watch;
-  const idm_chains *chains;
-  idm_halt *halt;
-} watched;
-
-static long draws_of(const idm_chains *c, size_t chain)
-{
-  return c->done[chain] - c->settings.kernel.warmup;
-}
-
-/* The least bulk effective sample size over the coordinates, of the draws so far: chains may be at
- * different places, so each is asked alone. */
-static double worst_ess(const idm_chains *c)
-{
-  double worst = INFINITY;
-  for (size_t i = 0; i < c->dimension; i++) {
-    double sum = 0;
-    for (size_t k = 0; k < c->settings.chains; k++) {
-      const long draws = draws_of(c, k);
-      const double *x = c->draw + k * (size_t)c->settings.draws * c->dimension + i;
-      idm_diagnosis d;
-      if (draws >= 8 && idm_diagnose(x, 1, (size_t)draws, 0, c->dimension, &d, NULL) == IDM_OK &&
-          d.ess_bulk > 0)
-        sum += d.ess_bulk;
-    }
-    worst = fmin(worst, sum);
-  }
-  return worst;
-}
-
-static void describe(const void *content, char *buffer, size_t size)
-{
-  const idm_chains *c = ((const watched *)content)->chains;
-  double acceptance = 0;
-  double counted = 0;
-  for (size_t i = 0; i < c->settings.chains; i++) {
-    const long draws = draws_of(c, i);
-    if (draws < 1) continue;
-    acceptance += c->statistics[i * (size_t)c->settings.draws + (size_t)draws - 1].acceptance;
-    counted++;
-  }
-  if (counted > 0)
-    idm_print(buffer, size, "acceptance %.2f, ESS %.0f", acceptance / counted, worst_ess(c));
-  else
-    idm_print(buffer, size, "warming up");
-}
-
-static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
-                       idm_error *opt_error)
-{
-  const watched *w = content;
-  return idm_chains_save(w->chains, w->watch->label, ret_bytes, ret_length, opt_error);
-}
-
-static bool monitor(void *context, const idm_chains *c)
-{
-  watched *content = context;
-  idm_work work = {.content = content, .describe = describe, .save = save};
-  content->chains = c;
-  const double whole = (double)(c->settings.kernel.warmup + c->settings.draws);
-  for (size_t i = 0; i < c->settings.chains; i++)
-    work.done += (double)c->done[i] / whole / (double)c->settings.chains;
-  content->halt->done = work.done;
-  return content->watch->progress(content->watch->context, &work);
-}
-
-static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error *opt_error)
-{
-  const idm_status status =
-      idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error);
-  /* Chains know that a checkpoint is not theirs, and not which file it is. */
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
-}
-
 /* --- sampling ------------------------------------------------------------------------------- */
-
-static idm_status choose_sampler(const fit *f, const idm_sampler **ret_sampler,
-                                 idm_error *opt_error)
-{
-  enum { few = 4 };
-  const char *name = f->settings->sampler;
-  if (!name[0]) name = f->parameters->dimension <= few ? "metropolis" : "nuts";
-  *ret_sampler = idm_sampler_find(name);
-  if (*ret_sampler) return IDM_OK;
-  char names[160];
-  return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", name,
-                  idm_sampler_names(names, sizeof names));
-}
 
 static idm_status start_chains(const beginning *b, idm_chains *chains, const idm_target *target,
                                idm_error *opt_error)
@@ -255,42 +159,22 @@ static idm_status start_chains(const beginning *b, idm_chains *chains, const idm
   return status;
 }
 
-static bool is_unwanted(void *halt)
-{
-  return idm_halt_ask(halt);
-}
-
 static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit_watch *watch,
                          idm_halt *halt, idm_chains **ret_chains, idm_error *opt_error)
 {
   beginning b = {.f = f};
   const size_t n = f->matchings;
-  idm_chains_settings settings = {.sampler = sampler,
-                                  .chains = n,
-                                  .draws = f->settings->draws,
-                                  .seed = f->key,
-                                  .threads = f->settings->threads};
-  idm_sampler_settings_default(&settings.kernel);
-  settings.kernel.warmup = f->settings->warmup;
-  settings.kernel.thin = f->settings->thin;
   idm_target *target = idm_new(n, sizeof *target);
   idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t i = 0; i < n && status == IDM_OK; i++)
     target[i] = idm_matching_target(f->matching[i]);
   *ret_chains = NULL;
   if (status == IDM_OK) status = begin(f, sampler->plain, &b, opt_error);
-  settings.kernel.mixture = b.mixture;
-  settings.interrupt = is_unwanted;
-  settings.interrupt_context = halt;
   if (status == IDM_OK)
-    status = idm_chains_create(&settings, f->parameters->dimension, ret_chains, opt_error);
+    status = idm_drawing_create(f->settings, sampler, f->key, f->parameters->dimension, b.mixture,
+                                halt, ret_chains, opt_error);
   if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
-  if (status == IDM_OK && watch->checkpoint) status = load(*ret_chains, watch, opt_error);
-  halt->words = "drawing";
-  watched content = {.watch = watch, .halt = halt};
-  if (status == IDM_OK)
-    status =
-        idm_chains_run(*ret_chains, target, watch->progress ? monitor : NULL, &content, opt_error);
+  if (status == IDM_OK) status = idm_drawing_run(*ret_chains, target, watch, halt, opt_error);
   /* What was drawn is told, whoever has asked to stop. */
   f->parameters->halt = NULL;
   end_beginning(&b);
@@ -304,14 +188,11 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
 static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior **ret_posterior,
                          idm_notes *opt_notes, idm_error *opt_error)
 {
-  const long draws = idm_chains_common(chains);
-  if (draws < 1)
-    return idm_fail(opt_error, IDM_UNTRUSTED, "stopped in the warm-up, before the first draw");
-  if (draws < chains->settings.draws)
-    idm_notes_add(opt_notes, "stopped after %ld of %ld draws a chain", draws,
-                  chains->settings.draws);
-  idm_status status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name,
-                                           f->matchings, (size_t)draws, ret_posterior, opt_error);
+  long draws = 0;
+  idm_status status = idm_drawing_common(chains, &draws, opt_notes, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name, f->matchings,
+                                (size_t)draws, ret_posterior, opt_error);
   for (size_t c = 0; c < f->matchings && status == IDM_OK; c++)
     for (size_t i = 0; i < (size_t)draws; i++) {
       const size_t at = c * (size_t)chains->settings.draws + i;
@@ -358,7 +239,7 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
     status = idm_fit_open_halted(&f, &idm_inverse_bayes, problem, data, settings, settings->chains,
                                  &halt, opt_error);
   if (status != IDM_OK) return status;
-  status = choose_sampler(&f, &sampler, opt_error);
+  status = idm_drawing_sampler(settings, f.parameters->dimension, &sampler, opt_error);
   if (status == IDM_OK) status = tabulate(&f, sampler, &table, opt_error);
   if (status == IDM_OK) status = sample(&f, sampler, watch, &halt, &chains, opt_error);
   for (size_t i = 0; i < f.matchings && status == IDM_OK; i++)

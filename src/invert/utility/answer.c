@@ -23,7 +23,7 @@ static void spell(const idm_labels *name, const double *direction, char *buffer,
     const double weight = direction[i];
     if (weight == 0 || terms++ >= shown || length + 1 >= size) continue;
     char factor[32] = "";
-    if (fabs(weight) != 1) snprintf(factor, sizeof factor, "%.3g ", fabs(weight));
+    if (fabs(fabs(weight) - 1) > 1e-9) snprintf(factor, sizeof factor, "%.3g ", fabs(weight));
     const char *sign = weight < 0 ? terms > 1 ? " - " : "-" : terms > 1 ? " + " : "";
     const int put =
         snprintf(buffer + length, size - length, "%s%s%.120s", sign, factor, name->name[i]);
@@ -80,18 +80,36 @@ static idm_status put_policy(const idm_problem *problem, const idm_theta *theta,
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-static idm_status put_numbers(const idm_parameters *parameters, const idm_theta *theta,
-                              idm_posterior *p, idm_error *opt_error)
+/* Names, and room for the numbers. */
+static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
+                            idm_error *opt_error)
 {
-  p->unconstrained = idm_new(parameters->dimension, sizeof *p->unconstrained);
+  const size_t all = p->chains * p->draws;
+  p->unconstrained = idm_new(idm_times(parameters->dimension, all), sizeof *p->unconstrained);
   if (!p->unconstrained) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < parameters->quantity.count; i++)
     p->summarised[i] = parameters->summarised[i];
-  idm_parameters_get(parameters, theta, p->unconstrained);
-  idm_parameters_report(parameters, p->unconstrained, p->value);
   idm_status status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
   if (status == IDM_OK)
     status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
+  return status;
+}
+
+/* The answer with its finding, where all went well so far; else nothing is left of them. */
+static idm_status finish(idm_status status, const idm_problem *problem, const idm_theta *theta,
+                         idm_posterior *p, idm_finding *finding, idm_posterior **ret_posterior,
+                         idm_error *opt_error)
+{
+  if (status == IDM_OK && problem->setting->fully_observed)
+    status = put_policy(problem, theta, finding, opt_error);
+  if (status == IDM_OK) {
+    say_open(&p->coordinate, finding);
+    p->finding = finding;
+    *ret_posterior = p;
+  } else {
+    idm_finding_destroy(finding);
+    idm_posterior_destroy(p);
+  }
   return status;
 }
 
@@ -109,20 +127,14 @@ idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *prob
   if (status == IDM_OK) {
     p->answer = inverse->answer;
     p->seed = settings->seed;
-    status = put_numbers(parameters, theta, p, opt_error);
+    status = put_names(parameters, p, opt_error);
   }
-  if (status == IDM_OK && problem->setting->fully_observed)
-    status = put_policy(problem, theta, finding, opt_error);
   if (status == IDM_OK) {
-    say_open(&p->coordinate, finding);
-    p->finding = finding;
-    *ret_posterior = p;
-  } else {
-    idm_finding_destroy(finding);
-    idm_posterior_destroy(p);
+    idm_parameters_get(parameters, theta, p->unconstrained);
+    idm_parameters_report(parameters, p->unconstrained, p->value);
   }
   idm_parameters_destroy(parameters);
-  return status;
+  return finish(status, problem, theta, p, finding, ret_posterior, opt_error);
 }
 
 idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *problem,
@@ -142,4 +154,46 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
                                             ret_posterior, opt_error);
   idm_theta_destroy(theta);
   return made;
+}
+
+/* Draw i of a chain, in both coordinates; number[numbers]. */
+static void put_draw(const idm_parameters *parameters, const idm_chains *chains, size_t chain,
+                     size_t i, double *number, idm_posterior *p)
+{
+  const size_t all = p->chains * p->draws;
+  const size_t from = chain * (size_t)chains->settings.draws + i;
+  const size_t at = chain * p->draws + i;
+  const double *y = chains->draw + from * chains->dimension;
+  idm_parameters_report(parameters, y, number);
+  for (size_t k = 0; k < parameters->numbers; k++) p->value[k * all + at] = number[k];
+  for (size_t k = 0; k < parameters->dimension; k++) p->unconstrained[k * all + at] = y[k];
+  p->statistics[at] = chains->statistics[from];
+}
+
+idm_status idm_answer_draws(const idm_inverse *inverse, const idm_problem *problem,
+                            const idm_fit_settings *settings, const idm_parameters *parameters,
+                            const idm_chains *chains, size_t draws, idm_finding *finding,
+                            idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_posterior *p = NULL;
+  idm_theta *theta = NULL;
+  *ret_posterior = NULL;
+  double *number = idm_new(parameters->numbers, sizeof *number);
+  idm_status status = number ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_open(inverse->name, chains->settings.sampler->name,
+                                chains->settings.chains, draws, parameters->numbers, &p, opt_error);
+  if (status == IDM_OK) {
+    p->seed = settings->seed;
+    p->warmup = settings->warmup;
+    status = put_names(parameters, p, opt_error);
+  }
+  for (size_t c = 0; status == IDM_OK && c < p->chains; c++)
+    for (size_t i = 0; i < draws; i++) put_draw(parameters, chains, c, i, number, p);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK) status = idm_posterior_central_theta(p, parameters, theta, opt_error);
+  status = finish(status, problem, theta, p, finding, ret_posterior, opt_error);
+  idm_theta_destroy(theta);
+  free(number);
+  return status;
 }

@@ -2,6 +2,7 @@
 #ifndef IDM_INVERT_UTILITY_ANSWER_H
 #define IDM_INVERT_UTILITY_ANSWER_H
 
+#include "idm/chains.h"
 #include "idm/inverse.h"
 #include "invert/utility/sought.h"
 
@@ -17,5 +18,10 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
                               const idm_fit_settings *settings, const idm_sought *sought,
                               const double *x, const char *method, idm_finding *finding,
                               idm_posterior **ret_posterior, idm_error *opt_error);
+/* The same of the first draws of every chain, with the policy at their centre. */
+idm_status idm_answer_draws(const idm_inverse *inverse, const idm_problem *problem,
+                            const idm_fit_settings *settings, const idm_parameters *parameters,
+                            const idm_chains *chains, size_t draws, idm_finding *finding,
+                            idm_posterior **ret_posterior, idm_error *opt_error);
 
 #endif

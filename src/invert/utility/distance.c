@@ -197,7 +197,8 @@ static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
   idm_world *world = NULL;
   idm_sought *sought = NULL;
   *ret_posterior = NULL;
-  idm_status status = idm_inverse_check(&idm_inverse_distance, problem, data, opt_error);
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK) status = idm_inverse_check(&idm_inverse_distance, problem, data, opt_error);
   if (status == IDM_OK && settings->norm == IDM_NORM_INF)
     status = idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf", who);
   if (status == IDM_OK)

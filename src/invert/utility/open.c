@@ -42,9 +42,8 @@ static idm_status keep(double *direction, size_t count, idm_finding *finding, id
   finding->direction = direction;
   finding->open = idm_row_reduce(count, finding->free, direction, tolerance, pivot);
   finding->looked = true;
-  /* Each has a 1: what is so much less is rounding, and no number to name. */
   for (size_t i = 0; i < finding->open * finding->free; i++)
-    if (fabs(direction[i]) < tolerance) direction[i] = 0;
+    if (fabs(direction[i]) < tolerance) direction[i] = 0; /* of pivots that are 1 */
   free(pivot);
   return IDM_OK;
 }

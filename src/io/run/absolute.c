@@ -41,5 +41,6 @@ static void make_paths_absolute(char *paths, size_t size)
 void idm_request_make_absolute(idm_request *request)
 {
   make_paths_absolute(request->data, sizeof request->data);
+  if (request->preferences[0]) make_absolute(request->preferences, sizeof request->preferences);
   if (request->problem_hash[0]) make_absolute(request->problem, sizeof request->problem);
 }

@@ -32,6 +32,10 @@ static const size_t most_bytes = (size_t)128 << 20;
 
 static const idm_key keys[] = {
     {TEXT_KEY(inverse, "inverse", "NAME", "inverse planner: bayes, map or laplace")},
+    {TEXT_KEY(of_class, "class", "NAME",
+              "one of `idm list classes`, which sets planner, inverse planner and what is free; or "
+              "all: try each, and compare"),
+     .place = true},
     IDM_FIT_KEYS(offsetof(idm_request, settings)),
     {.name = "stan",
      .kind = IDM_KEY_FLAG,
@@ -42,6 +46,11 @@ static const idm_key keys[] = {
     {TEXT_KEY(problem_hash, "problem_sha256", "SHA-256", "of the problem"), .place = true},
     {TEXTS_KEY(data, "data", "FILE", "paths of the log"), .place = true},
     {TEXT_KEY(data_hash, "data_sha256", "SHA-256", "of the log")},
+    {TEXT_KEY(preferences, "preferences", "FILE",
+              "preferences between trajectories: a table with the columns worse, better and at "
+              "will weight"),
+     .place = true},
+    {TEXT_KEY(preferences_hash, "preferences_sha256", "SHA-256", "of the preferences")},
     {TEXTS_KEY(where, "where", "COLUMN=VALUE",
                "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "
                "alternatives, else all must hold")},
@@ -87,7 +96,8 @@ void idm_request_default(idm_request *request)
 static bool says_nothing(const idm_key *key, const idm_request *request)
 {
   static const size_t later[] = {offsetof(idm_request, by), offsetof(idm_request, model),
-                                 offsetof(idm_request, each)};
+                                 offsetof(idm_request, each),
+                                 offsetof(idm_request, preferences_hash)};
   idm_request usual;
   bool came_later = key->later;
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
@@ -181,6 +191,44 @@ idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error 
   return keep_path(r->data, sizeof r->data, path, opt_error);
 }
 
+/* Preferences go to whoever reads them, and to one answer for all. */
+static idm_status check_preferences(const idm_request *r, idm_error *opt_error)
+{
+  const idm_inverse *inverse = idm_inverse_find(r->inverse);
+  if (inverse->preferences && !r->preferences[0])
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs preferences between trajectories; expected --preferences FILE, a "
+                    "table with the columns worse and better",
+                    inverse->name);
+  if (!inverse->preferences && r->preferences[0])
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--preferences says nothing to '%s'; see `idm list inverses`", inverse->name);
+  if (inverse->preferences && (r->by[0] || r->each[0] || r->dynamics[0]))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "'%s' compares trajectories of one log by one utility; leave out --by, --each "
+                    "and --dynamics",
+                    inverse->name);
+  return IDM_OK;
+}
+
+idm_status idm_request_locate_preferences(idm_request *r, idm_error *opt_error)
+{
+  idm_require(r);
+  char hash[IDM_HASH];
+  idm_status status = idm_inverse_find(r->inverse) ? check_preferences(r, opt_error) : IDM_OK;
+  if (status != IDM_OK || !r->preferences[0]) return status;
+  status = keep_path(r->preferences, sizeof r->preferences, r->preferences, opt_error);
+  if (status == IDM_OK) status = idm_file_hash(r->preferences, hash, opt_error);
+  if (status != IDM_OK) return status;
+  if (r->preferences_hash[0] && strcmp(hash, r->preferences_hash) != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' does not hold the preferences that config.yaml names: expected the "
+                    "SHA-256 %.16s..., found %.16s...",
+                    r->preferences, r->preferences_hash, hash);
+  snprintf(r->preferences_hash, sizeof r->preferences_hash, "%s", hash);
+  return IDM_OK;
+}
+
 /* People are asked for in one way, and draws of a population are made in one way. */
 static idm_status check_people(const idm_request *r, idm_error *opt_error)
 {
@@ -213,7 +261,8 @@ idm_status idm_request_check(const idm_problem *problem, const idm_request *r, i
   if (sampler[0] && !idm_sampler_find(sampler))
     return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", sampler,
                     idm_sampler_names(names, sizeof names));
-  const idm_status legal = check_people(r, opt_error);
+  idm_status legal = check_people(r, opt_error);
+  if (legal == IDM_OK) legal = check_preferences(r, opt_error);
   if (legal != IDM_OK) return legal;
   if (r->dynamics[0] && (r->by[0] || r->each[0]))
     return idm_fail(opt_error, IDM_USAGE,

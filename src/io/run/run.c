@@ -315,12 +315,15 @@ static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
       beside ? ", and the run that they are to replace is left as it was" : "", f->folder.path);
 }
 
-/* From here on the problem is the one on the lattice chosen. */
+/* From here on the problem is the one on the lattice chosen: by the likelihood of actions, which
+ * whoever compares trajectories does not ask for. */
 static idm_status refine(fitting *f, idm_error *opt_error)
 {
   const idm_fit_watch watcher = {.progress = watch, .context = f};
-  const idm_status status =
-      idm_refine(f->problem, f->data, &f->request->settings, &watcher, &f->refinement, opt_error);
+  const idm_status status = f->data->preferences
+                                ? IDM_OK
+                                : idm_refine(f->problem, f->data, &f->request->settings, &watcher,
+                                             &f->refinement, opt_error);
   f->refined = *f->problem;
   if (f->refinement.resolution) f->refined.agent.resolution = f->refinement.resolution;
   f->problem = &f->refined;

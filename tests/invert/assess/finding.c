@@ -10,8 +10,9 @@
 #include "invert/utility/walk.h"
 #include "support.h"
 
-/* The verdict on utilities of the walk, with a certificate that stands at `attained`. */
-static idm_assessment *judge(const double *x, double attained)
+/* The verdict on utilities of the walk, with a certificate that stands at `attained`; of whoever
+ * compares trajectories, and with a fault, where asked for. */
+static idm_assessment *judge_as(const double *x, double attained, bool compared, const char *fault)
 {
   idm_problem *problem = support_yaml(WALK);
   idm_data *data =
@@ -28,6 +29,8 @@ static idm_assessment *judge(const double *x, double attained)
   snprintf(finding->certificate, sizeof finding->certificate, "duality gap");
   finding->attained = attained;
   finding->closed = 1e-9;
+  finding->compared = compared;
+  if (fault) idm_notes_add(&finding->faults, "%s", fault);
   check(idm_answer_utility(idm_inverse_find("distance"), problem, &settings, sought, x, "by hand",
                            finding, &p, &support_error));
   check(idm_assess(problem, data, p, 1, &a, &support_error));
@@ -36,6 +39,11 @@ static idm_assessment *judge(const double *x, double attained)
   idm_data_destroy(data);
   idm_problem_destroy(problem);
   return a;
+}
+
+static idm_assessment *judge(const double *x, double attained)
+{
+  return judge_as(x, attained, false, NULL);
 }
 
 static const double truth[] = {0.5, -1, 2, 3, -0.25, 1};
@@ -76,9 +84,36 @@ static void test_misfit(void **state)
   idm_assessment_destroy(a);
 }
 
+/* Whoever compares trajectories does not say that they are how it behaves. */
+static void test_compared(void **state)
+{
+  (void)state;
+  double x[6];
+  for (size_t i = 0; i < 6; i++) x[i] = -5 * truth[i];
+  idm_assessment *a = judge_as(x, 0, true, NULL);
+  assert_true(a->trusted);
+  assert_int_equal(a->misfits.count, 0);
+  idm_assessment_destroy(a);
+  a = judge_as(x, 1, true, NULL);
+  assert_false(a->trusted);
+  idm_assessment_destroy(a);
+}
+
+/* A fault speaks against an answer whatever its certificate says. */
+static void test_fault(void **state)
+{
+  (void)state;
+  idm_assessment *a = judge_as(truth, 0, false, "it is not so");
+  assert_false(a->trusted);
+  assert_int_equal(a->failures.count, 1);
+  assert_string_equal(a->failures.text[0], "it is not so");
+  idm_assessment_destroy(a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed), cmocka_unit_test(test_open),
-                                     cmocka_unit_test(test_misfit)};
+                                     cmocka_unit_test(test_misfit), cmocka_unit_test(test_compared),
+                                     cmocka_unit_test(test_fault)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

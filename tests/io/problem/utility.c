@@ -26,6 +26,17 @@ static void test_utility_columns(void **state)
   idm_problem_destroy(p);
 }
 
+/* By state, the star standing for those that are not named. */
+static void test_by_state(void **state)
+{
+  (void)state;
+  idm_problem *named =
+      parse(with("utility: {stop: {b: 4, a: 3}, \"*\": {a: 1, \"*\": fee}}"), NULL);
+  assert_int_equal(named->utility_sources, 2);
+  expect_numbers(block(named, IDM_UTILITY), (double[]){1, 0, 1, 0, 3, 4}, 6);
+  idm_problem_destroy(named);
+}
+
 static void test_bad_utility(void **state)
 {
   (void)state;
@@ -40,6 +51,10 @@ static void test_bad_utility(void **state)
        "utility.stay is a list of 1; expected a finite number or the name"},
       {"utility: {stay: inf, \"*\": 0}", 10, 17, "utility.stay is 'inf'; expected a finite number"},
       {"utility: {stay: [0, nan], \"*\": 0}", 10, 21, "utility.stay is 'nan'"},
+      {"utility: {stay: {a: 1}, \"*\": 0}", 10, 17,
+       "utility.stay lacks the state 'b'; expected an entry for it"},
+      {"utility: {stay: {c: 1}, \"*\": 0}", 10, 18, "the state 'c' is unknown"},
+      {"utility: {stay: {a: {b: 1}, b: 0}, \"*\": 0}", 10, 21, "expected a finite number"},
       {"utility: {stay: , \"*\": 0}", 10, 17, "utility.stay is empty"},
       {"utility: {stay: \"-\", \"*\": 0}", 10, 17, "utility.stay is '-'"},
       {"utility: {stay: 0x10, \"*\": 0}", 10, 17, "utility.stay is '0x10'"},
@@ -115,11 +130,10 @@ static void test_round_trip(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_utility_columns),
-                                     cmocka_unit_test(test_bad_utility),
-                                     cmocka_unit_test(test_none),
-                                     cmocka_unit_test(test_long_name),
-                                     cmocka_unit_test(test_references),
-                                     cmocka_unit_test(test_round_trip)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_utility_columns), cmocka_unit_test(test_bad_utility),
+      cmocka_unit_test(test_by_state),        cmocka_unit_test(test_none),
+      cmocka_unit_test(test_long_name),       cmocka_unit_test(test_references),
+      cmocka_unit_test(test_round_trip)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,8 @@ static idm_request odd_request(void)
   strcpy(r.data, "a folder/it's: \"odd\" # \xc3\xa9t\xc3\xa9\n- second.csv");
   strcpy(r.data_hash, hash_of_nothing);
   strcpy(r.where, "group=a, b\nblock!=1");
+  strcpy(r.preferences, "a folder/p#.csv");
+  strcpy(r.preferences_hash, hash_of_nothing);
   strcpy(r.problem, "example:diag");
   strcpy(r.problem_hash, hash_of_nothing);
   return r;
@@ -290,6 +292,50 @@ static void test_long_texts(void **state)
   idm_problem_destroy(problem);
 }
 
+/* The table of preferences is kept by its contents; who needs one says so, and who does not read
+ * one too. */
+static void test_preferences(void **state)
+{
+  const folder *f = *state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  idm_request r;
+  char path[SUPPORT_PATH]; /* of a table that holds nothing */
+  support_path(path);
+  idm_request_default(&r);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_request_locate_preferences(&r, &support_error));
+  const uint64_t without = idm_request_label(problem, &r);
+  strcpy(r.inverse, "preference");
+  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "expected --preferences FILE"));
+  strcpy(r.preferences, path);
+  check(idm_request_locate_preferences(&r, &support_error));
+  assert_string_equal(r.preferences_hash, hash_of_nothing);
+  check(idm_request_check(problem, &r, &support_error));
+  round_trip(f, problem, problem, &r);
+  remove(config(f));
+  check(idm_request_locate_preferences(&r, &support_error)); /* it has not changed */
+  strcpy(r.each, "agent");
+  assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_USAGE);
+  r.each[0] = '\0';
+  strcpy(r.inverse, "bayes");
+  assert_true(idm_request_label(problem, &r) != without);
+  assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_USAGE);
+  assert_non_null(strstr(support_error.message, "--preferences says nothing to 'bayes'"));
+  strcpy(r.inverse, "preference");
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  fputs("worse,better\n", stream);
+  fclose(stream);
+  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "does not hold the preferences"));
+  assert_string_equal(r.preferences_hash, hash_of_nothing);
+  remove(path);
+  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  idm_problem_destroy(problem);
+}
+
 static void test_missing(void **state)
 {
   idm_problem *problem = (idm_problem *)&problem;
@@ -301,7 +347,7 @@ static void test_missing(void **state)
   const idm_request r = odd_request();
   assert_int_equal(idm_request_write(problem, &r, "no/such/config.yaml", &error), IDM_SYSTEM);
   /* A problem that YAML cannot hold leaves no file. */
-  problem->theta->block[IDM_TRANSITION].role = IDM_DESCRIPTIVE;
+  problem->theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
   assert_int_equal(idm_request_write(problem, &r, config(*state), &error), IDM_INPUT);
   assert_int_equal(entries(*state, 0), 0);
   idm_problem_destroy(problem);
@@ -314,7 +360,7 @@ int main(void)
       IN_FOLDER(test_defaults),   IN_FOLDER(test_every_example), IN_FOLDER(test_seeds),
       IN_FOLDER(test_limits),     IN_FOLDER(test_freedom),       IN_FOLDER(test_columns),
       IN_FOLDER(test_no_section), IN_FOLDER(test_bad_sections),  IN_FOLDER(test_long_texts),
-      IN_FOLDER(test_missing),
+      IN_FOLDER(test_missing),    IN_FOLDER(test_preferences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

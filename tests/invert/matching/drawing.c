@@ -1,0 +1,160 @@
+/* The chains of a fit: the sampler, watching, stopping, and going on. */
+#include "invert/matching/drawing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static idm_status evaluate(void *context, const double *x, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  (void)context;
+  (void)opt_error;
+  *log_density = -0.5 * (x[0] * x[0] + 4 * x[1] * x[1]);
+  if (opt_gradient) {
+    opt_gradient[0] = -x[0];
+    opt_gradient[1] = -4 * x[1];
+  }
+  return IDM_OK;
+}
+
+static const idm_target normal = {.dimension = 2, .gradient = true, .evaluate = evaluate};
+
+static idm_fit_settings make_settings(void)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 50;
+  settings.warmup = 30;
+  settings.threads = 1;
+  return settings;
+}
+
+static void test_samplers(void **state)
+{
+  (void)state;
+  const idm_sampler *sampler;
+  idm_fit_settings settings = make_settings();
+  check(idm_drawing_sampler(&settings, 4, &sampler, &support_error));
+  assert_string_equal(sampler->name, "metropolis");
+  check(idm_drawing_sampler(&settings, 5, &sampler, &support_error));
+  assert_string_equal(sampler->name, "nuts");
+  strcpy(settings.sampler, "slice");
+  check(idm_drawing_sampler(&settings, 5, &sampler, &support_error));
+  assert_string_equal(sampler->name, "slice");
+  strcpy(settings.sampler, "gibbs");
+  assert_int_equal(idm_drawing_sampler(&settings, 5, &sampler, &support_error), IDM_USAGE);
+  assert_non_null(strstr(support_error.message, "the sampler 'gibbs' is not known"));
+}
+
+/* Who watches: stops where it is told to, and keeps the checkpoint. */
+typedef struct watcher {
+  double until; /* share of the work */
+  char *bytes;
+  size_t length;
+  int seen;
+} watcher;
+
+static bool progress(void *context, const idm_work *work)
+{
+  watcher *w = context;
+  char words[100];
+  w->seen++;
+  assert_true(idm_work_words(work, words, sizeof words)[0]);
+  if (work->done < w->until || !work->save) return false;
+  free(w->bytes);
+  check(idm_work_save(work, &w->bytes, &w->length, &support_error));
+  return true;
+}
+
+static idm_chains *draw(const idm_fit_watch *watch)
+{
+  const idm_fit_settings settings = make_settings();
+  const idm_target target[] = {normal, normal};
+  const double x[] = {1, 0.5};
+  const idm_sampler *sampler;
+  idm_halt halt;
+  idm_chains *chains;
+  check(idm_drawing_sampler(&settings, 2, &sampler, &support_error));
+  idm_halt_begin(&halt, watch, "looking");
+  check(idm_drawing_create(&settings, sampler, 7, 2, NULL, &halt, &chains, &support_error));
+  for (size_t c = 0; c < 2; c++)
+    check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
+  check(idm_drawing_run(chains, target, watch, &halt, &support_error));
+  return chains;
+}
+
+/* Stopped at any place and gone on with, chains draw the same. */
+static void test_going_on(void **state)
+{
+  (void)state;
+  static const idm_fit_watch nobody = {0};
+  idm_chains *whole = draw(&nobody);
+  long draws = 0;
+  idm_notes notes = {0};
+  check(idm_drawing_common(whole, &draws, &notes, &support_error));
+  assert_int_equal(draws, 50);
+  assert_int_equal(notes.count, 0);
+  watcher w = {.until = 0};
+  idm_fit_watch watch = {.progress = progress, .context = &w, .label = 3};
+  idm_chains *part = draw(&watch);
+  assert_true(w.bytes && w.seen);
+  if (idm_chains_common(part) < 1)
+    assert_int_equal(idm_drawing_common(part, &draws, &notes, &support_error), IDM_UNTRUSTED);
+  idm_chains_destroy(part);
+  const idm_fit_watch again = {
+      .checkpoint = w.bytes, .checkpoint_length = w.length, .label = 3, .checkpoint_file = "c"};
+  idm_chains *rest = draw(&again);
+  assert_memory_equal(whole->draw, rest->draw, (size_t)2 * 50 * 2 * sizeof(double));
+  idm_chains_destroy(rest);
+  /* Those of another request are refused, by the name of the file. */
+  idm_fit_watch other = again;
+  other.label = 4;
+  const idm_fit_settings settings = make_settings();
+  const idm_target target[] = {normal, normal};
+  const double x[] = {1, 0.5};
+  idm_halt halt;
+  idm_chains *chains;
+  idm_halt_begin(&halt, &other, "looking");
+  check(idm_drawing_create(&settings, whole->settings.sampler, 7, 2, NULL, &halt, &chains,
+                           &support_error));
+  for (size_t c = 0; c < 2; c++)
+    check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
+  assert_int_equal(idm_drawing_run(chains, target, &other, &halt, &support_error), IDM_INPUT);
+  assert_string_equal(support_error.file, "c");
+  idm_chains_destroy(chains);
+  idm_chains_destroy(whole);
+  free(w.bytes);
+}
+
+/* Fewer draws than asked for are noted; none are no answer. */
+static void test_common(void **state)
+{
+  (void)state;
+  static const idm_fit_watch nobody = {0};
+  idm_chains *chains = draw(&nobody);
+  idm_notes notes = {0};
+  long draws = 0;
+  chains->done[1] = 30 + 20;
+  check(idm_drawing_common(chains, &draws, &notes, &support_error));
+  assert_int_equal(draws, 20);
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "stopped after 20 of 50 draws a chain"));
+  chains->done[1] = 30;
+  assert_int_equal(idm_drawing_common(chains, &draws, &notes, &support_error), IDM_UNTRUSTED);
+  assert_non_null(strstr(support_error.message, "warm-up"));
+  idm_notes_clear(&notes);
+  idm_chains_destroy(chains);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_samplers),
+      cmocka_unit_test(test_going_on),
+      cmocka_unit_test(test_common),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
