@@ -1,7 +1,7 @@
 /* Benchmarks: ratios measured side by side in one run, one core. Prints rows of a Markdown table.
  *
  * Contents: timing · problems · solving · likelihood · gradient · effective draws of a peer ·
- * scaling of the score · reading */
+ * scaling of the score · reading · maximum causal entropy */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
@@ -457,6 +457,120 @@ static void bench_mdp(void)
   idm_problem_destroy(problem);
 }
 
+/* --- maximum causal entropy ----------------------------------------------------------------- */
+
+enum { SIDE = 20, CELLS = SIDE * SIDE, MOVES = 4, GRID_STEPS = 40 };
+
+/* The next cell of a grid: up, down, left, right, or against the wall nowhere. */
+static size_t next_cell(size_t cell, size_t move)
+{
+  const size_t row = cell / SIDE, column = cell % SIDE;
+  if (move == 0) return row ? cell - SIDE : cell;
+  if (move == 1) return row + 1 < SIDE ? cell + SIDE : cell;
+  if (move == 2) return column ? cell - 1 : cell;
+  return column + 1 < SIDE ? cell + 1 : cell;
+}
+
+/* One number a cell, whatever is done there. */
+static void free_cells(idm_problem *problem)
+{
+  char *text = malloc(64 * CELLS), *at = text;
+  if (!text) exit(1);
+  at += sprintf(at, "{utility: {entries: {");
+  for (int s = 0; s < CELLS; s++)
+    at += sprintf(at, "%sc%d: [0.%d, 1.%d, 2.%d, 3.%d]", s ? ", " : "", s, s, s, s, s);
+  sprintf(at, "}}}");
+  check(idm_problem_free(problem, text, &error));
+  free(text);
+}
+
+/* A grid of 400 cells in which a move slips to each other side with probability 0.1; a corner is
+ * worth 1, elsewhere a step costs a little. */
+static idm_problem *make_grid(void)
+{
+  idm_problem *problem;
+  check(idm_problem_create((idm_sizes){CELLS, MOVES, CELLS}, 1, true, true, &problem, &error));
+  idm_setting *setting = problem->setting;
+  setting->fully_observed = true;
+  setting->horizon = GRID_STEPS;
+  for (size_t u = 0; u < MOVES; u++)
+    for (size_t s = 0; s < CELLS; s++) {
+      const size_t at = (u * CELLS + s) * CELLS;
+      for (size_t slip = 0; slip < MOVES; slip++)
+        setting->transition[at + next_cell(s, slip)] += slip == u ? 0.7 : 0.1;
+      setting->emission[at + s] = 1;
+      problem->theta->block[IDM_UTILITY].value[u * CELLS + s] =
+          s + 1 == CELLS ? 1 : -0.02 * (double)(s * 7 % 10);
+      setting->start[s] = s == 0;
+    }
+  memcpy(problem->theta->block[IDM_TRANSITION].value, setting->transition,
+         sizeof(double) * MOVES * CELLS * CELLS);
+  memcpy(problem->theta->block[IDM_EMISSION].value, setting->emission,
+         sizeof(double) * MOVES * CELLS * CELLS);
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.95);
+  check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &error));
+  set_agent(problem, 1, INFINITY, 0);
+  return problem;
+}
+
+/* The demonstrator's frequencies, for the peer: a line a cell. */
+static void write_frequencies(const char *path, const idm_data *data)
+{
+  static double count[CELLS][MOVES];
+  FILE *file = fopen(path, "w");
+  if (!file) exit(1);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    size_t now = 0;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      count[now][data->action[r]]++;
+      now = (size_t)data->observation[r];
+    }
+  }
+  for (size_t s = 0; s < CELLS; s++) {
+    double sum = 0;
+    for (size_t u = 0; u < MOVES; u++) sum += count[s][u];
+    for (size_t u = 0; u < MOVES; u++)
+      fprintf(file, "%.17g%c", sum > 0 ? count[s][u] / sum : 1.0 / MOVES,
+              u + 1 < MOVES ? ' ' : '\n');
+  }
+  fclose(file);
+}
+
+/* regularised-margin on a grid, from a log to the answer: seconds and the gradient that is left. */
+static int bench_margin(const char *path)
+{
+  enum { count = 5 };
+  double taken[count], slope = 0;
+  idm_problem *problem = make_grid();
+  idm_data *data;
+  idm_workspace *workspace;
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace),
+                     &(idm_simulation){.trajectories = 2000, .seed = 1}, &data, &error));
+  idm_workspace_destroy(workspace);
+  write_frequencies(path, data);
+  free_cells(problem);
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  settings.lambda = 1e6;
+  for (int i = 0; i < count; i++) {
+    idm_posterior *posterior;
+    const double begun = seconds();
+    check(idm_inverse_find("regularised-margin")
+              ->fit(problem, data, &settings, NULL, &posterior, NULL, &error));
+    taken[i] = seconds() - begun;
+    slope = posterior->finding->attained;
+    idm_posterior_destroy(posterior);
+  }
+  printf("%.6g %.3g\n", median(taken, count), slope);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return 0;
+}
+
 int main(int count, char **words)
 {
   cpu_set_t one;
@@ -465,6 +579,7 @@ int main(int count, char **words)
   sched_setaffinity(0, sizeof one, &one);
   if (count > 2 && strcmp(words[1], "ess") == 0) return print_ess(words[2], 2);
   if (count > 2 && strcmp(words[1], "recurrent") == 0) return bench_recurrent(words[2]);
+  if (count > 2 && strcmp(words[1], "margin") == 0) return bench_margin(words[2]);
   const char *folder = count > 1 ? words[1] : "/tmp";
   char log_path[512], large_path[512];
   snprintf(log_path, sizeof log_path, "%s/diag.csv", folder);

@@ -148,6 +148,33 @@ for name in ("double", "single") if text else ():
 PYTHON
 }
 
+# Utilities of 400 cells by maximum causal entropy, beside the `imitation` project's in an environment of its own: it learns until
+# its occupancies are within 1e-6 of the demonstrator's, or for 1,000 updates.
+margin() {
+  local imitation=.venv-imitation/bin/python
+  "$build/idm_bench" margin "$work/frequencies" >"$work/margin.txt"
+  if ! $imitation -c 'import imitation' 2>/dev/null; then
+    { python3 -m venv .venv-imitation && .venv-imitation/bin/pip install -q imitation==1.0.1; } >"$work/venv.log" 2>&1 || true
+  fi
+  : >"$work/imitation.json"
+  ! $imitation -c 'import imitation' 2>/dev/null || OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c 0 $imitation \
+    bench/peer_imitation.py "$work/frequencies" --eps 1e-6 --limit 1000 >"$work/imitation.json" 2>/dev/null || true
+  python3 - "$work" <<'PYTHON'
+import json, sys
+work = sys.argv[1]
+seconds, slope = map(float, open(f"{work}/margin.txt").read().split())
+what = f"regularised-margin, 20 x 20 grid, 40 steps, a utility a cell, lambda 1e6, to a gradient of {slope:.0e}"
+text = open(f"{work}/imitation.json").read()
+if not text:
+    print(f"| {what} | {seconds:.2f} s | imitation: could not be installed | | >= 20x |")
+else:
+    peer = json.loads(text)
+    ratio = peer["seconds"] / seconds
+    print(f"| {what} | {seconds:.2f} s | {peer['seconds']:.1f} s to {peer['slope']:.0e} in {peer['updates']} updates (imitation "
+          f"{peer['imitation']}, MCE-IRL) | {ratio:.0f}x | >= 20x{'' if ratio >= 20 else ', missed'} |")
+PYTHON
+}
+
 report() {
   echo "# Benchmarks"
   echo
@@ -184,6 +211,7 @@ PYTHON
   done
   planning
   recurrent
+  margin
   sampling
   adni
   people

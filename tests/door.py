@@ -29,6 +29,8 @@ SAMPLES = {
     "const idm_posterior *": "f->posterior",
     "idm_posterior *": "f->posterior",
     "const idm_assessment *": "f->assessment",
+    "const idm_finding *": "&(idm_finding){0}",
+    "const idm_proposition *": "&(idm_proposition){0}",
     "const idm_dynamics *": "f->dynamics",
     "const idm_moves *": "f->moves",
     "idm_moves *": "f->moves",

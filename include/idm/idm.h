@@ -51,6 +51,7 @@
 #include "idm/problem.h"
 #include "idm/problem_file.h"
 #include "idm/project.h"
+#include "idm/proposition.h"
 #include "idm/random.h"
 #include "idm/refine.h"
 #include "idm/request.h"

@@ -8,6 +8,9 @@
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
+  X(idm_inverse_regularised_margin)                                                                \
+  X(idm_inverse_distribution_matching)                                                             \
+  X(idm_inverse_policy_inversion)                                                                  \
   X(idm_inverse_preference)                                                                        \
   X(idm_inverse_preference_bayes)                                                                  \
   X(idm_inverse_distance)

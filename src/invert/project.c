@@ -176,8 +176,10 @@ idm_status idm_project(const idm_problem *problem, const idm_data *data, const i
                        idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(problem, data, inverse, settings, ret_posterior, projection);
-  idm_status status =
-      inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
+  *ret_posterior = NULL;
+  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  if (status == IDM_OK)
+    status = inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
   if (status == IDM_OK)
     status = idm_projection_centre(problem, *ret_posterior, data, projection, opt_error);
   if (status != IDM_OK) {

@@ -1,4 +1,5 @@
 /* Memory that runs out in chains, fits, their verdict and what is made of them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "allocation/heap_support.h"
@@ -123,6 +124,54 @@ static void test_fit(void **state)
   close_fit(&f);
 }
 
+/* Inverse planners of soft plans and of occupancies, each on a log of its own. */
+typedef struct sought_for {
+  const char *inverse;
+  idm_problem *problem;
+  idm_data *data;
+} sought_for;
+
+static idm_status seek(const void *argument, idm_error *error)
+{
+  const sought_for *s = argument;
+  idm_fit_settings settings;
+  idm_posterior *posterior = GARBAGE;
+  idm_fit_settings_default(&settings);
+  settings.entropy = 0.2;
+  const idm_status status =
+      idm_inverse_find(s->inverse)
+          ->fit(s->problem, s->data, &settings, NULL, &posterior, NULL, error);
+  assert_result(status, posterior);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+static void test_soft(void **state)
+{
+  (void)state;
+  static const char *const rule = "agent: {planner: decision-rule, weights: {right: [0, 0, 0]}}\n";
+  static const char *const soft = "agent: {planner: maximum-entropy, alpha: 1}\n";
+  static const char *const inverses[] = {"regularised-margin", "policy-inversion",
+                                         "distribution-matching"};
+  for (size_t i = 0; i < 3; i++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "states: [a, b]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\n"
+             "start: a\ntransition: {left: [[1, 0], [0.8, 0.2]], right: [[0.2, 0.8], [0, 1]]}\n%s",
+             i == 2 ? rule : soft);
+    sought_for s = {inverses[i], support_yaml(text), NULL};
+    s.data =
+        support_data(s.problem, "trajectory,action,observation\n1,left,a\n1,right,b\n1,left,a\n"
+                                "2,right,b\n2,right,b\n2,left,a\n");
+    double *batch = s.data->number[IDM_COLUMN_BATCH] = calloc(2, sizeof *batch);
+    for (size_t t = 0; t < 2; t++) batch[t] = 1 + (double)t;
+    check(idm_problem_free(s.problem, i == 2 ? "weights" : "utility", &support_error));
+    every_failure(s.inverse, seek, &s, recovers);
+    idm_data_destroy(s.data);
+    idm_problem_destroy(s.problem);
+  }
+}
+
 /* Notes may be lost; what is written is whole. */
 static idm_status explain(const void *argument, idm_error *error)
 {
@@ -245,6 +294,7 @@ int main(void)
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_free_blocks),
       cmocka_unit_test(test_fit),
+      cmocka_unit_test(test_soft),
       cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_explain),
       cmocka_unit_test(test_calibration),

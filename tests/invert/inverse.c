@@ -98,6 +98,26 @@ static void rewards_of_the_planner(void **state)
   idm_problem_destroy(problem);
 }
 
+/* One that looks for a block wants that free, and nothing else. */
+static void blocks(void **state)
+{
+  (void)state;
+  idm_inverse inverse = demanding(IDM_ANY_PLANNER, 0);
+  inverse.finds = "utility";
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
+  check(idm_problem_free(problem, "beta", &support_error));
+  refused(&inverse, problem, data, "beta is free too");
+  check(idm_problem_free(problem, "utility, beta", &support_error));
+  refused(&inverse, problem, data, "beta is free too");
+  check(idm_problem_free(problem, "[]", &support_error));
+  refused(&inverse, problem, data, "none is free");
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_inverse_check(&inverse, problem, data, &support_error));
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Preferences go to whoever reads them. */
 static void preferences(void **state)
 {
@@ -124,7 +144,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(families),    cmocka_unit_test(derivatives),
       cmocka_unit_test(columns),     cmocka_unit_test(rewards_of_the_planner),
-      cmocka_unit_test(preferences),
+      cmocka_unit_test(preferences), cmocka_unit_test(blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

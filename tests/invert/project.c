@@ -191,6 +191,7 @@ static void test_project(void **state)
     idm_posterior *posterior;
     idm_projection projection, at_centre;
     double centre = NAN, mean = 0;
+    if (idm_inverse_check(idm_inverse_at(i), problem, data, NULL) != IDM_OK) continue;
     check(idm_project(problem, data, idm_inverse_at(i), &settings, NULL, &posterior, &projection,
                       NULL, &support_error));
     const size_t all = posterior->chains * posterior->draws;

@@ -78,6 +78,7 @@ idm_status idm_world_create(const idm_problem *problem, const idm_setting *setti
   if (!world) return idm_fail_memory(opt_error);
   *world = (idm_world){.n = idm_setting_sizes(setting),
                        .discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT),
+                       .horizon = (size_t)setting->horizon,
                        .start = setting->start,
                        .prior = idm_theta_values(problem->theta, IDM_ACTION_PRIOR, 0)};
   status = copy_rows(setting, world, opt_error);
@@ -145,12 +146,23 @@ idm_status idm_world_evaluate(const idm_world *world, const double *policy, cons
   return fail_to_settle(opt_error);
 }
 
-/* next[state] = share (1 - discount) of the start, and what flows in from `now`. */
+double idm_world_share(const idm_world *world)
+{
+  if (!world->horizon) return 1 - world->discount;
+  double sum = 0;
+  double weight = 1;
+  for (size_t t = 0; t < world->horizon; t++, weight *= world->discount) sum += weight;
+  return 1 / sum;
+}
+
+/* next[state] = the share of the start, and what flows in from `now`. Steps of a horizon are so
+ * many times of it. */
 static void flow(const idm_world *world, const double *policy, const double *now, double *next)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
-  for (size_t s = 0; s < n.states; s++) next[s] = (1 - world->discount) * world->start[s];
+  const double share = idm_world_share(world);
+  for (size_t s = 0; s < n.states; s++) next[s] = share * world->start[s];
   for (size_t u = 0; u < n.actions; u++)
     for (size_t s = 0; s < n.states; s++) {
       const double mass = world->discount * now[s] * policy[s * n.actions + u];
@@ -169,12 +181,14 @@ idm_status idm_world_occupancy(const idm_world *world, const double *policy, dou
   double *next = now + n.states;
   double last = INFINITY;
   bool settled = false;
-  for (long sweep = 0; sweep < most_sweeps && !settled && world->discount < 1; sweep++) {
+  const bool ends = world->horizon > 0;
+  for (long sweep = 0; sweep < most_sweeps && !settled && (ends || world->discount < 1); sweep++) {
     double change = 0;
     flow(world, policy, now, next);
     for (size_t s = 0; s < n.states; s++) change += fabs(next[s] - now[s]);
     memcpy(now, next, n.states * sizeof *now);
-    settled = change == 0 || (change <= 1e-14 && change >= last);
+    settled = ends ? (size_t)sweep + 1 == world->horizon
+                   : change == 0 || (change <= 1e-14 && change >= last);
     last = change;
   }
   for (size_t s = 0; s < n.states; s++)

@@ -8,6 +8,7 @@
 typedef struct idm_world {
   idm_sizes n;
   double discount;
+  size_t horizon;      /* steps of an episode; 0: endless */
   const double *start; /* [state]: borrowed from the setting */
   const double *prior; /* [action]: the action prior, borrowed from theta */
   idm_moves *moves;    /* row action * states + state; empty where nothing follows the action */
@@ -26,8 +27,11 @@ double idm_world_next(const idm_world *world, size_t action, size_t state, const
  * discount of 1, and episodes that do not end. */
 idm_status idm_world_evaluate(const idm_world *world, const double *policy, const double *utility,
                               double *v, idm_error *opt_error);
-/* occupancy[state][action] = (1 - discount) E sum_t discount^t 1{s,u}; sums to 1 where no action
- * ends. The same failure. */
+/* What one step weighs in an occupancy: 1 - discount, or with a horizon what makes its steps sum to
+ * 1. */
+double idm_world_share(const idm_world *world);
+/* occupancy[state][action] = share E sum_t discount^t 1{s,u}, over the steps of the horizon where
+ * there is one; sums to 1 where no action ends. The same failure. */
 idm_status idm_world_occupancy(const idm_world *world, const double *policy, double *occupancy,
                                idm_error *opt_error);
 

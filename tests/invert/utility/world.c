@@ -104,10 +104,44 @@ static void test_refusals(void **state)
   idm_problem_destroy(diag);
 }
 
+/* Over a horizon occupancies are sums over its steps, weighed so that they sum to 1; a discount of
+ * 1 is legal then. */
+static void test_horizon(void **state)
+{
+  (void)state;
+  static const double discounts[] = {1, 0.9, 0};
+  const double policy[] = {0.3, 0.7, 0.5, 0.5, 0.9, 0.1};
+  for (size_t d = 0; d < 3; d++) {
+    idm_problem *problem = support_yaml(WALK_MATRICES);
+    problem->setting->horizon = 5;
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
+    idm_world *world = world_of(problem);
+    const double *tau = problem->setting->transition;
+    double occupancy[6], law[3] = {1, 0, 0}, expected[6] = {0}, total = 0, weight = 1;
+    check(idm_world_occupancy(world, policy, occupancy, &support_error));
+    for (int t = 0; t < 5; t++, weight *= discounts[d]) {
+      double next[3] = {0};
+      total += weight;
+      for (size_t e = 0; e < 6; e++) {
+        expected[e] += weight * law[e / 2] * policy[e];
+        for (size_t k = 0; k < 3; k++)
+          next[k] += law[e / 2] * policy[e] * tau[(e % 2 * 3 + e / 2) * 3 + k];
+      }
+      memcpy(law, next, sizeof law);
+    }
+    for (size_t e = 0; e < 6; e++) assert_near(occupancy[e], expected[e] / total, 1e-14);
+    assert_near(idm_world_share(world), 1 / total, 1e-14);
+    idm_world_destroy(world);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_forms),
-                                     cmocka_unit_test(test_policy), cmocka_unit_test(test_endings),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_both_forms), cmocka_unit_test(test_policy),
+      cmocka_unit_test(test_endings),    cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_horizon),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,179 @@
+/* What inverse planners of soft plans share. */
+#include "invert/utility/soft_agent.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/null_space.h"
+#include "idm/planner.h"
+#include "plan/clamp.h"
+
+/* --- the agent ------------------------------------------------------------------------------ */
+
+static idm_status check(const idm_problem *problem, const idm_theta *theta, const char *who,
+                        idm_error *opt_error)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
+  if (!(alpha > 0 && isfinite(alpha)))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' inverts soft plans, and those of '%s' have alpha = %g; expected an alpha "
+                    "above 0, as of 'maximum-entropy'",
+                    who, planner->name, alpha);
+  if (problem->agent.alpha_unit == IDM_ALPHA_RANGE)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' cannot count alpha in the range of a utility that it looks for; expected "
+                    "alpha_unit: absolute",
+                    who);
+  if (idm_theta_scalar(theta, IDM_ETA) != 0 || theta->models > 1 ||
+      problem->agent.discounting != IDM_EXPONENTIAL)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' inverts plans of one model, by a discount, at eta = 0; those of this "
+                    "agent are others",
+                    who);
+  return IDM_OK;
+}
+
+idm_status idm_soft_agent_create(const idm_problem *problem, const char *who,
+                                 idm_soft_agent **ret_agent, idm_error *opt_error)
+{
+  idm_theta *theta = NULL;
+  idm_soft_agent *agent = NULL;
+  *ret_agent = NULL;
+  idm_status status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_clamp_apply(idm_agent_planner(&problem->agent), problem->setting, theta, opt_error);
+  if (status == IDM_OK) status = check(problem, theta, who, opt_error);
+  if (status == IDM_OK) {
+    agent = idm_new(1, sizeof *agent);
+    if (agent)
+      agent->prior = idm_duplicate(idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+                                   theta->sizes.actions, sizeof *agent->prior);
+    if (!agent || !agent->prior) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) {
+    agent->alpha = idm_theta_scalar(theta, IDM_ALPHA);
+    *ret_agent = agent;
+  } else {
+    idm_soft_agent_destroy(agent);
+  }
+  idm_theta_destroy(theta);
+  return status;
+}
+
+void idm_soft_agent_destroy(idm_soft_agent *agent)
+{
+  if (!agent) return;
+  free(agent->prior);
+  free(agent);
+}
+
+/* --- the demonstrator ----------------------------------------------------------------------- */
+
+idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_world *world,
+                                       const idm_data *data, const idm_setting *setting,
+                                       bool empirical, double *occupancy, idm_notes *opt_notes,
+                                       idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  double *by_state = occupancy + n.states * n.actions;
+  const idm_status status = idm_demonstrator_occupancy(demonstrator, world, data, setting,
+                                                       empirical, by_state, opt_notes, opt_error);
+  for (size_t s = 0; s < n.states && status == IDM_OK; s++)
+    for (size_t u = 0; u < n.actions; u++)
+      occupancy[u * n.states + s] = by_state[s * n.actions + u];
+  return status;
+}
+
+/* --- what is open --------------------------------------------------------------------------- */
+
+/* States whose utilities are eliminated over a horizon. */
+enum { most_states = 100 };
+static const double tolerance = 1e-10;
+
+/* Over a horizon utilities d are told apart by nothing where d + discount P phi_{t+1} = phi_t with
+ * phi_T = 0 for all steps: then d is a function f of the state, and so is P^k f whatever the
+ * actions. Rows say so of f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, k up to the horizon or the number
+ * of states, whichever is less. power[state][state] is P^k of the first action. */
+static size_t put_rows(const idm_world *world, size_t powers, double *power, double *next,
+                       double *rows)
+{
+  const idm_sizes n = world->n;
+  const idm_moves *moves = world->moves;
+  size_t count = 0;
+  for (size_t s = 0; s < n.states * n.states; s++) power[s] = s % (n.states + 1) == 0;
+  for (size_t k = 0; k < powers; k++) {
+    memset(next, 0, n.states * n.states * sizeof *next);
+    for (size_t s = 0; s < n.states; s++)
+      for (size_t u = 0; u < n.actions; u++) {
+        double *row = u ? rows + count * n.states : next + s * n.states;
+        const size_t at = u * n.states + s;
+        for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++)
+          for (size_t j = 0; j < n.states; j++)
+            row[j] += moves->probability[i] * power[moves->next[i] * n.states + j];
+        for (size_t j = 0; j < n.states && u; j++) row[j] -= next[s * n.states + j];
+        count += u > 0;
+      }
+    memcpy(power, next, n.states * n.states * sizeof *power);
+  }
+  return count;
+}
+
+/* Rows on the free numbers themselves: entries of a state are alike, and functions of the state
+ * satisfy rows[count][state]. first[state] is its entry of the first action; held entries are 0. */
+static size_t pull_rows(const idm_world *world, const idm_sought *sought, size_t count,
+                        const double *rows, double *design)
+{
+  const size_t states = world->n.states;
+  size_t made = 0;
+  for (size_t e = states; e < sought->entries; e++, made++) {
+    double *row = design + made * sought->count;
+    const int32_t a = sought->number[e];
+    const int32_t b = sought->number[e % states];
+    if (a >= 0) row[a] += 1;
+    if (b >= 0) row[b] -= 1;
+  }
+  for (size_t i = 0; i < count; i++, made++)
+    for (size_t s = 0; s < states; s++)
+      if (sought->number[s] >= 0)
+        design[made * sought->count + (size_t)sought->number[s]] += rows[i * states + s];
+  return made;
+}
+
+static idm_status open_horizon(const idm_world *world, const idm_sought *sought, idm_finding *f,
+                               idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  const size_t powers = world->horizon - 1 < n.states ? world->horizon - 1 : n.states;
+  if (n.states > most_states) {
+    idm_notes_add(&f->words,
+                  "unchecked: with %zu states over a horizon, what no behaviour can tell of the "
+                  "utility was not looked for",
+                  n.states);
+    return IDM_OK;
+  }
+  const size_t most = powers * n.states * (n.actions - 1);
+  double *rows = idm_new(idm_times(most, n.states), sizeof *rows);
+  double *power = idm_new(2 * n.states * n.states, sizeof *power);
+  size_t *pivot = idm_new(n.states, sizeof *pivot);
+  double *design = idm_new(idm_times(sought->entries + n.states, sought->count), sizeof *design);
+  idm_status status = rows && power && pivot && design ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    const size_t count = put_rows(world, powers, power, power + n.states * n.states, rows);
+    const size_t rank = idm_row_reduce(count, n.states, rows, tolerance, pivot);
+    status = idm_open_design(pull_rows(world, sought, rank, rows, design), design, f, opt_error);
+  }
+  free(rows);
+  free(power);
+  free(pivot);
+  free(design);
+  return status;
+}
+
+idm_status idm_soft_agent_open(const idm_world *world, const idm_sought *sought,
+                               idm_finding *finding, idm_error *opt_error)
+{
+  return world->horizon ? open_horizon(world, sought, finding, opt_error)
+                        : idm_open_shaping(world, sought, finding, opt_error);
+}

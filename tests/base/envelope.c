@@ -1,0 +1,91 @@
+/* Elimination within an envelope, against the matrix itself. */
+#include "base/envelope.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { N = 40 };
+
+/* A matrix with a band of the given width, and a long row and column, whose diagonal dominates. */
+static void fill(idm_random *random, size_t width, double *a)
+{
+  for (size_t i = 0; i < N; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < N; j++) {
+      const size_t apart = i > j ? i - j : j - i;
+      const bool within = apart <= width || (width && (i == 11 || j == 17));
+      a[i * N + j] = i != j && within ? 2 * idm_random_uniform(random) - 1 : 0;
+      sum += fabs(a[i * N + j]);
+    }
+    a[i * N + i] = sum + 0.1;
+  }
+}
+
+static void solves(void **state)
+{
+  (void)state;
+  static const size_t widths[] = {0, 1, 5, N};
+  idm_random random;
+  idm_random_init(&random, 7, 0);
+  for (size_t w = 0; w < 4; w++) {
+    double a[N * N], lu[N * N], b[N], x[N], y[N];
+    idm_edge edge[N];
+    fill(&random, widths[w], a);
+    memcpy(lu, a, sizeof a);
+    for (size_t i = 0; i < N; i++) x[i] = y[i] = b[i] = idm_random_uniform(&random);
+    assert_true(idm_envelope_factor(N, lu, edge));
+    idm_envelope_solve(N, lu, edge, x);
+    idm_envelope_solve_transposed(N, lu, edge, y);
+    for (size_t i = 0; i < N; i++) {
+      double straight = 0, across = 0;
+      for (size_t j = 0; j < N; j++) {
+        straight += a[i * N + j] * x[j];
+        across += a[j * N + i] * y[j];
+      }
+      assert_near(straight, b[i], 1e-13);
+      assert_near(across, b[i], 1e-13);
+    }
+  }
+}
+
+/* A band stays one. */
+static void keeps_zeros(void **state)
+{
+  (void)state;
+  double a[N * N] = {0};
+  idm_edge edge[N];
+  for (size_t i = 0; i < N; i++) {
+    a[i * N + i] = 4;
+    if (i) a[i * N + i - 1] = -1;
+    if (i + 2 < N) a[i * N + i + 2] = -1;
+  }
+  assert_true(idm_envelope_factor(N, a, edge));
+  for (size_t i = 0; i < N; i++) {
+    assert_int_equal(edge[i].first, i ? i - 1 : 0);
+    assert_true(edge[i].last <= i + 2);
+    for (size_t j = 0; j < N; j++)
+      if (j + 1 < i || j > i + 2) assert_true(a[i * N + j] == 0);
+  }
+}
+
+static void refuses_pivots_of_zero(void **state)
+{
+  (void)state;
+  double a[] = {0, 1, 1, 0}, b[] = {1, 1, 1, 1}, c[] = {NAN, 0, 0, 1};
+  idm_edge edge[2];
+  assert_false(idm_envelope_factor(2, a, edge));
+  assert_false(idm_envelope_factor(2, b, edge));
+  assert_false(idm_envelope_factor(2, c, edge));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(solves),
+      cmocka_unit_test(keeps_zeros),
+      cmocka_unit_test(refuses_pivots_of_zero),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/* The nearest policy: occupancies that a policy has are met exactly, zeros and all. */
+#include "invert/utility/closest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+
+enum { STATES = 6, ACTIONS = 3, ALL = STATES * ACTIONS };
+
+static idm_closest *closest(const idm_problem *problem, const idm_world *world,
+                            const double *target, const double *fallback, idm_divergence divergence,
+                            double entropy)
+{
+  idm_closest *found;
+  check(idm_closest_create(world, problem->setting, target, fallback, divergence, 50, entropy, NULL,
+                           &found, &support_error));
+  return found;
+}
+
+/* Policies drawn at random, the second of each pair with actions that it never takes. */
+static void realisable_occupancies_are_met(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 2, 0);
+  for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
+    for (int zeros = 0; zeros < 2; zeros++) {
+      idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 51);
+      idm_world *world = support_world(problem);
+      double policy[ALL], target[ALL], fallback[ALL];
+      support_policy(&random, STATES, ACTIONS, policy);
+      support_policy(&random, STATES, ACTIONS, fallback);
+      for (size_t s = 0; s < STATES && zeros; s += 2) {
+        if (s % ACTIONS == 1) continue;
+        policy[s * ACTIONS + 1] += policy[s * ACTIONS + s % ACTIONS];
+        policy[s * ACTIONS + s % ACTIONS] = 0;
+      }
+      check(idm_world_occupancy(world, policy, target, &support_error));
+      idm_closest *found = closest(problem, world, target, fallback, (idm_divergence)d, 0);
+      assert_true(fabs(found->objective) <= 1e-10);
+      assert_true(found->gap <= 1e-9);
+      size_t count = 0;
+      for (size_t e = 0; e < ALL; e++) {
+        /* The root of the divergence, for those that are squares. */
+        assert_near(found->occupancy[e], target[e], 1e-5);
+        /* Of squares the slope at 0 is 0 as well: nothing tells it from a small number. */
+        if (policy[e] == 0)
+          assert_true(found->policy[e] <= (d == IDM_DIVERGENCE_SQUARED ? 1e-5 : 0));
+        count += found->policy[e] == 0;
+      }
+      assert_int_equal(found->zeros, count);
+      idm_closest_destroy(found);
+      idm_world_destroy(world);
+      idm_problem_destroy(problem);
+    }
+}
+
+/* A little entropy moves the linear program's answer a little: two methods, one answer. */
+static void tv_by_two_methods(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 3, 0);
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 52);
+  idm_world *world = support_world(problem);
+  double target[ALL], fallback[ALL];
+  support_distribution(&random, target, ALL);
+  support_policy(&random, STATES, ACTIONS, fallback);
+  idm_closest *linear = closest(problem, world, target, fallback, IDM_DIVERGENCE_TV, 0);
+  idm_closest *smooth = closest(problem, world, target, fallback, IDM_DIVERGENCE_TV, 1e-7);
+  assert_true(linear->objective > 1e-3);
+  assert_true(linear->gap <= 1e-9 && smooth->gap <= 1e-9);
+  /* The entropy of a policy over three actions is at most log 3. */
+  assert_near(linear->objective, smooth->objective, 1.2e-7);
+  idm_closest_destroy(linear);
+  idm_closest_destroy(smooth);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+/* Nothing but entropy: every action alike, everywhere that is come to; elsewhere the fallback. */
+static void entropy_alone(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 4, 0);
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 53);
+  double *tau = problem->setting->transition;
+  for (size_t r = 0; r < STATES * ACTIONS; r++) {
+    tau[r * STATES] += tau[r * STATES + 4];
+    tau[r * STATES + 4] = 0;
+  }
+  problem->setting->start[0] += problem->setting->start[4];
+  problem->setting->start[4] = 0;
+  idm_world *world = support_world(problem);
+  double target[ALL], fallback[ALL], policy[ALL];
+  support_policy(&random, STATES, ACTIONS, fallback);
+  support_policy(&random, STATES, ACTIONS, policy);
+  check(idm_world_occupancy(world, policy, target, &support_error));
+  idm_closest *found = closest(problem, world, target, fallback, IDM_DIVERGENCE_KL, 1e9);
+  for (size_t e = 0; e < ALL; e++)
+    assert_near(found->policy[e], e / ACTIONS == 4 ? fallback[e] : 1.0 / 3, 1e-7);
+  idm_closest_destroy(found);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(realisable_occupancies_are_met),
+      cmocka_unit_test(tv_by_two_methods),
+      cmocka_unit_test(entropy_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

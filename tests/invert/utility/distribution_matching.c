@@ -1,0 +1,183 @@
+/* Distribution matching: frequencies where nothing else is asked for, weights that stand for the
+ * policy, what is refused, and that names do not matter. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+
+static const char name[] = "distribution-matching";
+
+#define RULE                                                                                       \
+  "states: [a, b, c]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\nstart: a\n"     \
+  "transition:\n"                                                                                  \
+  "  left: [[1, 0, 0], [0.8, 0.2, 0], [0, 1, 0]]\n"                                                \
+  "  right: [[0.2, 0.8, 0], [0, 0, 1], [0, 0, 1]]\n"                                               \
+  "agent: {planner: decision-rule, weights: {left: [0, 0, 0, 0], right: [0.5, 1, 0, -1]}}\n"
+
+static idm_fit_settings settings_of(idm_divergence divergence, double entropy,
+                                    idm_occupancy occupancy)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.divergence = divergence;
+  settings.entropy = entropy;
+  settings.occupancy = occupancy;
+  return settings;
+}
+
+/* The policy that the planner has at an answer. */
+static void plan_at(const idm_problem *problem, const idm_posterior *p, double *policy)
+{
+  const size_t states = problem->setting->states.count, actions = problem->setting->actions.count;
+  idm_parameters *parameters;
+  idm_theta *theta;
+  idm_workspace *workspace;
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  check(idm_theta_copy(problem->theta, &theta, &support_error));
+  check(idm_posterior_theta(p, parameters, 0, 0, theta, &support_error));
+  check(idm_workspace_create(problem->setting, theta, &problem->agent, &workspace, &support_error));
+  check(idm_plan(theta, NULL, workspace, NULL, &support_error));
+  for (size_t s = 0; s < states; s++) {
+    double corner[16] = {0};
+    corner[s] = 1;
+    idm_plan_policy(workspace, 0, corner, policy + s * actions, NULL);
+  }
+  idm_workspace_destroy(workspace);
+  idm_theta_destroy(theta);
+  idm_parameters_destroy(parameters);
+}
+
+/* The demonstrator's own policy and 0, whatever the divergence. In b it always goes right. */
+static void own_occupancy_gives_frequencies(void **state)
+{
+  (void)state;
+  static const char *const freedoms[] = {"weights", "{weights: {reference: right}}",
+                                         "{weights: {reference: none}}"};
+  const double expected[] = {0.25, 0.75, 0, 1, 2.0 / 3, 1.0 / 3};
+  for (size_t k = 0; k < 3; k++)
+    for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++) {
+      idm_problem *problem = support_yaml(RULE);
+      idm_data *data =
+          support_data(problem, "trajectory,action,observation\n"
+                                "1,left,a\n1,right,a\n1,right,a\n1,right,b\n1,right,c\n1,left,b\n"
+                                "1,right,c\n1,right,c\n1,left,b\n");
+      check(idm_problem_free(problem, freedoms[k], &support_error));
+      const idm_fit_settings settings = settings_of((idm_divergence)d, 0, IDM_OCCUPANCY_POLICY);
+      idm_posterior *p = support_fit(name, problem, data, &settings);
+      double policy[6];
+      plan_at(problem, p, policy);
+      assert_true(p->finding->objective == 0);
+      assert_true(idm_finding_holds(p->finding));
+      for (size_t e = 0; e < 6; e++) {
+        assert_true(p->finding->policy[e] == expected[e]);
+        assert_near(policy[e], expected[e], 1e-12);
+      }
+      bool said = false;
+      for (size_t i = 0; i < p->finding->words.count; i++)
+        said |= strstr(p->finding->words.text[i], "weight of -inf") != NULL;
+      assert_true(said);
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
+/* Where something is traded off, weights and policy say the same. */
+static void weights_stand_for_the_policy(void **state)
+{
+  (void)state;
+  for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
+    for (int w = 0; w < 2; w++) {
+      idm_problem *problem = support_yaml(RULE);
+      idm_data *data =
+          support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 15, .seed = 3});
+      check(idm_problem_free(problem, "weights", &support_error));
+      const idm_fit_settings settings =
+          settings_of((idm_divergence)d, 0.4 * w, IDM_OCCUPANCY_EMPIRICAL);
+      idm_posterior *p = support_fit(name, problem, data, &settings);
+      double policy[6];
+      plan_at(problem, p, policy);
+      for (size_t e = 0; e < 6; e++) assert_near(policy[e], p->finding->policy[e], 1e-12);
+      assert_true(idm_finding_holds(p->finding));
+      assert_true(p->finding->looked);
+      assert_int_equal(p->finding->open, 0);
+      assert_true(w ? p->finding->objective < 0 : p->finding->objective > 0);
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
+static void names_do_not_matter(void **state)
+{
+  (void)state;
+  enum { STATES = 5, ACTIONS = 3 };
+  static const size_t place[STATES] = {3, 0, 4, 1, 2}, turn[ACTIONS] = {2, 0, 1};
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.6, 17);
+  memset(problem->setting->start, 0, STATES * sizeof(double));
+  problem->setting->start[0] = 1;
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 30, .steps = 30, .seed = 3});
+  idm_data *same = support_relabelled_data(data, place, turn);
+  idm_problem *asked[] = {problem, support_relabelled(problem, place, turn)};
+  for (size_t i = 0; i < 2; i++) {
+    check(idm_problem_plan_by(asked[i], idm_planner_find("decision-rule"), &support_error));
+    check(
+        idm_theta_resize(asked[i]->theta, IDM_WEIGHTS, ACTIONS * (STATES + 1), 1, &support_error));
+    check(idm_problem_free(asked[i], "weights", &support_error));
+  }
+  for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
+    for (int w = 0; w < 2; w++) {
+      const idm_fit_settings settings =
+          settings_of((idm_divergence)d, 0.2 * w, IDM_OCCUPANCY_EMPIRICAL);
+      idm_posterior *a = support_fit(name, asked[0], data, &settings);
+      idm_posterior *b = support_fit(name, asked[1], same, &settings);
+      assert_near(a->finding->objective, b->finding->objective, 1e-10);
+      /* Without entropy tv has several answers; the objective is one. */
+      for (size_t e = 0; e < STATES * ACTIONS && (w || d != IDM_DIVERGENCE_TV); e++)
+        assert_near(a->finding->policy[e],
+                    b->finding->policy[place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS]], 1e-5);
+      idm_posterior_destroy(a);
+      idm_posterior_destroy(b);
+    }
+  idm_data_destroy(data);
+  idm_data_destroy(same);
+  idm_problem_destroy(asked[0]);
+  idm_problem_destroy(asked[1]);
+}
+
+static void refusals(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(RULE);
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,right,b\n1,right,c\n");
+  idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
+  support_refused(name, problem, data, &settings, "none is free");
+  check(idm_problem_free(problem, "weights", &support_error));
+  /* Right was the last thing done in b, and it leads to c, where nothing was. */
+  settings = settings_of(IDM_DIVERGENCE_REVERSE_KL, 0, IDM_OCCUPANCY_EMPIRICAL);
+  support_refused(name, problem, data, &settings, "expected another --divergence");
+  settings = settings_of(IDM_DIVERGENCE_SQUARED, 0, IDM_OCCUPANCY_EMPIRICAL);
+  settings.lambda = INFINITY;
+  support_refused(name, problem, data, &settings, "finite --lambda");
+  settings.lambda = 1;
+  problem->setting->horizon = 4;
+  support_refused(name, problem, data, &settings, "without `horizon`");
+  problem->setting->horizon = 0;
+  check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
+  support_refused(name, problem, data, &settings, "'decision-rule'");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(own_occupancy_gives_frequencies),
+      cmocka_unit_test(weights_stand_for_the_policy),
+      cmocka_unit_test(names_do_not_matter),
+      cmocka_unit_test(refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* The interior-point method against every policy of a small problem, for every divergence. */
+#include "invert/utility/interior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+
+static const idm_divergence divergences[] = {IDM_DIVERGENCE_KL,   IDM_DIVERGENCE_REVERSE_KL,
+                                             IDM_DIVERGENCE_JS,   IDM_DIVERGENCE_TV,
+                                             IDM_DIVERGENCE_CHI2, IDM_DIVERGENCE_SQUARED};
+
+enum { GRID = 200 };
+
+/* The least objective over policies of a grid. */
+static double best_of_grid(const idm_flows *flows, double (*occupancy)[4])
+{
+  double best = INFINITY;
+  for (size_t i = 0; i < GRID * GRID; i++)
+    best = fmin(best, idm_flows_objective(flows, occupancy[i]));
+  return best;
+}
+
+static double (*grid_of(const idm_world *world))[4]
+{
+  double(*occupancy)[4] = calloc(GRID * GRID, sizeof *occupancy);
+  assert_non_null(occupancy);
+  for (size_t i = 0; i < GRID * GRID; i++) {
+    const double a = ((double)(i % GRID) + 0.5) / GRID, b = ((double)(i / GRID) + 0.5) / GRID;
+    const double policy[] = {a, 1 - a, b, 1 - b};
+    check(idm_world_occupancy(world, policy, occupancy[i], &support_error));
+  }
+  return occupancy;
+}
+
+/* Two states, two actions, an occupancy that no policy has: no policy of a grid is better, and the
+ * best of the grid is as near as the grid is fine. */
+static void no_policy_is_better(void **state)
+{
+  (void)state;
+  static const double weights[] = {0, 0.3}, target[] = {0.35, 0.05, 0.4, 0.2};
+  idm_problem *problem = support_mdp(2, 2, 2, 0.5, 12);
+  idm_world *world = support_world(problem);
+  double(*occupancy)[4] = grid_of(world);
+  for (size_t d = 0; d < 6; d++)
+    for (size_t w = 0; w < 2; w++) {
+      idm_flows *flows;
+      check(idm_flows_create(world, problem->setting, target, divergences[d], 7, weights[w], &flows,
+                             &support_error));
+      double q[4], y[2], left[2], gap;
+      check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
+      const double found = idm_flows_objective(flows, q), best = best_of_grid(flows, occupancy);
+      assert_true(gap <= 1e-9);
+      idm_flows_left(flows, q, left);
+      for (size_t r = 0; r < 2; r++) assert_near(left[r], 0, 1e-13);
+      assert_true(found <= best + 1e-9);
+      assert_true(found >= best - 0.02);
+      idm_flows_destroy(flows);
+    }
+  free(occupancy);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+/* Where policies are many, small changes of the one found make it worse. */
+static void no_neighbour_is_better(void **state)
+{
+  (void)state;
+  enum { STATES = 7, ACTIONS = 3, ALL = STATES * ACTIONS };
+  static const double weights[] = {0, 0.01, 1};
+  idm_random random;
+  idm_random_init(&random, 5, 0);
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 13);
+  idm_world *world = support_world(problem);
+  double target[ALL];
+  support_distribution(&random, target, ALL);
+  for (size_t d = 0; d < 6; d++)
+    for (size_t w = 0; w < 3; w++) {
+      idm_flows *flows;
+      check(idm_flows_create(world, problem->setting, target, divergences[d], 30, weights[w],
+                             &flows, &support_error));
+      double q[ALL], y[STATES], gap;
+      check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
+      const double found = idm_flows_objective(flows, q);
+      assert_true(gap <= 1e-9);
+      for (int k = 0; k < 300; k++) {
+        double policy[ALL], other[ALL], moved[ALL], share = pow(10, -(k % 6));
+        support_policy(&random, STATES, ACTIONS, policy);
+        check(idm_world_occupancy(world, policy, other, &support_error));
+        for (size_t e = 0; e < ALL; e++) moved[e] = (1 - share) * q[e] + share * other[e];
+        assert_true(idm_flows_objective(flows, moved) >= found - 1e-12);
+      }
+      idm_flows_destroy(flows);
+    }
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_policy_is_better),
+      cmocka_unit_test(no_neighbour_is_better),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

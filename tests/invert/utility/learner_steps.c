@@ -1,0 +1,200 @@
+/* Steps of a soft learner: exact iterates give its utility back, up to what no behaviour tells. */
+#include "invert/utility/learner_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/open.h"
+
+enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS, COUNT = 4 };
+static const double alpha = 0.8;
+static const double prior[ACTIONS] = {0.5, 0.3, 0.2};
+
+/* Soft policy iteration, plainly: V of pi_k with the price of leaving the prior by many sweeps,
+ * then pi_{k+1} ~ prior exp(Q / alpha). */
+static void iterate(const idm_world *world, const double *utility, const double *now, double *next)
+{
+  double v[STATES] = {0};
+  for (int k = 0; k < 3000; k++) {
+    double after[STATES];
+    for (size_t s = 0; s < STATES; s++) {
+      after[s] = 0;
+      for (size_t u = 0; u < ACTIONS; u++) {
+        const double p = now[s * ACTIONS + u];
+        after[s] += p * (utility[u * STATES + s] + idm_world_next(world, u, s, v) -
+                         alpha * log(p / prior[u]));
+      }
+    }
+    memcpy(v, after, sizeof v);
+  }
+  for (size_t s = 0; s < STATES; s++) {
+    double sum = 0;
+    for (size_t u = 0; u < ACTIONS; u++)
+      sum += next[s * ACTIONS + u] =
+          prior[u] * exp((utility[u * STATES + s] + idm_world_next(world, u, s, v)) / alpha);
+    for (size_t u = 0; u < ACTIONS; u++) next[s * ACTIONS + u] /= sum;
+  }
+}
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_world *world;
+  idm_sought *sought;
+  idm_finding *finding;
+  double policy[COUNT * ALL];
+  double weight[COUNT * ALL];
+  idm_learner_steps steps;
+} scene;
+
+/* The learner starts anywhere; weights are drawn too. */
+static void open_scene(scene *s, const char *free_entries, size_t count)
+{
+  idm_random random;
+  idm_random_init(&random, 6, 0);
+  s->problem = support_mdp(STATES, ACTIONS, 3, alpha, 61);
+  check(idm_problem_free(s->problem, free_entries, &support_error));
+  s->world = support_world(s->problem);
+  s->world->prior = prior;
+  check(idm_sought_create(s->problem, "somebody", &s->sought, &support_error));
+  check(idm_finding_create(s->sought->count, &s->finding, &support_error));
+  support_policy(&random, STATES, ACTIONS, s->policy);
+  for (size_t k = 0; k + 1 < COUNT; k++)
+    iterate(s->world, s->sought->held, s->policy + k * ALL, s->policy + (k + 1) * ALL);
+  for (size_t i = 0; i < COUNT * ALL; i++) s->weight[i] = idm_random_uniform(&random);
+  s->steps = (idm_learner_steps){s->world, s->sought, alpha, prior, count, s->policy, s->weight};
+}
+
+static void close_scene(scene *s)
+{
+  idm_finding_destroy(s->finding);
+  idm_sought_destroy(s->sought);
+  idm_world_destroy(s->world);
+  idm_problem_destroy(s->problem);
+}
+
+static void exact_iterates_give_the_utility(void **state)
+{
+  (void)state;
+  for (size_t count = 2; count <= COUNT; count++) {
+    scene s;
+    double x[ALL], distance;
+    open_scene(&s, "utility", count);
+    check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
+    check(idm_canonical_distance(s.world, x, s.sought->held, &distance, &support_error));
+    assert_true(sqrt(s.finding->objective) <= 1e-8);
+    assert_true(distance <= 1e-8);
+    assert_true(idm_finding_holds(s.finding));
+    assert_true(s.finding->looked);
+    assert_int_equal(s.finding->open, STATES); /* potentials, of which one is a shift */
+    close_scene(&s);
+  }
+}
+
+/* With an action's utilities known, the others follow to the last digits. */
+static void held_entries_fix_the_rest(void **state)
+{
+  (void)state;
+  scene s;
+  double x[ALL];
+  open_scene(&s, "{utility: {entries: [0, 2]}}", COUNT);
+  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
+  assert_int_equal(s.finding->open, 0);
+  for (size_t e = 0; e < ALL; e++)
+    if (s.sought->number[e] >= 0) assert_near(x[s.sought->number[e]], s.sought->held[e], 1e-8);
+  close_scene(&s);
+}
+
+/* An entry that no equation is about is open. */
+static void what_was_not_done_is_open(void **state)
+{
+  (void)state;
+  scene s;
+  double x[ALL];
+  open_scene(&s, "utility", COUNT);
+  for (size_t k = 0; k < COUNT; k++) s.weight[k * ALL + 2 * ACTIONS + 1] = 0;
+  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
+  assert_int_equal(s.finding->open, STATES + 1);
+  assert_true(sqrt(s.finding->objective) <= 1e-8);
+  close_scene(&s);
+}
+
+static double squares(const scene *s, const double *x, double (*phi)[STATES])
+{
+  double sum = 0;
+  for (size_t k = 0; k + 1 < s->steps.count; k++) {
+    double kl[STATES] = {0};
+    const double *now = s->policy + k * ALL, *next = now + ALL;
+    for (size_t e = 0; e < ALL; e++) kl[e / ACTIONS] += now[e] * log(now[e] / next[e]);
+    for (size_t e = 0; e < ALL; e++) {
+      const size_t i = e / ACTIONS, u = e % ACTIONS;
+      const double left = alpha * log(next[e] / prior[u]) +
+                          alpha * idm_world_next(s->world, u, i, kl) - x[u * STATES + i] -
+                          idm_world_next(s->world, u, i, phi[k]) + phi[k][i];
+      sum += s->weight[k * ALL + e] * left * left;
+    }
+  }
+  return sum;
+}
+
+/* Policies that no learner has: nothing near is better, whichever number moves. The potentials are
+ * found by descent in one of them after the other. */
+static void squares_are_least(void **state)
+{
+  (void)state;
+  scene s;
+  double x[ALL], phi[COUNT - 1][STATES] = {{0}};
+  idm_random random;
+  open_scene(&s, "utility", COUNT);
+  idm_random_init(&random, 8, 0);
+  for (size_t k = 0; k < COUNT; k++) support_policy(&random, STATES, ACTIONS, s.policy + k * ALL);
+  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
+  assert_true(idm_finding_holds(s.finding));
+  /* Given x the potentials are a convex problem: parabolas, coordinate by coordinate. */
+  for (int sweep = 0; sweep < 4000; sweep++)
+    for (size_t k = 0; k + 1 < COUNT; k++)
+      for (size_t i = 0; i < STATES; i++) {
+        const double at = squares(&s, x, phi);
+        phi[k][i] += 1;
+        const double up = squares(&s, x, phi);
+        phi[k][i] -= 2;
+        const double down = squares(&s, x, phi);
+        phi[k][i] += 1 - 0.5 * (up - down) / (up - 2 * at + down);
+      }
+  assert_near(squares(&s, x, phi), s.finding->objective, 1e-8);
+  for (size_t j = 0; j < ALL; j++)
+    for (int side = -1; side <= 1; side += 2) {
+      x[j] += side * 1e-2;
+      assert_true(squares(&s, x, phi) > s.finding->objective - 1e-8);
+      x[j] -= side * 1e-2;
+    }
+  close_scene(&s);
+}
+
+/* A learner that drops an action is no soft one. */
+static void dropped_actions_are_refused(void **state)
+{
+  (void)state;
+  scene s;
+  double x[ALL];
+  idm_error error = {0};
+  open_scene(&s, "utility", COUNT);
+  s.policy[ALL] = 0;
+  assert_int_equal(idm_learner_steps_invert(&s.steps, x, s.finding, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "batch 2"));
+  assert_non_null(strstr(error.message, "--smoothing"));
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exact_iterates_give_the_utility),
+      cmocka_unit_test(held_entries_fix_the_rest),
+      cmocka_unit_test(what_was_not_done_is_open),
+      cmocka_unit_test(squares_are_least),
+      cmocka_unit_test(dropped_actions_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

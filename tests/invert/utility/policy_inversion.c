@@ -1,0 +1,138 @@
+/* Policy inversion of logs: two batches by hand, names, and what is refused. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/open.h"
+#include "invert/utility/walk.h"
+
+static const char name[] = "policy-inversion";
+
+/* A log whose trajectories are of batch 3, then 7, then 12: only their order counts. */
+static idm_data *batched(const idm_problem *problem, size_t batches)
+{
+  static const double of[] = {3, 7, 12};
+  idm_data *data = support_simulate(
+      problem, (idm_simulation){.trajectories = 30 * batches, .steps = 10, .seed = 8});
+  double *batch = calloc(data->trajectories, sizeof *batch);
+  for (size_t t = 0; t < data->trajectories; t++) batch[t] = of[t % batches];
+  data->number[IDM_COLUMN_BATCH] = batch;
+  return data;
+}
+
+static idm_fit_settings smoothed(double smoothing)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.smoothing = smoothing;
+  return settings;
+}
+
+/* pi_k(u|s) = (n + c/2) / (n_s + c) of trajectories k, k + 2, ... */
+static void count(const idm_data *data, size_t k, double c, double *policy)
+{
+  double n[6] = {0};
+  for (size_t t = k; t < data->trajectories; t += 2) {
+    size_t now = 0;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      n[now * 2 + (size_t)data->action[r]]++;
+      now = (size_t)data->observation[r];
+    }
+  }
+  for (size_t e = 0; e < 6; e++)
+    policy[e] = (n[e] + 0.5 * c) / (n[e / 2 * 2] + n[e / 2 * 2 + 1] + c);
+}
+
+/* With two batches and every entry free, the left side of the equation is the utility, but for
+ * shaping. */
+static void two_batches_by_hand(void **state)
+{
+  (void)state;
+  static const double smoothing[] = {0.5, 4};
+  for (size_t k = 0; k < 2; k++) {
+    idm_problem *problem = support_yaml(WALK);
+    support_set(problem, 0.7, INFINITY, 0);
+    idm_data *data = batched(problem, 2);
+    check(idm_problem_free(problem, "utility", &support_error));
+    const idm_fit_settings settings = smoothed(smoothing[k]);
+    idm_posterior *p = support_fit(name, problem, data, &settings);
+    idm_world *world = support_world(problem);
+    double first[6], second[6], kl[3] = {0}, left[6], distance;
+    count(data, 0, smoothing[k], first);
+    count(data, 1, smoothing[k], second);
+    for (size_t e = 0; e < 6; e++) kl[e / 2] += first[e] * log(first[e] / second[e]);
+    for (size_t e = 0; e < 6; e++)
+      left[e % 2 * 3 + e / 2] =
+          0.7 * (log(second[e] / 0.5) + idm_world_next(world, e % 2, e / 2, kl));
+    check(idm_canonical_distance(world, left, p->value, &distance, &support_error));
+    assert_true(distance <= 1e-8);
+    assert_near(p->finding->objective, 0, 1e-16);
+    assert_true(idm_finding_holds(p->finding));
+    idm_world_destroy(world);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void names_do_not_matter(void **state)
+{
+  (void)state;
+  enum { STATES = 5, ACTIONS = 3 };
+  static const size_t place[STATES] = {3, 0, 4, 1, 2}, turn[ACTIONS] = {2, 0, 1};
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, 17);
+  memset(problem->setting->start, 0, STATES * sizeof(double));
+  problem->setting->start[0] = 1;
+  idm_problem *other = support_relabelled(problem, place, turn);
+  idm_data *data = batched(problem, 3);
+  idm_data *same = support_relabelled_data(data, place, turn);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_free(other, "utility", &support_error));
+  const idm_fit_settings settings = smoothed(1);
+  idm_posterior *a = support_fit(name, problem, data, &settings);
+  idm_posterior *b = support_fit(name, other, same, &settings);
+  assert_true(a->finding->objective > 1e-6);
+  assert_near(a->finding->objective, b->finding->objective, 1e-12);
+  assert_int_equal(a->finding->open, b->finding->open);
+  for (size_t e = 0; e < STATES * ACTIONS; e++)
+    assert_near(a->value[e], b->value[turn[e / STATES] * STATES + place[e % STATES]], 1e-8);
+  idm_posterior_destroy(a);
+  idm_posterior_destroy(b);
+  idm_data_destroy(data);
+  idm_data_destroy(same);
+  idm_problem_destroy(problem);
+  idm_problem_destroy(other);
+}
+
+static void refusals(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_fit_settings settings = smoothed(1);
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,right,b\n");
+  support_refused(name, problem, data, &settings, "no column for the batch");
+  idm_data_destroy(data);
+  data = support_data(problem, "trajectory,action,observation\n1,right,b\n2,left,a\n");
+  double *batch = data->number[IDM_COLUMN_BATCH] = calloc(2, sizeof *batch);
+  batch[0] = batch[1] = 2;
+  support_refused(name, problem, data, &settings, "one batch only");
+  batch[0] = 1;
+  settings.smoothing = 0;
+  support_refused(name, problem, data, &settings, "expected --smoothing above 0");
+  problem->setting->horizon = 3;
+  support_refused(name, problem, data, &settings, "without `horizon`");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(two_batches_by_hand),
+      cmocka_unit_test(names_do_not_matter),
+      cmocka_unit_test(refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* Regularised margins: the stationarity condition by other code, moments without a price, what is
+ * refused, and that names do not matter. */
+#include <math.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/walk.h"
+
+static const char name[] = "regularised-margin";
+
+static idm_fit_settings with_lambda(double lambda)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.lambda = lambda;
+  return settings;
+}
+
+/* pi^ of a log, plainly. */
+static void frequencies(const idm_problem *problem, const idm_data *data, double *policy)
+{
+  const size_t actions = problem->setting->actions.count, states = problem->setting->states.count;
+  memset(policy, 0, states * actions * sizeof *policy);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    size_t now = 0;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      policy[now * actions + (size_t)data->action[r]]++;
+      now = (size_t)data->observation[r];
+    }
+  }
+  for (size_t s = 0; s < states; s++) {
+    double sum = 0;
+    for (size_t u = 0; u < actions; u++) sum += policy[s * actions + u];
+    for (size_t u = 0; u < actions; u++) policy[s * actions + u] /= sum;
+  }
+}
+
+/* u = lambda (mu_demo - mu), with mu of the policy that the planner has at the answer. */
+static void utilities_are_gaps_of_occupancy(void **state)
+{
+  (void)state;
+  static const double lambdas[] = {0.5, 10, 1000};
+  for (size_t l = 0; l < 3; l++) {
+    idm_problem *problem = support_yaml(WALK);
+    idm_data *data =
+        support_simulate(problem, (idm_simulation){.trajectories = 40, .steps = 20, .seed = 2});
+    check(idm_problem_free(problem, "utility", &support_error));
+    const idm_fit_settings settings = with_lambda(lambdas[l]);
+    idm_posterior *p = support_fit(name, problem, data, &settings);
+    idm_world *world = support_world(problem);
+    double policy[6], demonstrated[6], own[6];
+    frequencies(problem, data, policy);
+    check(idm_world_occupancy(world, policy, demonstrated, &support_error));
+    check(idm_world_occupancy(world, p->finding->policy, own, &support_error));
+    for (size_t u = 0; u < 2; u++)
+      for (size_t s = 0; s < 3; s++)
+        assert_near(p->value[u * 3 + s], lambdas[l] * (demonstrated[s * 2 + u] - own[s * 2 + u]),
+                    1e-7);
+    assert_true(idm_finding_holds(p->finding));
+    assert_int_equal(p->finding->open, 3);
+    idm_world_destroy(world);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void no_price_gives_the_frequencies(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 20, .seed = 3});
+  check(idm_problem_free(problem, "utility", &support_error));
+  const idm_fit_settings settings = with_lambda(INFINITY);
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  double policy[6];
+  frequencies(problem, data, policy);
+  for (size_t i = 0; i < 6; i++) assert_near(p->finding->policy[i], policy[i], 1e-9);
+  for (size_t i = 0; i < p->finding->open; i++) {
+    double product = 0;
+    for (size_t k = 0; k < 6; k++) product += p->finding->direction[i * 6 + k] * p->value[k];
+    assert_near(product, 0, 1e-13);
+  }
+  assert_true(p->finding->attained <= 1e-9);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Steps of a horizon and tied utilities: moments of the tied numbers match, by a plain sum over the
+ * steps of the planner's own policies. */
+static void moments_over_a_horizon(void **state)
+{
+  (void)state;
+  enum { T = 6 };
+  idm_problem *problem = support_yaml(
+      WALK_MATRICES "horizon: 6\n"
+                    "free: {utility: {entries: {a: [left.a, right.a], b: [left.b, right.b], "
+                    "c: [left.c, right.c]}}}\n");
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 400, .seed = 3});
+  const idm_fit_settings settings = with_lambda(INFINITY);
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  idm_theta *theta;
+  check(idm_theta_copy(problem->theta, &theta, &support_error));
+  for (size_t e = 0; e < 6; e++) theta->block[IDM_UTILITY].value[e] = p->value[e % 3];
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, theta, &problem->agent, &workspace, &support_error));
+  check(idm_plan(theta, NULL, workspace, NULL, &support_error));
+  double stationary[6], law[2][3] = {{1, 0, 0}, {1, 0, 0}}, sum[2][3] = {{0}}, weight = 1;
+  frequencies(problem, data, stationary);
+  for (int t = 0; t < T; t++, weight *= 0.9) {
+    double next[2][3] = {{0}};
+    for (size_t s = 0; s < 3; s++) {
+      double corner[3] = {0}, q[2], v = 0;
+      corner[s] = 1;
+      idm_plan_quality(workspace, 0, t, corner, q);
+      for (size_t u = 0; u < 2; u++) v += 0.5 * exp(q[u]);
+      for (size_t u = 0; u < 2; u++)
+        for (size_t k = 0; k < 3; k++) {
+          const double move = problem->setting->transition[(u * 3 + s) * 3 + k];
+          next[0][k] += law[0][s] * 0.5 * exp(q[u]) / v * move;
+          next[1][k] += law[1][s] * stationary[s * 2 + u] * move;
+        }
+      sum[0][s] += weight * law[0][s];
+      sum[1][s] += weight * law[1][s];
+    }
+    memcpy(law, next, sizeof law);
+  }
+  for (size_t s = 0; s < 3; s++) assert_near(sum[0][s], sum[1][s], 1e-8);
+  assert_true(idm_finding_holds(p->finding));
+  idm_workspace_destroy(workspace);
+  idm_theta_destroy(theta);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void names_do_not_matter(void **state)
+{
+  (void)state;
+  enum { STATES = 5, ACTIONS = 3 };
+  static const size_t place[STATES] = {3, 0, 4, 1, 2}, turn[ACTIONS] = {2, 0, 1};
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 3, 17);
+  memset(problem->setting->start, 0, STATES * sizeof(double));
+  problem->setting->start[0] = 1;
+  idm_problem *other = support_relabelled(problem, place, turn);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 200, .steps = 30, .seed = 3});
+  idm_data *same = support_relabelled_data(data, place, turn);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_free(other, "utility", &support_error));
+  static const double lambdas[] = {5, INFINITY};
+  for (size_t l = 0; l < 2; l++) {
+    const idm_fit_settings settings = with_lambda(lambdas[l]);
+    idm_posterior *a = support_fit(name, problem, data, &settings);
+    idm_posterior *b = support_fit(name, other, same, &settings);
+    assert_near(a->finding->objective, b->finding->objective, 1e-12);
+    for (size_t u = 0; u < ACTIONS; u++)
+      for (size_t s = 0; s < STATES; s++)
+        assert_near(a->value[u * STATES + s], b->value[turn[u] * STATES + place[s]], 1e-8);
+    idm_posterior_destroy(a);
+    idm_posterior_destroy(b);
+  }
+  idm_data_destroy(data);
+  idm_data_destroy(same);
+  idm_problem_destroy(problem);
+  idm_problem_destroy(other);
+}
+
+static void refusals(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, "trajectory,action,observation\n"
+                                         "1,right,b\n1,right,c\n1,left,b\n1,left,a\n1,left,a\n");
+  idm_fit_settings settings = with_lambda(INFINITY);
+  support_refused(name, problem, data, &settings, "none is free");
+  check(idm_problem_free(problem, "utility, alpha", &support_error));
+  support_refused(name, problem, data, &settings, "alpha is free too");
+  check(idm_problem_free(problem, "utility", &support_error));
+  support_refused(name, problem, data, &settings, "some never was in 1: 'c'");
+  settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
+  support_refused(name, problem, data, &settings, "--occupancy policy");
+  settings = with_lambda(1);
+  settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  assert_true(idm_finding_holds(p->finding));
+  idm_posterior_destroy(p);
+  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  support_refused(name, problem, data, &settings, "alpha = 0");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(utilities_are_gaps_of_occupancy),
+      cmocka_unit_test(no_price_gives_the_frequencies),
+      cmocka_unit_test(moments_over_a_horizon),
+      cmocka_unit_test(names_do_not_matter),
+      cmocka_unit_test(refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* The agent behind a soft plan as its clamps leave it, and what such plans leave open. */
+#include "invert/utility/soft_agent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "idm/finding.h"
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/soft_plan.h"
+#include "invert/utility/walk.h"
+
+static void priors_are_clamped(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK "action_prior: {left: 3, right: 1}\n");
+  idm_soft_agent *agent;
+  check(idm_soft_agent_create(problem, "somebody", &agent, &support_error));
+  assert_true(agent->alpha == 1);
+  assert_near(agent->prior[0], 0.5, 1e-15);
+  idm_soft_agent_destroy(agent);
+  check(idm_problem_plan_by(problem, idm_planner_find("kl-regularised"), &support_error));
+  check(idm_soft_agent_create(problem, "somebody", &agent, &support_error));
+  assert_near(agent->prior[0], 0.75, 1e-15);
+  idm_soft_agent_destroy(agent);
+  idm_problem_destroy(problem);
+}
+
+static void refused(idm_problem *problem, const char *words)
+{
+  idm_soft_agent *agent;
+  idm_error error = {0};
+  assert_int_equal(idm_soft_agent_create(problem, "somebody", &agent, &error), IDM_INPUT);
+  assert_null(agent);
+  if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
+  idm_problem_destroy(problem);
+}
+
+static void others_are_refused(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  check(idm_problem_plan_by(problem, idm_planner_find("deterministic-optimal"), &support_error));
+  refused(problem, "alpha = 0");
+  problem = support_yaml(WALK);
+  problem->agent.alpha_unit = IDM_ALPHA_RANGE;
+  refused(problem, "alpha_unit: absolute");
+  problem = support_yaml(WALK);
+  check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
+  support_set(problem, 1, INFINITY, 0.5);
+  refused(problem, "eta = 0");
+}
+
+/* Directions that are called open leave the policies of every step as they are; and no others do:
+ * the second derivative has as many zeros. */
+static void check_open(idm_problem *problem, const char *free_entries, size_t expected)
+{
+  check(idm_problem_free(problem, free_entries, &support_error));
+  const idm_sizes n = idm_setting_sizes(problem->setting);
+  const size_t all = n.states * n.actions;
+  idm_world *world = support_world(problem);
+  idm_sought *sought;
+  idm_finding *finding;
+  idm_soft_plan *plan;
+  double uniform[8], entry[64], change[64], value;
+  for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
+  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_finding_create(sought->count, &finding, &support_error));
+  check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
+  check(idm_soft_agent_open(world, sought, finding, &support_error));
+  check(
+      idm_soft_plan_solve(plan, problem->theta->block[IDM_UTILITY].value, &value, &support_error));
+  assert_true(finding->looked);
+  assert_int_equal(finding->open, expected);
+  for (size_t i = 0; i < finding->open; i++) {
+    for (size_t e = 0; e < all; e++)
+      entry[e] = sought->number[e] < 0
+                     ? 0
+                     : finding->direction[i * finding->free + (size_t)sought->number[e]];
+    idm_soft_plan_bend(plan, entry, change);
+    for (size_t e = 0; e < all; e++) assert_near(change[e], 0, 1e-12);
+  }
+  idm_soft_plan_destroy(plan);
+  idm_finding_destroy(finding);
+  idm_sought_destroy(sought);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+static idm_problem *with_horizon(idm_problem *problem, int horizon)
+{
+  problem->setting->horizon = horizon;
+  return problem;
+}
+
+static void what_is_open(void **state)
+{
+  (void)state;
+  check_open(support_mdp(5, 3, 3, 1, 71), "utility", 5);
+  check_open(support_mdp(5, 3, 3, 1, 71), "{utility: {reference: 0}}", 0);
+  /* Over a horizon only a shift; over one step a number a state. */
+  check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "utility", 1);
+  check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 1), "utility", 5);
+  check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "{utility: {reference: 0}}", 0);
+}
+
+/* Two states that no action chooses between: their common utility is told by no step. */
+static void where_actions_do_not_matter(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nactions: [x, y]\nobservations: states\ndiscount: 0.9\nhorizon: 5\nstart: a\n"
+      "transition: {\"*\": [[0.3, 0.7], [0.6, 0.4]]}\nutility: {x: [1, 2], y: [0, 1]}\n"
+      "agent: {planner: maximum-entropy, alpha: 1}\n");
+  check_open(problem, "utility", 2);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(priors_are_clamped),
+      cmocka_unit_test(others_are_refused),
+      cmocka_unit_test(what_is_open),
+      cmocka_unit_test(where_actions_do_not_matter),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
