@@ -29,7 +29,7 @@ SAMPLES = {
     "const idm_posterior *": "f->posterior",
     "idm_posterior *": "f->posterior",
     "const idm_assessment *": "f->assessment",
-    "const idm_finding *": "&(idm_finding){0}",
+    "const idm_class *": "idm_class_at(0)",
     "const idm_proposition *": "&(idm_proposition){0}",
     "const idm_dynamics *": "f->dynamics",
     "const idm_moves *": "f->moves",

@@ -62,11 +62,31 @@ static idm_status list_inverses(cli_call *call)
   return finish(call, array);
 }
 
+/* Both sides of the paper's proposition on the built-in maintenance problem. */
+static idm_status show_proposition(cli_call *call)
+{
+  static const double alpha = 0.5;
+  static const double lambda = 100;
+  char line[400];
+  idm_problem *problem = NULL;
+  idm_proposition *proposition = NULL;
+  idm_status status = idm_problem_read("example:maintenance", &problem, &call->notes, &call->error);
+  if (status == IDM_OK)
+    status = idm_proposition_create(problem, alpha, lambda, &proposition, &call->error);
+  for (size_t i = 0; status == IDM_OK && idm_proposition_line(proposition, i, line, sizeof line);
+       i++)
+    puts(line);
+  idm_proposition_destroy(proposition);
+  idm_problem_destroy(problem);
+  return status;
+}
+
 /* The paper's table "Inverse Decision Modeling", its ticks computed. */
 static idm_status list_classes(cli_call *call)
 {
   static const char *const ticks[IDM_TICK_COUNT] = {
       "tau_env", "omega_env", "upsilon", "tau,omega", "pi", "rho,sigma", "alpha", "beta", "eta"};
+  if (cli_given(call, "proposition")) return show_proposition(call);
   json_t *array = json_array();
   const bool print = !cli_given(call, "json");
   if (print) {
@@ -357,6 +377,9 @@ static idm_status run(cli_call *call)
         "usage: idm list planners|inverses|classes|samplers|agents|parameters|columns|examples "
         "[options]; see `idm help list`");
   const bool markdown = cli_given(call, "markdown");
+  if (cli_given(call, "proposition") &&
+      (strcmp(call->argument[0], "classes") != 0 || cli_given(call, "json")))
+    return idm_fail(&call->error, IDM_USAGE, "--proposition is for classes, and prints no JSON");
   if (markdown && cli_given(call, "json"))
     return idm_fail(&call->error, IDM_USAGE, "--markdown and --json exclude each other");
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
@@ -376,6 +399,10 @@ static const cli_option options[] = {
     {.name = "markdown",
      .kind = CLI_FLAG,
      .help = "parameters and columns as a table in Markdown, as in docs/files.md"},
+    {.name = "proposition",
+     .kind = CLI_FLAG,
+     .help = "classes: both sides of the paper's proposition on example:maintenance, each computed "
+             "without the other"},
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
