@@ -28,6 +28,20 @@ typedef struct idm_program_solution {
   const double *dual; /* [row]: prices, the rise of the objective a unit of the row's bound */
 } idm_program_solution;
 
+/* A program as it stands; borrowed until something is added to it. */
+typedef struct idm_program_view {
+  size_t columns;
+  size_t rows;
+  const double *cost; /* [column] */
+  const double *low;
+  const double *high;
+  const double *lower; /* [row] */
+  const double *upper;
+  const size_t *first; /* [row + 1]: row i has entries first[i] .. first[i + 1] - 1 */
+  const int *column;   /* [entry] */
+  const double *value;
+} idm_program_view;
+
 /* So many columns of cost 0, each anywhere; no rows. */
 idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error);
 void idm_program_destroy(idm_program *program);
@@ -46,5 +60,9 @@ idm_status idm_program_add(idm_program *program, double lower, double upper, idm
  * it was. opt_interrupt is asked now and then; where it says so the end is IDM_PROGRAM_STOPPED. */
 idm_status idm_program_solve(idm_program *program, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error);
+/* Of a program that was solved: hold every row and column that has a price at the bound that it
+ * leans on. What is left are all optima and nothing else, for other costs to choose from. */
+void idm_program_keep_optimal(idm_program *program);
+idm_program_view idm_program_look(const idm_program *program);
 
 #endif
