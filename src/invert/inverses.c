@@ -8,7 +8,9 @@
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
-  X(idm_inverse_distance)
+  X(idm_inverse_distance)                                                                          \
+  X(idm_inverse_maximum_margin)                                                                    \
+  X(idm_inverse_minimum_perturbation)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)

@@ -61,7 +61,7 @@ idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm
   if (status == IDM_OK && opt_inverse)
     status = idm_inverse_check(opt_inverse, problem, data, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &f->parameters, opt_error);
-  if (status == IDM_OK) status = check_numbers(f->parameters, opt_error);
+  if (status == IDM_OK && opt_inverse) status = check_numbers(f->parameters, opt_error);
   if (status == IDM_OK) f->parameters->halt = opt_halt;
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &f->tree, opt_error);
   if (status == IDM_OK) {

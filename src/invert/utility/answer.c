@@ -111,7 +111,7 @@ idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *prob
     p->seed = settings->seed;
     status = put_numbers(parameters, theta, p, opt_error);
   }
-  if (status == IDM_OK && problem->setting->fully_observed)
+  if (status == IDM_OK && problem->setting->fully_observed && !finding->policy)
     status = put_policy(problem, theta, finding, opt_error);
   if (status == IDM_OK) {
     say_open(&p->coordinate, finding);
