@@ -1658,7 +1658,7 @@ test_help() {
   holds "bayes is an inverse planner" grep -q '^bayes ' out
   holds "map is an inverse planner" grep -q '^map ' out
   succeeds list inverses --json
-  json '[i["name"] for i in j["inverses"]] == ["bayes", "map", "laplace"]'
+  json '[i["name"] for i in j["inverses"]][:3] == ["bayes", "map", "laplace"]'
   succeeds list planners
   holds "bounded-rational is a planner" grep -q '^bounded-rational ' out
   succeeds list examples

@@ -107,6 +107,12 @@ typedef struct idm_model_rule {
   double uniform;    /* a second model, with this share of every row even over what is possible */
 } idm_model_rule;
 
+/* One of a family of environments that share spaces, agent and utility. */
+typedef struct idm_environment {
+  char *name;
+  idm_setting *setting;
+} idm_environment;
+
 typedef struct idm_problem {
   idm_setting *setting;
   idm_theta *theta;
@@ -116,6 +122,9 @@ typedef struct idm_problem {
   idm_columns columns;
   size_t utility_sources;
   idm_utility_source *utility_source;
+  size_t environments; /* 0 where there is no family: the setting is all there is */
+  idm_environment *environment;
+  size_t within; /* the one that the setting is, counted from 1; 0: none of them */
 } idm_problem;
 
 /* Settings every agent starts from. */
@@ -132,6 +141,10 @@ IDM_API idm_status idm_problem_create_moving(idm_sizes sizes, idm_problem **ret_
                                              idm_error *opt_error);
 IDM_API void idm_problem_destroy(idm_problem *problem);
 IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
+/* Put an environment of the family in place of the setting's own; an agent that knew the one knows
+ * the other. IDM_USAGE where there is none of that name. */
+IDM_API idm_status idm_problem_enter(idm_problem *problem, const char *environment,
+                                     idm_error *opt_error);
 /* Where two problems differ: writes the first difference into buffer and returns false; true when
  * they are the same to a relative `tolerance` (0: bit for bit). */
 IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,

@@ -62,6 +62,8 @@ typedef struct idm_setting {
 IDM_API idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
                                       idm_setting **ret_setting, idm_error *opt_error);
 IDM_API void idm_setting_destroy(idm_setting *setting);
+IDM_API idm_status idm_setting_copy(const idm_setting *setting, idm_setting **ret_setting,
+                                    idm_error *opt_error);
 /* Every distribution non-negative, finite and summing to 1 (1e-4), labels unique and not empty,
  * terminal implies ends, horizon not negative. Rows are checked here, not renormalised. */
 IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);

@@ -218,7 +218,7 @@ bool cli_search_watch(void *context, double lower, double upper);
 #define CLI_SET_OPTION                                                                             \
   {                                                                                                \
     .name = "set", .kind = CLI_LIST, .value = "KEY=VALUE", .problem = true,                        \
-    .help = "override a key of the agent, the discount, the horizon, the start or a utility"       \
+    .help = "override a key of the agent, the discount, the horizon, the start, the environment or a utility"       \
   }
 #define CLI_WHERE_OPTION                                                                           \
   {                                                                                                \

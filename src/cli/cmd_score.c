@@ -78,16 +78,15 @@ static idm_status check_trials(cli_call *call)
                   "--trials needs a file to write to, not standard output");
 }
 
-static idm_status score_data(cli_call *call, const idm_data *data, const idm_workspace *workspace)
+static idm_status score_data(cli_call *call, const idm_problem *problem, const idm_data *data,
+                             const idm_workspace *workspace)
 {
   idm_prefix_tree *tree = NULL;
   idm_scorer *scorer = NULL;
   idm_score score;
   double *agents = calloc(data->agent_name.count, sizeof *agents);
   idm_status status = agents ? IDM_OK : idm_fail_memory(&call->error);
-  if (status == IDM_OK)
-    status = idm_prefix_tree_create(data, idm_workspace_behavior(workspace).ops->scope, &tree,
-                                    &call->error);
+  if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, &call->error);
   if (status == IDM_OK) status = idm_scorer_create(data, tree, &scorer, &call->error);
   if (status == IDM_OK)
     status = idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &call->error);
@@ -200,7 +199,7 @@ static idm_status run(cli_call *call)
     status = idm_trials_create(workspace, data, &trials, &call->error);
     if (status == IDM_OK) status = write_trials(call, problem, data, trials);
   }
-  if (status == IDM_OK) status = score_data(call, data, workspace);
+  if (status == IDM_OK) status = score_data(call, problem, data, workspace);
   idm_data_destroy(data);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);

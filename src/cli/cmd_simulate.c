@@ -126,6 +126,36 @@ static idm_status restate_utilities(cli_call *call, job *j)
   return idm_problem_unbind(j->subject.problem, theta, values, &call->error);
 }
 
+/* Logs of several environments are read together: their trajectories are not to be taken for each
+ * other. */
+static idm_status name_trajectories(cli_call *call, const char *environment, idm_data *data)
+{
+  char name[1100];
+  idm_status status = idm_labels_create(&data->trajectory_name, data->trajectories, &call->error);
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
+    const int length = snprintf(name, sizeof name, "%.1000s-%zu", environment, t + 1);
+    status = idm_labels_set(&data->trajectory_name, t, name, (size_t)length, &call->error);
+  }
+  return status;
+}
+
+/* Where it was, in a problem of several environments. */
+static idm_status label_environment(cli_call *call, job *j)
+{
+  const idm_problem *problem = j->subject.problem;
+  idm_data *data = j->data;
+  if (!problem->within || data->label[IDM_COLUMN_ENVIRONMENT]) return IDM_OK;
+  const char *name = problem->environment[problem->within - 1].name;
+  data->label[IDM_COLUMN_ENVIRONMENT] = calloc(data->trajectories, sizeof(int32_t));
+  if (!data->label[IDM_COLUMN_ENVIRONMENT]) return idm_fail_memory(&call->error);
+  idm_labels *labels = &data->label_name[IDM_COLUMN_ENVIRONMENT];
+  idm_status status = idm_labels_create(labels, 1, &call->error);
+  if (status == IDM_OK) status = idm_labels_set(labels, 0, name, strlen(name), &call->error);
+  if (status == IDM_OK && !data->trajectory_name.count)
+    status = name_trajectories(call, name, data);
+  return status;
+}
+
 /* What the file maps and a simulation does not make. */
 static void note_stand_ins(cli_call *call, const job *j)
 {
@@ -157,6 +187,7 @@ static idm_status run(cli_call *call)
                                      .states = cli_given(call, "states")};
   if (status == IDM_OK) status = simulate(call, &j, &simulation);
   if (status == IDM_OK) status = restate_utilities(call, &j);
+  if (status == IDM_OK) status = label_environment(call, &j);
   if (status == IDM_OK) note_stand_ins(call, &j);
   if (status == IDM_OK)
     status = idm_data_write_csv(j.data, j.subject.problem, output, &call->error);

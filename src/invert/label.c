@@ -191,6 +191,10 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
     label = add_labels(label, &problem->columns.role[i]);
     label = add_codes(label, &problem->columns.codes[i]);
   }
+  for (size_t i = 0; i < problem->environments; i++) {
+    label = add_text(label, problem->environment[i].name);
+    label = add_setting(label, problem->environment[i].setting);
+  }
   return add_coding(add_labels(label, &problem->columns.missing), &problem->columns);
 }
 

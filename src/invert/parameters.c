@@ -90,13 +90,77 @@ static idm_status add_rows(idm_parameters *p, parameter item, idm_error *opt_err
   return status;
 }
 
-static idm_status add_block(idm_parameters *p, size_t id, idm_error *opt_error)
+/* Whether a row of dynamics is that of an earlier action, for which one matrix stands. */
+static bool is_copy(const idm_block *block, const bool *shared, size_t states, size_t width,
+                    size_t first, size_t row)
+{
+  return shared[first / states] && shared[row / states] && first % states == row % states &&
+         memcmp(block->value + first * width, block->value + row * width,
+                width * sizeof *block->value) == 0;
+}
+
+/* One row of the agent's dynamics, and those that are the same: what is 0 in it stays 0. `taken`
+ * rows are passed over. */
+static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t id, size_t row,
+                          bool *taken, size_t *used, idm_error *opt_error)
+{
+  const idm_block *block = &p->theta->block[id];
+  const idm_setting *setting = problem->setting;
+  const size_t states = p->theta->sizes.states;
+  const size_t width = idm_block_width(block->info, p->theta->sizes, 1);
+  const bool *shared = id == IDM_TRANSITION ? setting->transition_shared : setting->emission_shared;
+  parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
+  uint32_t *outcome = p->place + *used;
+  if (taken[row] || setting->terminal[row / states]) return IDM_OK;
+  for (size_t i = 0; i < width; i++)
+    if (block->value[row * width + i] > 0) outcome[item.size++] = (uint32_t)i;
+  uint32_t *copy = outcome + item.size;
+  for (size_t other = row + states; other < block->size / width; other += states)
+    if (is_copy(block, shared, states, width, row, other)) {
+      taken[other] = true;
+      copy[item.copies++] = (uint32_t)(other * width);
+    }
+  if (item.size < 2) return IDM_OK;
+  if (item.size > most_outcomes)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "a row of %s has %zu possible outcomes; a free one has at most %d",
+                    block->info->name, item.size, most_outcomes);
+  *used += item.size + item.copies;
+  item.outcome = outcome;
+  item.copy = copy;
+  return add_item(p, item, opt_error);
+}
+
+/* Every row of the agent's dynamics that is not certain, as a distribution. */
+static idm_status add_dynamics(idm_parameters *p, const idm_problem *problem, size_t id,
+                               size_t *used, idm_error *opt_error)
+{
+  const idm_block *block = &p->theta->block[id];
+  const size_t rows = block->size / idm_block_width(block->info, p->theta->sizes, 1);
+  const size_t items = p->items;
+  if (p->theta->models > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%s is free by rows, and the agent has %zu models; expected one",
+                    block->info->name, p->theta->models);
+  bool *taken = idm_new(rows, sizeof *taken);
+  if (!taken) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t row = 0; row < rows && status == IDM_OK; row++)
+    status = add_row(p, problem, id, row, taken, used, opt_error);
+  free(taken);
+  if (status == IDM_OK && p->items == items)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "%s is free, but every row of it is certain: what is 0 stays 0",
+                      block->info->name);
+  return status;
+}
+
+static idm_status add_block(idm_parameters *p, const idm_problem *problem, size_t id, size_t *used,
+                            idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[id];
   parameter item = {.block = id, .scale = block->scale, .size = 1, .entry = -1};
-  if (block->info->tied && !block->share)
-    return idm_fail(opt_error, IDM_INPUT, "%s is free, but names no entries that share a number",
-                    block->info->name);
+  if (block->info->tied && !block->share) return add_dynamics(p, problem, id, used, opt_error);
   if (block->info->support == IDM_DISTRIBUTION && !block->info->tied)
     return add_rows(p, item, opt_error);
   if (block->info->opaque) {
@@ -128,6 +192,8 @@ static idm_status check_reads(const idm_problem *problem, size_t id, idm_error *
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   if (idm_agent_reads(&problem->agent, id)) return IDM_OK;
+  if (idm_planner_follows(planner, problem->theta, id) && !idm_planner_reads(planner, id))
+    return IDM_OK;
   if (idm_planner_reads(planner, id))
     return idm_fail(opt_error, IDM_INPUT,
                     "%s is free, but does not count under the agent's discounting: the data say "
@@ -144,12 +210,13 @@ static idm_status check_reads(const idm_problem *problem, size_t id, idm_error *
 static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
+  size_t used = 0; /* of p->place */
   for (int opaque = 0; opaque < 2; opaque++) {
     for (size_t i = 0; i < p->theta->blocks && status == IDM_OK; i++) {
       const idm_block *block = &p->theta->block[i];
       if (block->role != IDM_DESCRIPTIVE || block->info->opaque != opaque) continue;
       status = check_reads(problem, i, opt_error);
-      if (status == IDM_OK) status = add_block(p, i, opt_error);
+      if (status == IDM_OK) status = add_block(p, problem, i, &used, opt_error);
     }
     if (status == IDM_OK && !opaque && p->dimension > most_numbers)
       status = idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; at most %d can be",
@@ -227,13 +294,19 @@ static idm_status set_name(idm_labels *labels, size_t at, const char *before, co
   return idm_labels_set(labels, at, name, (size_t)length, opt_error);
 }
 
+/* Where number i of an item stands in its block. */
+static size_t place_of(const parameter *item, size_t i)
+{
+  return item->offset + (item->outcome ? item->outcome[i] : i);
+}
+
 /* Name of number i of an item within its block, or NULL for a block of one number. */
 static const char *entry_name(const idm_problem *problem, const parameter *item, size_t i,
                               char *buffer, size_t size)
 {
   const idm_block *block = &problem->theta->block[item->block];
   if (item->entry >= 0) return block->coordinate_name.name[item->entry];
-  idm_block_entry(block->info, problem->setting, problem->theta->models, item->offset + i, buffer,
+  idm_block_entry(block->info, problem->setting, problem->theta->models, place_of(item, i), buffer,
                   size);
   return buffer[0] ? buffer : NULL;
 }
@@ -295,6 +368,7 @@ void idm_parameters_destroy(idm_parameters *parameters)
   if (!parameters) return;
   idm_theta_destroy(parameters->theta);
   free(parameters->item);
+  free(parameters->place);
   free(parameters->summarised);
   idm_labels_destroy(&parameters->coordinate);
   idm_labels_destroy(&parameters->quantity);
@@ -313,7 +387,9 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
   idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
   if (status == IDM_OK) {
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
-    if (!p->item) status = idm_fail_memory(opt_error);
+    /* Every number is an outcome of one row, or in one copy of it. */
+    p->place = idm_new(item_limit(p->theta), sizeof *p->place);
+    if (!p->item || !p->place) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK) status = add_all(p, problem, opt_error);
   if (status == IDM_OK) status = name_all(p, problem, opt_error);
@@ -397,15 +473,27 @@ static double natural_at(const parameter *item, double y)
   return idm_scale_from(item->scale, idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
 }
 
+/* A distribution into its row, and into those that are the same. */
+static void write_row(const parameter *item, const double *p, double *value)
+{
+  for (size_t i = 0; i < item->size; i++) {
+    const size_t place = place_of(item, i);
+    value[place] = p[i];
+    for (size_t k = 0; k < item->copies; k++) value[item->copy[k] + (place - item->offset)] = p[i];
+  }
+}
+
 void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_theta *theta)
 {
   if (!parameters || !y || idm_theta_unlike(parameters->theta, theta)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     double *value = theta->block[item->block].value;
-    if (item->simplex)
-      idm_simplex_constrain(item->size, y + item->first, value + item->offset);
-    else if (item->opaque)
+    double row[most_outcomes];
+    if (item->simplex) {
+      idm_simplex_constrain(item->size, y + item->first, row);
+      write_row(item, row, value);
+    } else if (item->opaque)
       for (size_t j = 0; j < item->size; j++) value[j] = natural_at(item, y[item->first + j]);
     else
       idm_parameter_write(theta, item,
@@ -481,7 +569,9 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
     const parameter *item = &parameters->item[i];
     const idm_block *block = &theta->block[item->block];
     if (item->simplex) {
-      idm_simplex_unconstrain(item->size, block->value + item->offset, y + item->first);
+      double row[most_outcomes];
+      for (size_t j = 0; j < item->size; j++) row[j] = block->value[place_of(item, j)];
+      idm_simplex_unconstrain(item->size, row, y + item->first);
       for (size_t j = 0; j + 1 < item->size; j++)
         if (!isfinite(y[item->first + j])) y[item->first + j] = 0;
       continue;
@@ -496,14 +586,26 @@ void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta
 
 /* --- priors --------------------------------------------------------------------------------- */
 
+/* Concentrations of a distribution's prior: those of dynamics are by outcome, the same for every
+ * row. */
+static void concentrations(const parameter *item, double *concentration)
+{
+  const bool given = item->prior->kind == IDM_PRIOR_DIRICHLET;
+  for (size_t i = 0; i < item->size; i++)
+    concentration[i] =
+        given ? item->prior->argument[item->outcome ? item->outcome[i] : item->offset + i] : 1;
+}
+
 /* Dirichlet's log density and its slopes in y, Jacobian included. */
 static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
 {
   double p[most_outcomes];
   double slope[most_outcomes] = {0};
+  double concentration[most_outcomes];
   double sum = idm_simplex_constrain(item->size, y + item->first, p);
+  concentrations(item, concentration);
   if (item->prior->kind == IDM_PRIOR_DIRICHLET)
-    sum += idm_dirichlet_log_density(item->size, item->prior->argument + item->offset, p, slope);
+    sum += idm_dirichlet_log_density(item->size, concentration, p, slope);
   if (opt_gradient)
     idm_simplex_pull(item->size, y + item->first, slope, opt_gradient + item->first);
   return sum;
@@ -620,9 +722,7 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
     if (item->simplex) {
       double p[most_outcomes];
       double concentration[most_outcomes];
-      for (size_t j = 0; j < item->size; j++)
-        concentration[j] =
-            item->prior->kind == IDM_PRIOR_DIRICHLET ? item->prior->argument[item->offset + j] : 1;
+      concentrations(item, concentration);
       idm_dirichlet_draw(item->size, concentration, random, p);
       idm_simplex_unconstrain(item->size, p, y + item->first);
       continue;
@@ -749,10 +849,18 @@ static void pull_simplex(const parameter *item, const double *y, const idm_theta
 {
   const size_t n = item->size;
   const double nothing[most_outcomes] = {0};
+  const double *from = slope->block[item->block].value;
+  double row[most_outcomes];
   double with[most_outcomes];
   double without[most_outcomes];
+  for (size_t i = 0; i < n; i++) {
+    const size_t place = place_of(item, i);
+    row[i] = from[place];
+    for (size_t k = 0; k < item->copies; k++)
+      row[i] += from[item->copy[k] + (place - item->offset)];
+  }
   idm_simplex_pull(n, y + item->first, nothing, without);
-  idm_simplex_pull(n, y + item->first, slope->block[item->block].value + item->offset, with);
+  idm_simplex_pull(n, y + item->first, row, with);
   for (size_t i = 0; i + 1 < n; i++) gradient[item->first + i] += with[i] - without[i];
 }
 

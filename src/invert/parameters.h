@@ -8,12 +8,16 @@
 struct idm_halt;
 
 typedef struct parameter {
-  size_t block;  /* of theta */
-  bool simplex;  /* a whole distribution: size numbers, size - 1 coordinates */
-  bool opaque;   /* a whole block of unnamed numbers, each with the block's prior */
-  size_t size;   /* numbers */
-  int32_t entry; /* coordinate of the block that this is; -1: number `offset` alone */
-  size_t offset; /* number of the block, where entry is -1; first one of a distribution */
+  size_t block;            /* of theta */
+  bool simplex;            /* a whole distribution: size numbers, size - 1 coordinates */
+  bool opaque;             /* a whole block of unnamed numbers, each with the block's prior */
+  size_t size;             /* numbers */
+  int32_t entry;           /* coordinate of the block that this is; -1: number `offset` alone */
+  size_t offset;           /* number of the block, where entry is -1; first one of a distribution */
+  const uint32_t *outcome; /* [size]: of a row of dynamics what is possible in it, by its place in
+                              the row; NULL: everything */
+  const uint32_t *copy;    /* [copies]: first numbers of further rows that are the same one */
+  size_t copies;
   idm_scale scale;
   const idm_prior *prior; /* borrowed from the parameters' own theta */
   double lower;           /* support of c */
@@ -39,6 +43,7 @@ struct idm_parameters {
   bool *summarised;      /* [quantity] */
   double range;          /* of the utility */
   double alpha_range;    /* the same, or 1 where alpha is in units of it */
+  uint32_t *place;       /* what outcomes and copies of items are parts of */
   struct idm_halt *halt; /* borrowed: who may stop what is evaluated by them; NULL: nobody */
 };
 

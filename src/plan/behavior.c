@@ -1,5 +1,8 @@
 /* Which behaviour a planner makes, and which histories it tells apart. */
 #include "idm/behavior.h"
+
+#include <string.h>
+
 #include "base/door.h"
 #include "idm/data.h"
 #include "idm/planner.h"
@@ -13,12 +16,39 @@ const idm_behavior_ops *idm_planner_behavior(const idm_planner *planner)
   return planner->behavior ? planner->behavior : &idm_believer_ops;
 }
 
+/* An agent plans for one environment, and so its behaviour is scored in one. */
+static idm_status check_environment(const idm_problem *problem, const idm_data *data,
+                                    idm_error *opt_error)
+{
+  const int32_t *of = data->label[IDM_COLUMN_ENVIRONMENT];
+  if (!problem->environments || !of) return IDM_OK;
+  const idm_labels *name = &data->label_name[IDM_COLUMN_ENVIRONMENT];
+  for (size_t t = 1; t < data->trajectories; t++)
+    if (of[t] != of[0])
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the log is of several environments ('%.60s', '%.60s'), and behaviour is "
+                      "planned for one: choose it by --set environment=%.60s --where %s=%.60s",
+                      name->name[of[0]], name->name[of[t]], name->name[of[0]],
+                      idm_columns_name(&problem->columns, IDM_COLUMN_ENVIRONMENT, 0),
+                      name->name[of[0]]);
+  if (problem->within &&
+      strcmp(problem->environment[problem->within - 1].name, name->name[of[0]]) == 0)
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the log is of the environment '%.60s', and the problem is in %s%.60s%s: say "
+                  "--set environment=%.60s",
+                  name->name[of[0]], problem->within ? "'" : "",
+                  problem->within ? problem->environment[problem->within - 1].name : "its own",
+                  problem->within ? "'" : "", name->name[of[0]]);
+}
+
 idm_status idm_evidence_tree(const idm_problem *problem, const idm_data *data,
                              idm_prefix_tree **ret_tree, idm_error *opt_error)
 {
   idm_require(problem, data, ret_tree);
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  const idm_status status = idm_data_validate(data, problem->setting, opt_error);
+  idm_status status = idm_data_validate(data, problem->setting, opt_error);
+  if (status == IDM_OK) status = check_environment(problem, data, opt_error);
   if (status != IDM_OK) return status;
   return idm_prefix_tree_create(data, idm_planner_behavior(planner)->scope, ret_tree, opt_error);
 }

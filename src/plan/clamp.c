@@ -43,6 +43,7 @@ idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *settin
         block->value[k] = clamp->kind == IDM_CLAMP_VALUE ? clamp->value : 1.0 / (double)block->size;
       break;
     case IDM_CLAMP_ENVIRONMENT:
+      if (block->role == IDM_DESCRIPTIVE) break; /* dynamics of its own are looked for */
       status = know_environment(setting, theta, clamp->block, opt_error);
       break;
     case IDM_CLAMP_IDLE:

@@ -22,6 +22,16 @@ bool idm_planner_reads(const idm_planner *planner, size_t id)
   return false;
 }
 
+bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id)
+{
+  if (!planner || !theta || id >= theta->blocks) return false;
+  for (size_t i = 0; i < planner->clamps; i++)
+    if (planner->clamp[i].block == id && planner->clamp[i].kind == IDM_CLAMP_ENVIRONMENT &&
+        theta->block[id].role == IDM_DESCRIPTIVE)
+      return true;
+  return idm_planner_reads(planner, id);
+}
+
 /* Numbers that block k of the planner's own is to have; 0 where that is no choice of its. */
 static size_t shape_of(const idm_planner *planner, const idm_agent *agent, idm_sizes sizes,
                        size_t k)

@@ -138,9 +138,9 @@ static idm_status make_room(idm_problem *problem, size_t count, idm_error *opt_e
                 {IDM_EMISSION, count * emission_size(theta->sizes)}};
   idm_status status = IDM_OK;
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    if (theta->block[blocks[i].id].share)
+    if (theta->block[blocks[i].id].info->tied && theta->block[blocks[i].id].role == IDM_DESCRIPTIVE)
       return idm_fail(opt_error, IDM_INPUT,
-                      "entries of %s are tied and free, and other dynamics would take their place; "
+                      "entries of %s are free, and other dynamics would take their place; "
                       "expected no `%s` under free",
                       theta->block[blocks[i].id].info->name, theta->block[blocks[i].id].info->name);
   theta->models = count;

@@ -89,9 +89,12 @@ idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, id
 {
   idm_block *block = &theta->block[id];
   const idm_block_info *info = block->info;
-  const usual prior = usual_prior(info, block->scale, spread_of(info, range));
+  const bool by_row = info->tied && !block->share;
+  const usual prior = by_row ? (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."}
+                             : usual_prior(info, block->scale, spread_of(info, range));
   const int arguments = idm_prior_arguments(prior.kind);
-  const size_t count = arguments < 0 ? block->size : (size_t)arguments;
+  const size_t elements = by_row ? idm_block_width(info, theta->sizes, theta->models) : block->size;
+  const size_t count = arguments < 0 ? elements : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);
   if (!argument) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) argument[i] = arguments < 0 ? 1 : prior.argument[i];

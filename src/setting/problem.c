@@ -224,13 +224,20 @@ void idm_problem_destroy(idm_problem *problem)
   free(problem->columns.derived);
   free(problem->columns.rule);
   free(problem->utility_source);
+  for (size_t i = 0; problem->environment && i < problem->environments; i++) {
+    free(problem->environment[i].name);
+    idm_setting_destroy(problem->environment[i].setting);
+  }
+  free(problem->environment);
   free(problem);
 }
 
 idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error)
 {
   idm_require(problem);
-  const idm_status status = idm_setting_validate(problem->setting, opt_error);
+  idm_status status = idm_setting_validate(problem->setting, opt_error);
+  for (size_t i = 0; i < problem->environments && status == IDM_OK; i++)
+    status = idm_setting_validate(problem->environment[i].setting, opt_error);
   if (status != IDM_OK) return status;
   return idm_theta_validate(problem->theta, problem->setting, opt_error);
 }
@@ -480,6 +487,17 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
   return same;
 }
 
+static bool same_environments(const idm_problem *a, const idm_problem *b, difference *d)
+{
+  bool same = a->environments == b->environments && a->within == b->within;
+  for (size_t i = 0; i < a->environments && same; i++)
+    same = strcmp(a->environment[i].name, b->environment[i].name) == 0;
+  if (!same) idm_print(d->buffer, d->size, "the names of environments");
+  for (size_t i = 0; i < a->environments && same; i++)
+    same = same_setting(a->environment[i].setting, b->environment[i].setting, d);
+  return same;
+}
+
 bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance, char *buffer,
                          size_t size)
 {
@@ -488,5 +506,5 @@ bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tole
   return same_setting(a->setting, b->setting, &d) && same_theta(a->theta, b->theta, &d) &&
          same_agent(&a->agent, &b->agent, &d) &&
          same_numbers(&a->correlation, &b->correlation, 1, "population.correlation", &d) &&
-         same_columns(a, b, &d);
+         same_columns(a, b, &d) && same_environments(a, b, &d);
 }

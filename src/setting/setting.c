@@ -154,6 +154,57 @@ void idm_setting_destroy(idm_setting *setting)
   free(setting);
 }
 
+/* Everything of a setting but its dynamics and moves, into one of the same sizes. */
+static idm_status copy_spaces(const idm_setting *from, idm_setting *to, idm_error *opt_error)
+{
+  char *name = idm_text_copy(from->name, strlen(from->name));
+  if (!name) return idm_fail_memory(opt_error);
+  free(to->name);
+  to->name = name;
+  idm_labels_destroy(&to->states);
+  idm_labels_destroy(&to->actions);
+  idm_labels_destroy(&to->observations);
+  idm_status status = idm_labels_copy(&from->states, &to->states, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&from->actions, &to->actions, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&from->observations, &to->observations, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_sizes n = idm_setting_sizes(from);
+  memcpy(to->start, from->start, n.states * sizeof *to->start);
+  memcpy(to->terminal, from->terminal, n.actions * sizeof *to->terminal);
+  memcpy(to->ends, from->ends, n.actions * sizeof *to->ends);
+  memcpy(to->transition_shared, from->transition_shared, n.actions * sizeof *to->terminal);
+  memcpy(to->emission_shared, from->emission_shared, n.actions * sizeof *to->terminal);
+  to->horizon = from->horizon;
+  to->fully_observed = from->fully_observed;
+  to->emits_before = from->emits_before;
+  return IDM_OK;
+}
+
+idm_status idm_setting_copy(const idm_setting *setting, idm_setting **ret_setting,
+                            idm_error *opt_error)
+{
+  idm_require(setting, ret_setting);
+  const idm_sizes n = idm_setting_sizes(setting);
+  const size_t pairs = n.actions * n.states;
+  idm_setting *copy = NULL;
+  *ret_setting = NULL;
+  idm_status status =
+      idm_setting_create(n, setting->transition, setting->emission, &copy, opt_error);
+  if (status == IDM_OK) status = copy_spaces(setting, copy, opt_error);
+  if (status == IDM_OK && setting->moves)
+    status = idm_moves_copy(setting->moves, &copy->moves, opt_error);
+  if (status != IDM_OK) {
+    idm_setting_destroy(copy);
+    return status;
+  }
+  if (setting->transition)
+    memcpy(copy->transition, setting->transition, pairs * n.states * sizeof *copy->transition);
+  if (setting->emission)
+    memcpy(copy->emission, setting->emission, pairs * n.observations * sizeof *copy->emission);
+  *ret_setting = copy;
+  return IDM_OK;
+}
+
 bool idm_sizes_same(idm_sizes a, idm_sizes b)
 {
   return a.states == b.states && a.actions == b.actions && a.observations == b.observations;

@@ -740,9 +740,115 @@ static void test_draws_of_cut_priors(void **state)
   }
 }
 
+/* --- dynamics by rows ----------------------------------------------------------------------- */
+
+#define SUBJECTIVE                                                                                 \
+  "states: [a, b, c]\nactions: [u, v, w]\nobservations: [x, y]\ndiscount: 0.9\nterminal: [w]\n"    \
+  "transition: {\"*\": [[0.7, 0.3, 0], [0, 1, 0], [0.2, 0.3, 0.5]]}\n"                             \
+  "observation: {u: [[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]], v: [[1, 0], [0, 1], [0.5, 0.5]]}\n"      \
+  "utility: {u: [1, 0, 2], v: [0, 3, -1], w: [0, 1, 0]}\n"                                         \
+  "agent: {planner: boltzmann-exploratory, temperature: 0.5, resolution: 12}\n"
+
+/* One matrix stands for all actions: its rows are free once; what is 0 stays 0, what is certain is
+ * held. */
+static void test_free_rows(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(SUBJECTIVE);
+  idm_parameters *p;
+  check(idm_problem_free(problem, "{transition: {prior: {dirichlet: [2, 3, 4]}}, emission: {}}",
+                         &support_error));
+  check(idm_parameters_create(problem, &p, &support_error));
+  /* Rows a (2 outcomes) and c (3) of the transition; a, b, c of u and c of v of the emission. */
+  assert_int_equal(idm_parameters_dimension(p), 1 + 2 + 1 + 1 + 1 + 1);
+  assert_string_equal(idm_parameters_quantities(p)->name[0], "transition[1,u,a,a]");
+  double y[7] = {0.3, -0.4, 1, 0.1, 0.2, 0.3, -2}, back[7];
+  idm_parameters_set(p, y, problem->theta);
+  const double *tau = problem->theta->block[IDM_TRANSITION].value;
+  assert_memory_equal(tau, tau + 9, 9 * sizeof *tau);
+  assert_near(tau[2], 0, 0);
+  assert_near(tau[4], 1, 0);
+  assert_near(tau[0] + tau[1], 1, 1e-15);
+  idm_parameters_get(p, problem->theta, back);
+  for (size_t i = 0; i < 7; i++) assert_near(back[i], y[i], 1e-12);
+  /* The density of row a: Dirichlet(2, 3) of what is possible there, and the Jacobian. */
+  double moved[7], gradient[7];
+  idm_parameters_log_prior(p, y, gradient);
+  for (size_t i = 0; i < 7; i++) {
+    memcpy(moved, y, sizeof y);
+    moved[i] += 1e-5;
+    const double up = idm_parameters_log_prior(p, moved, NULL);
+    moved[i] -= 2e-5;
+    assert_near((up - idm_parameters_log_prior(p, moved, NULL)) / 2e-5, gradient[i], 1e-7);
+  }
+  idm_parameters_destroy(p);
+  idm_problem_destroy(problem);
+}
+
+/* The likelihood's derivative by the numbers behind the rows, through filter and fixed point. */
+static void test_slopes_of_rows(void **state)
+{
+  (void)state;
+  static const char *const planners[] = {"boltzmann-exploratory", "maximum-entropy",
+                                         "bounded-rational"};
+  for (size_t k = 0; k < 3; k++) {
+    idm_problem *problem = support_yaml(SUBJECTIVE);
+    support_assign(problem, "alpha=0.7");
+    check(idm_problem_plan_by(problem, idm_planner_find(planners[k]), &support_error));
+    idm_data *data =
+        support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 6, .seed = 3});
+    check(idm_problem_free(problem, "transition, emission", &support_error));
+    idm_parameters *p;
+    idm_prefix_tree *tree;
+    idm_matching *matching;
+    check(idm_parameters_create(problem, &p, &support_error));
+    check(idm_evidence_tree(problem, data, &tree, &support_error));
+    check(idm_matching_create(problem, data, tree, p, &matching, &support_error));
+    double y[7] = {0.3, -0.4, 1, 0.1, 0.2, 0.3, -2}, gradient[7], f;
+    check(idm_matching_log_likelihood(matching, y, &f, gradient, &support_error));
+    for (size_t i = 0; i < 7; i++) {
+      double moved[7], up, down;
+      memcpy(moved, y, sizeof y);
+      moved[i] += 1e-5;
+      check(idm_matching_log_likelihood(matching, moved, &up, NULL, &support_error));
+      moved[i] -= 2e-5;
+      check(idm_matching_log_likelihood(matching, moved, &down, NULL, &support_error));
+      assert_near((up - down) / 2e-5, gradient[i], 1e-5);
+    }
+    idm_matching_destroy(matching);
+    idm_prefix_tree_destroy(tree);
+    idm_parameters_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+static void test_rows_that_cannot_be_free(void **state)
+{
+  (void)state;
+  idm_parameters *p = NULL;
+  idm_error error = {0};
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
+                   "transition: {u: identity}\nutility: {u: 1}\nagent: {planner: rational}\n");
+  check(idm_problem_free(problem, "transition", &support_error));
+  assert_int_equal(idm_parameters_create(problem, &p, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "every row of it is certain"));
+  idm_problem_destroy(problem);
+  problem = support_yaml(SUBJECTIVE "models: {uniform: 0.5}\n");
+  check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
+  check(idm_problem_free(problem, "transition", &support_error));
+  assert_int_equal(idm_parameters_create(problem, &p, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "the agent has 2 models; expected one"));
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_free_rows),
+      cmocka_unit_test(test_slopes_of_rows),
+      cmocka_unit_test(test_rows_that_cannot_be_free),
       cmocka_unit_test(test_scales_and_supports),
       cmocka_unit_test(test_outside_its_support),
       cmocka_unit_test(test_draws_of_cut_priors),

@@ -62,7 +62,7 @@ static idm_status add_row(const idm_world *world, const idm_data *data, const id
 
 static idm_status make_design(const idm_world *world, const idm_problem *problem,
                               const idm_data *data, const idm_sought *sought, design *d,
-                              idm_notes *opt_notes, idm_error *opt_error)
+                              idm_error *opt_error)
 {
   *d = (design){.columns = sought->count};
   int32_t *state = idm_new(data->rows, sizeof *state);
@@ -71,13 +71,7 @@ static idm_status make_design(const idm_world *world, const idm_problem *problem
   idm_status status = state && d->a && d->b ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) idm_demonstrator_states(data, problem->setting, state);
   for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
-    if (!isnan(data->number[IDM_COLUMN_SCORE][t]))
-      status = add_row(world, data, sought, state, t, d, opt_error);
-  if (status == IDM_OK && !d->rows)
-    status = idm_fail(opt_error, IDM_INPUT, "no trajectory of the log has a score");
-  else if (status == IDM_OK && d->rows < data->trajectories)
-    idm_notes_add(opt_notes, "%zu of %zu trajectories have no score and say nothing",
-                  data->trajectories - d->rows, data->trajectories);
+    status = add_row(world, data, sought, state, t, d, opt_error);
   free(state);
   return status;
 }
@@ -166,17 +160,15 @@ static idm_status fit_absolute(const design *d, double *x, idm_finding *f, idm_e
 static idm_status find(const idm_problem *problem, const idm_data *data,
                        const idm_fit_settings *settings, const idm_world *world,
                        const idm_sought *sought, idm_posterior **ret_posterior,
-                       idm_notes *opt_notes, idm_error *opt_error)
+                       idm_error *opt_error)
 {
-  design d;
+  design d = {0};
   idm_finding *f = NULL;
   double *span = NULL;
   size_t rank = 0;
   double *x = idm_new(sought->count, sizeof *x);
   idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
-  const idm_status made =
-      make_design(world, problem, data, sought, &d, opt_notes, status == IDM_OK ? opt_error : NULL);
-  if (status == IDM_OK) status = made;
+  if (status == IDM_OK) status = make_design(world, problem, data, sought, &d, opt_error);
   if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
   if (status == IDM_OK) status = fit_squares(&d, x, &span, &rank, opt_error);
   if (status == IDM_OK) status = idm_open_design(rank, span, f, opt_error);
@@ -200,6 +192,7 @@ static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
                                idm_error *opt_error)
 {
   (void)opt_watch;
+  (void)opt_notes;
   const char *who = idm_inverse_distance.name;
   idm_world *world = NULL;
   idm_sought *sought = NULL;
@@ -211,7 +204,7 @@ static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
     status = idm_world_create(problem, problem->setting, who, &world, opt_error);
   if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
   if (status == IDM_OK)
-    status = find(problem, data, settings, world, sought, ret_posterior, opt_notes, opt_error);
+    status = find(problem, data, settings, world, sought, ret_posterior, opt_error);
   idm_sought_destroy(sought);
   idm_world_destroy(world);
   return status;

@@ -19,7 +19,7 @@ idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm
 idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
                                  idm_error *opt_error);
 /* Half the distance of the unit vectors of two canonical utilities, states alike, actions by the
- * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1 / sqrt(2) where one is. */
+ * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1/2 where one is. */
 idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,
                                   double *distance, idm_error *opt_error);
 

@@ -77,13 +77,33 @@ static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
   return fail_cell(log, cell, info, opt_error);
 }
 
+/* An environment is one of the problem's, where it names any. */
+static idm_status check_environment(const idm_log *log, const idm_csv_field *cell,
+                                    idm_error *opt_error)
+{
+  const idm_problem *problem = log->problem;
+  char list[300] = "";
+  for (size_t i = 0; i < problem->environments; i++) {
+    const char *name = problem->environment[i].name;
+    if (strlen(name) == cell->length && memcmp(name, cell->text, cell->length) == 0) return IDM_OK;
+    const size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%.60s", i ? ", " : "", name);
+  }
+  if (!problem->environments) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is no environment of the problem; expected one of: %s",
+                     IDM_CELL_SHOWN(*cell), list);
+}
+
 static idm_status read_label(idm_log *log, size_t c, const idm_csv_field *cell,
                              idm_error *opt_error)
 {
   uint32_t index;
   const idm_column_info *info = idm_column_describe((idm_column)c);
   if (!cell->length) return fail_cell(log, cell, info, opt_error);
-  const idm_status status = idm_log_check_name(log, cell, info->what, opt_error);
+  idm_status status = idm_log_check_name(log, cell, info->what, opt_error);
+  if (status == IDM_OK && c == IDM_COLUMN_ENVIRONMENT)
+    status = check_environment(log, cell, opt_error);
   if (status != IDM_OK) return status;
   if (!idm_intern_add(&log->evidence_text[c], cell->text, cell->length, &index))
     return idm_fail_memory(opt_error);

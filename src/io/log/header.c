@@ -215,6 +215,7 @@ static bool is_wanted(const idm_problem *problem, const idm_csv_options *opt_opt
 {
   const unsigned needs = idm_agent_planner(&problem->agent)->needs;
   return (c == IDM_COLUMN_REWARD && needs & IDM_NEEDS_REWARDS) ||
+         (c == IDM_COLUMN_ENVIRONMENT && problem->environments) ||
          (opt_options && opt_options->columns & 1u << c);
 }
 

@@ -53,6 +53,7 @@ static idm_status check_expressible(const idm_problem *problem, idm_error *opt_e
   if (setting->emits_before)
     return refuse(opt_error, "observations that come from the state acted in");
   if (setting->moves) return refuse(opt_error, "transitions that are given row by row");
+  if (problem->environments) return refuse(opt_error, "a family of environments");
   if (!setting->transition) return refuse(opt_error, "unknown transitions");
   if (!setting->emission) return refuse(opt_error, "unknown observation probabilities");
   if (problem->utility_sources) return refuse(opt_error, "utilities by column of the data");

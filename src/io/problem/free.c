@@ -30,7 +30,10 @@ static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_n
                                  const char *what, idm_block *block, idm_prior_kind kind)
 {
   const int arguments = idm_prior_arguments(kind);
-  const size_t count = arguments < 0 ? block->size : (size_t)arguments;
+  const idm_theta *theta = reader->problem->theta;
+  const size_t elements =
+      block->info->tied ? idm_block_width(block->info, theta->sizes, theta->models) : block->size;
+  const size_t count = arguments < 0 ? elements : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);
   if (!argument) return idm_fail_memory(reader->opt_error);
   /* The block owns them from here on, whatever comes. */
@@ -74,10 +77,13 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
   if (key != node && kind == IDM_PRIOR_FLAT)
     return idm_yaml_unexpected(reader->tree, node, what, "flat without arguments");
   if (kind == IDM_PRIOR_FLAT) return IDM_OK;
-  if (kind == IDM_PRIOR_DIRICHLET &&
-      (block->info->support != IDM_DISTRIBUTION || block->info->tied))
+  if (kind == IDM_PRIOR_DIRICHLET && (block->info->support != IDM_DISTRIBUTION || block->share))
     return idm_yaml_unexpected(reader->tree, key, what,
-                               "a prior of numbers: dirichlet is for action_prior and model_prior");
+                               "a prior of numbers: dirichlet is for distributions that are free "
+                               "as a whole");
+  if (kind != IDM_PRIOR_DIRICHLET && block->info->tied && !block->share)
+    return idm_yaml_unexpected(reader->tree, key, what,
+                               "flat or dirichlet: rows are distributions");
   snprintf(what, sizeof what, "free.%s.prior.%s", block->info->name, names[kind]);
   return read_arguments(reader, idm_yaml_item(reader->tree, node, 0), what, block,
                         (idm_prior_kind)kind);

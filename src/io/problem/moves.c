@@ -39,6 +39,9 @@ static bool names_table(const idm_yaml_node *node)
 bool idm_yaml_gives_moves(const idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "transition");
+  const idm_yaml_node *family = idm_yaml_find(reader->tree, reader->root, "environments");
+  if (!node && family && idm_yaml_is_mapping(family) && idm_yaml_count(family))
+    node = idm_yaml_find(reader->tree, idm_yaml_item(reader->tree, family, 0), "transition");
   if (!reader->fully_observed || !node) return false;
   if (!idm_yaml_is_mapping(node)) return names_table(node);
   for (size_t i = 0; i < idm_yaml_count(node); i++)
@@ -357,6 +360,7 @@ idm_status idm_yaml_read_moves(idm_yaml_reader *reader)
   gathering g = {.reader = reader, .file = reader->tree->file};
   char *path = NULL;
   idm_status status;
+  if (!node) return IDM_OK; /* environments give it, each for itself */
   if (idm_yaml_is_scalar(node)) {
     path = path_of(reader, idm_yaml_text(node));
     status = path ? read_table(&g, node, path) : idm_fail_memory(reader->opt_error);

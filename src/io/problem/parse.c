@@ -9,6 +9,7 @@
 #include "io/problem/blocks.h"
 #include "io/problem/columns.h"
 #include "io/problem/dynamics.h"
+#include "io/problem/environments.h"
 #include "io/problem/episode.h"
 #include "io/problem/free.h"
 #include "io/problem/models.h"
@@ -21,9 +22,11 @@
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
-    "name",    "states",     "actions",          "observations", "start",  "ends",  "terminal",
-    "horizon", "transition", "observation",      "utility",      "models", "agent", "free",
-    "data",    "fit",        "observation_from", "population",   "audit"};
+    "name",       "states",           "actions",    "observations", "start",
+    "ends",       "terminal",         "horizon",    "transition",   "observation",
+    "utility",    "models",           "agent",      "free",         "data",
+    "fit",        "observation_from", "population", "audit",        "environments",
+    "environment"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {
@@ -86,6 +89,7 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_labels,
                                                            idm_yaml_read_episode,
                                                            idm_yaml_read_environment,
+                                                           idm_yaml_read_environments,
                                                            idm_yaml_read_models,
                                                            idm_yaml_read_utility,
                                                            idm_yaml_read_agent,

@@ -10,6 +10,7 @@
 #include "idm/problem_file.h"
 #include "io/problem/agent.h"
 #include "io/problem/entries.h"
+#include "io/problem/environments.h"
 #include "io/problem/episode.h"
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
@@ -158,6 +159,7 @@ static idm_status give(idm_yaml_reader *reader, const char *key, const idm_yaml_
     return idm_yaml_set_agent(reader, agent_key, reader->root);
   if (strcmp(key, "discount") == 0) return idm_yaml_read_discount(reader, reader->root);
   if (strcmp(key, "horizon") == 0) return set_horizon(reader);
+  if (strcmp(key, "environment") == 0) return idm_yaml_enter(reader, reader->root);
   if (strcmp(key, "start") == 0) return idm_yaml_read_start(reader, reader->root);
   return unknown_key(reader->problem, key, reader->opt_error);
 }

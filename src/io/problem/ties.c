@@ -226,15 +226,11 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
   size_t names = 0;
   for (size_t i = 0; opt_node && idm_yaml_is_mapping(opt_node) && i < idm_yaml_count(opt_node); i++)
     names += !is_field(idm_yaml_key(reader->tree, opt_node, i));
-  if (!names)
-    return idm_yaml_fail(reader->tree, opt_node ? opt_node : reader->root,
-                         "free.%s names no entries; expected a name for those that share a number, "
-                         "such as {%s: {hazard: [[a, b], [b, a]]}}",
-                         block->info->name, block->info->name);
   if (setting->fully_observed && id == IDM_EMISSION)
     return idm_yaml_fail(reader->tree, opt_node,
                          "observations are the states: emission is identity, and nothing of it can "
                          "be free");
+  if (!names) return IDM_OK; /* every row is free by itself */
   tying t = {.reader = reader,
              .id = id,
              .columns = idm_block_width(theta->block[id].info, theta->sizes, theta->models)};

@@ -55,7 +55,7 @@ static idm_status check_blocks(const idm_problem *problem, idm_error *opt_error)
   for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_block *block = &problem->theta->block[i];
     const idm_block_info *info = block->info;
-    if (block->role == IDM_DESCRIPTIVE && (!info->scales || (info->tied && !block->share)))
+    if (block->role == IDM_DESCRIPTIVE && !info->scales)
       return idm_fail(opt_error, IDM_INPUT, "a free %s has no form in YAML", info->name);
     if (block->variants > 1 && !(i == IDM_UTILITY && problem->utility_sources))
       return idm_fail(opt_error, IDM_INPUT, "%s that varies by trial has no form in YAML",

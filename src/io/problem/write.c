@@ -169,14 +169,30 @@ static void put_moves(idm_emitter *out, const idm_setting *s)
   idm_emit_mapping_end(out);
 }
 
-static void put_environment(idm_emitter *out, const idm_setting *s)
+static void put_dynamics(idm_emitter *out, const idm_setting *s)
 {
-  if (s->emits_before) idm_emit_word(out, "observation_from", "before");
   if (s->moves) put_moves(out, s);
   if (s->transition)
     put_matrices(out, "transition", s, s->transition, s->transition_shared, s->states.count);
   if (s->emission && !s->fully_observed)
     put_matrices(out, "observation", s, s->emission, s->emission_shared, s->observations.count);
+}
+
+/* {NAME: {transition: ..., observation: ..., start: ...}} */
+static void put_environments(idm_emitter *out, const idm_problem *problem)
+{
+  if (!problem->environments) return;
+  idm_emit_mapping(out, "environments", IDM_EMIT_BLOCK);
+  for (size_t i = 0; i < problem->environments; i++) {
+    const idm_setting *s = problem->environment[i].setting;
+    idm_emit_mapping(out, problem->environment[i].name, IDM_EMIT_BLOCK);
+    put_dynamics(out, s);
+    idm_emit_numbers(out, "start", s->start, s->states.count);
+    idm_emit_mapping_end(out);
+  }
+  idm_emit_mapping_end(out);
+  if (problem->within)
+    idm_emit_text(out, "environment", problem->environment[problem->within - 1].name);
 }
 
 /* {perturb: {transition: ..., observation: ...}, independent: true} or {uniform: ...} */
@@ -441,7 +457,7 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
     else
       put_distribution(out, "prior", idm_prior_name(block->prior.kind), block->prior.argument,
                        block->prior.count);
-    if (block->info->tied)
+    if (block->share)
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
@@ -555,7 +571,9 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   if (out->error.status != IDM_OK || idm_yaml_check_writable(problem, &out->error) != IDM_OK)
     return;
   put_spaces(out, problem);
-  put_environment(out, problem->setting);
+  if (problem->setting->emits_before) idm_emit_word(out, "observation_from", "before");
+  put_dynamics(out, problem->setting);
+  put_environments(out, problem);
   put_utility(out, problem);
   put_models(out, problem);
   put_agent(out, problem);

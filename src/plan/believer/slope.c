@@ -584,10 +584,10 @@ static void clear_slopes(gradient *g)
 }
 
 /* What a planner does not read, or clamps, does not move. */
-static void keep_read(const idm_planner *planner, idm_theta *theta_slope)
+static void keep_read(const idm_planner *planner, const idm_theta *theta, idm_theta *theta_slope)
 {
   for (size_t i = 0; i < theta_slope->blocks; i++)
-    if (!idm_planner_reads(planner, i))
+    if (!idm_planner_follows(planner, theta, i))
       memset(theta_slope->block[i].value, 0,
              theta_slope->block[i].size * theta_slope->block[i].variants * sizeof(double));
 }
@@ -619,7 +619,7 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   status = run_backward(g, opt_error);
   if (status != IDM_OK) return status;
   status = adjoint->finish(g->adjoint, theta_slope, opt_error);
-  keep_read(planner, theta_slope);
+  keep_read(planner, g->b->theta, theta_slope);
   if (!g->guesses || idm_habit_remembers(g->b->theta))
     theta_slope->block[IDM_PERSEVERANCE].value[0] = g->habit.perseverance;
   theta_slope->block[IDM_LAPSE].value[0] = g->habit.lapse;

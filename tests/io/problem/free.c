@@ -83,7 +83,7 @@ static void test_bad_free(void **state)
       {"free: alpha", 11, 7, "free is 'alpha'; expected a list of blocks"},
       {"free: [gamma]", 11, 8, "in free, the block 'gamma' is unknown"},
       {"free: [alhpa]", 11, 8, "did you mean 'alpha'?"},
-      {"free: [transition]", 11, 8, "free.transition names no entries"},
+      {"free: {transition: {prior: {dirichlet: [1]}}}", 11, 40, "free.transition.prior.dirichlet"},
       {"free: [certainty]", 11, 8, "the block 'certainty' is unknown"},
       {"free: [alpha, alpha]", 11, 15, "'alpha' is given twice"},
       {"free: [[alpha]]", 11, 8, "free is a list of 1; expected names of blocks"},

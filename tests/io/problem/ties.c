@@ -103,7 +103,7 @@ static void test_options(void **state)
   expect_near(t, expected, 8);
   /* Nothing may take the place of what is tied. */
   assert_int_equal(idm_problem_apply_rule(p, &(idm_model_rule){.uniform = 0.2}, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "entries of transition are tied"));
+  assert_non_null(strstr(error.message, "entries of transition are free"));
   idm_problem_destroy(p);
 }
 
@@ -115,8 +115,7 @@ static void test_errors(void **state)
     long column;
     const char *words;
   } cases[] = {
-      {"free: [transition]", 8, "free.transition names no entries"},
-      {"free: {transition: {scale: logit}}", 20, "names no entries"},
+      {"free: {transition: {prior: {normal: [0, 1]}}}", 29, "flat or dirichlet"},
       {"free: {transition: {h: a}}", 24, "expected rows of letters"},
       {"free: {transition: {h: [[a, b]]}}", 24, "rows, one a state"},
       {"free: {transition: {h: [[a], [b]]}}", 25, "letters, one a column"},

@@ -353,9 +353,9 @@ static void test_refusals(void **state)
   p->utility_source[0].scale = 2;
   expect_refusal(p, "a utility of 2 times the column 'x'");
   p->utility_source[0].scale = 1;
-  p->theta->block[IDM_TRANSITION].role = IDM_DESCRIPTIVE;
-  expect_refusal(p, "a free transition has no form in YAML");
-  p->theta->block[IDM_TRANSITION].role = IDM_NORMATIVE;
+  p->theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
+  expect_refusal(p, "a free certainty has no form in YAML");
+  p->theta->block[IDM_CERTAINTY].role = IDM_NORMATIVE;
   p->theta->block[IDM_CERTAINTY].value[0] = 2;
   expect_refusal(p, "a certainty above 2");
   p->theta->block[IDM_CERTAINTY].value[0] = 1;

@@ -1,0 +1,84 @@
+/* The verdict on answers with a certificate. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "idm/assess.h"
+#include "idm/inverse.h"
+#include "invert/utility/answer.h"
+#include "invert/utility/walk.h"
+#include "support.h"
+
+/* The verdict on utilities of the walk, with a certificate that stands at `attained`. */
+static idm_assessment *judge(const double *x, double attained)
+{
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 50, .steps = 10, .seed = 2});
+  idm_sought *sought;
+  idm_finding *finding;
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_finding_create(6, &finding, &support_error));
+  snprintf(finding->certificate, sizeof finding->certificate, "duality gap");
+  finding->attained = attained;
+  finding->closed = 1e-9;
+  check(idm_answer_utility(idm_inverse_find("distance"), problem, &settings, sought, x, "by hand",
+                           finding, &p, &support_error));
+  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  idm_posterior_destroy(p);
+  idm_sought_destroy(sought);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return a;
+}
+
+static const double truth[] = {0.5, -1, 2, 3, -0.25, 1};
+
+static void test_closed(void **state)
+{
+  (void)state;
+  idm_assessment *a = judge(truth, 1e-12);
+  assert_true(a->trusted);
+  assert_int_equal(a->failures.count, 0);
+  assert_int_equal(a->misfits.count, 0);
+  idm_assessment_destroy(a);
+}
+
+static void test_open(void **state)
+{
+  (void)state;
+  const double attained[] = {1e-3, NAN, INFINITY};
+  for (size_t i = 0; i < 3; i++) {
+    idm_assessment *a = judge(truth, attained[i]);
+    assert_false(a->trusted);
+    assert_int_equal(a->failures.count, 1);
+    assert_non_null(strstr(a->failures.text[0], "the certificate is not closed"));
+    idm_assessment_destroy(a);
+  }
+}
+
+/* A closed certificate does not save utilities at which the planner does the opposite. */
+static void test_misfit(void **state)
+{
+  (void)state;
+  double x[6];
+  for (size_t i = 0; i < 6; i++) x[i] = -5 * truth[i];
+  idm_assessment *a = judge(x, 0);
+  assert_false(a->trusted);
+  assert_int_equal(a->misfits.count, 1);
+  assert_non_null(strstr(a->misfits.text[0], "no better than chance"));
+  idm_assessment_destroy(a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed), cmocka_unit_test(test_open),
+                                     cmocka_unit_test(test_misfit)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,60 @@
+/* Answers: numbers, names, the planner's policy there, and what is left open in words. */
+#include "invert/utility/answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "idm/finding.h"
+#include "invert/utility/walk.h"
+#include "support.h"
+
+static void test_answer(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_sought *sought;
+  idm_finding *finding;
+  idm_posterior *p;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_finding_create(6, &finding, &support_error));
+  finding->looked = true;
+  finding->open = 1;
+  finding->direction = calloc(6, sizeof *finding->direction);
+  finding->direction[1] = 1;
+  finding->direction[3] = -0.5;
+  const double x[] = {1, 2, 3, 4, 5, 6};
+  check(idm_answer_utility(idm_inverse_find("distance"), problem, &settings, sought, x, "by hand",
+                           finding, &p, &support_error));
+  assert_int_equal(p->answer, IDM_POINT);
+  assert_string_equal(p->sampler, "by hand");
+  for (size_t i = 0; i < 6; i++) assert_near(p->value[i], x[i], 0);
+  assert_string_equal(p->quantity.name[4], "utility[right,b]");
+  assert_int_equal(p->finding->words.count, 1);
+  assert_string_equal(p->finding->words.text[0],
+                      "the data fix these numbers up to 1 direction: (1) utility[left,b] - 0.5 "
+                      "utility[right,a]");
+  /* The policy is the planner's at x. */
+  idm_sought_fill(sought, x, problem->theta->block[IDM_UTILITY].value);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  double policy[2];
+  idm_plan_policy(workspace, 0, (const double[]){0, 1, 0}, policy, NULL);
+  assert_near(p->finding->policy[2], policy[0], 1e-12);
+  assert_near(p->finding->policy[3], policy[1], 1e-12);
+  assert_string_equal(p->finding->state.name[1], "b");
+  assert_string_equal(p->finding->action.name[1], "right");
+  idm_workspace_destroy(workspace);
+  idm_posterior_destroy(p);
+  idm_sought_destroy(sought);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_answer)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Demonstrators: counts, frequencies, one action a state, and both occupancies. */
+#include "invert/utility/demonstrator.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/walk.h"
+#include "support.h"
+
+static const char log_text[] = "trajectory,state,action\n"
+                               "1,a,right\n1,b,right\n1,c,left\n1,b,\n"
+                               "2,a,right\n2,a,left\n2,a,right\n2,b,\n";
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_data *data;
+  idm_world *world;
+  idm_demonstrator *demonstrator;
+} scene;
+
+static scene open_scene(const char *log)
+{
+  scene s = {.problem = support_yaml(WALK)};
+  s.data = support_data(s.problem, log);
+  check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
+  check(idm_demonstrator_create(s.world, s.data, s.problem->setting, NULL, &s.demonstrator,
+                                &support_error));
+  return s;
+}
+
+static void close_scene(scene *s)
+{
+  idm_demonstrator_destroy(s->demonstrator);
+  idm_world_destroy(s->world);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+static void test_counts(void **state)
+{
+  (void)state;
+  scene s = open_scene(log_text);
+  const double count[] = {1, 3, 0, 1, 1, 0};
+  const double policy[] = {0.25, 0.75, 0, 1, 1, 0};
+  for (size_t i = 0; i < 6; i++) assert_near(s.demonstrator->count[i], count[i], 0);
+  for (size_t i = 0; i < 6; i++) assert_near(s.demonstrator->policy[i], policy[i], 1e-15);
+  assert_int_equal(s.demonstrator->decisions, 6);
+  assert_int_equal(s.demonstrator->unplaced, 0);
+  close_scene(&s);
+}
+
+/* A state that is not recorded leaves its action without a place; one never visited has the action
+ * prior, and its share of the occupancy is said. */
+static void test_what_is_missing(void **state)
+{
+  (void)state;
+  scene s = open_scene("trajectory,action,observation\n1,right,\n1,right,b\n1,right,\n");
+  assert_int_equal(s.demonstrator->decisions, 2);
+  assert_int_equal(s.demonstrator->unplaced, 1);
+  assert_near(s.demonstrator->policy[4], 0.5, 1e-15);
+  double occupancy[6];
+  idm_notes notes = {0};
+  check(idm_demonstrator_occupancy(s.demonstrator, s.world, s.data, s.problem->setting, false,
+                                   occupancy, &notes, &support_error));
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "states that the log never visits"));
+  idm_notes_clear(&notes);
+  close_scene(&s);
+}
+
+static void test_deterministic(void **state)
+{
+  (void)state;
+  scene s = open_scene(log_text);
+  int32_t action[3];
+  idm_error error = {0};
+  assert_int_equal(idm_demonstrator_deterministic(s.demonstrator, s.problem->setting, "somebody",
+                                                  action, &error),
+                   IDM_INPUT);
+  assert_non_null(strstr(error.message, "the log has more in 1 state: 'a'"));
+  close_scene(&s);
+  s = open_scene("trajectory,state,action\n1,a,right\n1,b,left\n1,a,\n");
+  check(idm_demonstrator_deterministic(s.demonstrator, s.problem->setting, "somebody", action,
+                                       &support_error));
+  assert_int_equal(action[0], 1);
+  assert_int_equal(action[1], 0);
+  assert_int_equal(action[2], IDM_MISSING);
+  close_scene(&s);
+}
+
+static void test_empirical(void **state)
+{
+  (void)state;
+  scene s = open_scene(log_text);
+  double occupancy[6];
+  check(idm_demonstrator_occupancy(s.demonstrator, s.world, s.data, s.problem->setting, true,
+                                   occupancy, NULL, &support_error));
+  const double total = 2 * (1 + 0.9 + 0.81);
+  const double expected[] = {0.9, 2 + 0.81, 0, 0.9, 0.81, 0};
+  for (size_t i = 0; i < 6; i++) assert_near(occupancy[i], expected[i] / total, 1e-15);
+  close_scene(&s);
+}
+
+/* Of some trajectories only; and of none. */
+static void test_selection(void **state)
+{
+  (void)state;
+  scene s = open_scene(log_text);
+  idm_demonstrator *second = NULL;
+  check(idm_demonstrator_create(s.world, s.data, s.problem->setting, (const bool[]){false, true},
+                                &second, &support_error));
+  assert_near(second->policy[0], 1.0 / 3, 1e-15);
+  idm_demonstrator_destroy(second);
+  idm_error error = {0};
+  assert_int_equal(idm_demonstrator_create(s.world, s.data, s.problem->setting,
+                                           (const bool[]){false, false}, &second, &error),
+                   IDM_INPUT);
+  assert_non_null(strstr(error.message, "nothing was demonstrated"));
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_counts), cmocka_unit_test(test_what_is_missing),
+      cmocka_unit_test(test_deterministic), cmocka_unit_test(test_empirical),
+      cmocka_unit_test(test_selection)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

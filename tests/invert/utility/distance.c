@@ -1,0 +1,143 @@
+/* Distance minimisation: scores without noise are explained exactly, by either norm. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "idm/finding.h"
+#include "idm/inverse.h"
+#include "invert/utility/walk.h"
+#include "support.h"
+
+enum { TRAJECTORIES = 60, STEPS = 7 };
+
+/* A log of the walk whose scores are its discounted utilities, with an error on some. */
+static idm_data *scored_log(const idm_problem *problem, double error_of_first)
+{
+  idm_data *data = support_simulate(
+      problem, (idm_simulation){.trajectories = TRAJECTORIES, .steps = STEPS, .seed = 5});
+  const double *utility = problem->theta->block[IDM_UTILITY].value;
+  double *score = calloc(data->trajectories, sizeof *score);
+  assert_non_null(score);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    size_t now = 0;
+    double weight = 1;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= 0.9) {
+      score[t] += weight * utility[(size_t)data->action[r] * 3 + now];
+      now = (size_t)data->observation[r];
+    }
+  }
+  score[0] += error_of_first;
+  data->number[IDM_COLUMN_SCORE] = score;
+  return data;
+}
+
+static idm_posterior *fit(const idm_problem *problem, const idm_data *data, idm_norm norm)
+{
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_fit_settings_default(&settings);
+  settings.norm = norm;
+  check(idm_inverse_find("distance")
+            ->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  return posterior;
+}
+
+static void test_exact_scores(void **state)
+{
+  (void)state;
+  const double truth[] = {0.5, -1, 2, 3, -0.25, 1};
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_2; norm++) {
+    idm_problem *problem = support_yaml(WALK);
+    idm_data *data = scored_log(problem, 0);
+    check(idm_problem_free(problem, "utility", &support_error));
+    idm_posterior *p = fit(problem, data, (idm_norm)norm);
+    for (size_t i = 0; i < 6; i++) assert_near(p->value[i], truth[i], 1e-9);
+    assert_near(p->finding->objective, 0, 1e-8);
+    assert_true(idm_finding_holds(p->finding));
+    assert_int_equal(p->finding->open, 0);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* One score that is far off moves the least squares, and not the least absolute distances. */
+static void test_one_score_off(void **state)
+{
+  (void)state;
+  const double truth[] = {0.5, -1, 2, 3, -0.25, 1};
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = scored_log(problem, 100);
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_posterior *absolute = fit(problem, data, IDM_NORM_1);
+  idm_posterior *squares = fit(problem, data, IDM_NORM_2);
+  double moved = 0;
+  for (size_t i = 0; i < 6; i++) {
+    assert_near(absolute->value[i], truth[i], 1e-7);
+    moved = fmax(moved, fabs(squares->value[i] - truth[i]));
+  }
+  assert_true(moved > 1);
+  assert_near(absolute->finding->objective, 100, 1e-6);
+  assert_true(idm_finding_holds(absolute->finding) && idm_finding_holds(squares->finding));
+  idm_posterior_destroy(absolute);
+  idm_posterior_destroy(squares);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Entries that no trajectory meets are left open, and least squares leaves them 0. */
+static void test_what_is_open(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, "trajectory,state,action\n1,a,right\n1,b,\n");
+  data->number[IDM_COLUMN_SCORE] = calloc(1, sizeof(double));
+  data->number[IDM_COLUMN_SCORE][0] = 3;
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_posterior *p = fit(problem, data, IDM_NORM_2);
+  assert_int_equal(p->finding->open, 5);
+  for (size_t i = 0; i < 6; i++) assert_near(p->value[i], i == 3 ? 3 : 0, 1e-14);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void expect_refusal(const char *log, double score, idm_norm norm, idm_status status,
+                           const char *words)
+{
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, log);
+  idm_fit_settings settings;
+  idm_posterior *p = NULL;
+  idm_error error = {0};
+  idm_fit_settings_default(&settings);
+  settings.norm = norm;
+  data->number[IDM_COLUMN_SCORE] = calloc(1, sizeof(double));
+  data->number[IDM_COLUMN_SCORE][0] = score;
+  check(idm_problem_free(problem, "utility", &support_error));
+  assert_int_equal(
+      idm_inverse_find("distance")->fit(problem, data, &settings, NULL, &p, NULL, &error), status);
+  assert_null(p);
+  if (!strstr(error.message, words)) fail_msg("%s", error.message);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  static const char whole[] = "trajectory,state,action\n1,a,right\n1,b,\n";
+  expect_refusal(whole, 1, IDM_NORM_INF, IDM_USAGE, "takes --norm 1 or 2");
+  expect_refusal(whole, NAN, IDM_NORM_2, IDM_INPUT, "the score of a trajectory 1 is nan");
+  expect_refusal("trajectory,action,observation\n1,right,\n1,right,b\n", 1, IDM_NORM_2, IDM_INPUT,
+                 "the state here is not recorded");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_exact_scores), cmocka_unit_test(test_one_score_off),
+      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* What no behaviour can tell: shaping against the planner itself, and canonical distances. */
+#include "invert/utility/open.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/walk.h"
+#include "support.h"
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_world *world;
+  idm_sought *sought;
+  idm_finding *finding;
+} scene;
+
+static scene open_scene(const char *free_numbers)
+{
+  scene s = {.problem = support_yaml(WALK)};
+  check(idm_problem_free(s.problem, free_numbers, &support_error));
+  check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
+  check(idm_sought_create(s.problem, "somebody", &s.sought, &support_error));
+  check(idm_finding_create(s.sought->count, &s.finding, &support_error));
+  check(idm_open_shaping(s.world, s.sought, s.finding, &support_error));
+  return s;
+}
+
+static void close_scene(scene *s)
+{
+  idm_finding_destroy(s->finding);
+  idm_sought_destroy(s->sought);
+  idm_world_destroy(s->world);
+  idm_problem_destroy(s->problem);
+}
+
+/* policy[state][action] of the planner with these free numbers. */
+static void plan(const scene *s, const double *x, double *policy)
+{
+  idm_sought_fill(s->sought, x, s->problem->theta->block[IDM_UTILITY].value);
+  idm_workspace *workspace = support_plan(s->problem, NULL);
+  for (size_t i = 0; i < 3; i++) {
+    double corner[3] = {0};
+    corner[i] = 1;
+    idm_plan_policy(workspace, 0, corner, policy + 2 * i, NULL);
+  }
+  idm_workspace_destroy(workspace);
+}
+
+/* Moving along an open direction changes no policy; along any other it does. */
+static void test_open_directions_change_nothing(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  assert_true(s.finding->looked);
+  assert_int_equal(s.finding->open, 3); /* a potential a state */
+  double x[6] = {0.5, -1, 2, 3, -0.25, 1}, moved[6], before[6], after[6];
+  plan(&s, x, before);
+  for (size_t i = 0; i < s.finding->open; i++) {
+    for (size_t k = 0; k < 6; k++) moved[k] = x[k] + 2.5 * s.finding->direction[i * 6 + k];
+    plan(&s, moved, after);
+    for (size_t k = 0; k < 6; k++) assert_near(after[k], before[k], 1e-9);
+  }
+  for (size_t k = 0; k < 6; k++) moved[k] = x[k] + (k == 4);
+  plan(&s, moved, after);
+  double change = 0;
+  for (size_t k = 0; k < 6; k++) change += fabs(after[k] - before[k]);
+  assert_true(change > 0.01);
+  close_scene(&s);
+}
+
+/* Held entries close directions; ties leave those that change tied entries alike. */
+static void test_held_and_tied(void **state)
+{
+  (void)state;
+  scene s = open_scene("{utility: {entries: [left]}}"); /* right is held: phi = 0.9 P phi */
+  assert_int_equal(s.finding->open, 0);
+  close_scene(&s);
+  s = open_scene("{utility: {entries: {a: [left.a, right.a], b: [left.b, right.b], c: [left.c, "
+                 "right.c]}}}");
+  assert_int_equal(s.finding->open, 1); /* the shift */
+  for (size_t k = 0; k < 3; k++) assert_near(s.finding->direction[k], 1, 1e-10);
+  close_scene(&s);
+}
+
+static void test_design(void **state)
+{
+  (void)state;
+  idm_finding *finding;
+  check(idm_finding_create(3, &finding, &support_error));
+  double rows[] = {1, 1, 0, 2, 2, 0};
+  check(idm_open_design(2, rows, finding, &support_error));
+  assert_int_equal(finding->open, 2);
+  for (size_t i = 0; i < 2; i++)
+    assert_near(finding->direction[3 * i] + finding->direction[3 * i + 1], 0, 1e-14);
+  idm_finding_destroy(finding);
+}
+
+static void test_canonical_distance(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double u[] = {0.5, -1, 2, 3, -0.25, 1};
+  double same[6], opposite[6], other[] = {1, 1, -3, 0.5, 2, 0}, d;
+  const double phi[] = {3, -7, 11};
+  for (size_t e = 0; e < 6; e++) {
+    same[e] = 4 * u[e] + idm_world_next(s.world, e / 3, e % 3, phi) - phi[e % 3] + 13;
+    opposite[e] = -u[e];
+  }
+  check(idm_canonical_distance(s.world, u, same, &d, &support_error));
+  assert_near(d, 0, 1e-12);
+  check(idm_canonical_distance(s.world, u, opposite, &d, &support_error));
+  assert_near(d, 1, 1e-12);
+  double there, back;
+  check(idm_canonical_distance(s.world, u, other, &there, &support_error));
+  check(idm_canonical_distance(s.world, other, u, &back, &support_error));
+  assert_near(there, back, 1e-15);
+  assert_true(there > 0.05 && there < 1);
+  const double constant[] = {5, 5, 5, 5, 5, 5};
+  check(idm_canonical_distance(s.world, constant, constant, &d, &support_error));
+  assert_near(d, 0, 0);
+  check(idm_canonical_distance(s.world, constant, u, &d, &support_error));
+  assert_near(d, 0.5, 1e-12);
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_open_directions_change_nothing), cmocka_unit_test(test_held_and_tied),
+      cmocka_unit_test(test_design), cmocka_unit_test(test_canonical_distance)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
