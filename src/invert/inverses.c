@@ -10,7 +10,8 @@
   X(idm_inverse_laplace)                                                                           \
   X(idm_inverse_distance)                                                                          \
   X(idm_inverse_maximum_margin)                                                                    \
-  X(idm_inverse_minimum_perturbation)
+  X(idm_inverse_minimum_perturbation)                                                              \
+  X(idm_inverse_multiple_experimentation)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)

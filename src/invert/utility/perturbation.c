@@ -34,10 +34,10 @@ typedef struct question {
   bool *matters;  /* [state]: the demonstrator can come to it */
   size_t *row;    /* [state][action]: of the program; its rows' number where there is none */
   double *weight; /* [column]: entries that share a number, 0 elsewhere */
-  double *aim;    /* [column]: their mean in the file */
+  double *aim;    /* [column]: their value in the file */
   double *key;    /* [number] */
-  double scatter; /* squared distance of tied entries from their mean */
   double *x;      /* [column] */
+  double offset;  /* what the program's costs leave out */
   idm_program *program;
   idm_nearest near;
   double cost;     /* of the last relaxation */
@@ -63,13 +63,14 @@ static bool by_squares(const question *q)
   return q->settings->norm == IDM_NORM_2;
 }
 
-/* Columns after numbers and values: what free entries are above the file's and below; or how far
- * the furthest is away. */
+/* Columns after numbers and values: how far the furthest number is away; or, for a sum of absolute
+ * values, what numbers are above the file's. Their own columns are then what is below: a number is
+ * the sum of both, and of the two that are nearest to the file's one is always there already. */
 static size_t columns_of(const question *q)
 {
   const size_t first = q->sought->count + q->world->n.states;
   if (by_squares(q)) return first;
-  return q->settings->norm == IDM_NORM_INF ? first + 1 : first + 2 * q->sought->entries;
+  return first + (q->settings->norm == IDM_NORM_INF ? 1 : q->sought->count);
 }
 
 /* V = Q of what was taken, V >= Q + epsilon of the rest; V >= Q in states never visited. */
@@ -83,6 +84,10 @@ static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error 
     if (!taken && !idm_bellman_open(q->world, u)) continue;
     q->row[s * actions + u] = idm_program_rows(q->program);
     status = idm_bellman_enter(rows, s, u, 1, opt_error);
+    const int32_t number = q->sought->number[u * q->world->n.states + s];
+    if (status == IDM_OK && number >= 0 && q->settings->norm == IDM_NORM_1)
+      status = idm_program_enter(q->program, rows->values + q->world->n.states + (size_t)number, -1,
+                                 opt_error);
     if (status == IDM_OK)
       status = idm_bellman_add(rows, s, visited && !taken ? q->settings->epsilon : 0,
                                taken ? 0 : INFINITY, opt_error);
@@ -90,33 +95,30 @@ static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error 
   return status;
 }
 
-/* A sum of absolute values: x = file's + above - below. */
-static idm_status add_sum(question *q, size_t entry, idm_error *opt_error)
+/* A sum of absolute values: what is below the file's costs, and what is above. */
+static void set_sum(question *q)
 {
-  const size_t above = q->sought->count + q->world->n.states + entry;
-  const size_t below = above + q->sought->entries;
-  idm_program_set_bounds(q->program, above, 0, INFINITY);
-  idm_program_set_bounds(q->program, below, 0, INFINITY);
-  idm_program_set_cost(q->program, above, 1);
-  idm_program_set_cost(q->program, below, 1);
-  idm_status status = idm_program_enter(q->program, (size_t)q->sought->number[entry], 1, opt_error);
-  if (status == IDM_OK) status = idm_program_enter(q->program, above, -1, opt_error);
-  if (status == IDM_OK) status = idm_program_enter(q->program, below, 1, opt_error);
-  const double held = q->sought->held[entry];
-  return status == IDM_OK ? idm_program_add(q->program, held, held, opt_error) : status;
+  const size_t above = q->sought->count + q->world->n.states;
+  for (size_t k = 0; k < q->sought->count; k++) {
+    idm_program_set_bounds(q->program, k, -INFINITY, q->aim[k]);
+    idm_program_set_cost(q->program, k, -q->weight[k]);
+    idm_program_set_bounds(q->program, above + k, 0, INFINITY);
+    idm_program_set_cost(q->program, above + k, q->weight[k]);
+    q->offset += q->weight[k] * q->aim[k];
+  }
 }
 
 /* The largest: furthest >= +-(x - file's). */
-static idm_status add_largest(question *q, size_t entry, idm_error *opt_error)
+static idm_status add_largest(question *q, size_t number, idm_error *opt_error)
 {
   const size_t furthest = q->sought->count + q->world->n.states;
-  const double held = q->sought->held[entry];
   idm_status status = IDM_OK;
   idm_program_set_cost(q->program, furthest, 1);
   for (int sign = -1; sign <= 1 && status == IDM_OK; sign += 2) {
-    status = idm_program_enter(q->program, (size_t)q->sought->number[entry], sign, opt_error);
+    status = idm_program_enter(q->program, number, sign, opt_error);
     if (status == IDM_OK) status = idm_program_enter(q->program, furthest, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_add(q->program, sign * held, INFINITY, opt_error);
+    if (status == IDM_OK)
+      status = idm_program_add(q->program, sign * q->aim[number], INFINITY, opt_error);
   }
   return status;
 }
@@ -129,30 +131,49 @@ static idm_status make_program(question *q, idm_error *opt_error)
   for (size_t i = 0; i < q->sought->entries; i++) q->row[i] = SIZE_MAX;
   for (size_t s = 0; s < q->world->n.states && status == IDM_OK; s++)
     status = add_state(q, &rows, s, opt_error);
-  /* Entries that are held have nothing above or below. */
-  for (size_t j = q->sought->count + q->world->n.states; j < columns_of(q); j++)
-    idm_program_set_bounds(q->program, j, 0, 0);
+  if (q->settings->norm == IDM_NORM_1) set_sum(q);
   if (q->settings->norm == IDM_NORM_INF)
     idm_program_set_bounds(q->program, q->sought->count + q->world->n.states, 0, INFINITY);
-  for (size_t e = 0; e < q->sought->entries && status == IDM_OK && !by_squares(q); e++) {
-    if (q->sought->number[e] < 0) continue;
-    status =
-        q->settings->norm == IDM_NORM_1 ? add_sum(q, e, opt_error) : add_largest(q, e, opt_error);
-  }
+  for (size_t k = 0; k < q->sought->count && status == IDM_OK; k++)
+    if (q->settings->norm == IDM_NORM_INF) status = add_largest(q, k, opt_error);
   return status;
 }
 
-/* Where the file's utility is, for squares and for choosing among optima. */
-static void set_aim(question *q)
+/* Where the file's utility is. Entries that are one number have one value there. */
+static idm_status set_aim(question *q, idm_error *opt_error)
 {
   const idm_sought *sought = q->sought;
-  for (size_t e = 0; e < sought->entries; e++)
-    if (sought->number[e] >= 0) q->weight[sought->number[e]]++;
-  for (size_t e = 0; e < sought->entries; e++)
-    if (sought->number[e] >= 0)
-      q->aim[sought->number[e]] += sought->held[e] / q->weight[sought->number[e]];
-  for (size_t e = 0; e < sought->entries; e++)
-    if (sought->number[e] >= 0) q->scatter += pow(sought->held[e] - q->aim[sought->number[e]], 2);
+  for (size_t e = 0; e < sought->entries; e++) {
+    const int32_t k = sought->number[e];
+    if (k < 0) continue;
+    if (q->weight[k] > 0 && sought->held[e] != q->aim[k])
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%s' needs a utility to start from, and entries that are tied differ in the "
+                      "file (%g and %g); expected one value for them",
+                      idm_inverse_minimum_perturbation.name, q->aim[k], sought->held[e]);
+    q->aim[k] = sought->held[e];
+    q->weight[k]++;
+  }
+  return IDM_OK;
+}
+
+/* What is above the file's is to be small as what is below it: on top of the numbers' own weights
+ * and keys, once the program is made. */
+static void extend_aim(question *q)
+{
+  const size_t above = q->sought->count + q->world->n.states;
+  for (size_t k = 0; k < q->sought->count && q->settings->norm == IDM_NORM_1; k++) {
+    q->weight[above + k] = q->weight[k];
+    q->key[above + k] = q->key[k];
+  }
+}
+
+/* The numbers themselves, once the program was solved for the last time. */
+static void add_above(question *q)
+{
+  const size_t above = q->sought->count + q->world->n.states;
+  for (size_t k = 0; k < q->sought->count && q->settings->norm == IDM_NORM_1; k++)
+    q->x[k] += q->x[above + k];
 }
 
 /* --- relaxations ---------------------------------------------------------------------------- */
@@ -172,12 +193,12 @@ static idm_status relax(question *q, idm_error *opt_error)
                     "the nearest utility was not found: numbers of very different sizes stand in "
                     "the way");
   memcpy(q->x, found.x, columns_of(q) * sizeof *q->x);
-  q->cost = found.objective;
+  q->cost = found.objective + q->offset;
   q->attained = fmax(found.gap, found.violation);
   if (!by_squares(q)) return IDM_OK;
   status = idm_program_nearest(q->program, &q->near, q->x, idm_bellman_ask, &q->halt, opt_error);
   if (status == IDM_OK) status = idm_halt_check(&q->halt, opt_error);
-  q->cost = sqrt(q->near.distance * q->near.distance + q->scatter);
+  q->cost = q->near.distance;
   q->attained = q->near.residual;
   return status;
 }
@@ -220,7 +241,9 @@ static double slack(const question *q, size_t s, size_t u)
   const double *v = q->x + q->sought->count;
   const size_t entry = u * q->world->n.states + s;
   const int32_t number = q->sought->number[entry];
-  const double utility = number < 0 ? q->sought->held[entry] : q->x[number];
+  double utility = number < 0 ? q->sought->held[entry] : q->x[number];
+  if (number >= 0 && q->settings->norm == IDM_NORM_1)
+    utility += v[q->world->n.states + (size_t)number];
   return v[s] - utility - idm_world_next(q->world, u, s, v);
 }
 
@@ -359,13 +382,10 @@ static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
     if (status == IDM_OK && !q->possible) status = idm_fail(opt_error, IDM_INPUT, "%s", no_utility);
     q->face.only = true;
   } else {
-    q->face = (idm_face){.count = q->sought->count,
-                         .weight = q->weight,
-                         .opt_aim = q->aim,
-                         .key = q->key,
-                         .x = q->x};
+    q->face = (idm_face){
+        .count = columns_of(q), .weight = q->weight, .opt_aim = q->aim, .key = q->key, .x = q->x};
     status = idm_face_choose(q->program, no_utility, no_end, &q->face, &q->halt, opt_error);
-    q->cost = q->face.objective;
+    q->cost = q->face.objective + q->offset;
     q->attained = q->face.attained;
   }
   if (status != IDM_OK) return status;
@@ -415,7 +435,7 @@ static idm_status make_room(question *q, idm_error *opt_error)
   q->row = idm_new(q->sought->entries, sizeof *q->row);
   q->weight = idm_new(columns_of(q), sizeof *q->weight);
   q->aim = idm_new(columns_of(q), sizeof *q->aim);
-  q->key = idm_new(q->sought->count, sizeof *q->key);
+  q->key = idm_new(columns_of(q), sizeof *q->key);
   q->x = idm_new(columns_of(q), sizeof *q->x);
   q->near = (idm_nearest){.weight = q->weight, .aim = q->aim, .effort = 1e11};
   return q->taken && q->matters && q->row && q->weight && q->aim && q->key && q->x
@@ -447,15 +467,15 @@ static idm_status find(question *q, const idm_demonstrator *demonstrator,
     status = idm_demonstrator_deterministic(demonstrator, q->problem->setting, inverse->name,
                                             q->taken, opt_error);
   if (status == IDM_OK) status = idm_sought_keys(q->problem, q->sought, q->key, opt_error);
-  if (status == IDM_OK) {
-    set_aim(q);
-    status = make_program(q, opt_error);
-  }
+  if (status == IDM_OK) status = set_aim(q, opt_error);
+  if (status == IDM_OK) status = make_program(q, opt_error);
+  if (status == IDM_OK) extend_aim(q);
   if (status == IDM_OK) status = find_what_matters(q, opt_error);
   if (status == IDM_OK) status = search(q, opt_error);
   if (status == IDM_OK) status = choose(q, f, opt_error);
   if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
   if (status == IDM_OK) {
+    add_above(q);
     say(q, f);
     status = idm_answer_utility(inverse, q->problem, q->settings, q->sought, q->x,
                                 by_squares(q) ? "quadratic-program" : "linear-program", f,
