@@ -313,6 +313,31 @@ static void polish(idm_program *p, idm_program_solution *solution)
   Clp_setDualTolerance(p->solver, 1e-9);
 }
 
+/* The basis of all rows: each column at a bound that it has, or at 0. */
+static void forget(idm_program *p)
+{
+  enum { free_column, basic, at_upper, at_lower };
+  for (size_t i = 0; i < p->rows; i++) Clp_setRowStatus(p->solver, (int)i, basic);
+  for (size_t j = 0; j < p->columns; j++)
+    Clp_setColumnStatus(p->solver, (int)j,
+                        isfinite(p->low[j])    ? at_lower
+                        : isfinite(p->high[j]) ? at_upper
+                                               : free_column);
+}
+
+/* Reductions, and starts that are far off, find no solution where rounding alone violates a row:
+ * what they say of that is believed where both ways to solve from nothing say it too. */
+static int look_again(idm_program *p)
+{
+  forget(p);
+  Clp_primal(p->solver, 0);
+  const int end = Clp_status(p->solver);
+  if (end != 1 && end != 2) return end;
+  forget(p);
+  Clp_dual(p->solver, 0);
+  return Clp_status(p->solver) == 0 ? 0 : end;
+}
+
 idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error)
 {
@@ -321,7 +346,8 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   if (p->rows >= INT_MAX || p->entries >= INT_MAX) return idm_fail_memory(opt_error);
   const idm_status status = hand_over(p, opt_error);
   if (status != IDM_OK) return status;
-  const int end = run(p, opt_interrupt, context);
+  int end = run(p, opt_interrupt, context);
+  if (end == 1 || end == 2) end = look_again(p);
   *solution = (idm_program_solution){
       .end = end >= 0 && end <= 2 ? ends[end] : IDM_PROGRAM_STOPPED, .x = p->x, .dual = p->dual};
   if (solution->end != IDM_PROGRAM_SOLVED) {

@@ -314,7 +314,7 @@ static size_t cheapest(const question *q)
   for (size_t i = 1; i < q->branches; i++) {
     const branch *a = q->branch + i;
     const branch *b = q->branch + best;
-    const double tie = 1e-10 * fmax(1, b->bound);
+    const double tie = isfinite(b->bound) ? 1e-10 * fmax(1, b->bound) : 0;
     const bool decided = a->undecided == q->world->n.states && b->undecided < q->world->n.states;
     if (a->bound < b->bound - tie || (a->bound <= b->bound + tie && decided)) best = i;
   }
