@@ -1468,6 +1468,12 @@ test_timeout() {
     run check "timed$signal"
     holds "what the data say was not looked at" grep -q '^FAILS: the fit was interrupted' out
   done
+  # A plan that would not end today is given up, at the file's own numbers too.
+  code=0
+  timeout -k 60 --preserve-status -s TERM $seconds "$IDM_PROGRAM" fit example:diag fit.csv --set planner=point-based \
+    --set discount=0.9999999 --set lapse=0.1 --set gap=1e-6 --free lapse -o endless >out 2>err </dev/null || code=$?
+  holds "a fit that plans without end ends with 1 under timeout, not $code" [ "$code" -eq 1 ]
+  holds "there was nothing to keep" says 'nothing is written'
   # A draw of very many steps is given up, and two signals at once are one wish.
   begin "$@" --thin 1000000 -o ended
   await ended/config.yaml

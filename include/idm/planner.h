@@ -19,6 +19,7 @@ extern "C" {
   X(IDM_STOP_SECONDS, "seconds", "the time that was given is up")                                  \
   X(IDM_STOP_INTERRUPT, "interrupt", "whoever watched asked to stop")                              \
   X(IDM_STOP_UNPLANNED, "unplanned", "nothing is planned")                                         \
+  X(IDM_STOP_MEMORY, "memory", "the memory that was given is used up")                             \
   X(IDM_STOP_BUDGET, "budget", "learnt from samples until they were used up: nothing is certified")
 typedef enum idm_stop {
 #define IDM_STOP_ENUM(id, name, text) id,
@@ -34,8 +35,8 @@ typedef enum idm_method { IDM_NEWTON, IDM_SHIFTED, IDM_PLAIN } idm_method;
 /* Where a plan starts: at the solution held, at nothing, or at a combination of solutions kept. */
 enum { IDM_FROM_LAST = -1, IDM_FROM_NOTHING = 0 };
 
-/* Watches a search between trials: bounds on the value at the start belief so far. Return true to
- * stop with what was reached. */
+/* Watches a search between trials, and within long ones: bounds on the value at the start belief so
+ * far. Return true to stop with what was reached. */
 typedef bool (*idm_plan_watch)(void *context, double lower, double upper);
 
 /* One stopping rule for every iterative method. */
@@ -48,6 +49,7 @@ typedef struct idm_solver {
   const double *weights; /* [slots]: their weights */
   /* Of a planner that searches (`point-based`), whose `tolerance` is the gap between its bounds. */
   double seconds; /* stop after so many; 0: however long it takes */
+  double bytes;   /* stop where its beliefs and bounds take more; 0: whatever they take */
   idm_plan_watch opt_watch;
   void *watch_context;
 } idm_solver;
@@ -204,6 +206,8 @@ struct idm_planner {
   const idm_block_id *reads; /* shared blocks it reads; ends with IDM_BLOCK_COUNT */
   const idm_block_info *own; /* blocks of its own, all of them read */
   size_t owns;
+  const char *const
+      *keys;              /* of idm_agent_keys, those it heeds; ends with NULL. NULL: nobody says */
   const idm_clamp *clamp; /* of those it reads */
   size_t clamps;
   /* Numbers of its own block `own`, where the descriptor leaves it open (opaque, without a count);
@@ -238,6 +242,11 @@ IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
 IDM_API bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id);
 /* The same of an agent, whose discounting says which of discount and delay_rate counts. */
 IDM_API bool idm_agent_reads(const idm_agent *agent, size_t id);
+/* Whether a key of a problem's agent makes a difference to its planner: a block that it reads, or a
+ * key that it heeds. */
+IDM_API bool idm_agent_heeds(const idm_problem *problem, const char *key);
+/* Note what stands with the agent, other than by default, and makes none. */
+IDM_API void idm_agent_remark(const idm_problem *problem, idm_notes *notes);
 /* Operations of the behaviour that its plans make. */
 IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);
 /* Give blocks of which the planner says how many numbers they have that many, and what they start

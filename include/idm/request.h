@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 typedef struct idm_request {
-  char inverse[32]; /* name in the registry */
+  char inverse[32];  /* name in the registry */
+  char of_class[32]; /* the class that planner, inverse planner and freedom are of; may be empty */
   idm_fit_settings settings;
   bool stan;                    /* CmdStan's CSV beside run.nc */
   char data[1 << 15];           /* paths of the log's files, one a line */

@@ -157,6 +157,8 @@ typedef idm_status (*cli_print_run)(cli_call *call, const idm_posterior *posteri
  * of one JSON object. *opt_untrusted counts those that are not to be trusted. */
 idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted);
 /* Table of the quantities that are summarised. */
+/* idm fit --class all. */
+idm_status cli_fit_classes(cli_call *call);
 void cli_print_posterior(FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment);
 /* The verdict in words. */
@@ -218,7 +220,8 @@ bool cli_search_watch(void *context, double lower, double upper);
 #define CLI_SET_OPTION                                                                             \
   {                                                                                                \
     .name = "set", .kind = CLI_LIST, .value = "KEY=VALUE", .problem = true,                        \
-    .help = "override a key of the agent, the discount, the horizon, the start, the environment or a utility"       \
+    .help = "override a key of the agent, the discount, the horizon, the start, the environment "  \
+            "or a utility"                                                                         \
   }
 #define CLI_WHERE_OPTION                                                                           \
   {                                                                                                \

@@ -33,11 +33,30 @@ static idm_status refuse_idle(cli_call *call, const idm_request *r)
   return IDM_OK;
 }
 
+/* Make the problem one of the class that --class names. */
+static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *r)
+{
+  const idm_class *of = idm_class_find(r->of_class);
+  if (!of)
+    return idm_fail(&call->error, IDM_USAGE, "the class '%s' is not known; see `idm list classes`",
+                    r->of_class);
+  if (cli_given(call, "inverse") || cli_given(call, "free"))
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--class says which inverse planner and what is free; leave --inverse and "
+                    "--free out");
+  snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
+  return idm_class_apply(of, problem, &call->error);
+}
+
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
 {
   const char *free_blocks = cli_text(call, "free");
   idm_status status = IDM_OK;
   cli_take_keys(call, r);
+  if (cli_given(call, "class")) {
+    status = take_class(call, problem, r);
+    if (status != IDM_OK) return status;
+  }
   if (r->dynamics[0]) {
     status = idm_request_locate_dynamics(r, &call->error);
     if (status != IDM_OK) return status;
@@ -231,6 +250,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
 static idm_status run(cli_call *call)
 {
   const char *folder = cli_text(call, "output");
+  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
+    return cli_fit_classes(call);
   const bool resume = cli_given(call, "resume");
   const bool overwrite = cli_given(call, "overwrite");
   idm_problem *problem = NULL;
@@ -271,6 +292,7 @@ static const cli_option options[] = {
          "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group + "
          "age'; may be given several times"},
     CLI_KEY_OPTION("each"),
+    CLI_KEY_OPTION("class"),
     CLI_KEY_OPTION("inverse"),
     CLI_KEY_OPTION("sampler"),
     CLI_KEY_OPTION("chains"),

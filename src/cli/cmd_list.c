@@ -1,4 +1,4 @@
-/* idm list: planners, inverse planners, agents, parameters, columns, examples. */
+/* idm list: planners, inverse planners, classes, agents, parameters, columns, examples. */
 #include <math.h>
 #include <string.h>
 
@@ -58,6 +58,42 @@ static idm_status list_inverses(cli_call *call)
     idm_json_append(&array, object);
     if (!cli_given(call, "json"))
       printf("%-24s %-34s %s\n", inverse->name, inverse->row, inverse->summary);
+  }
+  return finish(call, array);
+}
+
+/* The paper's table "Inverse Decision Modeling", its ticks computed. */
+static idm_status list_classes(cli_call *call)
+{
+  static const char *const ticks[IDM_TICK_COUNT] = {
+      "tau_env", "omega_env", "upsilon", "tau,omega", "pi", "rho,sigma", "alpha", "beta", "eta"};
+  json_t *array = json_array();
+  const bool print = !cli_given(call, "json");
+  if (print) {
+    printf("%-12s", "class");
+    for (size_t t = 0; t < IDM_TICK_COUNT; t++) printf(" %s", ticks[t]);
+    printf("  planner, inverse planner, free\n");
+  }
+  for (size_t i = 0; idm_class_at(i); i++) {
+    const idm_class *of = idm_class_at(i);
+    json_t *object = cli_entry(of->name, of->question);
+    json_t *has = json_object();
+    idm_json_set(&object, "row", json_string(of->row));
+    idm_json_set(&object, "planner", json_string(of->planner));
+    idm_json_set(&object, "inverse", json_string(of->inverse));
+    idm_json_set(&object, "free", json_string(of->free));
+    idm_json_set(&object, "leaves_open", json_string(of->open));
+    if (print) printf("%-12s", of->name);
+    for (size_t t = 0; t < IDM_TICK_COUNT; t++) {
+      const bool tick = idm_class_ticks(of, (idm_tick)t);
+      idm_json_set(&has, ticks[t], json_boolean(tick));
+      if (print)
+        printf(" %*s%*s", (int)(strlen(ticks[t]) + 1) / 2, tick ? "x" : "-",
+               (int)strlen(ticks[t]) / 2, "");
+    }
+    idm_json_set(&object, "ticks", has);
+    idm_json_append(&array, object);
+    if (print) printf("  %s, %s, %s\n", of->planner, of->inverse, of->free);
   }
   return finish(call, array);
 }
@@ -309,16 +345,17 @@ static const struct {
   bool table;
   idm_status (*list)(cli_call *call);
 } lists[] = {{"planners", false, list_plain_planners}, {"inverses", false, list_inverses},
-             {"samplers", false, list_samplers},       {"agents", false, list_agents},
-             {"parameters", true, list_parameters},    {"columns", true, list_columns},
-             {"examples", false, list_examples}};
+             {"classes", false, list_classes},         {"samplers", false, list_samplers},
+             {"agents", false, list_agents},           {"parameters", true, list_parameters},
+             {"columns", true, list_columns},          {"examples", false, list_examples}};
 
 static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
-    return idm_fail(&call->error, IDM_USAGE,
-                    "usage: idm list planners|inverses|samplers|agents|parameters|columns|examples "
-                    "[options]; see `idm help list`");
+    return idm_fail(
+        &call->error, IDM_USAGE,
+        "usage: idm list planners|inverses|classes|samplers|agents|parameters|columns|examples "
+        "[options]; see `idm help list`");
   const bool markdown = cli_given(call, "markdown");
   if (markdown && cli_given(call, "json"))
     return idm_fail(&call->error, IDM_USAGE, "--markdown and --json exclude each other");
@@ -328,10 +365,11 @@ static idm_status run(cli_call *call)
       return idm_fail(&call->error, IDM_USAGE, "--markdown is for parameters and columns");
     return lists[i].list(call);
   }
-  return idm_fail(&call->error, IDM_USAGE,
-                  "nothing to list under '%s'; expected planners, inverses, samplers, agents, "
-                  "parameters, columns or examples",
-                  call->argument[0]);
+  return idm_fail(
+      &call->error, IDM_USAGE,
+      "nothing to list under '%s'; expected planners, inverses, classes, samplers, agents, "
+      "parameters, columns or examples",
+      call->argument[0]);
 }
 
 static const cli_option options[] = {
@@ -348,13 +386,19 @@ const cli_command cli_list_command = {
     .arguments = "WHAT",
     .least = 0,
     .most = 1,
-    .summary = "List planners, agents, inverse planners, samplers, parameters, columns, examples",
+    .summary =
+        "List planners, agents, inverse planners, classes, samplers, parameters, columns, examples",
     .description =
-        "WHAT is planners, inverses (inverse planners), samplers, agents, parameters, columns or\n"
+        "WHAT is planners, inverses (inverse planners), classes, samplers, agents, parameters, "
+        "columns or\n"
         "examples.\n"
         "Agents are the paper's table of boundedly rational agents: planners with some parameters "
         "clamped.\n"
         "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.\n"
+        "Classes are the paper's table of inverse decision models, each a planner, an inverse "
+        "planner "
+        "and\nwhat is free (idm fit --class NAME); its ticks are computed from what the planner "
+        "reads and what is\nfree.\n"
         "Parameters are listed with their place in a file, values, default, usual scale and prior "
         "when free\n(R: the range of the utility), and the planners that read them; columns of a "
         "log with their key\nunder `data`, the headers taken for them, and what they hold.",

@@ -7,6 +7,24 @@
 #include "base/texts.h"
 #include "cli/cli.h"
 
+/* Whoever sets a key expects that it makes a difference. */
+static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)
+{
+  char key[64];
+  static const char prefix[] = "agent.";
+  if (strncmp(assignment, prefix, sizeof prefix - 1) == 0) assignment += sizeof prefix - 1;
+  const size_t length = strcspn(assignment, "=");
+  if (length >= sizeof key) return;
+  memcpy(key, assignment, length);
+  key[length] = '\0';
+  const int block = idm_theta_find(problem->theta, key);
+  const bool of_agent = block >= 0 ? problem->theta->block[block].info->of_agent
+                                   : idm_key_find(idm_agent_keys(), key) != NULL;
+  if (of_agent && !idm_agent_heeds(problem, key))
+    idm_notes_add(&call->notes, "--set %s: the planner '%s' makes nothing of it", key,
+                  idm_agent_planner(&problem->agent)->name);
+}
+
 idm_status cli_override(cli_call *call, idm_problem *problem)
 {
   const char *const *settings;
@@ -16,6 +34,7 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
   if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
+  for (size_t i = 0; status == IDM_OK && i < count; i++) remark_on(call, problem, settings[i]);
   /* The file was sound: what is wrong now came from the command line. */
   return status == IDM_INPUT && sound ? IDM_USAGE : status;
 }
@@ -23,6 +42,7 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)
 {
   idm_status status = idm_problem_read(path, ret_problem, &call->notes, &call->error);
+  if (status == IDM_OK) idm_agent_remark(*ret_problem, &call->notes);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) {
     idm_problem_destroy(*ret_problem);
@@ -84,6 +104,7 @@ idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subje
   idm_status status = run ? idm_run_read(path, &subject->problem, &subject->request,
                                          &subject->posterior, &call->notes, &call->error)
                           : idm_problem_read(path, &subject->problem, &call->notes, &call->error);
+  if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
   if (status == IDM_OK) status = keep_columns(call, subject);
   if (status == IDM_OK)
     status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
@@ -295,6 +316,11 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_
                              &call->notes, &call->error);
   if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
     idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
+                  report->bound);
+  if (status == IDM_OK && report->stop == IDM_STOP_MEMORY)
+    idm_notes_add(&call->notes,
+                  "planning stopped where it had used up its memory, with its bounds still %.1e "
+                  "apart; a larger gap needs less",
                   report->bound);
   if (status == IDM_OK && (report->stop == IDM_STOP_SECONDS || report->stop == IDM_STOP_INTERRUPT))
     idm_notes_add(&call->notes, "planning was stopped with its bounds still %.1e apart",

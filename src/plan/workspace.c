@@ -24,7 +24,8 @@ const char *idm_stop_name(idm_stop stop)
 void idm_solver_default(idm_solver *solver)
 {
   if (!solver) return;
-  *solver = (idm_solver){.method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_LAST};
+  *solver = (idm_solver){
+      .method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_LAST, .bytes = 0x1p32 /* 4 GiB */};
 }
 
 void idm_workspace_destroy(idm_workspace *workspace)

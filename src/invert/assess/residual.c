@@ -8,6 +8,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/matching.h"
+#include "invert/matching/halt.h"
 
 /* More free numbers than this are not taken out of the residuals, which then only vary less than is
  * expected of them. */
@@ -102,7 +103,8 @@ static idm_status look(viewer *v, const double *y, double *probability, bool *se
   solver.slots = IDM_FROM_NOTHING;
   v->probability = probability;
   idm_parameters_set(v->parameters, y, v->theta);
-  idm_status status = idm_plan(v->theta, &solver, v->workspace, NULL, opt_error);
+  idm_status status =
+      idm_halt_plan(v->parameters->halt, v->theta, &solver, v->workspace, opt_error);
   if (status == IDM_OK)
     status = idm_scorer_run(v->scorer, idm_workspace_behavior(v->workspace), &score, opt_error);
   *seen = status == IDM_OK;

@@ -40,6 +40,32 @@ idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error)
   return opt_halt->stop ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted") : IDM_OK;
 }
 
+static bool is_unwanted(void *halt, double lower, double upper)
+{
+  (void)lower;
+  (void)upper;
+  return idm_halt_check(halt, NULL) != IDM_OK;
+}
+
+idm_status idm_halt_plan(idm_halt *opt_halt, const idm_theta *theta, const idm_solver *solver,
+                         idm_workspace *workspace, idm_error *opt_error)
+{
+  idm_solver watched = *solver;
+  watched.opt_watch = is_unwanted;
+  watched.watch_context = opt_halt;
+  idm_plan_report report;
+  const idm_status status = idm_plan(theta, &watched, workspace, &report, opt_error);
+  if (status != IDM_OK) return status;
+  if (report.stop == IDM_STOP_INTERRUPT) return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  if (report.stop == IDM_STOP_MEMORY)
+    return idm_fail(
+        opt_error, IDM_SYSTEM,
+        "planning with a discount of %.17g used up its memory with bounds on the value "
+        "still %.1e apart; give a larger gap, or a prior that keeps the discount from 1",
+        idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
+  return IDM_OK;
+}
+
 typedef struct watched {
   idm_halt *halt;
   void (*task)(void *context, size_t index);

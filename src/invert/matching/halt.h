@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "idm/planner.h"
 #include "idm/settings.h"
+#include "idm/workspace.h"
 
 typedef struct idm_halt {
   const idm_fit_watch *watch; /* NULL: nobody watches */
@@ -23,6 +25,10 @@ void idm_halt_begin(idm_halt *halt, const idm_fit_watch *opt_watch, const char *
 idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error);
 /* Of the owner: whether to stop, where that was not asked a moment ago. */
 bool idm_halt_ask(idm_halt *halt);
+/* idm_plan that ends where somebody asks to stop, with IDM_UNTRUSTED; a search that had to stop for
+ * lack of memory is IDM_SYSTEM: what it reached is no plan to judge decisions by. */
+idm_status idm_halt_plan(idm_halt *opt_halt, const idm_theta *theta, const idm_solver *solver,
+                         idm_workspace *workspace, idm_error *opt_error);
 /* idm_parallel under the eyes of the watcher. */
 idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
                              void (*task)(void *context, size_t index), void *context,

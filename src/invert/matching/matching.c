@@ -113,7 +113,8 @@ static idm_status plan(idm_matching *m, const double *y, bool *planned, idm_erro
   if (m->held) idm_parameter_write(m->theta, m->held, m->held_value);
   if (!m->held && idm_parameters_are_lost(m->parameters, m->theta)) return IDM_OK;
   if (m->surface && m->solver.slots > 0) m->solver.weights = idm_surface_weights(m->surface, y);
-  const idm_status status = idm_plan(m->theta, &m->solver, m->workspace, NULL, &error);
+  const idm_status status =
+      idm_halt_plan(m->parameters->halt, m->theta, &m->solver, m->workspace, &error);
   *planned = status == IDM_OK;
   if (status == IDM_OK || outside(status)) return IDM_OK;
   if (opt_error) *opt_error = error;
@@ -240,7 +241,12 @@ idm_status idm_matching_check(idm_matching *m, idm_error *opt_error)
   idm_score result;
   /* The problem's own values may be ones that cannot be planned for; then there is nothing to see.
    */
-  if (idm_plan(m->theta, &m->solver, m->workspace, NULL, NULL) != IDM_OK) return IDM_OK;
+  idm_error error = {0};
+  const idm_status status =
+      idm_halt_plan(m->parameters->halt, m->theta, &m->solver, m->workspace, &error);
+  if (outside(status)) return IDM_OK;
+  if (status != IDM_OK && opt_error) *opt_error = error;
+  if (status != IDM_OK) return status;
   return idm_scorer_run(m->scorer, idm_workspace_behavior(m->workspace), &result, opt_error);
 }
 

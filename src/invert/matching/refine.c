@@ -333,10 +333,8 @@ static idm_status open_at(choice *c, idm_error *opt_error)
 {
   const int threads = c->settings->threads;
   const size_t workers = threads < 1 ? 1 : threads > most_workers ? most_workers : (size_t)threads;
-  const idm_status status =
-      idm_fit_open(&c->f, NULL, &c->problem, c->data, c->settings, workers, opt_error);
-  if (status == IDM_OK) c->f.parameters->halt = &c->halt;
-  return status;
+  return idm_fit_open_halted(&c->f, NULL, &c->problem, c->data, c->settings, workers, &c->halt,
+                             opt_error);
 }
 
 /* Points around the mode on the lattice looked at. */
@@ -501,7 +499,7 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
 {
   idm_require(problem, data, settings, refinement);
   *refinement = (idm_refinement){0};
-  if (problem->agent.resolution) return IDM_OK;
+  if (problem->agent.resolution || !idm_agent_planner(&problem->agent)->lattice) return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
   c.problem.agent.resolution = idm_lattice_aligned(problem, idm_lattice_resolution(problem));
   idm_halt_begin(&c.halt, opt_watch, "choosing the lattice");

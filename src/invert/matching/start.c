@@ -482,14 +482,14 @@ idm_status idm_start_open_part(const fit *f, fit *small, idm_data **ret_part, do
   if (count < 1) count = 1;
   idm_status status = spread(f->data, count, ret_part, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open(small, NULL, f->problem, *ret_part, f->settings, 1, opt_error);
+    status = idm_fit_open_halted(small, NULL, f->problem, *ret_part, f->settings, 1,
+                                 f->parameters->halt, opt_error);
   if (status != IDM_OK) {
     idm_data_destroy(*ret_part);
     *ret_part = NULL;
     return status;
   }
   small->key = f->key;
-  small->parameters->halt = f->parameters->halt;
   *ret_share = (double)count / (double)f->data->trajectories;
   return IDM_OK;
 }

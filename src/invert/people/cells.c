@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "data/part.h"
 #include "idm/score.h"
+#include "invert/matching/halt.h"
 #include "invert/parameters.h"
 #include "invert/people/check.h"
 
@@ -231,7 +232,8 @@ static idm_status plan(idm_judge *j, const double *x, bool *planned, idm_error *
   idm_parameters_set(parameters, x, j->theta);
   if (idm_parameters_are_lost(parameters, j->theta)) return IDM_OK;
   if (j->solver.slots > 0) weigh(j, x);
-  const idm_status status = idm_plan(j->theta, &j->solver, j->workspace, NULL, &error);
+  const idm_status status =
+      idm_halt_plan(parameters->halt, j->theta, &j->solver, j->workspace, &error);
   *planned = status == IDM_OK;
   if (status == IDM_OK || outside(status)) return IDM_OK;
   if (opt_error) *opt_error = error;

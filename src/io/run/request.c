@@ -32,6 +32,10 @@ static const size_t most_bytes = (size_t)128 << 20;
 
 static const idm_key keys[] = {
     {TEXT_KEY(inverse, "inverse", "NAME", "inverse planner: bayes, map or laplace")},
+    {TEXT_KEY(of_class, "class", "NAME",
+              "one of `idm list classes`, which sets planner, inverse planner and what is free; or "
+              "all: try each, and compare"),
+     .place = true},
     IDM_FIT_KEYS(offsetof(idm_request, settings)),
     {.name = "stan",
      .kind = IDM_KEY_FLAG,

@@ -60,9 +60,21 @@ static const idm_block_id reads[] = {
     IDM_MODEL_PRIOR, IDM_CLAMP_UNIFORM, 0                                                          \
   }
 
+static const char *const keys[] = {"resolution",
+                                   "evaluate",
+                                   "surprise",
+                                   "recognition",
+                                   "alpha_unit",
+                                   "tolerance",
+                                   "decision_capacity",
+                                   "specification_capacity",
+                                   "recognition_capacity",
+                                   "discounting",
+                                   NULL};
+
 /* Bounded rational control with clamps. */
 #define CONTROL(its_needs, its_create, ...)                                                        \
-  .reads = reads, .clamp = (const idm_clamp[]){__VA_ARGS__},                                       \
+  .reads = reads, .keys = keys, .clamp = (const idm_clamp[]){__VA_ARGS__},                         \
   .clamps = sizeof((const idm_clamp[]){__VA_ARGS__}) / sizeof(idm_clamp),                          \
   .needs = IDM_NEEDS_MODEL | (its_needs),                                                          \
   .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES | IDM_GIVES_ENDLESS,         \
@@ -105,6 +117,7 @@ const idm_planner idm_cvar_robust = {
     .reads = reads,
     .own = &risk_level,
     .owns = 1,
+    .keys = keys,
     .clamp = expects,
     .clamps = sizeof expects / sizeof expects[0],
     .needs = IDM_NEEDS_MODEL,

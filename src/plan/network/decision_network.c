@@ -80,6 +80,7 @@ const idm_planner idm_decision_network = {
     .name = "decision-network",
     .summary = "a softmax of scores of the belief by a network with one hidden layer",
     .row = "Decision-rule CMP policy",
+    .keys = (const char *const[]){"recognition", "hidden", "seed", NULL},
     .reads = reads,
     .own = own,
     .owns = 1,

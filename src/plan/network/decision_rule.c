@@ -40,6 +40,7 @@ const idm_planner idm_decision_rule = {
     .name = "decision-rule",
     .summary = "a softmax of linear scores of the belief; nothing is planned",
     .row = "Decision-rule (CMP, IOHMM) policy",
+    .keys = (const char *const[]){"recognition", NULL},
     .reads = reads,
     .needs = IDM_NEEDS_MODEL,
     .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES | IDM_GIVES_ENDLESS,

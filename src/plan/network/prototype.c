@@ -72,6 +72,7 @@ const idm_planner idm_prototype = {
     .name = "prototype",
     .summary = "takes the action whose prototype is nearest to the belief; nothing is planned",
     .row = "Decision-rule IOHMM policy",
+    .keys = (const char *const[]){"recognition", NULL},
     .reads = reads,
     .own = own,
     .owns = OWNS,

@@ -222,6 +222,7 @@ const idm_planner idm_recurrent = {
     .name = "recurrent",
     .summary = "a network with a memory reads what was done and seen, and chooses",
     .row = "Model-free POMDP learner",
+    .keys = (const char *const[]){"hidden", "layer", "seed", NULL},
     .reads = (const idm_block_id[]){IDM_PERSEVERANCE, IDM_LAPSE, IDM_BLOCK_COUNT},
     .own = own,
     .owns = 1,

@@ -219,6 +219,7 @@ const idm_planner idm_value_iteration_network = {
     .name = "value-iteration-network",
     .summary = "sweeps of value iteration, each with weights of its own; at 1 a horizon",
     .row = "Differentiable MDP planner",
+    .keys = (const char *const[]){"recognition", "alpha_unit", "sweeps", NULL},
     .reads = reads,
     .own = own,
     .owns = 1,

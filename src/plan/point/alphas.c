@@ -14,6 +14,12 @@ void idm_alphas_free(alphas *a)
   *a = (alphas){.states = a->states};
 }
 
+double idm_alphas_bytes(const alphas *a)
+{
+  return (double)a->capacity *
+         (double)(a->states * sizeof *a->value + sizeof *a->action + sizeof *a->instead);
+}
+
 static idm_status grow(alphas *a, idm_error *opt_error)
 {
   const size_t capacity = a->capacity ? 2 * a->capacity : 4 * ALPHA_LANES;

@@ -28,6 +28,7 @@ typedef struct alpha_choice {
 } alpha_choice;
 
 void idm_alphas_free(alphas *a);
+double idm_alphas_bytes(const alphas *a);
 /* Add a vector, [state]; those that it is nowhere below die. */
 idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_error *opt_error);
 /* The best of the vectors from `from` on, or `known` where none of them is better. */

@@ -62,7 +62,8 @@ static idm_status support(held *h, const double *z, double *lower, idm_error *op
                                  .opt_policy = greedy,
                                  .context = h};
   const search_goal goal = {.gap = 1e-4 * idm_theta_range_of(w->theta, h->variant),
-                            .backups = most_backups};
+                            .backups = most_backups,
+                            .bytes = 0x1p30};
   bounds b;
   search_result result;
   status = idm_bounds_create(&problem, 0.01 * (1 - problem.discount) * goal.gap, &b, opt_error);

@@ -34,6 +34,14 @@ void idm_graph_free(graph *g)
   *g = (graph){0};
 }
 
+double idm_graph_bytes(const graph *g)
+{
+  const size_t actions = g->problem->kernel->actions;
+  return (double)g->capacity * (double)(sizeof *g->node + actions * sizeof *g->branch) +
+         (double)g->room * (sizeof *g->state + sizeof *g->mass + sizeof *g->price) +
+         (double)g->most_edges * sizeof *g->edge + (double)g->slots * sizeof *g->slot;
+}
+
 /* --- room ----------------------------------------------------------------------------------- */
 
 /* An array with room for `more` beyond `used`; NULL where there is no memory. */

@@ -60,6 +60,7 @@ typedef struct graph {
 idm_status idm_graph_create(const point_problem *problem, bounds *b, graph *g,
                             idm_error *opt_error);
 void idm_graph_free(graph *g);
+double idm_graph_bytes(const graph *g);
 /* The node of a belief at a stage, [state] with gaps; made where it is new. */
 idm_status idm_graph_enter(graph *g, size_t stage, const double *z, uint32_t *ret_node,
                            idm_error *opt_error);

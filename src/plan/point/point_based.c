@@ -135,6 +135,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   if (status != IDM_OK) return status;
   const search_goal goal = {.gap = solver->tolerance > 0 ? solver->tolerance : p->gap,
                             .seconds = solver->seconds,
+                            .bytes = solver->bytes,
                             .opt_watch = solver->opt_watch,
                             .context = solver->watch_context};
   kernel *k;
@@ -302,6 +303,7 @@ const idm_planner idm_point_based = {
     .name = "point-based",
     .summary = "the rational agent by bounds from both sides, for any number of states",
     .row = "Model-based POMDP planner",
+    .keys = (const char *const[]){"recognition", "gap", NULL},
     .reads = reads,
     .clamp = clamps,
     .clamps = sizeof clamps / sizeof clamps[0],

@@ -25,6 +25,12 @@ void idm_sawtooth_free(sawtooth *t)
   *t = (sawtooth){0};
 }
 
+double idm_sawtooth_bytes(const sawtooth *t)
+{
+  return (double)t->capacity * sizeof *t->point + (double)t->newest * sizeof *t->news +
+         (double)t->room * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
+}
+
 /* The plane of the corners. */
 static double plane(const sawtooth *t, const belief *b)
 {

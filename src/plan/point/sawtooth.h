@@ -40,6 +40,7 @@ typedef struct sawtooth {
 idm_status idm_sawtooth_create(sawtooth *t, const double *corner, size_t states,
                                idm_error *opt_error);
 void idm_sawtooth_free(sawtooth *t);
+double idm_sawtooth_bytes(const sawtooth *t);
 /* The bound at a belief by what was told since `heard`, or `known` where that is less (INFINITY:
  * nothing is known yet). Over few states it is the lower hull (hull.h), whose prices, [state of the
  * belief], stay the belief's own from call to call; elsewhere they are not used. `dense` is scratch

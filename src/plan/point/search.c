@@ -16,7 +16,11 @@ typedef struct search {
                          belief does not expect */
   double least;       /* what moves a bound by less is not kept */
   size_t steps;       /* of the path */
-  size_t most_steps;
+  size_t most_steps;  /* that there is room for */
+  bool cut;           /* the path ended there, and not where bounds are close */
+  double begun;       /* when the search did */
+  bool halted;        /* it is to end, whatever a trial is about; `stop` says why */
+  idm_stop stop;
   uint32_t *path;
   double *reached; /* [cell]: what follows, by cell */
   double *vector;  /* [state] */
@@ -186,13 +190,49 @@ static uint32_t furthest(search *s, uint32_t at, size_t u, double target)
   return best;
 }
 
+/* Bytes of beliefs, bounds and path. */
+static double bytes_of(const search *s)
+{
+  const graph *g = &s->graph;
+  double sum = idm_graph_bytes(g) + (double)s->most_steps * sizeof *s->path;
+  for (size_t t = 0; t < g->bounds->stages; t++)
+    sum += idm_alphas_bytes(&g->bounds->stage[t].lower) +
+           idm_sawtooth_bytes(&g->bounds->stage[t].upper);
+  return sum;
+}
+
+/* Whether room, time or the patience of whoever watches is at an end. */
+static bool halts(search *s)
+{
+  const search_goal *goal = s->goal;
+  if (s->halted) return true;
+  if (goal->bytes > 0 && bytes_of(s) > goal->bytes)
+    s->stop = IDM_STOP_MEMORY;
+  else if (goal->seconds > 0 && idm_seconds() - s->begun >= goal->seconds)
+    s->stop = IDM_STOP_SECONDS;
+  else if (goal->opt_watch && goal->opt_watch(goal->context, idm_graph_lower(&s->graph, s->start),
+                                              idm_graph_upper(&s->graph, s->start)))
+    s->stop = IDM_STOP_INTERRUPT;
+  else
+    return false;
+  s->halted = true;
+  return true;
+}
+
+/* Paths may be long: they are asked on the way, too, now and then. */
+static bool halts_at(search *s, size_t step)
+{
+  enum { often = 1024 };
+  return step && step % often == 0 ? halts(s) : s->halted;
+}
+
 /* Go down from the start as long as the gap is more than what it may be at that depth. */
 static idm_status descend(search *s, idm_error *opt_error)
 {
   double target = s->goal->gap;
   uint32_t at = s->start;
   s->steps = 0;
-  while (at != GRAPH_NONE && s->steps < s->most_steps) {
+  while (at != GRAPH_NONE && s->steps < s->most_steps && !halts_at(s, s->steps)) {
     size_t u;
     const idm_status status = choose(s, at, &u, opt_error);
     if (status != IDM_OK) return status;
@@ -200,6 +240,19 @@ static idm_status descend(search *s, idm_error *opt_error)
     target /= s->problem->discount > 0 ? s->problem->discount : 1;
     at = furthest(s, at, u, target);
   }
+  s->cut = at != GRAPH_NONE && s->problem->horizon <= 0;
+  return IDM_OK;
+}
+
+/* A path that was cut and moved nothing goes round beliefs that agree with each other: only one
+ * that is longer comes to where its target is above their gaps, and turns to what is left out. */
+static idm_status lengthen(search *s, idm_error *opt_error)
+{
+  const size_t bytes = idm_times(2 * s->most_steps, sizeof *s->path);
+  uint32_t *path = bytes ? realloc(s->path, bytes) : NULL;
+  if (!path) return idm_fail_memory(opt_error);
+  s->path = path;
+  s->most_steps *= 2;
   return IDM_OK;
 }
 
@@ -219,7 +272,7 @@ static idm_status prune(search *s, size_t stage, idm_error *opt_error)
 static idm_status ascend(search *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  while (s->steps && status == IDM_OK) {
+  while (s->steps && status == IDM_OK && !halts_at(s, s->steps)) {
     const uint32_t at = s->path[--s->steps];
     size_t u = 0;
     status = choose(s, at, &u, opt_error);
@@ -268,11 +321,11 @@ static bool stalls(search *s, const search_result *result)
   const double gap = result->upper - result->lower;
   s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
   s->closest = fmin(s->closest, gap);
-  return s->least <= floor && (!s->moved || gap <= floor || s->idle > patience);
+  return s->least <= floor && !s->cut && (!s->moved || gap <= floor || s->idle > patience);
 }
 
 /* Whether to stop before another trial, and why. */
-static bool done(search *s, double begun, search_result *result)
+static bool done(search *s, search_result *result)
 {
   report(s, result);
   result->stop = IDM_STOP_BOUND;
@@ -280,13 +333,12 @@ static bool done(search *s, double begun, search_result *result)
   result->stop = IDM_STOP_ROUNDING;
   if (stalls(s, result)) return true;
   /* Where nothing is left that moves a bound by as much, look for less. */
-  if (!s->moved) s->least /= 16;
+  if (!s->moved && !s->cut) s->least /= 16;
   result->stop = IDM_STOP_LIMIT;
   if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
-  result->stop = IDM_STOP_SECONDS;
-  if (s->goal->seconds > 0 && idm_seconds() - begun >= s->goal->seconds) return true;
-  result->stop = IDM_STOP_INTERRUPT;
-  return s->goal->opt_watch && s->goal->opt_watch(s->goal->context, result->lower, result->upper);
+  const bool halted = halts(s);
+  result->stop = s->stop;
+  return halted;
 }
 
 static void end(search *s)
@@ -314,19 +366,20 @@ static idm_status check(search_result *result, idm_error *opt_error)
 idm_status idm_search(const point_problem *problem, const search_goal *goal, bounds *b,
                       search_result *result, idm_error *opt_error)
 {
-  const double begun = idm_seconds();
   search s = {.problem = problem,
               .goal = goal,
+              .begun = idm_seconds(),
               .least = 1e-3 * goal->gap,
               .moved = true,
               .closest = INFINITY};
   *result = (search_result){0};
   idm_status status = idm_graph_create(problem, b, &s.graph, opt_error);
   if (status == IDM_OK) status = begin(&s, opt_error);
-  while (status == IDM_OK && !done(&s, begun, result)) {
+  while (status == IDM_OK && !done(&s, result)) {
     s.moved = false;
     status = descend(&s, opt_error);
     if (status == IDM_OK) status = ascend(&s, opt_error);
+    if (status == IDM_OK && s.cut && !s.moved) status = lengthen(&s, opt_error);
     result->trials++;
   }
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {

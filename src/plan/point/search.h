@@ -11,6 +11,7 @@ typedef struct search_goal {
   double gap;     /* between the bounds at the start */
   double seconds; /* 0: however long it takes */
   long backups;   /* 0: however many it takes */
+  double bytes;   /* that beliefs and bounds may take; 0: whatever they take */
   idm_plan_watch opt_watch;
   void *context;
 } search_goal;

@@ -245,6 +245,7 @@ const idm_planner idm_controller = {
     .name = "controller",
     .summary = "a memory of finitely many nodes, learnt by policy gradient from episodes alone",
     .row = "Model-free POMDP learner",
+    .keys = (const char *const[]){"seed", "budget", "nodes", NULL},
     .reads = (const idm_block_id[]){IDM_UTILITY, IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE,
                                     IDM_BLOCK_COUNT},
     .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_RANDOM | IDM_NEEDS_ACTIONS,

@@ -286,6 +286,7 @@ const idm_planner idm_q_learning = {
     .name = "q-learning",
     .summary = "the best action by values learnt from sampled transitions",
     .row = "Model-free MDP learner",
+    .keys = (const char *const[]){"seed", "budget", "step_power", "exploration", NULL},
     SAMPLED(ALPHA(VALUE)),
 };
 
@@ -293,5 +294,7 @@ const idm_planner idm_soft_q_learning = {
     .name = "soft-q-learning",
     .summary = "the same with the soft maximum, any alpha > 0",
     .row = "Max-entropy MDP learner",
+    .keys =
+        (const char *const[]){"alpha_unit", "seed", "budget", "step_power", "exploration", NULL},
     SAMPLED(ALPHA(POSITIVE)),
 };

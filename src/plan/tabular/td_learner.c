@@ -194,6 +194,7 @@ const idm_planner idm_td_learner = {
     .name = "td-learner",
     .summary = "learns values from rewards, over all trajectories of an agent",
     .row = "(beyond the table)",
+    .keys = (const char *const[]){"asymmetry", "fictive", NULL},
     .reads = (const idm_block_id[]){IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE, IDM_BLOCK_COUNT},
     .own = own,
     .owns = TD_OWNS,

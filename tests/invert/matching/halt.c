@@ -1,6 +1,9 @@
 /* A wish to stop reaches every thread, and the owner alone asks. */
 #include "invert/matching/halt.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "support.h"
 
 typedef struct wish {
@@ -59,8 +62,39 @@ static void test_threads(void **state)
   }
 }
 
+/* A plan that would not end for hours ends when somebody asks; one that runs out of memory is no
+ * plan; and who is let alone plans as idm_plan does. */
+static void test_plan(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0, INFINITY, 0);
+  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_solver solver;
+  idm_solver_default(&solver);
+  const double *start = problem->setting->start;
+  const double value = idm_plan_value(workspace, 0, start);
+  check(idm_halt_plan(NULL, problem->theta, &solver, workspace, &support_error));
+  assert_true(idm_plan_value(workspace, 0, start) == value);
+  support_assign(problem, "discount=0.99999999");
+  solver.tolerance = 1e-9;
+  wish w = {.owner = pthread_self()};
+  const idm_fit_watch watch = {.progress = answer, .context = &w};
+  idm_halt halt;
+  idm_halt_begin(&halt, &watch, "doing things");
+  idm_error error = {0};
+  assert_int_equal(idm_halt_plan(&halt, problem->theta, &solver, workspace, &error), IDM_UNTRUSTED);
+  assert_int_equal(w.asked, 1);
+  solver.bytes = 1;
+  assert_int_equal(idm_halt_plan(NULL, problem->theta, &solver, workspace, &error), IDM_SYSTEM);
+  assert_non_null(strstr(error.message, "a larger gap"));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_threads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_plan)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void test_bad_free(void **state)
        "free.alpha.prior.exponential is '-1'; expected a positive"},
       {"free: {alpha: {prior: {uniform: [1, 1]}}}", 11, 33,
        "free.alpha.prior.uniform is [1, 1]; expected the lower bound first"},
-      {"free: {alpha: {prior: {dirichlet: [1]}}}", 11, 24, "dirichlet is for action_prior"},
+      {"free: {alpha: {prior: {dirichlet: [1]}}}", 11, 24, "dirichlet is for distributions"},
       {"free: {action_prior: {prior: {dirichlet: [1, 1]}}}", 11, 42,
        "is a list of 2; expected a list of 3 numbers"},
   };

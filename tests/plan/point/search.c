@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static idm_problem *tiger(void)
 {
@@ -103,6 +104,93 @@ static void sees_nothing_beyond_a_discount_of_0(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Patients who fall ill and recover: beliefs that never repeat, with ways back to the start. */
+static idm_problem *clinic(double recovery)
+{
+  char text[1000];
+  snprintf(text, sizeof text,
+           "states: [healthy, diseased]\n"
+           "actions: [declare_healthy, declare_diseased, monitor]\n"
+           "observations: [negative, positive]\n"
+           "discount: 0.9\n"
+           "transition: {monitor: [[0.95, 0.05], [%g, %g]], '*': uniform}\n"
+           "observation: {'*': [[0.7, 0.3], [0.35, 0.65]]}\n"
+           "utility: {monitor: -1, declare_healthy: [10, -36], declare_diseased: [-36, 10]}\n"
+           "agent: {planner: point-based, gap: 5}\n",
+           recovery, 1 - recovery);
+  return support_yaml(text);
+}
+
+/* However long it takes until what is far off counts no more, bounds close: trials that go round
+ * beliefs they know are no reason to stop. A lattice's value is never below the best policy's. */
+static void closes_its_bounds_near_a_discount_of_1(void **state)
+{
+  (void)state;
+  static const double recovery[] = {0.02, 0.1}, discount[] = {0.9, 0.99, 0.995, 0.999};
+  for (size_t i = 0; i < 2; i++) {
+    idm_problem *problem = clinic(recovery[i]);
+    for (size_t j = 0; j < sizeof discount / sizeof discount[0]; j++) {
+      idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discount[j]);
+      check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+      idm_workspace *lattice = support_plan(problem, NULL);
+      const double near = idm_plan_value(lattice, 0, problem->setting->start);
+      check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+      idm_plan_report report;
+      idm_workspace *workspace = support_plan(problem, &report);
+      double lower, upper;
+      check(idm_plan_bounds(workspace, 0, problem->setting->start, &lower, &upper, &support_error));
+      assert_int_equal(report.stop, IDM_STOP_BOUND);
+      assert_true(report.bound <= 5 && upper - lower <= 5 && lower <= near);
+      /* It is off by no more than its own fineness, step after step. */
+      assert_true(near - upper <= 0.01 / (1 - discount[j]));
+      idm_workspace_destroy(lattice);
+      idm_workspace_destroy(workspace);
+    }
+    idm_problem_destroy(problem);
+  }
+}
+
+/* What it has kept is counted, and no trial goes on beyond what there is room for. */
+static void stops_where_memory_ends(void **state)
+{
+  (void)state;
+  idm_problem *problem = clinic(0.02);
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.99);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_solver solver;
+  idm_plan_report free, bound;
+  idm_solver_default(&solver);
+  solver.tolerance = 1e-3;
+  check(idm_plan(problem->theta, &solver, workspace, &free, &support_error));
+  assert_int_equal(free.stop, IDM_STOP_BOUND);
+  solver.bytes = 1e5;
+  check(idm_plan(problem->theta, &solver, workspace, &bound, &support_error));
+  assert_int_equal(bound.stop, IDM_STOP_MEMORY);
+  assert_true(bound.bound > free.bound && bound.iterations < free.iterations);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* Who asks to stop is heard within a trial: without discounting to speak of, one has no end. */
+static void hears_who_watches_within_a_trial(void **state)
+{
+  (void)state;
+  idm_problem *problem = clinic(0.02);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
+  idm_solver solver;
+  idm_plan_report report;
+  onlooker o = {.most = 1000};
+  idm_solver_default(&solver);
+  solver.opt_watch = look;
+  solver.watch_context = &o;
+  check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
+  assert_int_equal(report.stop, IDM_STOP_INTERRUPT);
+  assert_true(report.iterations < o.calls - 100);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -110,6 +198,9 @@ int main(void)
       cmocka_unit_test(stops_in_time),
       cmocka_unit_test(stops_at_rounding),
       cmocka_unit_test(sees_nothing_beyond_a_discount_of_0),
+      cmocka_unit_test(closes_its_bounds_near_a_discount_of_1),
+      cmocka_unit_test(stops_where_memory_ends),
+      cmocka_unit_test(hears_who_watches_within_a_trial),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,147 @@
+/* idm fit --class all: every class on one log, and how far each stays from it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+
+/* What became of a class on the log. */
+typedef struct outcome {
+  const idm_class *of;
+  idm_projection projection;
+  double seconds;
+  bool done;
+  bool looked; /* for what is left open */
+  size_t open;
+  char why[600]; /* not */
+} outcome;
+
+static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *problem,
+                            const idm_data *data, const idm_fit_settings *settings, outcome *o)
+{
+  const idm_inverse *inverse = idm_inverse_find(of->inverse);
+  idm_posterior *posterior = NULL;
+  idm_error error = {0};
+  const double begun = idm_seconds();
+  idm_status status = idm_class_apply(of, problem, &error);
+  if (status == IDM_OK && !inverse)
+    status = idm_fail(&error, IDM_INPUT, "there is no inverse planner '%s'", of->inverse);
+  if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, &error);
+  if (status == IDM_OK)
+    status = idm_project(problem, data, inverse, settings, NULL, &posterior, &o->projection,
+                         &call->notes, &error);
+  o->seconds = idm_seconds() - begun;
+  o->done = status == IDM_OK;
+  if (o->done && posterior->finding) {
+    o->looked = posterior->finding->looked;
+    o->open = posterior->finding->open;
+  }
+  idm_posterior_destroy(posterior);
+  if (status == IDM_MEMORY || status == IDM_SYSTEM) {
+    call->error = error;
+    return status;
+  }
+  if (!o->done) snprintf(o->why, sizeof o->why, "%.590s", error.message);
+  return IDM_OK;
+}
+
+static json_t *object_of(const outcome *o)
+{
+  json_t *object = cli_entry(o->of->name, o->of->question);
+  idm_json_set(&object, "planner", json_string(o->of->planner));
+  idm_json_set(&object, "inverse", json_string(o->of->inverse));
+  if (!o->done) {
+    idm_json_set(&object, "why_not", idm_json_text(o->why));
+    return object;
+  }
+  idm_json_set(&object, "log_loss", idm_json_number(o->projection.log_loss));
+  idm_json_set(&object, "brier", idm_json_number(o->projection.brier));
+  idm_json_set(&object, "divergence", idm_json_number(o->projection.divergence));
+  idm_json_set(&object, "seconds", idm_json_number(o->seconds));
+  if (o->looked) idm_json_set(&object, "open_directions", json_integer((json_int_t)o->open));
+  idm_json_set(&object, "leaves_open", json_string(o->of->open));
+  return object;
+}
+
+static idm_status print(cli_call *call, const outcome *list, size_t count)
+{
+  if (cli_given(call, "json")) {
+    json_t *array = json_array();
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
+    idm_json_set(&object, "classes", array);
+    return cli_print_json(call, object);
+  }
+  printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
+         "what it leaves open");
+  for (size_t i = 0; i < count; i++) {
+    const outcome *o = &list[i];
+    if (!o->done) {
+      printf("%-12s not here: %s\n", o->of->name, o->why);
+      continue;
+    }
+    printf("%-12s %9.4f %9.4f %9.4f %9.1f  %s", o->of->name, o->projection.log_loss,
+           o->projection.brier, o->projection.divergence, o->seconds, o->of->open);
+    if (o->looked) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
+    printf("\n");
+  }
+  printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
+         "lower number is nearer to the log.\n`idm fit --class NAME` says how far an answer is to "
+         "be trusted.\n");
+  return IDM_OK;
+}
+
+/* Each class takes the problem as the file has it. */
+static idm_status fit_all(cli_call *call, const char *paths, const char *where, outcome *list,
+                          size_t *ret_count)
+{
+  idm_status status = IDM_OK;
+  idm_request request;
+  idm_request_default(&request);
+  /* The centre of a posterior is enough to compare by. */
+  request.settings.chains = 2;
+  request.settings.warmup = 300;
+  request.settings.draws = 200;
+  request.settings.keep = IDM_KEEP_NOTHING;
+  cli_take_keys(call, &request);
+  for (size_t i = 0; idm_class_at(i) && status == IDM_OK; i++) {
+    idm_problem *problem = NULL;
+    idm_data *data = NULL;
+    const idm_class *of = idm_class_at(i);
+    const idm_inverse *inverse = idm_inverse_find(of->inverse);
+    status = cli_read_problem(call, call->argument[0], &problem);
+    if (status == IDM_OK)
+      status =
+          cli_read_log_with(call, paths, where, problem,
+                            (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
+    list[i].of = of;
+    if (status == IDM_OK) status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+    *ret_count = i + 1;
+  }
+  return status;
+}
+
+idm_status cli_fit_classes(cli_call *call)
+{
+  enum { most = 32 };
+  idm_request *request = calloc(1, sizeof *request);
+  outcome *list = calloc(most, sizeof *list);
+  size_t count = 0;
+  idm_status status = request && list ? IDM_OK : idm_fail_memory(&call->error);
+  if (status == IDM_OK && cli_given(call, "output"))
+    status = idm_fail(&call->error, IDM_USAGE,
+                      "--class all prints a table and keeps no run; leave -o out");
+  if (status == IDM_OK && call->arguments < 2)
+    status = idm_fail(&call->error, IDM_USAGE, "usage: idm fit PROBLEM DATA... --class all");
+  if (status == IDM_OK) status = cli_data_paths(call, 1, request->data, sizeof request->data);
+  if (status == IDM_OK && cli_given(call, "where"))
+    status = cli_where(call, request->where, sizeof request->where);
+  if (status == IDM_OK) status = fit_all(call, request->data, request->where, list, &count);
+  if (status == IDM_OK) status = print(call, list, count);
+  free(request);
+  free(list);
+  return status;
+}

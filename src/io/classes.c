@@ -1,0 +1,248 @@
+/* Classes of inverse decision models (TABLES, section 4). */
+#include "idm/classes.h"
+
+#include <string.h>
+
+#include "base/door.h"
+#include "base/texts.h"
+#include "idm/problem_file.h"
+
+static const idm_class classes[] = {
+    {.name = "bc-il",
+     .row = "BC-IL",
+     .planner = "decision-rule",
+     .inverse = "map",
+     .free = "weights",
+     .partial = true,
+     .question = "which action do they take, given what they can know?",
+     .open = "why they do it: a rule has no purpose"},
+    {.name = "subj-bc-il",
+     .row = "Subj. BC-IL",
+     .planner = "prototype",
+     .inverse = "map",
+     .free = "prototypes, sharpness, transition, emission",
+     .partial = true,
+     .question = "what do they believe, and where do their beliefs part?",
+     .open = "beliefs that differ and lead to the same actions"},
+    {.name = "det-dm-il",
+     .row = "Det. DM-IL",
+     .planner = "decision-rule",
+     .inverse = "distribution-matching",
+     .free = "weights",
+     .deterministic = true,
+     .question = "which one action a state visits states and actions as often as they do?",
+     .open = "why they do it"},
+    {.name = "stoc-dm-il",
+     .row = "Stoc. DM-IL",
+     .planner = "decision-rule",
+     .inverse = "distribution-matching",
+     .free = "weights",
+     .question = "which policy visits states and actions as often as they do?",
+     .open = "why they do it"},
+    {.name = "det-irl",
+     .row = "Det. IRL",
+     .planner = "deterministic-optimal",
+     .inverse = "maximum-margin",
+     .free = "utility",
+     .question = "what do they want, if what they do is best by far?",
+     .open = "shaping, scale and shift of the utility"},
+    {.name = "stoc-irl",
+     .row = "Stoc. IRL",
+     .planner = "boltzmann-exploratory",
+     .inverse = "bayes",
+     .free = "utility",
+     .question = "what do they want, if better actions are likelier?",
+     .open = "shaping of the utility, but for the prior"},
+    {.name = "subj-irl",
+     .row = "Subj. IRL",
+     .planner = "boltzmann-exploratory",
+     .inverse = "bayes",
+     .free = "utility, transition",
+     .question = "what do they want, and where do they think that actions lead?",
+     .open = "what wants and beliefs explain alike"},
+    {.name = "rs-irl",
+     .row = "RS-IRL",
+     .planner = "cvar-robust",
+     .inverse = "maximum-margin",
+     .free = "utility, risk_level",
+     .held = "alpha, eta",
+     .question = "what do they want, and how much do they fear the worst model?",
+     .open = "shaping and scale of the utility"},
+    {.name = "det-po-irl",
+     .row = "Det. PO-IRL",
+     .planner = "deterministic-optimal",
+     .inverse = "maximum-margin",
+     .free = "utility",
+     .partial = true,
+     .question = "what do they want, if what they do at their beliefs is best by far?",
+     .open = "scale and shift of the utility, and beliefs that they never held"},
+    {.name = "stoc-po-irl",
+     .row = "Stoc. PO-IRL",
+     .planner = "boltzmann-exploratory",
+     .inverse = "bayes",
+     .free = "utility",
+     .partial = true,
+     .question = "what do they want, if better actions at their beliefs are likelier?",
+     .open = "directions of the utility that no belief tells apart, but for the prior"},
+    {.name = "subj-po-irl",
+     .row = "Subj. PO-IRL",
+     .planner = "boltzmann-exploratory",
+     .inverse = "bayes",
+     .free = "utility, transition, emission",
+     .partial = true,
+     .question = "what do they want, and how do they think that the world works?",
+     .open = "what wants and beliefs explain alike"},
+    {.name = "me-irl",
+     .row = "ME-IRL",
+     .planner = "maximum-entropy",
+     .inverse = "regularised-margin",
+     .free = "utility",
+     .question = "what do they want, if decisions have a price in nats?",
+     .open = "shaping and shift of the utility"},
+    {.name = "subj-me-irl",
+     .row = "Subj. ME-IRL",
+     .planner = "maximum-entropy",
+     .inverse = "bayes",
+     .free = "utility, transition",
+     .question = "what do they want and believe, if decisions have a price in nats?",
+     .open = "what wants and beliefs explain alike"},
+    {.name = "ibrc",
+     .row = "Inverse Bounded Rational Control",
+     .planner = "bounded-rational",
+     .inverse = "bayes",
+     .free = "alpha, beta, eta",
+     .partial = true,
+     .question = "how flexible, optimistic and adaptive are they, given what they want?",
+     .open = "the utility, which is given; what the three explain alike"},
+};
+
+enum { COUNT = sizeof classes / sizeof classes[0] };
+
+const idm_class *idm_class_at(size_t index)
+{
+  return index < COUNT ? &classes[index] : NULL;
+}
+
+const idm_class *idm_class_find(const char *name)
+{
+  for (size_t i = 0; name && i < COUNT; i++)
+    if (strcmp(classes[i].name, name) == 0) return &classes[i];
+  return NULL;
+}
+
+/* --- ticks ---------------------------------------------------------------------------------- */
+
+/* Whether a list of blocks names one. */
+static bool names(const char *opt_list, const char *block)
+{
+  const size_t length = strlen(block);
+  for (const char *at = opt_list; at && *at; at += strcspn(at, ","), at += *at == ',') {
+    at += strspn(at, " ");
+    if (strncmp(at, block, length) == 0 && (at[length] == ',' || !at[length])) return true;
+  }
+  return false;
+}
+
+/* Whether the class's behaviour depends on a block: its planner reads it, and it is not held. */
+static bool depends(const idm_class *of, idm_block_id id)
+{
+  return idm_planner_reads(idm_planner_find(of->planner), id) &&
+         !names(of->held, idm_block_name(id));
+}
+
+/* Whether it plans, and for several models of the world. */
+static bool weighs_models(const idm_class *of)
+{
+  return depends(of, IDM_UTILITY) && depends(of, IDM_MODEL_PRIOR);
+}
+
+static bool draws_actions(const idm_class *of)
+{
+  if (!depends(of, IDM_UTILITY)) return !of->deterministic;
+  return depends(of, IDM_TEMPERATURE) || depends(of, IDM_ALPHA);
+}
+
+bool idm_class_ticks(const idm_class *of, idm_tick tick)
+{
+  if (!of) return false;
+  switch (tick) {
+  case IDM_TICK_CONTROLLABLE:
+    return idm_planner_find(of->planner) != NULL; /* whoever acts, acts in an environment */
+  case IDM_TICK_OBSERVABLE:
+    return of->partial;
+  case IDM_TICK_PURPOSEFUL:
+    return depends(of, IDM_UTILITY);
+  case IDM_TICK_SUBJECTIVE:
+    return names(of->free, idm_block_name(IDM_TRANSITION)) ||
+           names(of->free, idm_block_name(IDM_EMISSION)) || weighs_models(of);
+  case IDM_TICK_STOCHASTIC:
+    return draws_actions(of);
+  case IDM_TICK_UNCERTAIN:
+    return weighs_models(of);
+  case IDM_TICK_DECISION:
+    return depends(of, IDM_ALPHA);
+  case IDM_TICK_SPECIFICATION:
+    return depends(of, IDM_BETA);
+  case IDM_TICK_RECOGNITION:
+    return depends(of, IDM_ETA);
+  case IDM_TICK_COUNT:
+    break;
+  }
+  return false;
+}
+
+/* --- problems ------------------------------------------------------------------------------- */
+
+/* Whether exactly the blocks of the class are free. */
+static bool frees_the_same(const idm_class *of, const idm_theta *theta)
+{
+  size_t wanted = 1;
+  size_t found = 0;
+  for (const char *at = of->free; *at; at++) wanted += *at == ',';
+  for (size_t i = 0; i < theta->blocks; i++) {
+    if (theta->block[i].role != IDM_DESCRIPTIVE) continue;
+    if (!names(of->free, theta->block[i].info->name)) return false;
+    found++;
+  }
+  return found == wanted;
+}
+
+/* A rule that the problem says nothing of starts from weights of 0. */
+static idm_status give_weights(const idm_class *of, idm_theta *theta, idm_error *opt_error)
+{
+  const idm_sizes n = theta->sizes;
+  if (!names(of->free, idm_block_name(IDM_WEIGHTS)) || theta->block[IDM_WEIGHTS].size)
+    return IDM_OK;
+  return idm_theta_resize(theta, IDM_WEIGHTS, n.actions * (n.states + 1), 1, opt_error);
+}
+
+idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error)
+{
+  idm_require(of, problem);
+  const idm_planner *planner = idm_planner_find(of->planner);
+  if (!of->partial && !problem->setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the class '%s' is of problems whose states are observed; expected "
+                    "observations: states",
+                    of->name);
+  if (of->deterministic)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the class '%s' needs a rule that takes its best action, and there is none "
+                    "yet; see stoc-dm-il",
+                    of->name);
+  idm_status status = idm_problem_plan_by(problem, planner, opt_error);
+  for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
+    if (names(of->held, idm_block_name((idm_block_id)i)))
+      idm_theta_set_scalar(problem->theta, i, 0);
+  if (status == IDM_OK) status = give_weights(of, problem->theta, opt_error);
+  if (status == IDM_OK && !frees_the_same(of, problem->theta)) {
+    char list[200];
+    strncpy(list, of->free, sizeof list - 1);
+    list[sizeof list - 1] = '\0';
+    /* Where states are observed there is no emission to learn. */
+    char *emission = problem->setting->fully_observed ? strstr(list, ", emission") : NULL;
+    if (emission) *emission = '\0';
+    status = idm_problem_free(problem, list, opt_error);
+  }
+  return status;
+}

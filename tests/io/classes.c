@@ -1,0 +1,99 @@
+/* Classes: the ticks of the paper's table, and problems made one of a class. */
+#include "idm/classes.h"
+
+#include <string.h>
+
+#include "support.h"
+
+/* Table "Inverse Decision Modeling" of the paper, row by row: tau_env, omega_env, upsilon, dynamics
+ * of its own, pi, knowledge, alpha, beta, eta. */
+static const struct {
+  const char *name;
+  const char *ticks;
+} paper[] = {
+    {"bc-il", "xx--x----"},       {"subj-bc-il", "xx-xx----"},  {"det-dm-il", "x--------"},
+    {"stoc-dm-il", "x---x----"},  {"det-irl", "x-x------"},     {"stoc-irl", "x-x-x----"},
+    {"subj-irl", "x-xxx----"},    {"rs-irl", "x-xx-x---"},      {"det-po-irl", "xxx------"},
+    {"stoc-po-irl", "xxx-x----"}, {"subj-po-irl", "xxxxx----"}, {"me-irl", "x-x-x-x--"},
+    {"subj-me-irl", "x-xxx-x--"}, {"ibrc", "xxxxxxxxx"}};
+
+static void test_ticks(void **state)
+{
+  (void)state;
+  size_t count = 0;
+  while (idm_class_at(count)) count++;
+  assert_int_equal(count, 14);
+  for (size_t i = 0; i < count; i++) {
+    const idm_class *of = idm_class_at(i);
+    assert_string_equal(of->name, paper[i].name);
+    assert_ptr_equal(idm_class_find(of->name), of);
+    assert_non_null(idm_planner_find(of->planner));
+    char ticks[IDM_TICK_COUNT + 1] = "";
+    for (size_t t = 0; t < IDM_TICK_COUNT; t++)
+      ticks[t] = idm_class_ticks(of, (idm_tick)t) ? 'x' : '-';
+    assert_string_equal(ticks, paper[i].ticks);
+  }
+  assert_null(idm_class_find("irl"));
+}
+
+#define OBSERVED                                                                                   \
+  "states: [a, b]\nactions: [u, v]\nobservations: states\ndiscount: 0.9\n"                         \
+  "transition: {u: [[0.9, 0.1], [0.2, 0.8]], v: uniform}\nutility: {u: 1, v: [0, 2]}\n"            \
+  "agent: {planner: maximum-entropy, alpha: 1}\n"
+
+/* Every class can be made of a problem of its kind, and what is free is what it says. */
+static void test_apply(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_class_at(i); i++) {
+    const idm_class *of = idm_class_at(i);
+    idm_problem *problem = support_yaml(OBSERVED);
+    idm_error error = {0};
+    const idm_status status = idm_class_apply(of, problem, &error);
+    if (of->deterministic) {
+      assert_int_equal(status, IDM_INPUT);
+      idm_problem_destroy(problem);
+      continue;
+    }
+    if (status != IDM_OK) fail_msg("%s: %s", of->name, error.message);
+    assert_string_equal(idm_agent_planner(&problem->agent)->name, of->planner);
+    for (size_t b = 0; b < problem->theta->blocks; b++) {
+      const idm_block *block = &problem->theta->block[b];
+      const bool listed = strstr(of->free, block->info->name) && b != IDM_EMISSION;
+      assert_int_equal(block->role == IDM_DESCRIPTIVE, listed);
+    }
+    idm_problem_destroy(problem);
+  }
+}
+
+/* A problem that frees the same blocks keeps its own entries; another's freedom gives way. */
+static void test_own_freedom(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(OBSERVED "free: {utility: {entries: [v.b]}}\n");
+  check(idm_class_apply(idm_class_find("stoc-irl"), problem, &support_error));
+  assert_int_equal(problem->theta->block[IDM_UTILITY].coordinate_name.count, 1);
+  check(idm_class_apply(idm_class_find("ibrc"), problem, &support_error));
+  assert_int_equal(problem->theta->block[IDM_UTILITY].role, IDM_NORMATIVE);
+  assert_int_equal(problem->theta->block[IDM_ETA].role, IDM_DESCRIPTIVE);
+  idm_problem_destroy(problem);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  idm_error error = {0};
+  idm_problem *diag = support_diag(1, 1, 1);
+  assert_int_equal(idm_class_apply(idm_class_find("me-irl"), diag, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "states are observed"));
+  check(idm_class_apply(idm_class_find("subj-po-irl"), diag, &support_error));
+  idm_problem_destroy(diag);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ticks), cmocka_unit_test(test_apply),
+                                     cmocka_unit_test(test_own_freedom),
+                                     cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
