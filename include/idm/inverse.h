@@ -30,6 +30,8 @@ struct idm_inverse {
   idm_family family;           /* planners it can invert */
   bool gradient;               /* needs a behaviour with a slope */
   bool opaque;                 /* can infer blocks of unnamed numbers */
+  const char *finds;           /* the block that it looks for and nothing else; NULL: whatever is
+                                  free */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
   idm_status (*fit)(const idm_problem *problem, const idm_data *data,
                     const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
@@ -43,7 +45,8 @@ IDM_API const idm_inverse *idm_inverse_find(const char *name);
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
 /* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
- * missing, the planner that does not fit or the block that it cannot infer. */
+ * missing, the planner that does not fit or the block that it cannot infer, or does not look for.
+ */
 IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                                      const idm_data *data, idm_error *opt_error);
 

@@ -1,5 +1,8 @@
 /* What follows from an inverse planner's table. */
 #include "idm/inverse.h"
+
+#include <string.h>
+
 #include "base/door.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
@@ -36,6 +39,27 @@ static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *thet
   return IDM_OK;
 }
 
+/* What it looks for is free, and nothing else is. */
+static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
+                             idm_error *opt_error)
+{
+  bool found = false;
+  for (size_t i = 0; i < theta->blocks && inverse->finds; i++) {
+    const idm_block *block = &theta->block[i];
+    if (block->role != IDM_DESCRIPTIVE) continue;
+    if (strcmp(block->info->name, inverse->finds) != 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%s' looks for %s and nothing else, and %s is free too", inverse->name,
+                      inverse->finds, block->info->name);
+    found = true;
+  }
+  if (found || !inverse->finds) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' looks for %s, and none is free: name entries under `free:`, or all of them "
+                  "by --free %s",
+                  inverse->name, inverse->finds, inverse->finds);
+}
+
 idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                              const idm_data *data, idm_error *opt_error)
 {
@@ -54,6 +78,7 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   if (inverse->gradient && !idm_planner_behavior(planner)->slope)
     return idm_fail(opt_error, IDM_INPUT, "'%s' needs derivatives, which the planner '%s' has not",
                     inverse->name, planner->name);
-  const idm_status status = check_columns(inverse, problem, data, opt_error);
+  idm_status status = check_columns(inverse, problem, data, opt_error);
+  if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
   return status == IDM_OK ? check_blocks(inverse, problem->theta, opt_error) : status;
 }

@@ -273,6 +273,7 @@ const idm_inverse idm_inverse_multiple_experimentation = {
     .row = "Multiple experimentation",
     .answer = IDM_SET,
     .columns = 1u << IDM_COLUMN_ENVIRONMENT,
+    .finds = "utility",
     .settings = settings_read,
     .fit = fit_experiments,
 };

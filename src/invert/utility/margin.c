@@ -298,6 +298,7 @@ const idm_inverse idm_inverse_maximum_margin = {
     .summary = "utilities under which the demonstrator is better than others by as much as can be",
     .row = "Maximum margin",
     .answer = IDM_POINT,
+    .finds = "utility",
     .settings = settings_read,
     .fit = fit_margin,
 };

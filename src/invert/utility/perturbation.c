@@ -526,6 +526,7 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .summary = "the utility nearest to the file's under which the demonstrator's actions are best",
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
+    .finds = "utility",
     .settings = settings_read,
     .fit = fit_perturbation,
 };
