@@ -30,6 +30,7 @@ struct idm_program {
   double *dual;    /* [row], room for row_room */
   double *reduced; /* [column]: cost - A' dual */
   double *scale;   /* [column]: largest term of that */
+  idm_program_method method;
   Clp_Simplex *solver;
 };
 
@@ -97,6 +98,11 @@ size_t idm_program_columns(const idm_program *program)
 size_t idm_program_rows(const idm_program *program)
 {
   return program->rows;
+}
+
+void idm_program_set_method(idm_program *program, idm_program_method method)
+{
+  program->method = method;
 }
 
 void idm_program_set_cost(idm_program *program, size_t column, double cost)
@@ -273,6 +279,16 @@ static void certify(idm_program *p, idm_program_solution *s)
   s->gap = fabs(s->objective - dual) / largest;
 }
 
+static void begin(idm_program *p)
+{
+  if (p->method == IDM_PROGRAM_BARRIER)
+    Clp_initialBarrierSolve(p->solver);
+  else if (p->method == IDM_PROGRAM_PRIMAL)
+    Clp_primal(p->solver, 0);
+  else
+    Clp_initialSolve(p->solver);
+}
+
 /* A batch of steps at a time, so that somebody can stop it. Later solutions start from the last
  * one: by the primal method, which it is a start for where only costs changed. */
 static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
@@ -282,7 +298,7 @@ static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
     if (opt_interrupt && opt_interrupt(context)) return given_up;
     Clp_setMaximumIterations(p->solver, (i + 1) * batch);
     if (!p->solved)
-      Clp_initialSolve(p->solver);
+      begin(p);
     else if (Clp_primalFeasible(p->solver))
       Clp_primal(p->solver, 0);
     else

@@ -15,6 +15,13 @@ typedef enum idm_program_end {
   IDM_PROGRAM_STOPPED     /* given up: too many steps, or numbers that the solver does not bear */
 } idm_program_end;
 
+/* How to begin; what is found is the same. */
+typedef enum idm_program_method {
+  IDM_PROGRAM_AUTOMATIC,
+  IDM_PROGRAM_BARRIER, /* where almost every column has a row or two of its own */
+  IDM_PROGRAM_PRIMAL   /* without reductions, where one column is in every row */
+} idm_program_method;
+
 /* What was found. Its arrays belong to the program and hold until it is solved again. */
 typedef struct idm_program_solution {
   idm_program_end end;
@@ -47,6 +54,7 @@ idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_err
 void idm_program_destroy(idm_program *program);
 size_t idm_program_columns(const idm_program *program);
 size_t idm_program_rows(const idm_program *program);
+void idm_program_set_method(idm_program *program, idm_program_method method);
 void idm_program_set_cost(idm_program *program, size_t column, double cost);
 void idm_program_set_bounds(idm_program *program, size_t column, double low, double high);
 /* Bounds of a row that is there; either may be infinite. */
