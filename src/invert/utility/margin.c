@@ -130,7 +130,7 @@ static bool everything_free(const idm_sought *sought)
 {
   for (size_t e = 0; e < sought->entries; e++)
     if (sought->number[e] < 0) return false;
-  return sought->count == sought->entries;
+  return true;
 }
 
 static void say_of_game(const question *q, const idm_game *game)
@@ -140,7 +140,7 @@ static void say_of_game(const question *q, const idm_game *game)
     idm_notes_add(words,
                   "every entry of the utility is free and a policy can have the demonstrator's "
                   "occupancy: whatever a policy gains at one utility it loses at another, so the "
-                  "margin is 0, at the utility 0; hold some entries, or tie them");
+                  "margin is 0, at the utility 0; hold some entries");
   else
     idm_notes_add(words,
                   "the policy shown is the one that plays against this utility: its return is "
