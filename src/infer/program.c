@@ -30,6 +30,7 @@ struct idm_program {
   double *dual;    /* [row], room for row_room */
   double *reduced; /* [column]: cost - A' dual */
   double *scale;   /* [column]: largest term of that */
+  idm_program_method method;
   Clp_Simplex *solver;
 };
 
@@ -97,6 +98,11 @@ size_t idm_program_columns(const idm_program *program)
 size_t idm_program_rows(const idm_program *program)
 {
   return program->rows;
+}
+
+void idm_program_set_method(idm_program *program, idm_program_method method)
+{
+  program->method = method;
 }
 
 void idm_program_set_cost(idm_program *program, size_t column, double cost)
@@ -273,16 +279,26 @@ static void certify(idm_program *p, idm_program_solution *s)
   s->gap = fabs(s->objective - dual) / largest;
 }
 
+static void begin(idm_program *p)
+{
+  if (p->method == IDM_PROGRAM_BARRIER)
+    Clp_initialBarrierSolve(p->solver);
+  else if (p->method == IDM_PROGRAM_PRIMAL)
+    Clp_primal(p->solver, 0);
+  else
+    Clp_initialSolve(p->solver);
+}
+
 /* A batch of steps at a time, so that somebody can stop it. Later solutions start from the last
  * one: by the primal method, which it is a start for where only costs changed. */
 static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
-  enum { batch = 5000, most_batches = 2000, given_up = 3 };
+  enum { batch = 50000, most_batches = 200, given_up = 3 };
   for (int i = 0; i < most_batches; i++) {
     if (opt_interrupt && opt_interrupt(context)) return given_up;
     Clp_setMaximumIterations(p->solver, (i + 1) * batch);
     if (!p->solved)
-      Clp_initialSolve(p->solver);
+      begin(p);
     else if (Clp_primalFeasible(p->solver))
       Clp_primal(p->solver, 0);
     else
@@ -293,6 +309,51 @@ static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
   return Clp_status(p->solver);
 }
 
+/* Rows and columns are solved in units of the solver's own, and so are its tolerances: where that
+ * leaves too much, a few steps more in units of the program. */
+static const double close_enough = 1e-11;
+
+static void polish(idm_program *p, idm_program_solution *solution)
+{
+  const int scaling = Clp_scalingFlag(p->solver);
+  Clp_scaling(p->solver, 0);
+  Clp_setPrimalTolerance(p->solver, 1e-11);
+  Clp_setDualTolerance(p->solver, 1e-11);
+  Clp_primal(p->solver, 0);
+  if (Clp_status(p->solver) == 0) {
+    take_solution(p);
+    certify(p, solution);
+  }
+  Clp_scaling(p->solver, scaling);
+  Clp_setPrimalTolerance(p->solver, 1e-9);
+  Clp_setDualTolerance(p->solver, 1e-9);
+}
+
+/* The basis of all rows: each column at a bound that it has, or at 0. */
+static void forget(idm_program *p)
+{
+  enum { free_column, basic, at_upper, at_lower };
+  for (size_t i = 0; i < p->rows; i++) Clp_setRowStatus(p->solver, (int)i, basic);
+  for (size_t j = 0; j < p->columns; j++)
+    Clp_setColumnStatus(p->solver, (int)j,
+                        isfinite(p->low[j])    ? at_lower
+                        : isfinite(p->high[j]) ? at_upper
+                                               : free_column);
+}
+
+/* Reductions, and starts that are far off, find no solution where rounding alone violates a row:
+ * what they say of that is believed where both ways to solve from nothing say it too. */
+static int look_again(idm_program *p)
+{
+  forget(p);
+  Clp_primal(p->solver, 0);
+  const int end = Clp_status(p->solver);
+  if (end != 1 && end != 2) return end;
+  forget(p);
+  Clp_dual(p->solver, 0);
+  return Clp_status(p->solver) == 0 ? 0 : end;
+}
+
 idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error)
 {
@@ -301,7 +362,8 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   if (p->rows >= INT_MAX || p->entries >= INT_MAX) return idm_fail_memory(opt_error);
   const idm_status status = hand_over(p, opt_error);
   if (status != IDM_OK) return status;
-  const int end = run(p, opt_interrupt, context);
+  int end = run(p, opt_interrupt, context);
+  if (end == 1 || end == 2) end = look_again(p);
   *solution = (idm_program_solution){
       .end = end >= 0 && end <= 2 ? ends[end] : IDM_PROGRAM_STOPPED, .x = p->x, .dual = p->dual};
   if (solution->end != IDM_PROGRAM_SOLVED) {
@@ -310,5 +372,69 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   }
   take_solution(p);
   certify(p, solution);
+  if (fmax(solution->gap, solution->violation) > close_enough) polish(p, solution);
   return IDM_OK;
+}
+
+/* --- what is optimal ------------------------------------------------------------------------ */
+
+/* Prices below this, relative to the largest cost, are what rounding leaves of none; and so are
+ * those of what stands further from its bound than this, relative to itself. */
+static const double price_tolerance = 1e-9;
+static const double bound_tolerance = 1e-9;
+
+static double activity(const idm_program *p, size_t i)
+{
+  double sum = 0;
+  for (size_t k = p->first[i]; k < p->first[i + 1]; k++) sum += p->value[k] * p->x[p->column[k]];
+  return sum;
+}
+
+/* The bound that something at `at` leans on by its price; NaN where it leans on none. */
+static double leans_on(double price, double least, double at, double low, double high)
+{
+  const double bound = price > least ? low : price < -least ? high : NAN;
+  return fabs(at - bound) <= bound_tolerance * fmax(1, fabs(at)) ? bound : NAN;
+}
+
+/* A column that alone costs something is the same in every optimum. */
+static void hold_only_cost(idm_program *p)
+{
+  size_t only = p->columns;
+  size_t count = 0;
+  for (size_t j = 0; j < p->columns; j++)
+    if (p->cost[j] != 0) {
+      only = j;
+      count++;
+    }
+  if (count == 1) p->low[only] = p->high[only] = p->x[only];
+}
+
+void idm_program_keep_optimal(idm_program *p)
+{
+  double least = 0;
+  for (size_t j = 0; j < p->columns; j++) least = fmax(least, price_tolerance * fabs(p->cost[j]));
+  for (size_t i = 0; i < p->rows; i++) {
+    const double bound = leans_on(p->dual[i], least, activity(p, i), p->lower[i], p->upper[i]);
+    if (!isnan(bound)) idm_program_set_row(p, i, bound, bound);
+  }
+  for (size_t j = 0; j < p->columns; j++) {
+    const double bound = leans_on(p->reduced[j], least, p->x[j], p->low[j], p->high[j]);
+    if (!isnan(bound)) p->low[j] = p->high[j] = bound;
+  }
+  hold_only_cost(p);
+}
+
+idm_program_view idm_program_look(const idm_program *p)
+{
+  return (idm_program_view){.columns = p->columns,
+                            .rows = p->rows,
+                            .cost = p->cost,
+                            .low = p->low,
+                            .high = p->high,
+                            .lower = p->lower,
+                            .upper = p->upper,
+                            .first = p->first,
+                            .column = p->column,
+                            .value = p->value};
 }

@@ -15,6 +15,13 @@ typedef enum idm_program_end {
   IDM_PROGRAM_STOPPED     /* given up: too many steps, or numbers that the solver does not bear */
 } idm_program_end;
 
+/* How to begin; what is found is the same. */
+typedef enum idm_program_method {
+  IDM_PROGRAM_AUTOMATIC,
+  IDM_PROGRAM_BARRIER, /* where almost every column has a row or two of its own */
+  IDM_PROGRAM_PRIMAL   /* without reductions, where one column is in every row */
+} idm_program_method;
+
 /* What was found. Its arrays belong to the program and hold until it is solved again. */
 typedef struct idm_program_solution {
   idm_program_end end;
@@ -28,11 +35,26 @@ typedef struct idm_program_solution {
   const double *dual; /* [row]: prices, the rise of the objective a unit of the row's bound */
 } idm_program_solution;
 
+/* A program as it stands; borrowed until something is added to it. */
+typedef struct idm_program_view {
+  size_t columns;
+  size_t rows;
+  const double *cost; /* [column] */
+  const double *low;
+  const double *high;
+  const double *lower; /* [row] */
+  const double *upper;
+  const size_t *first; /* [row + 1]: row i has entries first[i] .. first[i + 1] - 1 */
+  const int *column;   /* [entry] */
+  const double *value;
+} idm_program_view;
+
 /* So many columns of cost 0, each anywhere; no rows. */
 idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error);
 void idm_program_destroy(idm_program *program);
 size_t idm_program_columns(const idm_program *program);
 size_t idm_program_rows(const idm_program *program);
+void idm_program_set_method(idm_program *program, idm_program_method method);
 void idm_program_set_cost(idm_program *program, size_t column, double cost);
 void idm_program_set_bounds(idm_program *program, size_t column, double low, double high);
 /* Bounds of a row that is there; either may be infinite. */
@@ -46,5 +68,9 @@ idm_status idm_program_add(idm_program *program, double lower, double upper, idm
  * it was. opt_interrupt is asked now and then; where it says so the end is IDM_PROGRAM_STOPPED. */
 idm_status idm_program_solve(idm_program *program, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error);
+/* Of a program that was solved: hold every row and column that has a price at the bound that it
+ * leans on. What is left are all optima and nothing else, for other costs to choose from. */
+void idm_program_keep_optimal(idm_program *program);
+idm_program_view idm_program_look(const idm_program *program);
 
 #endif

@@ -8,12 +8,15 @@
   X(idm_inverse_bayes)                                                                             \
   X(idm_inverse_map)                                                                               \
   X(idm_inverse_laplace)                                                                           \
+  X(idm_inverse_minimum_perturbation)                                                              \
+  X(idm_inverse_maximum_margin)                                                                    \
   X(idm_inverse_regularised_margin)                                                                \
-  X(idm_inverse_distribution_matching)                                                             \
+  X(idm_inverse_multiple_experimentation)                                                          \
+  X(idm_inverse_distance)                                                                          \
   X(idm_inverse_policy_inversion)                                                                  \
   X(idm_inverse_preference)                                                                        \
   X(idm_inverse_preference_bayes)                                                                  \
-  X(idm_inverse_distance)
+  X(idm_inverse_distribution_matching)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)

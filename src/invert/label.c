@@ -269,7 +269,8 @@ uint64_t idm_label_request(const idm_inverse *opt_inverse, const idm_problem *pr
   label = idm_label_data(idm_label_problem(label, problem), data);
   for (const idm_key *key = idm_fit_keys(); key->name; key++) {
     const idm_key one[] = {*key, {0}};
-    if (!opt_inverse || reads(opt_inverse, key->name))
+    /* Nobody's settings are those of everybody who goes by the likelihood. */
+    if (opt_inverse ? reads(opt_inverse, key->name) : !key->later)
       label = idm_label_fields(label, one, settings);
   }
   return label;

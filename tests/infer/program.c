@@ -152,11 +152,53 @@ static void test_interrupt(void **state)
   idm_program_destroy(p);
 }
 
+/* Whichever way it begins. */
+static void test_methods(void **state)
+{
+  (void)state;
+  for (int method = IDM_PROGRAM_AUTOMATIC; method <= IDM_PROGRAM_PRIMAL; method++) {
+    idm_program *p = textbook();
+    idm_program_set_method(p, (idm_program_method)method);
+    const idm_program_solution s = solve(p);
+    assert_int_equal(s.end, IDM_PROGRAM_SOLVED);
+    assert_near(s.objective, -36, 1e-10);
+    assert_true(s.gap < 1e-9 && s.violation < 1e-9);
+    idm_program_destroy(p);
+  }
+}
+
+/* min x + y where x + y >= 1 and both lie in [0, 1]: what is kept is the segment of optima,
+ * whatever is asked of it then. */
+static void test_keep_optimal(void **state)
+{
+  (void)state;
+  idm_program *p;
+  check(idm_program_create(2, &p, &support_error));
+  for (size_t j = 0; j < 2; j++) {
+    idm_program_set_bounds(p, j, 0, 1);
+    idm_program_set_cost(p, j, 1);
+    enter(p, j, 1);
+  }
+  add(p, 1, INFINITY);
+  solve(p);
+  idm_program_keep_optimal(p);
+  assert_near(idm_program_look(p).upper[0], 1, 0);
+  for (int sign = -1; sign <= 1; sign += 2) {
+    idm_program_set_cost(p, 0, sign);
+    idm_program_set_cost(p, 1, 0);
+    const idm_program_solution s = solve(p);
+    assert_near(s.x[0], sign > 0 ? 0 : 1, 1e-12);
+    assert_near(s.x[0] + s.x[1], 1, 1e-12);
+  }
+  idm_program_destroy(p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_textbook), cmocka_unit_test(test_going_on),
-      cmocka_unit_test(test_unbounded), cmocka_unit_test(test_random),
+      cmocka_unit_test(test_textbook),     cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_keep_optimal), cmocka_unit_test(test_going_on),
+      cmocka_unit_test(test_unbounded),    cmocka_unit_test(test_random),
       cmocka_unit_test(test_interrupt)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void test_keys(void **state)
     assert_false(key->place);
     assert_true(key->help && key->value);
   }
-  assert_int_equal(count, 8);
+  assert_int_equal(count, 18);
   assert_null(idm_key_find(idm_fit_keys(), "threads"));
   assert_int_equal(read.keep, IDM_KEEP_TRAJECTORY);
 }

@@ -100,7 +100,7 @@ static idm_status finish(idm_status status, const idm_problem *problem, const id
                          idm_posterior *p, idm_finding *finding, idm_posterior **ret_posterior,
                          idm_error *opt_error)
 {
-  if (status == IDM_OK && problem->setting->fully_observed)
+  if (status == IDM_OK && problem->setting->fully_observed && !finding->policy)
     status = put_policy(problem, theta, finding, opt_error);
   if (status == IDM_OK) {
     say_open(&p->coordinate, finding);

@@ -218,6 +218,7 @@ const idm_inverse idm_inverse_distance = {
     .summary = "utilities whose discounted sums come nearest to the trajectories' scores",
     .row = "Distance minimisation",
     .answer = IDM_POINT,
+    .finds = "utility",
     .columns = 1u << IDM_COLUMN_SCORE,
     .settings = settings_read,
     .fit = fit_distance,

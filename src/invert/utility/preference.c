@@ -250,6 +250,7 @@ const idm_inverse idm_inverse_preference = {
     .summary = "the likeliest utility under which trajectories are preferred as a table says",
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
+    .finds = "utility",
     .preferences = true,
     .settings = settings_read,
     .fit = fit_preference,

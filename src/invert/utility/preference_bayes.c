@@ -379,6 +379,7 @@ const idm_inverse idm_inverse_preference_bayes = {
         "the posterior of the utility under which trajectories are preferred as a table says",
     .row = "Preference extrapolation",
     .answer = IDM_POSTERIOR,
+    .finds = "utility",
     .preferences = true,
     .settings = settings_read,
     .fit = fit_preferences,

@@ -1,6 +1,9 @@
 /* The utility that is looked for. */
 #include "invert/utility/sought.h"
 
+#include <math.h>
+
+#include "base/checksum.h"
 #include "base/memory.h"
 
 static idm_status check_free(const idm_theta *theta, const char *who, idm_error *opt_error)
@@ -48,6 +51,24 @@ void idm_sought_destroy(idm_sought *sought)
   if (!sought) return;
   free(sought->number);
   free(sought);
+}
+
+idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,
+                           idm_error *opt_error)
+{
+  const idm_block *block = &problem->theta->block[IDM_UTILITY];
+  char *name = idm_new(IDM_ENTRY, 1);
+  if (!name) return idm_fail_memory(opt_error);
+  for (size_t e = 0; e < sought->entries; e++) {
+    if (sought->number[e] < 0) continue;
+    /* Entries by their names; those of one number add up, in whatever order. */
+    idm_block_entry(block->info, problem->setting, problem->theta->models, e, name, IDM_ENTRY);
+    const uint64_t sum = idm_checksum(IDM_CHECKSUM_START, name, strlen(name));
+    key[sought->number[e]] += (double)(sum >> 11) * 0x1p-53;
+  }
+  for (size_t k = 0; k < sought->count; k++) key[k] = 0.5 + key[k] - floor(key[k]);
+  free(name);
+  return IDM_OK;
 }
 
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility)

@@ -16,6 +16,10 @@ typedef struct idm_sought {
 idm_status idm_sought_create(const idm_problem *problem, const char *who, idm_sought **ret_sought,
                              idm_error *opt_error);
 void idm_sought_destroy(idm_sought *sought);
+/* key[count]: a number between 1/2 and 3/2 for each, by its name: two problems that differ in order
+ * alone have the same ones. */
+idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,
+                           idm_error *opt_error);
 /* utility[entry] at the free numbers x[count]. */
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
 /* gradient[count] = what a derivative by entries is by free numbers. */

@@ -253,7 +253,6 @@ static void test_free_refuses(void **state)
       "beta: {}}",
       "beta,beta",
       "horizon",
-      "transition",
       "[[beta]]",
       "{beta: {prior: {normal: [0]}}}",
       "{utility: {entries: []}}",

@@ -227,7 +227,7 @@ static void test_failures(void **state)
       {"utility.go=[1]", "utility.go is a list of 1; expected a list of 2 entries"},
       {"utility.go=inf", "utility.go is 'inf'; expected a finite number"},
       {"utility.go.a=[1]", "utility.go is a list of 1; expected a finite number or the name"},
-      {"utility.go={a: 1}", "utility.go is a mapping of 1"},
+      {"utility.go={a: 1}", "utility.go lacks the state 'b'"},
   };
   idm_problem *p = make(text);
   idm_problem *untouched = make(text);

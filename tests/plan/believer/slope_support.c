@@ -252,7 +252,7 @@ static void compare_block(slope_bench *b, idm_block_id id)
   const bool simplex = width > 0;
   for (size_t i = 0; i < slope->size * slope->variants; i++) {
     assert_true(isfinite(slope->value[i]));
-    if (!idm_planner_reads(idm_workspace_planner(b->workspace), id)) {
+    if (!idm_planner_follows(idm_workspace_planner(b->workspace), b->problem->theta, id)) {
       assert_true(slope->value[i] == 0);
       continue;
     }

@@ -1,0 +1,120 @@
+/* The nearest point of a polyhedron: by hand, and against all sets of walls that it can touch. */
+#include "infer/nearest.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/least.h"
+#include "support.h"
+
+enum { COLUMNS = 3, ROWS = 4 };
+
+static const double ones[COLUMNS] = {1, 1, 1};
+
+static idm_nearest nearest(const idm_program *p, const double *weight, const double *aim, double *x)
+{
+  idm_nearest near = {.weight = weight, .aim = aim, .effort = 1e8};
+  check(idm_program_nearest(p, &near, x, NULL, NULL, &support_error));
+  return near;
+}
+
+/* x + y = 2, y <= 0.5, aim at (0, 3): (1.5, 0.5). */
+static void test_by_hand(void **state)
+{
+  (void)state;
+  const double aim[] = {0, 3};
+  double x[] = {0, 0};
+  idm_program *p;
+  check(idm_program_create(2, &p, &support_error));
+  check(idm_program_enter(p, 0, 1, &support_error));
+  check(idm_program_enter(p, 1, 1, &support_error));
+  check(idm_program_add(p, 2, 2, &support_error));
+  idm_program_set_bounds(p, 1, -INFINITY, 0.5);
+  const idm_nearest near = nearest(p, ones, aim, x);
+  assert_near(x[0], 1.5, 1e-10);
+  assert_near(x[1], 0.5, 1e-10);
+  assert_near(near.distance, hypot(1.5, 2.5), 1e-10);
+  assert_true(near.residual < 1e-10);
+  idm_program_destroy(p);
+}
+
+/* Of two walls that no point satisfies the residual tells. */
+static void test_nothing_there(void **state)
+{
+  (void)state;
+  double x[] = {0};
+  idm_program *p;
+  check(idm_program_create(1, &p, &support_error));
+  for (int sign = -1; sign <= 1; sign += 2) {
+    check(idm_program_enter(p, 0, sign, &support_error));
+    check(idm_program_add(p, 1, INFINITY, &support_error));
+  }
+  assert_true(nearest(p, ones, x, x).residual > 0.1);
+  idm_program_destroy(p);
+}
+
+/* Rows a x <= 1 at random, so that 0 is inside; the least distance over all sets of rows that are
+ * met exactly and violate no other. */
+static double by_all_sets(const double *rows, const double *aim)
+{
+  double best = INFINITY;
+  for (unsigned set = 0; set < 1u << ROWS; set++) {
+    double a[ROWS * COLUMNS], b[ROWS], d[COLUMNS] = {0}, x[COLUMNS], distance = 0;
+    size_t met = 0, rank = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+      if (!(set >> i & 1)) continue;
+      memcpy(a + met * COLUMNS, rows + i * COLUMNS, COLUMNS * sizeof *a);
+      b[met] = 1;
+      for (size_t j = 0; j < COLUMNS; j++) b[met] -= rows[i * COLUMNS + j] * aim[j];
+      met++;
+    }
+    if (met > COLUMNS) continue;
+    if (met) assert_true(idm_least_squares(met, COLUMNS, a, b, 1e-12, d, &rank));
+    bool inside = true;
+    for (size_t j = 0; j < COLUMNS; j++) {
+      x[j] = aim[j] + d[j];
+      distance += d[j] * d[j];
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+      double sum = 0;
+      for (size_t j = 0; j < COLUMNS; j++) sum += rows[i * COLUMNS + j] * x[j];
+      inside = inside && sum <= 1 + 1e-9;
+    }
+    if (inside) best = fmin(best, sqrt(distance));
+  }
+  return best;
+}
+
+static void test_all_sets(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 3, 0);
+  for (int trial = 0; trial < 200; trial++) {
+    double rows[ROWS * COLUMNS], aim[COLUMNS], x[COLUMNS] = {0};
+    idm_program *p;
+    check(idm_program_create(COLUMNS, &p, &support_error));
+    for (size_t j = 0; j < COLUMNS; j++) aim[j] = 3 * idm_random_normal(&random);
+    for (size_t i = 0; i < ROWS; i++) {
+      for (size_t j = 0; j < COLUMNS; j++) {
+        rows[i * COLUMNS + j] = idm_random_normal(&random);
+        check(idm_program_enter(p, j, rows[i * COLUMNS + j], &support_error));
+      }
+      check(idm_program_add(p, -INFINITY, 1, &support_error));
+    }
+    const idm_nearest near = nearest(p, ones, aim, x);
+    assert_true(near.residual <= 1e-9);
+    assert_near(near.distance, by_all_sets(rows, aim), 1e-8);
+    idm_program_destroy(p);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_by_hand),
+      cmocka_unit_test(test_nothing_there),
+      cmocka_unit_test(test_all_sets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

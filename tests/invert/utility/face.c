@@ -1,0 +1,90 @@
+/* One optimum among all: the nearest, whether there are others, and how far they reach. */
+#include "invert/utility/face.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+/* min x + y where x + y >= 1 and both lie in [0, 1]: a segment of optima. With a third of y's cost
+ * the optimum is (0, 1) alone. */
+static idm_program *segment(double cost_of_y, double least)
+{
+  idm_program *p;
+  check(idm_program_create(2, &p, &support_error));
+  for (size_t j = 0; j < 2; j++) {
+    idm_program_set_bounds(p, j, 0, 1);
+    idm_program_set_cost(p, j, j ? cost_of_y : 1);
+    check(idm_program_enter(p, j, 1, &support_error));
+  }
+  check(idm_program_add(p, least, INFINITY, &support_error));
+  return p;
+}
+
+static const double weight[] = {1, 1}, key[] = {0.7, 1.3};
+
+static idm_status choose(idm_program *p, double *x, idm_face *face)
+{
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "testing");
+  *face = (idm_face){.count = 2, .weight = weight, .key = key, .x = x};
+  return idm_face_choose(p, "there is none", "there is no end", face, &halt, &support_error);
+}
+
+static void test_segment(void **state)
+{
+  (void)state;
+  double x[2], range[4];
+  idm_face face;
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "testing");
+  idm_program *p = segment(1, 1);
+  check(choose(p, x, &face));
+  assert_false(face.only);
+  assert_true(face.nearest && face.attained <= 1e-9);
+  assert_near(x[0], 0.5, 1e-9);
+  assert_near(x[1], 0.5, 1e-9);
+  assert_near(face.objective, 1, 1e-9);
+  check(idm_face_ranges(p, 2, range, &halt, &support_error));
+  for (size_t i = 0; i < 4; i++) assert_near(range[i], (double)(i % 2), 1e-9);
+  idm_program_destroy(p);
+}
+
+static void test_only_one(void **state)
+{
+  (void)state;
+  double x[2];
+  idm_face face;
+  idm_program *p = segment(1.0 / 3, 1);
+  check(choose(p, x, &face));
+  assert_true(face.only && face.attained <= 1e-9);
+  assert_near(x[0], 0, 1e-12);
+  assert_near(x[1], 1, 1e-12);
+  idm_program_destroy(p);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  double x[2];
+  idm_face face;
+  idm_program *p = segment(1, 3);
+  assert_int_equal(choose(p, x, &face), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "there is none"));
+  idm_program_destroy(p);
+  p = segment(-1, 1);
+  idm_program_set_bounds(p, 1, 0, INFINITY);
+  assert_int_equal(choose(p, x, &face), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "there is no end"));
+  idm_program_destroy(p);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_segment),
+      cmocka_unit_test(test_only_one),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* Minimum perturbation: optimal defaults, all completions of what was not visited, other utilities,
+ * any order, refusals. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/grid_support.h"
+
+enum { STATES = 3, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
+
+static idm_fit_settings settings_of(int norm, double epsilon)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.norm = (idm_norm)norm;
+  settings.epsilon = epsilon;
+  return settings;
+}
+
+static double distance(int norm, const double *a, const double *b)
+{
+  double sum = 0, most = 0;
+  for (size_t e = 0; e < ENTRIES; e++) {
+    sum += norm == IDM_NORM_1 ? fabs(a[e] - b[e]) : (a[e] - b[e]) * (a[e] - b[e]);
+    most = fmax(most, fabs(a[e] - b[e]));
+  }
+  return norm == IDM_NORM_1 ? sum : norm == IDM_NORM_2 ? sqrt(sum) : most;
+}
+
+/* By how much the demonstrator's actions are better than the next, at least. */
+static double lead(const idm_problem *problem, const double *utility, const size_t *action)
+{
+  double v[STATES], least = INFINITY;
+  grid_values(problem, utility, action, v);
+  for (size_t s = 0; s < STATES; s++)
+    for (size_t u = 0; u < ACTIONS; u++)
+      if (u != action[s]) least = fmin(least, v[s] - grid_quality(problem, utility, v, s, u));
+  return least;
+}
+
+static void test_already_optimal(void **state)
+{
+  (void)state;
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+    idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, 3, NULL, NULL);
+    size_t action[STATES];
+    grid_best(problem, action);
+    idm_data *data = grid_log(problem, action);
+    check(idm_problem_free(problem, "utility", &support_error));
+    const idm_fit_settings settings = settings_of(norm, 0);
+    idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+    assert_near(p->finding->objective, 0, 1e-10);
+    assert_true(idm_finding_holds(p->finding));
+    for (size_t e = 0; e < ENTRIES; e++)
+      assert_near(p->value[e], problem->theta->block[IDM_UTILITY].value[e], 1e-9);
+    assert_true(grid_says(p->finding, "already the best under the file's utility"));
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* What is found is feasible and as far as it says; a utility nearer to the file's is not feasible.
+ */
+static void test_nothing_is_nearer(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++)
+    for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+      idm_problem *problem = grid_random(STATES, ACTIONS, 0.8, seed, NULL, NULL);
+      size_t action[STATES];
+      grid_best(problem, action);
+      for (size_t s = 0; s < 2; s++) action[s] = 1 - action[s];
+      idm_data *data = grid_log(problem, action);
+      check(idm_problem_free(problem, "utility", &support_error));
+      const double *file = problem->theta->block[IDM_UTILITY].value;
+      const idm_fit_settings settings = settings_of(norm, 0.1);
+      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      assert_true(idm_finding_holds(p->finding));
+      assert_near(p->finding->objective, distance(norm, p->value, file), 1e-9);
+      assert_true(p->finding->objective > 0.01);
+      assert_near(lead(problem, p->value, action), 0.1, 1e-8);
+      idm_random random;
+      idm_random_init(&random, seed, 2);
+      for (int trial = 0; trial < 2000; trial++) {
+        double other[ENTRIES];
+        for (size_t e = 0; e < ENTRIES; e++)
+          other[e] = p->value[e] + 0.2 * idm_random_normal(&random) * pow(0.1, trial % 4);
+        if (distance(norm, other, file) < p->finding->objective - 1e-9)
+          assert_true(lead(problem, other, action) < 0.1);
+      }
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
+/* Distance with every state visited, by the action given. */
+static double closed_distance(int norm, uint64_t seed, const size_t *action, double *utility)
+{
+  idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, seed, NULL, NULL);
+  idm_data *data = grid_log(problem, action);
+  check(idm_problem_free(problem, "utility", &support_error));
+  const idm_fit_settings settings = settings_of(norm, 0);
+  idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+  const double found = p->finding->objective;
+  memcpy(utility, p->value, ENTRIES * sizeof *utility);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return found;
+}
+
+/* With --epsilon 0 a state that was never visited costs what the cheapest of its actions would, had
+ * it been seen there: branches find that one. */
+static void test_all_completions(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 8; seed++)
+    for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+      idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, seed, NULL, NULL);
+      size_t action[STATES];
+      double utility[ENTRIES], best = INFINITY;
+      grid_best(problem, action);
+      action[0] = 1 - action[0];
+      for (size_t one = 0; one < ACTIONS; one++)
+        for (size_t two = 0; two < ACTIONS; two++)
+          best = fmin(best, closed_distance(norm, seed, (size_t[]){action[0], one, two}, utility));
+      idm_data *data = grid_log(problem, (size_t[]){action[0], SIZE_MAX, SIZE_MAX});
+      check(idm_problem_free(problem, "utility", &support_error));
+      const idm_fit_settings settings = settings_of(norm, 0);
+      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      assert_true(idm_finding_holds(p->finding));
+      assert_near(p->finding->objective, best, 1e-8);
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
+static void test_any_order(void **state)
+{
+  (void)state;
+  const size_t order[] = {2, 0, 1}, turn[] = {1, 0};
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+    idm_problem *one = grid_random(STATES, ACTIONS, 0.9, 6, NULL, NULL);
+    idm_problem *two = grid_random(STATES, ACTIONS, 0.9, 6, order, turn);
+    size_t first[STATES], second[STATES];
+    grid_best(one, first);
+    for (size_t s = 0; s < STATES; s++) first[s] = 1 - first[s];
+    for (size_t i = 0; i < STATES; i++) second[i] = turn[0] == first[order[i]] ? 0 : 1;
+    idm_data *log_one = grid_log(one, first), *log_two = grid_log(two, second);
+    check(idm_problem_free(one, "utility", &support_error));
+    check(idm_problem_free(two, "utility", &support_error));
+    const idm_fit_settings settings = settings_of(norm, 0.05);
+    idm_posterior *a = grid_fit(one, log_one, "minimum-perturbation", &settings);
+    idm_posterior *b = grid_fit(two, log_two, "minimum-perturbation", &settings);
+    for (size_t k = 0; k < ENTRIES; k++) {
+      const long at =
+          idm_labels_find(&b->quantity, a->quantity.name[k], strlen(a->quantity.name[k]));
+      assert_true(at >= 0);
+      assert_near(a->value[k], b->value[at], 1e-7);
+    }
+    idm_posterior_destroy(a);
+    idm_posterior_destroy(b);
+    idm_data_destroy(log_one);
+    idm_data_destroy(log_two);
+    idm_problem_destroy(one);
+    idm_problem_destroy(two);
+  }
+}
+
+static void expect(const idm_problem *problem, const idm_data *data, double epsilon,
+                   const char *words)
+{
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+    idm_posterior *posterior;
+    idm_error error = {0};
+    const idm_fit_settings settings = settings_of(norm, epsilon);
+    assert_int_equal(idm_inverse_find("minimum-perturbation")
+                         ->fit(problem, data, &settings, NULL, &posterior, NULL, &error),
+                     IDM_INPUT);
+    assert_null(posterior);
+    if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
+  }
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  idm_problem *problem = grid_random(STATES, ACTIONS, 0.8, 5, NULL, NULL);
+  const size_t action[] = {0, 1, 0};
+  idm_data *data = grid_log(problem, action);
+  idm_data *two = support_data(problem, "trajectory,state,action\n1,s1,u0\n2,s1,u1\n3,s2,u0\n");
+  check(idm_problem_free(problem, "utility", &support_error));
+  expect(problem, two, 0, "more in 1 state: 's1'");
+  /* One entry alone cannot make up for what is asked everywhere. */
+  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  expect(problem, data, 50, "no utility makes every action of the demonstrator the best");
+  check(idm_problem_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
+  expect(problem, data, 0, "entries that are tied differ in the file");
+  idm_data_destroy(data);
+  idm_data_destroy(two);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_already_optimal), cmocka_unit_test(test_nothing_is_nearer),
+      cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
