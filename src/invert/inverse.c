@@ -94,7 +94,7 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
     return idm_fail(opt_error, IDM_INPUT, "'%s' needs derivatives, which the planner '%s' has not",
                     inverse->name, planner->name);
   idm_status status = check_columns(inverse, problem, data, opt_error);
-  if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
+  if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
   return status == IDM_OK ? check_blocks(inverse, problem->theta, opt_error) : status;
 }

@@ -37,22 +37,24 @@ static bool goes_by_rule(const idm_model_rule *rule)
   return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
 }
 
-#define EXCHANGE(type, field)                                                                      \
-  do {                                                                                             \
-    type *kept = a->field;                                                                         \
-    a->field = b->field;                                                                           \
-    b->field = kept;                                                                               \
-  } while (0)
+/* Exchange two pointers, given where they are. */
+static void swap(void *a, void *b)
+{
+  void *kept;
+  memcpy(&kept, a, sizeof kept);
+  memcpy(a, b, sizeof kept);
+  memcpy(b, &kept, sizeof kept);
+}
 
 /* What environments differ in. Names stay where they are: others may hold on to them. */
 static void exchange(idm_setting *a, idm_setting *b)
 {
-  EXCHANGE(double, transition);
-  EXCHANGE(double, emission);
-  EXCHANGE(double, start);
-  EXCHANGE(idm_moves, moves);
-  EXCHANGE(bool, transition_shared);
-  EXCHANGE(bool, emission_shared);
+  swap(&a->transition, &b->transition);
+  swap(&a->emission, &b->emission);
+  swap(&a->start, &b->start);
+  swap(&a->moves, &b->moves);
+  swap(&a->transition_shared, &b->transition_shared);
+  swap(&a->emission_shared, &b->emission_shared);
 }
 
 idm_status idm_problem_enter(idm_problem *problem, const char *environment, idm_error *opt_error)
