@@ -136,7 +136,7 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|samplers|agents|parameters|columns|examples' list
+  fails 2 'usage: idm list planners|inverses|classes|samplers|agents|parameters|columns|examples' list
   fails 2 '--markdown is for parameters and columns' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly
@@ -881,6 +881,58 @@ test_strangers() {
 }
 
 # Preferences: a table beside the log, refused where it is wrong, missing or unread, and kept in the run.
+# Inverse planners that do not go by the likelihood, and the classes that name them.
+test_classes() {
+  succeeds simulate example:maintenance -n 60 --steps 10 --set alpha=4 --seed 2 -o soft.csv
+  succeeds simulate example:maintenance -n 20 --steps 8 --set planner=deterministic-optimal -o best.csv
+  for class in bc-il stoc-dm-il me-irl; do
+    succeeds fit example:maintenance soft.csv --class $class -o class-run --overwrite --json
+    json 'j["verdict"]["trusted"]'
+    succeeds summary class-run
+  done
+  succeeds fit example:maintenance best.csv --class det-irl -o class-run --overwrite --json
+  json 'j["certificate"] <= 1e-9 and j["certificate_kind"] == "duality gap" and j["objective"] > 0'
+  json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 3'
+  succeeds check class-run
+  succeeds fit example:maintenance best.csv --inverse minimum-perturbation --free utility --set planner=rational -o class-run --overwrite --json
+  json 'abs(j["objective"]) < 1e-9'
+  fails 3 "'maximum-margin' needs one action a state" fit example:maintenance soft.csv --class det-irl -o box/run
+  fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
+  fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
+  fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
+  fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  fails 2 "--class all prints a table" fit example:maintenance soft.csv --class all -o box/run
+  fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
+  fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
+  holds "nothing is left behind" box_is_empty
+  succeeds list classes --json
+  json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
+  succeeds list classes --proposition
+  holds "both sides of the proposition agree" grep -qE 'differ by at most [0-9.]+e-1[0-9]' out
+  fails 2 '--proposition is for classes' list planners --proposition
+}
+
+# A family of environments: each is planned for, simulated and scored by its name.
+test_environments() {
+  {
+    cat "$examples/maintenance.yaml"
+    echo 'environments: {rough: {transition: {run: [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0, 1]]}}, new: {start: worn}}'
+  } >family.yaml
+  succeeds simulate family.yaml -n 5 --steps 4 --set environment=rough -o rough.csv
+  holds "simulate writes where it was" grep -q ',rough$' rough.csv
+  succeeds simulate family.yaml -n 5 --steps 4 --set environment=new -o new.csv
+  succeeds score family.yaml rough.csv --set environment=rough
+  fails 3 "the log is of the environment 'rough', and the problem is in its own" score family.yaml rough.csv
+  fails 3 "the log is of several environments" score family.yaml rough.csv new.csv
+  succeeds score family.yaml rough.csv new.csv --set environment=new --where environment=new
+  fails 2 "there is no environment 'calm'; expected one of rough, new" solve family.yaml --set environment=calm
+  sed 's/,rough$/,calm/' rough.csv >odd.csv
+  fails 3 "odd.csv:2:" score family.yaml odd.csv
+  holds "which names those that there are" says "'calm' is no environment of the problem; expected one of: rough, new"
+  succeeds convert family.yaml again.yaml
+  succeeds score again.yaml rough.csv --set environment=rough
+}
+
 test_preferences() {
   cat >walk.yaml <<'YAML'
 states: [a, b, c]
@@ -1348,6 +1400,8 @@ test_fits() {
   test_places
   test_strangers
   test_preferences
+  test_classes
+  test_environments
   test_columns_run
   test_damaged_runs
   test_check
