@@ -321,7 +321,8 @@ static bool stalls(search *s, const search_result *result)
   const double gap = result->upper - result->lower;
   s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
   s->closest = fmin(s->closest, gap);
-  return s->least <= floor && !s->cut && (!s->moved || gap <= floor || s->idle > patience);
+  const bool spent = !s->moved && !s->cut; /* else a longer path may still move something */
+  return s->least <= floor && (spent || gap <= floor || s->idle > patience);
 }
 
 /* Whether to stop before another trial, and why. */
