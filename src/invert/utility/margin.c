@@ -197,7 +197,7 @@ static void say(const question *q)
   bool scale = true;
   for (size_t e = 0; e < q->sought->entries; e++)
     if (q->sought->number[e] < 0 && q->sought->held[e] != 0) scale = false;
-  if (scale) idm_notes_add(words, "and up to a positive factor: the box alone sets the scale");
+  if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (q->face.only)
     idm_notes_add(words, "no other utility of the box has as large a margin");
   else if (q->face.nearest)

@@ -202,6 +202,24 @@ static idm_status descend(descent *d, idm_error *opt_error)
   return status;
 }
 
+/* The least x among those that differ by what changes nothing: H y = H x, by conjugate gradients
+ * from 0, stays where H leads. Steps near the end are mostly rounding, some of it along what H does
+ * not see, and they add up. */
+static idm_status shorten(descent *d, double *x, idm_error *opt_error)
+{
+  double objective;
+  idm_status status =
+      evaluate(d->margin, x, &objective, d->gradient, d->entry, d->change, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(d->direction, x, d->n * sizeof *x);
+  multiply(d);
+  for (size_t i = 0; i < d->n; i++) d->gradient[i] = -d->product[i];
+  set_ease(d);
+  status = find_step(d, 1e-13, opt_error);
+  if (status == IDM_OK) memcpy(x, d->step, d->n * sizeof *x);
+  return status;
+}
+
 idm_status idm_smooth_margin_minimise(const idm_smooth_margin *margin, double *x, double *objective,
                                       double *slope, idm_error *opt_error)
 {
@@ -220,6 +238,9 @@ idm_status idm_smooth_margin_minimise(const idm_smooth_margin *margin, double *x
   idm_status status = descend(&d, opt_error);
   if (status == IDM_OK) {
     memcpy(x, d.best, n * sizeof *x);
+    if (isinf(margin->lambda)) status = shorten(&d, x, opt_error);
+  }
+  if (status == IDM_OK) {
     status = evaluate(margin, x, objective, d.gradient, d.entry, d.change, opt_error);
     *slope = largest(n, d.gradient);
   }
