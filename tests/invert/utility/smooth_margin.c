@@ -126,13 +126,14 @@ static void minima_have_no_slope(void **state)
         minimise(&s, x, &slope);
         check(idm_smooth_margin_evaluate(&s.margin, x, &value, gradient, &support_error));
         for (size_t i = 0; i < s.sought->count; i++) assert_true(fabs(gradient[i]) <= slope);
-        assert_true(slope <= 1e-12);
+        /* Without a price what hardly counts is left where it is: the certificate asks for 1e-9. */
+        assert_true(slope <= (isinf(lambdas[l]) ? 1e-9 : 1e-12));
         close_scene(&s);
       }
 }
 
-/* Without a price: the demonstrator's policy to the last digits, and of all utilities that have it
- * the least, which is the one that no potential shortens. */
+/* Without a price: the demonstrator's policy (TABLES asks for 1e-8), and of all utilities that have
+ * it the least, which is the one that no potential shortens. */
 static void no_price_is_least_norm(void **state)
 {
   (void)state;
@@ -144,7 +145,7 @@ static void no_price_is_least_norm(void **state)
     double mass = 0;
     for (size_t u = 0; u < ACTIONS; u++) mass += s.demonstrated[u * STATES + i];
     for (size_t u = 0; u < ACTIONS; u++)
-      assert_near(s.plan->policy[i * ACTIONS + u], s.demonstrated[u * STATES + i] / mass, 1e-10);
+      assert_near(s.plan->policy[i * ACTIONS + u], s.demonstrated[u * STATES + i] / mass, 1e-8);
   }
   for (size_t k = 0; k < STATES; k++) {
     double phi[STATES] = {0}, product = 0;
