@@ -929,6 +929,13 @@ test_environments() {
   sed 's/,rough$/,calm/' rough.csv >odd.csv
   fails 3 "odd.csv:2:" score family.yaml odd.csv
   holds "which names those that there are" says "'calm' is no environment of the problem; expected one of: rough, new"
+  succeeds simulate family.yaml -n 9 --steps 6 --set planner=rational --set environment=rough -o one.csv
+  succeeds simulate family.yaml -n 9 --steps 6 --set planner=rational --set environment=new -o two.csv
+  succeeds fit family.yaml one.csv two.csv --inverse multiple-experimentation --set planner=rational \
+    --free '{utility: {entries: [run.good, repair.worn]}}' --bound 20 -o family-run --json
+  json 'len(j["ranges"]) == 2 and all(low <= high for low, high in j["ranges"].values())'
+  succeeds check family-run
+  holds "a set is a set when it is read again" shows 'a set whose certificate is closed'
   succeeds convert family.yaml again.yaml
   succeeds score again.yaml rough.csv --set environment=rough
 }

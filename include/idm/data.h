@@ -81,6 +81,8 @@ IDM_API void idm_data_destroy(idm_data *data);
 IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
 /* How many actions an availability set leaves open. */
 IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
+/* Whether its trajectories are of several environments. */
+IDM_API bool idm_data_spans(const idm_data *data);
 /* Name the place of a row in an error that has none yet. */
 IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
 /* Name of the file that a row stands in; "" where it comes from none. */

@@ -21,7 +21,8 @@ typedef struct idm_projection {
   double divergence;       /* mean KL(empirical || pi) over those, nats; NaN where none repeats */
 } idm_projection;
 
-/* Distance of the behaviour of `theta` from the data. */
+/* Distance of the behaviour of `theta` from the data: NaN where these are of several environments,
+ * since behaviour is planned for one. */
 IDM_API idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
                                           const idm_data *data, idm_projection *projection,
                                           idm_error *opt_error);

@@ -1,4 +1,5 @@
 /* idm fit: from a log to a posterior. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,16 +183,11 @@ static void print_people(const char *folder, const idm_run *found, double second
     printf("\n%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder, seconds);
 }
 
-static idm_status print(cli_call *call, const char *folder, const idm_run *found, double seconds)
+/* How far the behaviour at the answer is from the log; nothing where that cannot be said. */
+static void print_projection(const idm_run *found)
 {
   const idm_projection *projection = &found->projection;
-  if (cli_given(call, "json"))
-    return idm_summary_write(found->posterior, found->assessment, projection, "-", &call->error);
-  if (found->posterior->series_count) {
-    print_people(folder, found, seconds);
-    return IDM_OK;
-  }
-  cli_print_posterior(stdout, found->posterior, found->assessment);
+  if (isnan(projection->log_loss)) return;
   printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
          found->posterior->finding && found->posterior->answer != IDM_POSTERIOR
@@ -202,7 +198,21 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);
-  printf("\n\n");
+  printf("\n");
+}
+
+static idm_status print(cli_call *call, const char *folder, const idm_run *found, double seconds)
+{
+  const idm_projection *projection = &found->projection;
+  if (cli_given(call, "json"))
+    return idm_summary_write(found->posterior, found->assessment, projection, "-", &call->error);
+  if (found->posterior->series_count) {
+    print_people(folder, found, seconds);
+    return IDM_OK;
+  }
+  cli_print_posterior(stdout, found->posterior, found->assessment);
+  print_projection(found);
+  printf("\n");
   cli_print_verdict(stdout, found->assessment);
   printf("\n%s: run.nc, summary.json, config.yaml (%.1f s, sampler %s)\n", folder, seconds,
          found->posterior->sampler);

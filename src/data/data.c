@@ -104,6 +104,14 @@ const char *idm_data_file(const idm_data *data, size_t row)
   return file < data->file_name.count ? data->file_name.name[file] : "";
 }
 
+bool idm_data_spans(const idm_data *data)
+{
+  const int32_t *of = data ? data->label[IDM_COLUMN_ENVIRONMENT] : NULL;
+  for (size_t t = 1; of && t < data->trajectories; t++)
+    if (of[t] != of[0]) return true;
+  return false;
+}
+
 void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error)
 {
   if (!data || row >= data->rows || !opt_error || !data->line || opt_error->file[0]) return;

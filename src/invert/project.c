@@ -108,6 +108,16 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
 {
   idm_require(problem, theta, data, projection);
   *projection = (idm_projection){.divergence = NAN};
+  if (problem->environments && idm_data_spans(data)) {
+    *projection = (idm_projection){.log_loss = NAN,
+                                   .brier = NAN,
+                                   .uniform_log_loss = NAN,
+                                   .rates_log_loss = NAN,
+                                   .pseudo_r2 = NAN,
+                                   .pseudo_r2_rates = NAN,
+                                   .divergence = NAN};
+    return IDM_OK;
+  }
   idm_prefix_tree *tree = NULL;
   idm_workspace *workspace = NULL;
   idm_scorer *scorer = NULL;

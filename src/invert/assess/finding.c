@@ -26,7 +26,12 @@ idm_status idm_judge_behavior(const idm_problem *problem, const idm_data *data,
   idm_projection projection;
   const idm_status status = idm_projection_centre(problem, posterior, data, &projection, opt_error);
   if (status != IDM_OK) return status;
-  if (isinf(projection.log_loss))
+  if (isnan(projection.log_loss))
+    idm_notes_add(
+        &a->remarks,
+        "unchecked: behaviour at the answer is planned for one environment, and the log is "
+        "of several; `idm score` with --set environment=NAME compares it with one");
+  else if (isinf(projection.log_loss))
     idm_notes_add(&a->misfits,
                   "the planner at this answer never does what the log does somewhere: its log-loss "
                   "is infinite");

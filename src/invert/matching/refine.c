@@ -499,7 +499,9 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
 {
   idm_require(problem, data, settings, refinement);
   *refinement = (idm_refinement){0};
-  if (problem->agent.resolution || !idm_agent_planner(&problem->agent)->lattice) return IDM_OK;
+  if (problem->agent.resolution || !idm_agent_planner(&problem->agent)->lattice ||
+      problem->setting->fully_observed)
+    return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
   c.problem.agent.resolution = idm_lattice_aligned(problem, idm_lattice_resolution(problem));
   idm_halt_begin(&c.halt, opt_watch, "choosing the lattice");

@@ -564,11 +564,14 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
     return FAIL(r, "the attribute 'dynamics_draws' is %lld; expected 0 or more", cuts);
   if (resolution < 0 || resolution > INT_MAX)
     return FAIL(r, "the attribute 'resolution' is %lld; expected 0 or more", resolution);
-  if (strcmp(answer, "point") != 0 && strcmp(answer, "posterior") != 0)
-    return FAIL(r, "the attribute 'answer' is '%s'; expected 'point' or 'posterior'", answer);
+  size_t kind = 0;
+  while (idm_netcdf_answers[kind] && strcmp(answer, idm_netcdf_answers[kind]) != 0) kind++;
+  if (!idm_netcdf_answers[kind])
+    return FAIL(r, "the attribute 'answer' is '%s'; expected 'point', 'posterior' or 'set'",
+                answer);
   if (warmup < 0 || warmup > LONG_MAX)
     return FAIL(r, "the attribute 'warmup' is %lld; expected 0 or more", warmup);
-  p->answer = strcmp(answer, "point") == 0 ? IDM_POINT : IDM_POSTERIOR;
+  p->answer = (idm_answer)kind;
   p->seed = seed;
   p->warmup = (long)warmup;
   p->resolution = (int)resolution;

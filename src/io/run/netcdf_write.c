@@ -28,6 +28,8 @@
 #include "io/run/netcdf.h"
 #include "io/run/statistics.h"
 
+const char *const idm_netcdf_answers[] = {"point", "posterior", "set", NULL};
+
 /* --- pieces --------------------------------------------------------------------------------- */
 
 /* The first error ends everything: later calls do nothing. */
@@ -131,7 +133,7 @@ static void put_attributes(writer *w)
   put_word(w, NC_GLOBAL, "inference_library", "idm");
   put_word(w, NC_GLOBAL, "inference_library_version", idm_version());
   put_word(w, NC_GLOBAL, "problem", w->problem->setting->name);
-  put_word(w, NC_GLOBAL, "answer", p->answer == IDM_POINT ? "point" : "posterior");
+  put_word(w, NC_GLOBAL, "answer", idm_netcdf_answers[p->answer]);
   put_word(w, NC_GLOBAL, "inverse", p->inverse);
   put_word(w, NC_GLOBAL, "sampler", p->sampler);
   char request[17] = "";
