@@ -46,6 +46,8 @@ IDM_API const idm_inverse *idm_inverse_find(const char *name);
 /* Add an inverse planner, as idm_planner_register. */
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
+/* Whether an inverse planner reads a setting, by its name in idm_fit_keys. */
+IDM_API bool idm_inverse_reads(const idm_inverse *inverse, const char *setting);
 /* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
  * missing, preferences that are missing or that it does not read, the planner that does not fit or
  * the block that it cannot infer, or does not look for. */

@@ -11,13 +11,6 @@ static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-static bool reads(const idm_inverse *inverse, const char *setting)
-{
-  for (const char *const *name = inverse->settings; *name; name++)
-    if (strcmp(*name, setting) == 0) return true;
-  return false;
-}
-
 /* An option of some inverse planners that this one does not read would change nothing in silence.
  */
 static idm_status refuse_idle(cli_call *call, const idm_request *r)
@@ -27,7 +20,7 @@ static idm_status refuse_idle(cli_call *call, const idm_request *r)
   for (size_t i = 0; inverse && cli_option_at(call->command, i, &option); i++) {
     const idm_key *key = cli_key(call->command, &option);
     if (key && key->later && idm_key_find(idm_fit_keys(), key->name) && call->counts[i] &&
-        !reads(inverse, key->name))
+        !idm_inverse_reads(inverse, key->name))
       return idm_fail(&call->error, IDM_USAGE, "--%s says nothing to '%s'; see `idm list inverses`",
                       option.name, inverse->name);
   }

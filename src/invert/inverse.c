@@ -8,6 +8,14 @@
 #include "idm/data.h"
 #include "idm/planner.h"
 
+bool idm_inverse_reads(const idm_inverse *inverse, const char *setting)
+{
+  if (!inverse || !setting) return false;
+  for (const char *const *name = inverse->settings; *name; name++)
+    if (strcmp(*name, setting) == 0) return true;
+  return false;
+}
+
 static idm_status check_columns(const idm_inverse *inverse, const idm_problem *problem,
                                 const idm_data *data, idm_error *opt_error)
 {

@@ -255,13 +255,6 @@ uint64_t idm_label_data(uint64_t label, const idm_data *data)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
-static bool reads(const idm_inverse *inverse, const char *setting)
-{
-  for (const char *const *name = inverse->settings; *name; name++)
-    if (strcmp(*name, setting) == 0) return true;
-  return false;
-}
-
 uint64_t idm_label_request(const idm_inverse *opt_inverse, const idm_problem *problem,
                            const idm_data *data, const idm_fit_settings *settings)
 {
@@ -270,7 +263,7 @@ uint64_t idm_label_request(const idm_inverse *opt_inverse, const idm_problem *pr
   for (const idm_key *key = idm_fit_keys(); key->name; key++) {
     const idm_key one[] = {*key, {0}};
     /* Nobody's settings are those of everybody who goes by the likelihood. */
-    if (opt_inverse ? reads(opt_inverse, key->name) : !key->later)
+    if (opt_inverse ? idm_inverse_reads(opt_inverse, key->name) : !key->later)
       label = idm_label_fields(label, one, settings);
   }
   return label;

@@ -7,7 +7,7 @@
 #include "idm/data.h"
 #include "infer/program.h"
 #include "invert/utility/answer.h"
-#include "invert/utility/demonstrator.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/open.h"
 
 extern const idm_inverse idm_inverse_distance; /* registered below */
@@ -157,25 +157,25 @@ static idm_status fit_absolute(const design *d, double *x, idm_finding *f, idm_e
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static idm_status find(const idm_problem *problem, const idm_data *data,
-                       const idm_fit_settings *settings, const idm_world *world,
-                       const idm_sought *sought, idm_posterior **ret_posterior,
-                       idm_error *opt_error)
+static idm_status find(const idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
 {
+  const idm_sought *sought = asked->sought;
+  const idm_fit_settings *settings = asked->settings;
   design d = {0};
   idm_finding *f = NULL;
   double *span = NULL;
   size_t rank = 0;
   double *x = idm_new(sought->count, sizeof *x);
   idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = make_design(world, problem, data, sought, &d, opt_error);
+  if (status == IDM_OK)
+    status = make_design(asked->world, asked->problem, asked->data, sought, &d, opt_error);
   if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
   if (status == IDM_OK) status = fit_squares(&d, x, &span, &rank, opt_error);
   if (status == IDM_OK) status = idm_open_design(rank, span, f, opt_error);
   if (status == IDM_OK && settings->norm == IDM_NORM_2) certify_squares(&d, x, f);
   if (status == IDM_OK && settings->norm == IDM_NORM_1) status = fit_absolute(&d, x, f, opt_error);
   if (status == IDM_OK)
-    status = idm_answer_utility(&idm_inverse_distance, problem, settings, sought, x,
+    status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x,
                                 settings->norm == IDM_NORM_2 ? "least-squares" : "linear-program",
                                 f, ret_posterior, opt_error);
   else
@@ -191,23 +191,15 @@ static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error)
 {
-  (void)opt_watch;
-  (void)opt_notes;
-  const char *who = idm_inverse_distance.name;
-  idm_world *world = NULL;
-  idm_sought *sought = NULL;
+  idm_asked asked;
   *ret_posterior = NULL;
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
-  if (status == IDM_OK) status = idm_inverse_check(&idm_inverse_distance, problem, data, opt_error);
+  idm_status status = idm_asked_open(&asked, &idm_inverse_distance, problem, data, settings,
+                                     opt_watch, "explaining scores", opt_notes, opt_error);
   if (status == IDM_OK && settings->norm == IDM_NORM_INF)
-    status = idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf", who);
-  if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, who, &world, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
-  if (status == IDM_OK)
-    status = find(problem, data, settings, world, sought, ret_posterior, opt_error);
-  idm_sought_destroy(sought);
-  idm_world_destroy(world);
+    status = idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
+                      idm_inverse_distance.name);
+  if (status == IDM_OK) status = find(&asked, ret_posterior, opt_error);
+  idm_asked_close(&asked);
   return status;
 }
 

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "invert/utility/answer.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/closest.h"
-#include "invert/utility/demonstrator.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
 
@@ -194,15 +194,11 @@ static idm_status answer(const idm_problem *problem, const idm_fit_settings *set
   return status;
 }
 
-static idm_status check(const idm_problem *problem, const idm_data *data,
-                        const idm_fit_settings *settings, idm_error *opt_error)
+static idm_status check(const idm_problem *problem, const idm_fit_settings *settings,
+                        idm_error *opt_error)
 {
   const char *who = idm_inverse_distribution_matching.name;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
-  if (status == IDM_OK)
-    status = idm_inverse_check(&idm_inverse_distribution_matching, problem, data, opt_error);
-  if (status != IDM_OK) return status;
   if (planner != idm_planner_find("decision-rule"))
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' answers a policy, as the weights of the planner 'decision-rule'; this "
@@ -237,26 +233,23 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error)
 {
-  idm_world *world = NULL;
-  idm_demonstrator *demonstrator = NULL;
+  idm_asked asked;
   idm_closest *found = NULL;
-  idm_halt halt;
   *ret_posterior = NULL;
-  idm_halt_begin(&halt, opt_watch, "looking for the nearest occupancy");
-  idm_status status = check(problem, data, settings, opt_error);
+  idm_status status =
+      idm_asked_open(&asked, &idm_inverse_distribution_matching, problem, data, settings, opt_watch,
+                     "looking for the nearest occupancy", opt_notes, opt_error);
+  if (status == IDM_OK) status = check(problem, settings, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, idm_inverse_distribution_matching.name,
-                              &world, opt_error);
+    status = check_taken(asked.world, problem->setting, asked.demonstrator, opt_error);
   if (status == IDM_OK)
-    status = idm_demonstrator_create(world, data, problem->setting, NULL, &demonstrator, opt_error);
-  if (status == IDM_OK) status = check_taken(world, problem->setting, demonstrator, opt_error);
+    status = search(problem, data, settings, asked.world, asked.demonstrator, &asked.halt, &found,
+                    opt_notes, opt_error);
   if (status == IDM_OK)
-    status =
-        search(problem, data, settings, world, demonstrator, &halt, &found, opt_notes, opt_error);
-  if (status == IDM_OK) status = answer(problem, settings, world, found, ret_posterior, opt_error);
+    status = answer(problem, settings, asked.world, found, ret_posterior, opt_error);
   idm_closest_destroy(found);
-  idm_demonstrator_destroy(demonstrator);
-  idm_world_destroy(world);
+  idm_asked_close(&asked);
   return status;
 }
 

@@ -252,7 +252,7 @@ static idm_status fit_experiments(const idm_problem *problem, const idm_data *da
     status =
         idm_fail(opt_error, IDM_INPUT,
                  "'%s' needs several environments; expected `environments:` in the problem", who);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
+  if (status == IDM_OK) status = idm_sought_create(problem, &sought, opt_error);
   if (status == IDM_OK) status = check_reference(sought, opt_error);
   question q = {.problem = problem, .data = data, .settings = settings, .sought = sought};
   if (status == IDM_OK) {

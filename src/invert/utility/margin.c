@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "invert/utility/answer.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
-#include "invert/utility/demonstrator.h"
 #include "invert/utility/face.h"
 #include "invert/utility/game.h"
 #include "invert/utility/open.h"
@@ -27,7 +27,7 @@ typedef struct question {
   double *key;    /* [number]: see idm_sought_keys */
   idm_program *program;
   idm_face face;
-  idm_halt halt;
+  idm_halt *halt;
   idm_finding *finding;
   idm_notes *opt_notes;
 } question;
@@ -118,7 +118,7 @@ static idm_status find_by_state(question *q, idm_error *opt_error)
     if (!q->face.x) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
-    status = idm_face_choose(q->program, no_utility, no_end, &q->face, &q->halt, opt_error);
+    status = idm_face_choose(q->program, no_utility, no_end, &q->face, q->halt, opt_error);
   q->finding->objective = 0 - q->face.objective;
   free(taken);
   return status;
@@ -176,7 +176,7 @@ static idm_status find_by_return(question *q, idm_error *opt_error)
                                         q->settings->occupancy == IDM_OCCUPANCY_EMPIRICAL,
                                         occupancy, q->opt_notes, opt_error);
   if (status == IDM_OK)
-    status = idm_game_play(q->world, q->sought, occupancy, q->demonstrator->policy, &game, &q->halt,
+    status = idm_game_play(q->world, q->sought, occupancy, q->demonstrator->policy, &game, q->halt,
                            opt_error);
   if (status == IDM_OK) status = keep_policy(q, &game, opt_error);
   if (status == IDM_OK) {
@@ -261,33 +261,27 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
                              idm_posterior **ret_posterior, idm_notes *opt_notes,
                              idm_error *opt_error)
 {
-  const char *who = idm_inverse_maximum_margin.name;
-  idm_world *world = NULL;
-  idm_sought *sought = NULL;
-  idm_demonstrator *demonstrator = NULL;
+  idm_asked asked;
   *ret_posterior = NULL;
-  idm_status status = idm_inverse_check(&idm_inverse_maximum_margin, problem, data, opt_error);
+  idm_status status =
+      idm_asked_open(&asked, &idm_inverse_maximum_margin, problem, data, settings, opt_watch,
+                     "looking for the utility of the largest margin", opt_notes, opt_error);
   if (status == IDM_OK) status = check_settings(settings, opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, who, &world, opt_error);
-  if (status == IDM_OK) status = idm_bellman_check(world, problem->setting, who, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
-  if (status == IDM_OK)
-    status = idm_demonstrator_create(world, data, problem->setting, NULL, &demonstrator, opt_error);
+    status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
     question q = {.problem = problem,
                   .data = data,
                   .settings = settings,
-                  .world = world,
-                  .sought = sought,
-                  .demonstrator = demonstrator,
+                  .world = asked.world,
+                  .sought = asked.sought,
+                  .demonstrator = asked.demonstrator,
+                  .halt = &asked.halt,
                   .opt_notes = opt_notes};
-    idm_halt_begin(&q.halt, opt_watch, "looking for the utility of the largest margin");
     status = find(&q, ret_posterior, opt_error);
   }
-  idm_demonstrator_destroy(demonstrator);
-  idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_asked_close(&asked);
   return status;
 }
 

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "infer/nearest.h"
 #include "invert/utility/answer.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
-#include "invert/utility/demonstrator.h"
 #include "invert/utility/face.h"
 #include "invert/utility/open.h"
 
@@ -48,7 +48,7 @@ typedef struct question {
   double lower; /* what any solution costs, at least */
   bool rivals;  /* another choice may cost as little */
   idm_face face;
-  idm_halt halt;
+  idm_halt *halt;
 } question;
 
 static const char no_utility[] =
@@ -186,8 +186,8 @@ static void add_above(question *q)
 static idm_status relax(question *q, idm_error *opt_error)
 {
   idm_program_solution found;
-  idm_status status = idm_program_solve(q->program, idm_bellman_ask, &q->halt, &found, opt_error);
-  if (status == IDM_OK) status = idm_halt_check(&q->halt, opt_error);
+  idm_status status = idm_program_solve(q->program, idm_bellman_ask, q->halt, &found, opt_error);
+  if (status == IDM_OK) status = idm_halt_check(q->halt, opt_error);
   if (status != IDM_OK) return status;
   q->possible = found.end == IDM_PROGRAM_SOLVED;
   if (found.end == IDM_PROGRAM_INFEASIBLE) return IDM_OK;
@@ -199,8 +199,8 @@ static idm_status relax(question *q, idm_error *opt_error)
   q->cost = found.objective + q->offset;
   q->attained = fmax(found.gap, found.violation);
   if (!by_squares(q)) return IDM_OK;
-  status = idm_program_nearest(q->program, &q->near, q->x, idm_bellman_ask, &q->halt, opt_error);
-  if (status == IDM_OK) status = idm_halt_check(&q->halt, opt_error);
+  status = idm_program_nearest(q->program, &q->near, q->x, idm_bellman_ask, q->halt, opt_error);
+  if (status == IDM_OK) status = idm_halt_check(q->halt, opt_error);
   q->cost = q->near.distance;
   q->attained = q->near.residual;
   return status;
@@ -362,7 +362,7 @@ static idm_status search(question *q, idm_error *opt_error)
     at = cheapest(q);
     if (status == IDM_OK && isinf(q->branch[at].bound))
       return idm_fail(opt_error, IDM_INPUT, "%s", no_utility);
-    q->halt.done = (double)q->branches / most_branches;
+    q->halt->done = (double)q->branches / most_branches;
   }
   if (status != IDM_OK) return status;
   q->lower = q->branch[at].bound;
@@ -387,7 +387,7 @@ static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
   } else {
     q->face = (idm_face){
         .count = columns_of(q), .weight = q->weight, .opt_aim = q->aim, .key = q->key, .x = q->x};
-    status = idm_face_choose(q->program, no_utility, no_end, &q->face, &q->halt, opt_error);
+    status = idm_face_choose(q->program, no_utility, no_end, &q->face, q->halt, opt_error);
     q->cost = q->face.objective + q->offset;
     q->attained = q->face.attained;
   }
@@ -497,28 +497,23 @@ static idm_status fit_perturbation(const idm_problem *problem, const idm_data *d
                                    idm_posterior **ret_posterior, idm_notes *opt_notes,
                                    idm_error *opt_error)
 {
-  (void)opt_notes;
-  const char *who = idm_inverse_minimum_perturbation.name;
-  idm_world *world = NULL;
-  idm_sought *sought = NULL;
-  idm_demonstrator *demonstrator = NULL;
+  idm_asked asked;
   *ret_posterior = NULL;
   idm_status status =
-      idm_inverse_check(&idm_inverse_minimum_perturbation, problem, data, opt_error);
+      idm_asked_open(&asked, &idm_inverse_minimum_perturbation, problem, data, settings, opt_watch,
+                     "looking for the nearest utility", opt_notes, opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, who, &world, opt_error);
-  if (status == IDM_OK) status = idm_bellman_check(world, problem->setting, who, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
-  if (status == IDM_OK)
-    status = idm_demonstrator_create(world, data, problem->setting, NULL, &demonstrator, opt_error);
+    status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
-    question q = {.problem = problem, .settings = settings, .world = world, .sought = sought};
-    idm_halt_begin(&q.halt, opt_watch, "looking for the nearest utility");
-    status = find(&q, demonstrator, ret_posterior, opt_error);
+    question q = {.problem = problem,
+                  .settings = settings,
+                  .world = asked.world,
+                  .sought = asked.sought,
+                  .halt = &asked.halt};
+    status = find(&q, asked.demonstrator, ret_posterior, opt_error);
   }
-  idm_demonstrator_destroy(demonstrator);
-  idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_asked_close(&asked);
   return status;
 }
 

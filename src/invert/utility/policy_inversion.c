@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "invert/utility/answer.h"
-#include "invert/utility/demonstrator.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/learner_steps.h"
 #include "invert/utility/soft_agent.h"
 
@@ -103,9 +103,6 @@ static idm_status check(const idm_problem *problem, const idm_data *data, batche
                         idm_error *opt_error)
 {
   const char *who = idm_inverse_policy_inversion.name;
-  const idm_status status =
-      idm_inverse_check(&idm_inverse_policy_inversion, problem, data, opt_error);
-  if (status != IDM_OK) return status;
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' inverts a learner of one policy for all steps; expected a problem "
@@ -124,29 +121,26 @@ static idm_status fit_inversion(const idm_problem *problem, const idm_data *data
                                 idm_posterior **ret_posterior, idm_notes *opt_notes,
                                 idm_error *opt_error)
 {
-  (void)opt_watch;
-  (void)opt_notes;
-  const char *who = idm_inverse_policy_inversion.name;
-  idm_world *world = NULL;
-  idm_sought *sought = NULL;
+  idm_asked asked;
   idm_soft_agent *agent = NULL;
   batches b = {0};
   *ret_posterior = NULL;
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  idm_status status =
+      idm_asked_open(&asked, &idm_inverse_policy_inversion, problem, data, settings, opt_watch,
+                     "looking at how the learner changed", opt_notes, opt_error);
   if (status == IDM_OK) status = check(problem, data, &b, opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, who, &world, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
-  if (status == IDM_OK) status = idm_soft_agent_create(problem, who, &agent, opt_error);
+    status = idm_soft_agent_create(problem, asked.inverse->name, &agent, opt_error);
   if (status == IDM_OK)
-    status = read_batches(problem, data, world, agent->prior, settings->smoothing, &b, opt_error);
+    status =
+        read_batches(problem, data, asked.world, agent->prior, settings->smoothing, &b, opt_error);
   if (status == IDM_OK)
-    status = find(problem, settings, world, sought, agent, &b, ret_posterior, opt_error);
+    status =
+        find(problem, settings, asked.world, asked.sought, agent, &b, ret_posterior, opt_error);
   free(b.policy);
   free(b.weight);
   idm_soft_agent_destroy(agent);
-  idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_asked_close(&asked);
   return status;
 }
 

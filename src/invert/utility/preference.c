@@ -233,7 +233,7 @@ static idm_status fit_preference(const idm_problem *problem, const idm_data *dat
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
   if (status == IDM_OK)
     status = idm_inverse_check(&idm_inverse_preference, problem, data, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
+  if (status == IDM_OK) status = idm_sought_create(problem, &sought, opt_error);
   if (status == IDM_OK)
     status = idm_preferred_create(problem, data, sought, who, &preferred, opt_error);
   if (status == IDM_OK)

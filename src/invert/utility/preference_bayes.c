@@ -136,8 +136,7 @@ static idm_status open_fit(fit_of_preferences *f, const idm_data *data, idm_erro
   const idm_inverse *inverse = &idm_inverse_preference_bayes;
   idm_status status = idm_keys_check(idm_fit_keys(), f->settings, opt_error);
   if (status == IDM_OK) status = idm_inverse_check(inverse, f->problem, data, opt_error);
-  if (status == IDM_OK)
-    status = idm_sought_create(f->problem, inverse->name, &f->sought, opt_error);
+  if (status == IDM_OK) status = idm_sought_create(f->problem, &f->sought, opt_error);
   if (status == IDM_OK)
     status =
         idm_preferred_create(f->problem, data, f->sought, inverse->name, &f->preferred, opt_error);

@@ -3,10 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/dense.h"
 #include "base/memory.h"
 #include "invert/utility/answer.h"
-#include "invert/utility/demonstrator.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/open.h"
 #include "invert/utility/smooth_margin.h"
 #include "invert/utility/soft_agent.h"
@@ -63,40 +62,12 @@ static void say(const idm_world *world, const idm_fit_settings *settings, double
                   "with a horizon plans change from step to step; the policy is that of the first");
 }
 
-/* x less what of it lies in the open directions D: x - D'(D D')^-1 D x, twice for the last digits.
- * Without a price these are what no policy tells, and the least x has nothing of them. */
-static idm_status shorten(const idm_finding *f, double *x, idm_error *opt_error)
+static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_posterior **ret_posterior,
+                       idm_error *opt_error)
 {
-  const size_t n = f->free;
-  const double *direction = f->direction;
-  if (!f->open) return IDM_OK;
-  double *gram = idm_new(idm_times(f->open, f->open + 1), sizeof *gram);
-  if (!gram) return idm_fail_memory(opt_error);
-  double *part = gram + f->open * f->open;
-  for (size_t i = 0; i < f->open; i++)
-    for (size_t j = 0; j <= i; j++)
-      for (size_t k = 0; k < n; k++)
-        gram[i * f->open + j] += direction[i * n + k] * direction[j * n + k];
-  const bool definite = idm_cholesky(f->open, gram);
-  for (int pass = 0; pass < 2 && definite; pass++) {
-    memset(part, 0, f->open * sizeof *part);
-    for (size_t i = 0; i < f->open; i++)
-      for (size_t k = 0; k < n; k++) part[i] += direction[i * n + k] * x[k];
-    idm_lower_solve(f->open, gram, part);
-    idm_lower_solve_transposed(f->open, gram, part);
-    for (size_t i = 0; i < f->open; i++)
-      for (size_t k = 0; k < n; k++) x[k] -= part[i] * direction[i * n + k];
-  }
-  free(gram);
-  return IDM_OK;
-}
-
-static idm_status find(const idm_problem *problem, const idm_data *data,
-                       const idm_fit_settings *settings, idm_halt *halt, const idm_world *world,
-                       const idm_sought *sought, const idm_soft_agent *agent,
-                       const idm_demonstrator *demonstrator, idm_posterior **ret_posterior,
-                       idm_notes *opt_notes, idm_error *opt_error)
-{
+  const idm_world *world = asked->world;
+  const idm_sought *sought = asked->sought;
+  const idm_fit_settings *settings = asked->settings;
   idm_finding *f = NULL;
   idm_soft_plan *plan = NULL;
   double slope = NAN;
@@ -107,11 +78,11 @@ static idm_status find(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = idm_soft_plan_create(world, agent->alpha, agent->prior, &plan, opt_error);
   if (status == IDM_OK)
-    status = idm_soft_agent_demonstrated(demonstrator, world, data, problem->setting,
-                                         settings->occupancy == IDM_OCCUPANCY_EMPIRICAL,
-                                         demonstrated, opt_notes, opt_error);
+    status = idm_soft_agent_demonstrated(
+        asked->demonstrator, world, asked->data, asked->problem->setting,
+        settings->occupancy == IDM_OCCUPANCY_EMPIRICAL, demonstrated, asked->opt_notes, opt_error);
   if (status == IDM_OK) {
-    const idm_smooth_margin margin = {sought, plan, demonstrated, settings->lambda, halt};
+    const idm_smooth_margin margin = {sought, plan, demonstrated, settings->lambda, &asked->halt};
     status = idm_smooth_margin_minimise(&margin, x, &f->objective, &slope, opt_error);
   }
   if (status == IDM_OK) {
@@ -121,10 +92,9 @@ static idm_status find(const idm_problem *problem, const idm_data *data,
     say(world, settings, slope, f);
     status = idm_soft_agent_open(world, sought, f, opt_error);
   }
-  if (status == IDM_OK && isinf(settings->lambda)) status = shorten(f, x, opt_error);
   if (status == IDM_OK)
-    status = idm_answer_utility(&idm_inverse_regularised_margin, problem, settings, sought, x,
-                                "newton", f, ret_posterior, opt_error);
+    status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x, "newton", f,
+                                ret_posterior, opt_error);
   else
     idm_finding_destroy(f);
   idm_soft_plan_destroy(plan);
@@ -138,33 +108,21 @@ static idm_status fit_regularised(const idm_problem *problem, const idm_data *da
                                   idm_posterior **ret_posterior, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
-  const char *who = idm_inverse_regularised_margin.name;
-  idm_world *world = NULL;
-  idm_sought *sought = NULL;
+  idm_asked asked;
   idm_soft_agent *agent = NULL;
-  idm_demonstrator *demonstrator = NULL;
-  idm_halt halt;
   *ret_posterior = NULL;
-  idm_halt_begin(&halt, opt_watch, "planning under one utility after the other");
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
-  if (status == IDM_OK)
-    status = idm_inverse_check(&idm_inverse_regularised_margin, problem, data, opt_error);
+  idm_status status =
+      idm_asked_open(&asked, &idm_inverse_regularised_margin, problem, data, settings, opt_watch,
+                     "planning under one utility after the other", opt_notes, opt_error);
   if (status == IDM_OK) status = check_settings(settings, opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, who, &world, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, who, &sought, opt_error);
-  if (status == IDM_OK) status = idm_soft_agent_create(problem, who, &agent, opt_error);
-  if (status == IDM_OK)
-    status = idm_demonstrator_create(world, data, problem->setting, NULL, &demonstrator, opt_error);
+    status = idm_soft_agent_create(problem, asked.inverse->name, &agent, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK && isinf(settings->lambda))
-    status = check_seen(demonstrator, problem->setting, agent->prior, opt_error);
-  if (status == IDM_OK)
-    status = find(problem, data, settings, &halt, world, sought, agent, demonstrator, ret_posterior,
-                  opt_notes, opt_error);
-  idm_demonstrator_destroy(demonstrator);
+    status = check_seen(asked.demonstrator, problem->setting, agent->prior, opt_error);
+  if (status == IDM_OK) status = find(&asked, agent, ret_posterior, opt_error);
   idm_soft_agent_destroy(agent);
-  idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_asked_close(&asked);
   return status;
 }
 

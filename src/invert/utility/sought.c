@@ -6,27 +6,11 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 
-static idm_status check_free(const idm_theta *theta, const char *who, idm_error *opt_error)
-{
-  for (size_t i = 0; i < theta->blocks; i++)
-    if (i != IDM_UTILITY && theta->block[i].role == IDM_DESCRIPTIVE)
-      return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for a utility and nothing else, and %s is free too", who,
-                      theta->block[i].info->name);
-  if (theta->block[IDM_UTILITY].role == IDM_DESCRIPTIVE) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' looks for a utility, and none is free: name its entries under `free:`, or "
-                  "all of them by --free utility",
-                  who);
-}
-
-idm_status idm_sought_create(const idm_problem *problem, const char *who, idm_sought **ret_sought,
+idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought,
                              idm_error *opt_error)
 {
   *ret_sought = NULL;
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
-  const idm_status status = check_free(problem->theta, who, opt_error);
-  if (status != IDM_OK) return status;
   idm_sought *sought = idm_new(1, sizeof *sought);
   int32_t *number = idm_new(block->size, sizeof *number);
   if (!sought || !number) {

@@ -12,8 +12,8 @@ typedef struct idm_sought {
   const double *held; /* [entry]: the file's values, borrowed from theta */
 } idm_sought;
 
-/* IDM_INPUT, as what `who` cannot do, where the utility is not free or something else is. */
-idm_status idm_sought_create(const idm_problem *problem, const char *who, idm_sought **ret_sought,
+/* Of a problem whose utility is free, and nothing else (see idm_inverse.finds). */
+idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought,
                              idm_error *opt_error);
 void idm_sought_destroy(idm_sought *sought);
 /* key[count]: a number between 1/2 and 3/2 for each, by its name: two problems that differ in order

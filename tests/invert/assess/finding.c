@@ -24,7 +24,7 @@ static idm_assessment *judge_as(const double *x, double attained, bool compared,
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   check(idm_finding_create(6, &finding, &support_error));
   snprintf(finding->certificate, sizeof finding->certificate, "duality gap");
   finding->attained = attained;

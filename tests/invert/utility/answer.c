@@ -20,7 +20,7 @@ static void test_answer(void **state)
   idm_posterior *p;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   check(idm_finding_create(6, &finding, &support_error));
   finding->looked = true;
   finding->open = 1;

@@ -23,7 +23,7 @@ static void test_values(void **state)
   const size_t action[] = {0, 1, 1, 0};
   for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + action[s]] = 1;
   check(idm_world_create(problem, problem->setting, "test", &world, &support_error));
-  check(idm_sought_create(problem, "test", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   check(idm_program_create(1 + STATES, &p, &support_error));
   idm_program_set_bounds(p, 0, 0.25, 0.25);
   idm_bellman rows = idm_bellman_begin(p, world, sought, 1);

@@ -24,7 +24,7 @@ static void test_saddle(void **state)
     idm_sought *sought;
     idm_demonstrator *d;
     check(idm_world_create(problem, problem->setting, "test", &world, &support_error));
-    check(idm_sought_create(problem, "test", &sought, &support_error));
+    check(idm_sought_create(problem, &sought, &support_error));
     check(idm_demonstrator_create(world, data, problem->setting, NULL, &d, &support_error));
     double mu[ENTRIES], other[ENTRIES], utility[ENTRIES], weight[2] = {2, 2}, key[2] = {0.6, 1.2};
     check(idm_world_occupancy(world, d->policy, mu, &support_error));

@@ -57,7 +57,7 @@ static void open_scene(scene *s, const char *free_entries, size_t count)
   check(idm_problem_free(s->problem, free_entries, &support_error));
   s->world = support_world(s->problem);
   s->world->prior = prior;
-  check(idm_sought_create(s->problem, "somebody", &s->sought, &support_error));
+  check(idm_sought_create(s->problem, &s->sought, &support_error));
   check(idm_finding_create(s->sought->count, &s->finding, &support_error));
   support_policy(&random, STATES, ACTIONS, s->policy);
   for (size_t k = 0; k + 1 < COUNT; k++)

@@ -21,7 +21,7 @@ static scene open_scene(const char *free_numbers)
   scene s = {.problem = support_yaml(WALK)};
   check(idm_problem_free(s.problem, free_numbers, &support_error));
   check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
-  check(idm_sought_create(s.problem, "somebody", &s.sought, &support_error));
+  check(idm_sought_create(s.problem, &s.sought, &support_error));
   check(idm_finding_create(s.sought->count, &s.finding, &support_error));
   check(idm_open_shaping(s.world, s.sought, s.finding, &support_error));
   return s;

@@ -15,7 +15,7 @@ static model open_model(const char *text, const char *what_is_free)
 {
   model m = {.problem = make_problem(text, what_is_free)};
   m.data = make_preferred(m.problem, 12, 40, true, 5);
-  check(idm_sought_create(m.problem, "test", &m.sought, &support_error));
+  check(idm_sought_create(m.problem, &m.sought, &support_error));
   check(idm_preferred_create(m.problem, m.data, m.sought, "test", &m.preferred, &support_error));
   return m;
 }
@@ -229,7 +229,7 @@ static void expect_refusal(const idm_problem *problem, const idm_data *data, lon
   idm_sought *sought;
   idm_preferred *preferred;
   idm_error error = {0};
-  check(idm_sought_create(problem, "test", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   assert_int_equal(idm_preferred_create(problem, data, sought, "test", &preferred, &error),
                    IDM_INPUT);
   assert_null(preferred);
@@ -267,7 +267,7 @@ static void test_gaps(void **state)
     } else {
       idm_sought *sought;
       idm_preferred *preferred;
-      check(idm_sought_create(cases[i].problem, "test", &sought, &support_error));
+      check(idm_sought_create(cases[i].problem, &sought, &support_error));
       check(
           idm_preferred_create(cases[i].problem, data, sought, "test", &preferred, &support_error));
       idm_preferred_destroy(preferred);

@@ -29,7 +29,7 @@ static void open_scene(scene *s, idm_problem *problem, const char *free_blocks, 
   s->problem = problem;
   check(idm_problem_free(problem, free_blocks, &support_error));
   s->world = support_world(problem);
-  check(idm_sought_create(problem, "somebody", &s->sought, &support_error));
+  check(idm_sought_create(problem, &s->sought, &support_error));
   check(idm_soft_plan_create(s->world, 0.5, uniform, &s->plan, &support_error));
   support_policy(&random, STATES, ACTIONS, policy);
   check(idm_world_occupancy(s->world, policy, occupancy, &support_error));
@@ -224,7 +224,7 @@ static void reference_of_maximum_causal_entropy(void **state)
     idm_world *world = support_world(problem);
     idm_sought *sought;
     idm_soft_plan *plan;
-    check(idm_sought_create(problem, "somebody", &sought, &support_error));
+    check(idm_sought_create(problem, &sought, &support_error));
     assert_int_equal(sought->count, STATES);
     check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
     const double *tau = problem->setting->transition;

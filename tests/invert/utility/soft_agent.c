@@ -63,7 +63,7 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   idm_soft_plan *plan;
   double uniform[8], entry[64], change[64], value;
   for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
-  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   check(idm_finding_create(sought->count, &finding, &support_error));
   check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
   check(idm_soft_agent_open(world, sought, finding, &support_error));

@@ -1,8 +1,6 @@
 /* Which entries of a utility are free, tied or held. */
 #include "invert/utility/sought.h"
 
-#include <string.h>
-
 #include "invert/utility/walk.h"
 #include "support.h"
 
@@ -12,7 +10,7 @@ static void test_all_free(void **state)
   idm_problem *problem = support_yaml(WALK);
   check(idm_problem_free(problem, "utility", &support_error));
   idm_sought *sought;
-  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   assert_int_equal(sought->count, 6);
   const double x[] = {1, 2, 3, 4, 5, 6};
   double utility[6];
@@ -29,7 +27,7 @@ static void test_ties(void **state)
   check(idm_problem_free(problem, "{utility: {entries: {far: [left.c, right.c], near: [left.a]}}}",
                          &support_error));
   idm_sought *sought;
-  check(idm_sought_create(problem, "somebody", &sought, &support_error));
+  check(idm_sought_create(problem, &sought, &support_error));
   assert_int_equal(sought->count, 2);
   const double x[] = {7, 9};
   const double slope[] = {1, 2, 4, 8, 16, 32};
@@ -44,23 +42,8 @@ static void test_ties(void **state)
   idm_problem_destroy(problem);
 }
 
-static void test_refusals(void **state)
-{
-  (void)state;
-  idm_problem *problem = support_yaml(WALK);
-  idm_sought *sought = NULL;
-  idm_error error = {0};
-  assert_int_equal(idm_sought_create(problem, "somebody", &sought, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "none is free"));
-  check(idm_problem_free(problem, "utility, alpha", &support_error));
-  assert_int_equal(idm_sought_create(problem, "somebody", &sought, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "alpha is free too"));
-  idm_problem_destroy(problem);
-}
-
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,93 @@
+/* What an inverse planner is asked: everything there, or a refusal that leaves nothing open. */
+#include "invert/utility/asked.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/utility/walk.h"
+#include "support.h"
+
+static const char log_text[] = "trajectory,state,action\n1,a,right\n1,b,right\n1,c,left\n1,b,\n";
+
+static idm_status ask(const char *inverse, const idm_problem *problem, const idm_data *data,
+                      double bound, idm_asked *asked, idm_error *error)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.bound = bound;
+  return idm_asked_open(asked, idm_inverse_find(inverse), problem, data, &settings, NULL, "asking",
+                        NULL, error);
+}
+
+static void test_open(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, log_text);
+  idm_asked asked;
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(ask("maximum-margin", problem, data, 1, &asked, &support_error));
+  assert_int_equal(asked.world->n.states, 3);
+  assert_int_equal(asked.sought->count, 6);
+  assert_null(asked.demonstrator);
+  check(idm_asked_demonstrator(&asked, &support_error));
+  assert_int_equal(asked.demonstrator->decisions, 3);
+  idm_asked_close(&asked);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Whoever looks for weights has no utility to seek. */
+static void test_weights(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, log_text);
+  idm_asked asked;
+  check(idm_problem_plan_by(problem, idm_planner_find("decision-rule"), &support_error));
+  check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 8, 1, &support_error));
+  check(idm_problem_free(problem, "weights", &support_error));
+  check(ask("distribution-matching", problem, data, 1, &asked, &support_error));
+  assert_non_null(asked.world);
+  assert_null(asked.sought);
+  idm_asked_close(&asked);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void refuse(const idm_problem *problem, const idm_data *data, double bound,
+                   idm_status status, const char *words)
+{
+  idm_asked asked;
+  idm_error error = {0};
+  assert_int_equal(ask("maximum-margin", problem, data, bound, &asked, &error), status);
+  if (!strstr(error.message, words)) fail_msg("%s", error.message);
+  idm_asked_close(&asked);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, log_text);
+  refuse(problem, data, 1, IDM_INPUT, "none is free");
+  check(idm_problem_free(problem, "utility, alpha", &support_error));
+  refuse(problem, data, 1, IDM_INPUT, "alpha is free too");
+  check(idm_problem_free(problem, "utility", &support_error));
+  refuse(problem, data, -1, IDM_USAGE, "bound is '-1'");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  problem = support_diag(1, INFINITY, 0);
+  data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
+  check(idm_problem_free(problem, "utility", &support_error));
+  refuse(problem, data, 1, IDM_INPUT, "needs states that are observed");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_weights),
+                                     cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
