@@ -7,6 +7,9 @@
 
 struct idm_halt;
 
+/* Outcomes of a free distribution: its scratch is on the stack. */
+enum { IDM_OUTCOMES_MOST = 256 };
+
 typedef struct parameter {
   size_t block;            /* of theta */
   bool simplex;            /* a whole distribution: size numbers, size - 1 coordinates */

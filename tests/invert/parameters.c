@@ -1,30 +1,12 @@
-/* The free part of theta as a vector: values there and back, names, priors with their Jacobians,
- * gradients and draws, against plain formulas and finite differences. */
+/* The free part of theta as a vector: values there and back, names, and slopes pulled back, against
+ * plain formulas and finite differences. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/parameters.h"
-#include "support.h"
-
-enum { MOST = 32 };
+#include "invert/parameters_support.h"
 
 /* --- problems ------------------------------------------------------------------------------- */
-
-static idm_problem *diag(const char *free_blocks)
-{
-  idm_problem *problem = support_diag(0.5, 3, 0.25);
-  check(idm_problem_free(problem, free_blocks, &support_error));
-  return problem;
-}
-
-static idm_parameters *parameters_of(const idm_problem *problem)
-{
-  idm_parameters *parameters;
-  check(idm_parameters_create(problem, &parameters, &support_error));
-  assert_true(idm_parameters_dimension(parameters) <= MOST);
-  return parameters;
-}
 
 /* A block that frees one number. */
 typedef struct single {
@@ -66,7 +48,7 @@ static const single singles[] = {
 
 static idm_problem *problem_of(const single *s)
 {
-  idm_problem *problem = diag(s->free_blocks);
+  idm_problem *problem = support_free_diag(s->free_blocks);
   check(idm_problem_plan_by(problem, idm_planner_find(s->planner), &support_error));
   return problem;
 }
@@ -76,7 +58,7 @@ static idm_problem *problem_of(const single *s)
 static void check_single(const single *s)
 {
   idm_problem *problem = problem_of(s);
-  idm_parameters *parameters = parameters_of(problem);
+  idm_parameters *parameters = support_parameters(problem);
   double y = NAN, reported[2] = {NAN, NAN};
   assert_int_equal(idm_parameters_dimension(parameters), 1);
   idm_theta_set_scalar(problem->theta, s->block, s->value);
@@ -135,8 +117,8 @@ static void test_outside_its_support(void **state)
       {"{alpha: {scale: identity, prior: {halfnormal: 2}}}", IDM_ALPHA, -3, 46e-3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    idm_problem *problem = diag(cases[i].free_blocks);
-    idm_parameters *parameters = parameters_of(problem);
+    idm_problem *problem = support_free_diag(cases[i].free_blocks);
+    idm_parameters *parameters = support_parameters(problem);
     double y = NAN;
     idm_theta_set_scalar(problem->theta, cases[i].block, cases[i].value);
     idm_parameters_get(parameters, problem->theta, &y);
@@ -151,8 +133,8 @@ static void test_outside_its_support(void **state)
 static void test_simplex(void **state)
 {
   (void)state;
-  idm_problem *problem = diag("[action_prior, model_prior]");
-  idm_parameters *parameters = parameters_of(problem);
+  idm_problem *problem = support_free_diag("[action_prior, model_prior]");
+  idm_parameters *parameters = support_parameters(problem);
   const double actions[3] = {0.2, 0.5, 0.3}, models[3] = {0.7, 0.1, 0.2};
   double y[4], reported[6];
   assert_int_equal(idm_parameters_dimension(parameters), 4);
@@ -212,8 +194,8 @@ static void check_entries(const char *line, const double *utility, const char *c
                           size_t count)
 {
   idm_problem *problem = diag_with_free(line);
-  idm_parameters *parameters = parameters_of(problem);
-  double y[MOST], back[MOST], reported[MOST];
+  idm_parameters *parameters = support_parameters(problem);
+  double y[SUPPORT_COORDINATES], back[SUPPORT_COORDINATES], reported[SUPPORT_COORDINATES];
   assert_int_equal(idm_parameters_dimension(parameters), count);
   for (size_t i = 0; i < count; i++) y[i] = 100 + (double)i;
   idm_parameters_set(parameters, y, problem->theta);
@@ -262,11 +244,11 @@ static void test_entries(void **state)
 static void test_variants(void **state)
 {
   (void)state;
-  idm_problem *problem = diag("{utility: {entries: {right: [declare_healthy.healthy, "
-                              "declare_diseased.diseased]}}}");
+  idm_problem *problem = support_free_diag("{utility: {entries: {right: [declare_healthy.healthy, "
+                                           "declare_diseased.diseased]}}}");
   check(idm_theta_resize(problem->theta, IDM_UTILITY, 6, 2, &support_error));
   for (size_t i = 0; i < 12; i++) problem->theta->block[IDM_UTILITY].value[i] = (double)i;
-  idm_parameters *parameters = parameters_of(problem);
+  idm_parameters *parameters = support_parameters(problem);
   const double y = 50, expected[12] = {50, 1, 2, 50, 4, 5, 50, 7, 8, 50, 10, 11};
   idm_parameters_set(parameters, &y, problem->theta);
   for (size_t i = 0; i < 12; i++)
@@ -293,14 +275,14 @@ static void test_ties(void **state)
     char text[200];
     snprintf(text, sizeof text, "{emission: {scale: %s, error: {monitor: [[a, b], [b, a]]}}}",
              scales[k]);
-    idm_problem *problem = diag("alpha");
+    idm_problem *problem = support_free_diag("alpha");
     idm_block *emission = &problem->theta->block[IDM_EMISSION];
     /* All of DIAG's models see alike here. */
     for (size_t m = 1; m < problem->theta->models; m++)
       memcpy(emission->value + m * 12, emission->value, 12 * sizeof(double));
     const double held = emission->value[1];
     check(idm_problem_free(problem, text, &support_error));
-    idm_parameters *parameters = parameters_of(problem);
+    idm_parameters *parameters = support_parameters(problem);
     assert_string_equal(idm_parameters_quantities(parameters)->name[0], "emission[error]");
     double y, before, reported;
     idm_parameters_get(parameters, problem->theta, &before);
@@ -334,165 +316,21 @@ static void test_ties(void **state)
 static void test_weights(void **state)
 {
   (void)state;
-  idm_problem *problem = diag("alpha");
+  idm_problem *problem = support_free_diag("alpha");
   check(idm_problem_plan_by(problem, idm_planner_find("decision-rule"), &support_error));
   check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
   check(idm_problem_free(problem, "weights", &support_error));
-  idm_parameters *parameters = parameters_of(problem);
+  idm_parameters *parameters = support_parameters(problem);
   assert_int_equal(idm_parameters_dimension(parameters), 4);
   assert_string_equal(idm_parameters_quantities(parameters)->name[0],
                       "weights[declare_diseased,healthy]");
   idm_parameters_destroy(parameters);
   check(idm_problem_free(problem, "{weights: {reference: none}}", &support_error));
-  parameters = parameters_of(problem);
+  parameters = support_parameters(problem);
   assert_int_equal(idm_parameters_dimension(parameters), 9);
   assert_string_equal(idm_parameters_quantities(parameters)->name[3],
                       "weights[declare_diseased,constant]");
   assert_string_equal(idm_parameters_quantities(parameters)->name[8], "weights[monitor,diseased]");
-  idm_parameters_destroy(parameters);
-  idm_problem_destroy(problem);
-}
-
-/* --- priors --------------------------------------------------------------------------------- */
-
-typedef struct prior_case {
-  const char *free_blocks;
-  double mass; /* what the density of y integrates to */
-  double mean; /* of c */
-  double sd;
-} prior_case;
-
-/* A prior wider than the support is cut, not scaled: normal(0.9, 0.2) leaves out 31 % above 1. */
-static const prior_case priors[] = {
-    {"{alpha: {scale: log, prior: {normal: [0.3, 1.5]}}}", 1, 0.3, 1.5},
-    {"{beta: {scale: inverse, prior: {normal: [-0.2, 0.7]}}}", 1, -0.2, 0.7},
-    {"{eta: {scale: signed-log, prior: {normal: [1, 2]}}}", 1, 1, 2},
-    {"{alpha: {scale: identity, prior: {lognormal: [0.2, 0.5]}}}", 1, 1.3840306459807514,
-     0.73760659694340867},
-    {"{alpha: {scale: identity, prior: {halfnormal: 2}}}", 1, 1.5957691216057308,
-     1.2056204460136142},
-    {"{alpha: {scale: identity, prior: {exponential: 4}}}", 1, 0.25, 0.25},
-    {"{alpha: {scale: identity, prior: {gamma: [3, 2]}}}", 1, 1.5, 0.8660254037844386},
-    {"{alpha: {scale: identity, prior: {uniform: [-1, 2]}}}", 1, 0.5, 0.8660254037844386},
-    {"{discount: {prior: {beta: [3, 2]}}}", 1, 0.6, 0.2},
-    {"{discount: {prior: {uniform: [0.2, 0.8]}}}", 1, 0.5, 0.17320508075688773},
-    {"{discount: {prior: flat}}", 1, 0.5, 0.28867513459481287},
-    {"{discount: {prior: {normal: [0.9, 0.2]}}}", 0.69145906437480404, NAN, NAN},
-};
-enum { PRIORS = sizeof priors / sizeof priors[0] };
-
-/* Trapezoids over y: densities fall off fast enough for |y| < 60 to hold all of them. */
-static void test_densities_integrate_to_one(void **state)
-{
-  (void)state;
-  for (size_t i = 0; i < PRIORS; i++) {
-    idm_problem *problem = diag(priors[i].free_blocks);
-    idm_parameters *parameters = parameters_of(problem);
-    const double step = 0.01;
-    double sum = 0;
-    for (int k = -6000; k <= 6000; k++) {
-      const double y = k * step;
-      sum += exp(idm_parameters_log_prior(parameters, &y, NULL)) * step;
-    }
-    assert_near(sum, priors[i].mass, 1e-6);
-    idm_parameters_destroy(parameters);
-    idm_problem_destroy(problem);
-  }
-}
-
-static void test_dirichlet_integrates_to_one(void **state)
-{
-  (void)state;
-  const char *const cases[] = {"{model_prior: {prior: {dirichlet: [2, 3, 1.5]}}}",
-                               "{model_prior: {prior: flat}}"};
-  /* A flat prior is the density 1 on the simplex, whose area is 1/2. */
-  const double mass[] = {1, 0.5};
-  for (size_t i = 0; i < 2; i++) {
-    idm_problem *problem = diag(cases[i]);
-    idm_parameters *parameters = parameters_of(problem);
-    const double step = 0.2;
-    double sum = 0;
-    for (int j = -100; j <= 100; j++)
-      for (int k = -100; k <= 100; k++) {
-        const double y[2] = {j * step, k * step};
-        sum += exp(idm_parameters_log_prior(parameters, y, NULL)) * step * step;
-      }
-    assert_near(sum, mass[i], 1e-6);
-    idm_parameters_destroy(parameters);
-    idm_problem_destroy(problem);
-  }
-}
-
-/* Everything that can be free at once, in a mixture of scales. */
-static const char everything[] =
-    "{alpha: {scale: log, prior: {normal: [0.5, 1.5]}}, "
-    "beta: {scale: inverse, prior: {normal: [0.1, 2]}}, "
-    "eta: {scale: signed-log, prior: {normal: [-0.5, 1]}}, "
-    "discount: {prior: {beta: [4, 2]}}, "
-    "utility: {entries: {correct: [declare_healthy.healthy, declare_diseased.diseased], "
-    "wait: monitor}, scale: signed-log, prior: {normal: [1, 3]}}, "
-    "action_prior: {prior: {dirichlet: [2, 1, 3]}}, model_prior: {prior: {dirichlet: [1, 2, 4]}}}";
-enum { EVERYTHING = 10 };
-
-static double log_normal(double x, double mean, double sd)
-{
-  const double z = (x - mean) / sd;
-  return -0.5 * z * z - log(sd) - 0.91893853320467274;
-}
-
-/* A scalar's density is its prior's at c times |dc/dy|: the sum over all, with slopes by
- * differences. */
-static void test_log_prior_is_a_sum(void **state)
-{
-  (void)state;
-  idm_problem *problem = diag("{beta: {scale: inverse, prior: {normal: [0.1, 2]}}, "
-                              "eta: {scale: signed-log, prior: {normal: [-0.5, 1]}}, "
-                              "discount: {prior: {beta: [4, 2]}}}");
-  idm_parameters *parameters = parameters_of(problem);
-  idm_random random;
-  idm_random_init(&random, 5, 0);
-  for (int k = 0; k < 20; k++) {
-    double y[3], above[5], below[5];
-    for (size_t i = 0; i < 3; i++) y[i] = idm_random_normal(&random);
-    /* Blocks are in the order of the list: discount, beta, eta. */
-    const double h = 1e-5, at = y[0], c = 1 / (1 + exp(-at));
-    y[0] = at + h;
-    idm_parameters_report(parameters, y, above);
-    y[0] = at - h;
-    idm_parameters_report(parameters, y, below);
-    y[0] = at;
-    const double slope = (above[0] - below[0]) / (2 * h);
-    const double expected = log(20 * c * c * c * (1 - c)) + log(slope) + log_normal(y[1], 0.1, 2) +
-                            log_normal(y[2], -0.5, 1);
-    assert_near(idm_parameters_log_prior(parameters, y, NULL), expected, 1e-8);
-  }
-  idm_parameters_destroy(parameters);
-  idm_problem_destroy(problem);
-}
-
-static void test_gradient_of_the_prior(void **state)
-{
-  (void)state;
-  idm_problem *problem = diag(everything);
-  idm_parameters *parameters = parameters_of(problem);
-  idm_random random;
-  idm_random_init(&random, 6, 0);
-  assert_int_equal(idm_parameters_dimension(parameters), EVERYTHING);
-  for (int k = 0; k < 20; k++) {
-    double y[EVERYTHING], gradient[EVERYTHING];
-    for (size_t i = 0; i < EVERYTHING; i++) y[i] = 1.5 * idm_random_normal(&random);
-    const double here = idm_parameters_log_prior(parameters, y, gradient);
-    assert_true(here == idm_parameters_log_prior(parameters, y, NULL));
-    for (size_t i = 0; i < EVERYTHING; i++) {
-      const double h = 1e-5, at = y[i];
-      y[i] = at + h;
-      const double above = idm_parameters_log_prior(parameters, y, NULL);
-      y[i] = at - h;
-      const double below = idm_parameters_log_prior(parameters, y, NULL);
-      y[i] = at;
-      assert_near(gradient[i], (above - below) / (2 * h), 1e-8);
-    }
-  }
   idm_parameters_destroy(parameters);
   idm_problem_destroy(problem);
 }
@@ -515,9 +353,9 @@ static double linear(const idm_theta *theta, const idm_theta *weight)
 
 static void check_pull(const char *planner, const char *free_blocks)
 {
-  idm_problem *problem = diag(free_blocks);
+  idm_problem *problem = support_free_diag(free_blocks);
   check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
-  idm_parameters *parameters = parameters_of(problem);
+  idm_parameters *parameters = support_parameters(problem);
   const size_t d = idm_parameters_dimension(parameters);
   idm_theta *weight;
   idm_random random;
@@ -527,7 +365,7 @@ static void check_pull(const char *planner, const char *free_blocks)
     for (size_t i = 0; i < weight->block[b].size; i++)
       weight->block[b].value[i] = idm_random_normal(&random);
   for (int k = 0; k < 10; k++) {
-    double y[MOST], gradient[MOST] = {0};
+    double y[SUPPORT_COORDINATES], gradient[SUPPORT_COORDINATES] = {0};
     for (size_t i = 0; i < d; i++) y[i] = idm_random_normal(&random);
     idm_parameters_pull(parameters, y, weight, gradient);
     for (size_t i = 0; i < d; i++) {
@@ -552,7 +390,7 @@ static void test_pull(void **state)
   (void)state;
   const char *const scales[] = {"identity", "log", "inverse", "signed-log"};
   char text[200];
-  check_pull("bounded-rational", everything);
+  check_pull("bounded-rational", support_everything);
   check_pull("bounded-rational",
              "{discount: {scale: logit}, lapse: {scale: logit}, perseverance: }");
   for (size_t i = 0; i < 4; i++)
@@ -567,103 +405,6 @@ static void test_pull(void **state)
     snprintf(text, sizeof text, "{temperature: {scale: %s}, utility: {scale: identity}}",
              scales[i]);
     check_pull("boltzmann-exploratory", text);
-  }
-}
-
-/* --- draws ---------------------------------------------------------------------------------- */
-
-enum { DRAWS = 20000 };
-
-/* Mean within 4.5 standard errors, and the variance within 4.5 of its own (the fourth moment from
- * the draws): 2 x 11 checks at 7e-6 each, a false alarm once in 7,000 seeds. */
-static void check_moments(const double *x, double mean, double sd)
-{
-  double sum = 0, square = 0, fourth = 0;
-  for (size_t i = 0; i < DRAWS; i++) sum += x[i] / DRAWS;
-  for (size_t i = 0; i < DRAWS; i++) {
-    const double d = x[i] - mean;
-    square += d * d / DRAWS;
-    fourth += d * d * d * d / DRAWS;
-  }
-  assert_true(fabs(sum - mean) < 4.5 * sd / sqrt(DRAWS));
-  assert_true(fabs(square - sd * sd) < 4.5 * sqrt((fourth - square * square) / DRAWS));
-}
-
-/* c, by undoing what `report` does to it. */
-static double coordinate_of(idm_scale scale, double value)
-{
-  return idm_scale_to(scale, value);
-}
-
-static void test_draws(void **state)
-{
-  (void)state;
-  static double x[DRAWS];
-  const idm_block_id blocks[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
-  for (size_t i = 0; i < PRIORS; i++) {
-    idm_problem *problem = diag(priors[i].free_blocks);
-    idm_parameters *parameters = parameters_of(problem);
-    idm_scale scale = IDM_SCALE_IDENTITY;
-    for (size_t b = 0; b < 4; b++)
-      if (problem->theta->block[blocks[b]].role == IDM_DESCRIPTIVE)
-        scale = problem->theta->block[blocks[b]].scale;
-    assert_true(idm_parameters_proper(parameters));
-    idm_random random;
-    idm_random_init(&random, 11, i);
-    for (size_t k = 0; k < DRAWS; k++) {
-      double y, reported[2];
-      idm_parameters_draw(parameters, &random, &y);
-      idm_parameters_report(parameters, &y, reported);
-      x[k] = coordinate_of(scale, reported[0]);
-      assert_true(isfinite(y) && isfinite(x[k]));
-      if (strstr(priors[i].free_blocks, "discount")) assert_true(x[k] > 0 && x[k] < 1);
-    }
-    if (!isnan(priors[i].mean)) check_moments(x, priors[i].mean, priors[i].sd);
-    idm_parameters_destroy(parameters);
-    idm_problem_destroy(problem);
-  }
-}
-
-/* Dirichlet(a): means a_i / A, variances m (1 - m) / (A + 1). */
-static void test_draws_of_a_simplex(void **state)
-{
-  (void)state;
-  static double x[3][DRAWS];
-  idm_problem *problem = diag("{model_prior: {prior: {dirichlet: [2, 3, 5]}}}");
-  idm_parameters *parameters = parameters_of(problem);
-  idm_random random;
-  idm_random_init(&random, 12, 0);
-  for (size_t k = 0; k < DRAWS; k++) {
-    double y[2], p[3];
-    idm_parameters_draw(parameters, &random, y);
-    idm_parameters_report(parameters, y, p);
-    for (size_t i = 0; i < 3; i++) x[i][k] = p[i];
-  }
-  const double mean[] = {0.2, 0.3, 0.5};
-  for (size_t i = 0; i < 3; i++) check_moments(x[i], mean[i], sqrt(mean[i] * (1 - mean[i]) / 11));
-  idm_parameters_destroy(parameters);
-  idm_problem_destroy(problem);
-}
-
-static void test_proper(void **state)
-{
-  (void)state;
-  const struct {
-    const char *free_blocks;
-    bool proper;
-  } cases[] = {
-      {"alpha, beta", true},
-      {"{alpha: {prior: flat}}", false},
-      {"{alpha: , beta: {prior: flat}}", false},
-      {"{discount: {prior: flat}}", true},
-      {"{model_prior: {prior: flat}}", true},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    idm_problem *problem = diag(cases[i].free_blocks);
-    idm_parameters *parameters = parameters_of(problem);
-    assert_int_equal(idm_parameters_proper(parameters), cases[i].proper);
-    idm_parameters_destroy(parameters);
-    idm_problem_destroy(problem);
   }
 }
 
@@ -682,62 +423,15 @@ static void refused(idm_problem *problem, const char *words)
 static void test_errors(void **state)
 {
   (void)state;
-  refused(diag("[]"), "nothing is free");
-  refused(diag("temperature"), "does not read it");
-  idm_problem *problem = diag("alpha");
+  refused(support_free_diag("[]"), "nothing is free");
+  refused(support_free_diag("temperature"), "does not read it");
+  idm_problem *problem = support_free_diag("alpha");
   check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
   refused(problem, "does not read it");
-  refused(diag("{model_prior: {prior: {normal: [0, 1]}}}"), "expected dirichlet or flat");
-  refused(diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its weight where");
-  refused(diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its weight where");
-}
-
-/* Draws of a prior that its support cuts have the density that is left, in the far tail too: the
- * mean of 20,000 within five standard errors of that by quadrature. */
-static void test_draws_of_cut_priors(void **state)
-{
-  (void)state;
-  static const char *const cases[] = {
-      "{alpha: {scale: identity, prior: {halfnormal: 2}}}",
-      "{discount: {prior: {normal: [0.5, 1]}}}",
-      "{discount: {prior: {normal: [-5, 0.8]}}}",
-      "{discount: {prior: {normal: [9, 1.5]}}}",
-      "{discount: {prior: {normal: [0.4, 3000]}}}",
-      "{discount: {prior: {lognormal: [7, 2]}}}",
-      "{discount: {prior: {exponential: 3}}}",
-      "{discount: {prior: {gamma: [30, 2]}}}",
-      "{beta: {scale: inverse, prior: {uniform: [-2, 5]}}}",
-  };
-  enum { POINTS = 20000 };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    idm_problem *problem = diag(cases[i]);
-    idm_parameters *parameters = parameters_of(problem);
-    double total = 0, mean = 0, square = 0, found = 0;
-    for (size_t k = 0; k < POINTS; k++) {
-      const double y = -60 + 120 * ((double)k + 0.5) / POINTS;
-      const double weight = exp(idm_parameters_log_prior(parameters, &y, NULL)) * 120 / POINTS;
-      double number[2];
-      idm_parameters_report(parameters, &y, number);
-      const double x = number[idm_parameters_numbers(parameters) - 1];
-      total += weight;
-      mean += weight * x;
-      square += weight * x * x;
-    }
-    assert_near(log(total), idm_parameters_log_mass(parameters), 1e-4);
-    mean /= total;
-    idm_random random;
-    idm_random_init(&random, 31, i);
-    for (size_t k = 0; k < DRAWS; k++) {
-      double y, number[2];
-      idm_parameters_draw(parameters, &random, &y);
-      idm_parameters_report(parameters, &y, number);
-      found += number[idm_parameters_numbers(parameters) - 1] / DRAWS;
-    }
-    const double error = sqrt((square / total - mean * mean) / DRAWS);
-    if (!(fabs(found - mean) < 5 * error)) fail_msg("%s: %g, not %g", cases[i], found, mean);
-    idm_parameters_destroy(parameters);
-    idm_problem_destroy(problem);
-  }
+  refused(support_free_diag("{model_prior: {prior: {normal: [0, 1]}}}"),
+          "expected dirichlet or flat");
+  refused(support_free_diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its weight where");
+  refused(support_free_diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its weight where");
 }
 
 /* --- dynamics by rows ----------------------------------------------------------------------- */
@@ -851,20 +545,12 @@ int main(void)
       cmocka_unit_test(test_rows_that_cannot_be_free),
       cmocka_unit_test(test_scales_and_supports),
       cmocka_unit_test(test_outside_its_support),
-      cmocka_unit_test(test_draws_of_cut_priors),
       cmocka_unit_test(test_simplex),
       cmocka_unit_test(test_entries),
       cmocka_unit_test(test_variants),
       cmocka_unit_test(test_ties),
       cmocka_unit_test(test_weights),
-      cmocka_unit_test(test_densities_integrate_to_one),
-      cmocka_unit_test(test_dirichlet_integrates_to_one),
-      cmocka_unit_test(test_log_prior_is_a_sum),
-      cmocka_unit_test(test_gradient_of_the_prior),
       cmocka_unit_test(test_pull),
-      cmocka_unit_test(test_draws),
-      cmocka_unit_test(test_draws_of_a_simplex),
-      cmocka_unit_test(test_proper),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,191 @@
+/* Priors over the free part of theta: their density, draws and mass. */
+#include <math.h>
+
+#include "idm/prior.h"
+#include "idm/transform.h"
+#include "infer/distribution.h"
+#include "invert/parameters.h"
+
+/* Concentrations of a distribution's prior: those of dynamics are by outcome, the same for every
+ * row. */
+static void concentrations(const parameter *item, double *concentration)
+{
+  const bool given = item->prior->kind == IDM_PRIOR_DIRICHLET;
+  for (size_t i = 0; i < item->size; i++)
+    concentration[i] =
+        given ? item->prior->argument[item->outcome ? item->outcome[i] : item->offset + i] : 1;
+}
+
+/* Dirichlet's log density and its slopes in y, Jacobian included. */
+static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
+{
+  double p[IDM_OUTCOMES_MOST];
+  double slope[IDM_OUTCOMES_MOST] = {0};
+  double concentration[IDM_OUTCOMES_MOST];
+  double sum = idm_simplex_constrain(item->size, y + item->first, p);
+  concentrations(item, concentration);
+  if (item->prior->kind == IDM_PRIOR_DIRICHLET)
+    sum += idm_dirichlet_log_density(item->size, concentration, p, slope);
+  if (opt_gradient)
+    idm_simplex_pull(item->size, y + item->first, slope, opt_gradient + item->first);
+  return sum;
+}
+
+double idm_parameters_log_prior(const idm_parameters *parameters, const double *y,
+                                double *opt_gradient)
+{
+  if (!parameters || !y) return NAN;
+  double sum = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex) {
+      sum += log_prior_simplex(item, y, opt_gradient);
+      continue;
+    }
+    for (size_t j = item->first; j < item->first + item->size; j++) {
+      double slope;
+      double log_slope;
+      double log_slope_slope;
+      double prior_slope = 0;
+      const double c =
+          idm_constrain(item->lower, item->upper, y[j], &slope, &log_slope, &log_slope_slope);
+      sum += idm_prior_log_density(item->prior, c, &prior_slope) + log_slope;
+      if (opt_gradient) opt_gradient[j] = prior_slope * slope + log_slope_slope;
+    }
+  }
+  return sum;
+}
+
+bool idm_parameters_proper(const idm_parameters *parameters)
+{
+  if (!parameters) return false;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    const bool bounded = isfinite(item->lower) && isfinite(item->upper);
+    if (item->prior->kind == IDM_PRIOR_FLAT && !item->simplex && !bounded) return false;
+  }
+  return true;
+}
+
+/* Draws of the prior that may miss the support, and proposals that may be refused, one after the
+ * other. */
+enum { most_misses = 100, most_tries = 1000 };
+
+/* A draw within a support that holds the far tail of a prior: an exponential along the tangent at
+ * the end where it begins lies above a log-concave density (Robert 1995). */
+static double draw_tail(const parameter *item, double end, double height, double slope,
+                        idm_random *random)
+{
+  double c = end;
+  for (int tries = 0; tries < most_tries; tries++) {
+    const double step = log(idm_random_uniform(random)) / slope;
+    const double at = end + step;
+    if (!(at > item->lower && at < item->upper)) continue;
+    c = at;
+    if (log(idm_random_uniform(random)) <
+        idm_prior_log_density(item->prior, at, NULL) - height - slope * step)
+      break;
+  }
+  return c;
+}
+
+/* A draw within an interval that is narrow beside the prior: uniform, below its highest point. */
+static double draw_narrow(const parameter *item, idm_random *random)
+{
+  enum { looks = 64 };
+  static const double slack = 0.05; /* of the highest point over the highest seen */
+  const double width = item->upper - item->lower;
+  double most = -INFINITY;
+  double c = NAN;
+  for (int i = 0; i < looks; i++)
+    most = fmax(most,
+                idm_prior_log_density(item->prior, item->lower + width * (i + 0.5) / looks, NULL));
+  for (int tries = 0; tries < most_tries; tries++) {
+    c = item->lower + width * idm_random_uniform(random);
+    if (log(idm_random_uniform(random)) <
+        idm_prior_log_density(item->prior, c, NULL) - most - slack)
+      break;
+  }
+  return c;
+}
+
+/* A draw of a prior of which the support holds next to nothing. */
+static double draw_rare(const parameter *item, idm_random *random)
+{
+  double slope[2];
+  const double end[2] = {idm_inside(item->lower, item->upper, item->lower),
+                         idm_inside(item->lower, item->upper, item->upper)};
+  const double height[2] = {idm_prior_log_density(item->prior, end[0], &slope[0]),
+                            idm_prior_log_density(item->prior, end[1], &slope[1])};
+  const int side = !(height[0] >= height[1]);
+  const bool falls = side ? slope[1] > 0 : slope[0] < 0;
+  return falls ? draw_tail(item, end[side], height[side], slope[side], random)
+               : draw_narrow(item, random);
+}
+
+static double draw_number(const parameter *item, idm_random *random)
+{
+  if (item->prior->kind == IDM_PRIOR_FLAT)
+    return item->lower + (item->upper - item->lower) * idm_random_uniform(random);
+  for (int tries = 0; tries < most_misses; tries++) {
+    const double c = idm_prior_draw(item->prior, random);
+    if (c > item->lower && c < item->upper) return c;
+  }
+  return draw_rare(item, random);
+}
+
+void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)
+{
+  if (!parameters || !random || !y) return;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (item->simplex) {
+      double p[IDM_OUTCOMES_MOST];
+      double concentration[IDM_OUTCOMES_MOST];
+      concentrations(item, concentration);
+      idm_dirichlet_draw(item->size, concentration, random, p);
+      idm_simplex_unconstrain(item->size, p, y + item->first);
+      continue;
+    }
+    for (size_t j = 0; j < item->size; j++)
+      y[item->first + j] = idm_unconstrain(item->lower, item->upper, draw_number(item, random));
+  }
+}
+
+/* log of the integral of one number's prior over its support; y covers every prior that a support
+ * of 0 to infinity or of an interval cuts, whatever its unit. */
+static double log_mass(const parameter *item)
+{
+  enum { steps = 20000 };
+  double lower;
+  double upper;
+  double sum = 0;
+  idm_prior_support(item->prior, &lower, &upper);
+  if (item->prior->kind == IDM_PRIOR_FLAT) return log(item->upper - item->lower);
+  if (lower >= item->lower && upper <= item->upper) return 0;
+  if (item->prior->kind == IDM_PRIOR_NORMAL) {
+    const double root = item->prior->argument[1] * sqrt(2);
+    return log(0.5 * (erfc((item->lower - item->prior->argument[0]) / root) -
+                      erfc((item->upper - item->prior->argument[0]) / root)));
+  }
+  for (int i = 0; i <= steps; i++) {
+    const double y = -200 + 400.0 * i / steps;
+    double log_slope;
+    const double c = idm_constrain(item->lower, item->upper, y, NULL, &log_slope, NULL);
+    sum += exp(idm_prior_log_density(item->prior, c, NULL) + log_slope) * 400.0 / steps;
+  }
+  return log(sum);
+}
+
+double idm_parameters_log_mass(const idm_parameters *parameters)
+{
+  double sum = 0;
+  for (size_t i = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (!item->simplex)
+      sum += (double)item->size * log_mass(item);
+    else if (item->prior->kind == IDM_PRIOR_FLAT)
+      sum -= idm_log_gamma((double)item->size);
+  }
+  return sum;
+}
