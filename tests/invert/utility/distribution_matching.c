@@ -112,39 +112,34 @@ static void weights_stand_for_the_policy(void **state)
 static void names_do_not_matter(void **state)
 {
   (void)state;
-  enum { STATES = 5, ACTIONS = 3 };
-  static const size_t place[STATES] = {3, 0, 4, 1, 2}, turn[ACTIONS] = {2, 0, 1};
-  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.6, 17);
-  memset(problem->setting->start, 0, STATES * sizeof(double));
-  problem->setting->start[0] = 1;
-  idm_data *data =
-      support_simulate(problem, (idm_simulation){.trajectories = 30, .steps = 30, .seed = 3});
-  idm_data *same = support_relabelled_data(data, place, turn);
-  idm_problem *asked[] = {problem, support_relabelled(problem, place, turn)};
+  const size_t states = SUPPORT_TWIN_STATES, actions = SUPPORT_TWIN_ACTIONS;
+  support_twins twins = support_twins_create(0.6);
+  support_twins_log(&twins,
+                    support_simulate(twins.problem[0],
+                                     (idm_simulation){.trajectories = 30, .steps = 30, .seed = 3}));
   for (size_t i = 0; i < 2; i++) {
-    check(idm_problem_plan_by(asked[i], idm_planner_find("decision-rule"), &support_error));
-    check(
-        idm_theta_resize(asked[i]->theta, IDM_WEIGHTS, ACTIONS * (STATES + 1), 1, &support_error));
-    check(idm_problem_free(asked[i], "weights", &support_error));
+    idm_problem *asked = twins.problem[i];
+    check(idm_problem_plan_by(asked, idm_planner_find("decision-rule"), &support_error));
+    check(idm_theta_resize(asked->theta, IDM_WEIGHTS, actions * (states + 1), 1, &support_error));
+    check(idm_problem_free(asked, "weights", &support_error));
   }
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
     for (int w = 0; w < 2; w++) {
       const idm_fit_settings settings =
           settings_of((idm_divergence)d, 0.2 * w, IDM_OCCUPANCY_EMPIRICAL);
-      idm_posterior *a = support_fit(name, asked[0], data, &settings);
-      idm_posterior *b = support_fit(name, asked[1], same, &settings);
-      assert_near(a->finding->objective, b->finding->objective, 1e-10);
+      idm_posterior *p[2];
+      for (size_t i = 0; i < 2; i++)
+        p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
+      assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-10);
       /* Without entropy tv has several answers; the objective is one. */
-      for (size_t e = 0; e < STATES * ACTIONS && (w || d != IDM_DIVERGENCE_TV); e++)
-        assert_near(a->finding->policy[e],
-                    b->finding->policy[place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS]], 1e-5);
-      idm_posterior_destroy(a);
-      idm_posterior_destroy(b);
+      for (size_t e = 0; e < states * actions && (w || d != IDM_DIVERGENCE_TV); e++)
+        assert_near(
+            p[0]->finding->policy[e],
+            p[1]->finding->policy[twins.place[e / actions] * actions + twins.turn[e % actions]],
+            1e-5);
+      for (size_t i = 0; i < 2; i++) idm_posterior_destroy(p[i]);
     }
-  idm_data_destroy(data);
-  idm_data_destroy(same);
-  idm_problem_destroy(asked[0]);
-  idm_problem_destroy(asked[1]);
+  support_twins_destroy(&twins);
 }
 
 static void refusals(void **state)

@@ -45,7 +45,7 @@ idm_problem *support_mdp(size_t states, size_t actions, size_t branches, double 
   return problem;
 }
 
-idm_problem *support_relabelled(const idm_problem *problem, const size_t *place, const size_t *turn)
+static idm_problem *relabelled(const idm_problem *problem, const size_t *place, const size_t *turn)
 {
   const size_t states = problem->setting->states.count;
   const size_t actions = problem->setting->actions.count;
@@ -68,7 +68,8 @@ idm_problem *support_relabelled(const idm_problem *problem, const size_t *place,
   return other;
 }
 
-idm_data *support_relabelled_data(const idm_data *data, const size_t *place, const size_t *turn)
+/* Whatever evidence by trajectory it carries. */
+static idm_data *relabelled_data(const idm_data *data, const size_t *place, const size_t *turn)
 {
   idm_data *copy;
   check(idm_data_design(data, &copy, &support_error));
@@ -93,6 +94,31 @@ idm_data *support_relabelled_data(const idm_data *data, const size_t *place, con
     for (size_t s = 0; s < states; s++)
       copy->start_belief[i * states + place[s]] = data->start_belief[i * states + s];
   return copy;
+}
+
+support_twins support_twins_create(double alpha)
+{
+  support_twins twins = {.place = {3, 0, 4, 1, 2}, .turn = {2, 0, 1}};
+  idm_problem *problem = support_mdp(SUPPORT_TWIN_STATES, SUPPORT_TWIN_ACTIONS, 3, alpha, 17);
+  memset(problem->setting->start, 0, SUPPORT_TWIN_STATES * sizeof(double));
+  problem->setting->start[0] = 1;
+  twins.problem[0] = problem;
+  twins.problem[1] = relabelled(problem, twins.place, twins.turn);
+  return twins;
+}
+
+void support_twins_log(support_twins *twins, idm_data *data)
+{
+  twins->data[0] = data;
+  twins->data[1] = relabelled_data(data, twins->place, twins->turn);
+}
+
+void support_twins_destroy(support_twins *twins)
+{
+  for (size_t i = 0; i < 2; i++) {
+    idm_data_destroy(twins->data[i]);
+    idm_problem_destroy(twins->problem[i]);
+  }
 }
 
 idm_world *support_world(const idm_problem *problem)

@@ -10,11 +10,19 @@
  * is not the same everywhere. */
 idm_problem *support_mdp(size_t states, size_t actions, size_t branches, double alpha,
                          uint64_t seed);
-/* The same with state s called place[s] and action u called turn[u]. */
-idm_problem *support_relabelled(const idm_problem *problem, const size_t *place,
-                                const size_t *turn);
-/* And a log of it, whatever evidence by trajectory it carries. */
-idm_data *support_relabelled_data(const idm_data *data, const size_t *place, const size_t *turn);
+/* A random problem and its log, and the same two with states and actions in another order: state s
+ * of the first is place[s] of the second, action u is turn[u]. */
+enum { SUPPORT_TWIN_STATES = 5, SUPPORT_TWIN_ACTIONS = 3 };
+typedef struct support_twins {
+  size_t place[SUPPORT_TWIN_STATES];
+  size_t turn[SUPPORT_TWIN_ACTIONS];
+  idm_problem *problem[2]; /* which start in the first's state 0 */
+  idm_data *data[2];
+} support_twins;
+support_twins support_twins_create(double alpha);
+/* With this log of the first, which belongs to them from here. */
+void support_twins_log(support_twins *twins, idm_data *data);
+void support_twins_destroy(support_twins *twins);
 idm_world *support_world(const idm_problem *problem);
 /* A policy drawn at random, [state][action]. */
 void support_policy(idm_random *random, size_t states, size_t actions, double *policy);

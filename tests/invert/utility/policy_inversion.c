@@ -79,30 +79,23 @@ static void two_batches_by_hand(void **state)
 static void names_do_not_matter(void **state)
 {
   (void)state;
-  enum { STATES = 5, ACTIONS = 3 };
-  static const size_t place[STATES] = {3, 0, 4, 1, 2}, turn[ACTIONS] = {2, 0, 1};
-  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, 17);
-  memset(problem->setting->start, 0, STATES * sizeof(double));
-  problem->setting->start[0] = 1;
-  idm_problem *other = support_relabelled(problem, place, turn);
-  idm_data *data = batched(problem, 3);
-  idm_data *same = support_relabelled_data(data, place, turn);
-  check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_problem_free(other, "utility", &support_error));
+  const size_t states = SUPPORT_TWIN_STATES;
+  support_twins twins = support_twins_create(1);
+  support_twins_log(&twins, batched(twins.problem[0], 3));
   const idm_fit_settings settings = smoothed(1);
-  idm_posterior *a = support_fit(name, problem, data, &settings);
-  idm_posterior *b = support_fit(name, other, same, &settings);
-  assert_true(a->finding->objective > 1e-6);
-  assert_near(a->finding->objective, b->finding->objective, 1e-12);
-  assert_int_equal(a->finding->open, b->finding->open);
-  for (size_t e = 0; e < STATES * ACTIONS; e++)
-    assert_near(a->value[e], b->value[turn[e / STATES] * STATES + place[e % STATES]], 1e-8);
-  idm_posterior_destroy(a);
-  idm_posterior_destroy(b);
-  idm_data_destroy(data);
-  idm_data_destroy(same);
-  idm_problem_destroy(problem);
-  idm_problem_destroy(other);
+  idm_posterior *p[2];
+  for (size_t i = 0; i < 2; i++) {
+    check(idm_problem_free(twins.problem[i], "utility", &support_error));
+    p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
+  }
+  assert_true(p[0]->finding->objective > 1e-6);
+  assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-12);
+  assert_int_equal(p[0]->finding->open, p[1]->finding->open);
+  for (size_t e = 0; e < states * SUPPORT_TWIN_ACTIONS; e++)
+    assert_near(p[0]->value[e],
+                p[1]->value[twins.turn[e / states] * states + twins.place[e % states]], 1e-8);
+  for (size_t i = 0; i < 2; i++) idm_posterior_destroy(p[i]);
+  support_twins_destroy(&twins);
 }
 
 static void refusals(void **state)
