@@ -133,6 +133,8 @@ typedef struct idm_assessment {
   double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds, as doubling
                           the resolution would give it */
   double finer_share;  /* share of the draws looked at that the weights leave effective */
+  double finer_error;  /* standard error of those shifts, where they are told by a function through
+                          few draws; else NaN */
   idm_refinement refinement; /* how the lattice of a run was chosen; no steps: it was given */
   size_t sensitivities;
   idm_sensitivity *sensitivity;

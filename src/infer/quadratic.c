@@ -11,7 +11,7 @@ size_t idm_quadratic_terms(size_t dimension, size_t points)
 {
   const size_t linear = 1 + dimension;
   const size_t all = linear + dimension * (dimension + 1) / 2;
-  return points >= 2 * all ? all : points >= 2 * linear ? linear : 1;
+  return points >= 4 * all ? all : points >= 2 * linear ? linear : 1;
 }
 
 /* The terms at x. */

@@ -7,7 +7,8 @@
 #include "idm/status.h"
 
 /* Terms that so many points can tell apart: 1, x_i and x_i x_j, without the last or without the
- * last two where there are fewer than two points a term. */
+ * last two where there are fewer points: four a term for products, which bend where points are few,
+ * two for the others. */
 size_t idm_quadratic_terms(size_t dimension, size_t points);
 /* Least squares: coefficient[terms] of values at x[point][dimension], each weighted where
  * opt_weight is given. x is about as wide as a unit. IDM_NUMERICAL where the points do not tell the

@@ -69,10 +69,10 @@ static void test_residuals_stand_upright(void **state)
 static void test_as_many_terms_as_points_tell(void **state)
 {
   (void)state;
-  assert_int_equal(idm_quadratic_terms(3, 20), 10);
-  assert_int_equal(idm_quadratic_terms(3, 19), 4);
+  assert_int_equal(idm_quadratic_terms(3, 40), 10);
+  assert_int_equal(idm_quadratic_terms(3, 39), 4);
   assert_int_equal(idm_quadratic_terms(3, 7), 1);
-  assert_int_equal(idm_quadratic_terms(1, 6), 3);
+  assert_int_equal(idm_quadratic_terms(1, 12), 3);
 }
 
 /* Two points, twice each, have no curvature; nor has what is not finite. */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/moments.h"
+#include "base/number.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "infer/quadratic.h"
@@ -20,8 +21,10 @@ enum { few = 100 };
 static const double most_shift = 0.5;
 /* A table that is off by more is no measure of what lattices disagree about. */
 static const double most_table_error = 0.05;
-/* Draws that the weights must leave effective for a shift to be believed. */
+/* Draws that the weights must leave effective for a shift to be believed; and the share of all of
+ * them, where few were weighed and what is smooth of that stands for the rest. */
 static const double least_effective = 8;
+static const double least_share = 0.25;
 
 /* --- weights -------------------------------------------------------------------------------- */
 
@@ -83,9 +86,22 @@ static void find_moments(const inquiry *q, double *mean, double *sd)
   }
 }
 
+/* The standard error, in posterior sds, of a shift that a quadratic function through the changes
+ * tells: that of a slope, by what the function leaves over at so many draws. */
+static double error_of_shift(size_t d, size_t terms, const double *coefficient, size_t size,
+                             const double *z, const double *change)
+{
+  double square = 0;
+  for (size_t k = 0; k < size; k++) {
+    const double left = change[k] - idm_quadratic_at(d, terms, coefficient, z + k * d);
+    square += left * left;
+  }
+  return size > terms ? sqrt(square / (double)(size - terms) / (double)size) : INFINITY;
+}
+
 /* The changes at all draws from those at a few, by a quadratic function through them: which few
- * they are hardly matters then. *ret_smooth is false, and nothing is written, where they do not
- * tell. */
+ * they are hardly matters then, and by how much is finer_error. *ret_smooth is false, and nothing
+ * is written, where they do not tell. */
 static idm_status smooth(const inquiry *q, const double *change, size_t size, double *to,
                          bool *ret_smooth, idm_error *opt_error)
 {
@@ -101,6 +117,10 @@ static idm_status smooth(const inquiry *q, const double *change, size_t size, do
     standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
   *ret_smooth =
       terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient, NULL) == IDM_OK;
+  if (*ret_smooth)
+    q->assessment->finer_error =
+        idm_lattice_doubling(q->assessment->resolution, q->assessment->finer) *
+        error_of_shift(d, terms, coefficient, size, z, change);
   for (size_t i = 0; i < count && *ret_smooth; i++) {
     standardise(q, mean, sd, i, z);
     to[i] = idm_quadratic_at(d, terms, coefficient, z);
@@ -199,13 +219,14 @@ static idm_status record(const inquiry *q, const double *change, size_t size, id
   idm_assessment *a = q->assessment;
   for (size_t k = 0; k < size; k++) a->finer_change = fmax(a->finer_change, fabs(change[k]));
   a->finer_share = effective_share(change, size);
+  a->finer_error = NAN;
   bool told = false;
   double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
   if (size < few && size < count && !all) return idm_fail_memory(opt_error);
   const idm_status status = all ? smooth(q, change, size, all, &told, opt_error) : IDM_OK;
   /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
    */
-  if (told) a->finer_share = fmin(a->finer_share, effective_share(all, count));
+  if (told) a->finer_share = effective_share(all, count);
   if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);
   free(all);
   return status;
@@ -247,8 +268,15 @@ static void judge_shift(const inquiry *q, size_t sample)
       at = i;
     }
   idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
+  const bool told = !isnan(a->finer_error);
   const double effective = a->finer_share * (double)sample;
-  if (effective < fmin(least_effective, (double)sample))
+  const bool believed =
+      told ? a->finer_share >= least_share : effective >= fmin(least_effective, (double)sample);
+  /* Twice the standard error: a mean that may have moved by too much is not passed over. */
+  const bool moved = most + (told ? 2 * a->finer_error : 0) > most_shift;
+  char error[48] = "";
+  if (told) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
+  if (!believed)
     idm_notes_add(
         &a->failures,
         "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: "
@@ -256,12 +284,12 @@ static void judge_shift(const inquiry *q, size_t sample)
         "answer moves; the lattice is too coarse, raise agent.resolution",
         a->finer, a->resolution, a->finer_change, effective, sample);
   else
-    idm_notes_add(most > most_shift ? &a->failures : &a->remarks,
+    idm_notes_add(moved ? &a->failures : &a->remarks,
                   "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
-                  "%.3g and the posterior mean of %s by %.2f posterior sd%s%s",
-                  a->finer, a->resolution, a->finer_change, name, most,
+                  "%.3g and the posterior mean of %s by %.2f posterior sd%s%s%s",
+                  a->finer, a->resolution, a->finer_change, name, most, error,
                   a->finer < 2 * a->resolution ? ", as far as doubling would" : "",
-                  most > most_shift ? ": the lattice is too coarse, raise agent.resolution" : "");
+                  moved ? ": the lattice is too coarse, raise agent.resolution" : "");
 }
 
 void idm_judge_lattice(const inquiry *q)

@@ -1,5 +1,6 @@
 /* summary.json: what a fit found, as one JSON object. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static json_t *lattice_object(const idm_posterior *p, const idm_assessment *a)
     set(&lattice, "largest_change", a->finer_change);
     set(&lattice, "effective_share", a->finer_share);
     idm_json_set(&lattice, "shift_in_sd", by_quantity(p, a->finer_shift));
+    if (!isnan(a->finer_error)) set(&lattice, "shift_error", a->finer_error);
   }
   if (!a->refinement.steps) return lattice;
   json_t *steps = json_array();

@@ -202,12 +202,82 @@ static void test_uneven_weights(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- few draws ------------------------------------------------------------------------------ */
+
+#define SEARCH                                                                                     \
+  "states: 3\nactions: [wait, look]\nobservations: 3\ndiscount: 0.8\n"                             \
+  "transition: {\"*\": [[0.9, 0.1, 0], [0.05, 0.9, 0.05], [0, 0.1, 0.9]]}\n"                       \
+  "observation: {wait: [[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]], "                      \
+  "look: [[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]}\n"                               \
+  "utility: {wait: 0, look: -1}\ncertainty: {above: 0.8, award: 3}\n"                              \
+  "agent: {alpha: 0.6, beta: inf, eta: 0, resolution: 62}\n"                                       \
+  "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n"
+
+/* What two lattices disagree about at draw i of a posterior of one number. */
+static double change_at(idm_matching *const *matching, const idm_posterior *p, size_t i)
+{
+  double value[2];
+  for (size_t k = 0; k < 2; k++)
+    check(idm_matching_log_likelihood(matching[k], &p->unconstrained[i], &value[k], NULL,
+                                      &support_error));
+  return value[1] - value[0];
+}
+
+/* Twenty draws of a hundred tell the shift to within four of their standard errors (6e-5), and the
+ * verdict says how far off it may be. */
+static void test_few_draws(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(SEARCH);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 150, .steps = 5, .seed = 2});
+  idm_fit_settings settings;
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 50;
+  settings.keep = IDM_KEEP_NOTHING;
+  check(idm_inverse_find("laplace")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  idm_problem finer = *problem;
+  finer.agent.resolution = a->finer;
+  const idm_problem *of[] = {problem, &finer};
+  idm_parameters *parameters;
+  idm_prefix_tree *tree;
+  idm_matching *matching[2];
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  check(idm_evidence_tree(problem, data, &tree, &support_error));
+  for (size_t k = 0; k < 2; k++)
+    check(idm_matching_create(of[k], data, tree, parameters, &matching[k], &support_error));
+  double sum = 0, weighted = 0, mean = 0;
+  for (size_t i = 0; i < 100; i++) {
+    const double weight = exp(change_at(matching, p, i));
+    sum += weight;
+    weighted += weight * p->value[i];
+    mean += p->value[i] / 100;
+  }
+  const double doubling = 0.5 * a->finer / (a->finer - a->resolution);
+  const double shift = doubling * (weighted / sum - mean) / a->diagnosis[0].sd;
+  assert_true(a->finer_error > 0 && a->finer_error < 0.25);
+  assert_near(a->finer_shift[0], shift, 4 * a->finer_error);
+  assert_true(mentions(&a->remarks, ", give or take 0."));
+  for (size_t k = 0; k < 2; k++) idm_matching_destroy(matching[k]);
+  idm_prefix_tree_destroy(tree);
+  idm_parameters_destroy(parameters);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_six_states),
       cmocka_unit_test(test_unchecked),
       cmocka_unit_test(test_uneven_weights),
+      cmocka_unit_test(test_few_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
