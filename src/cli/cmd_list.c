@@ -1,4 +1,4 @@
-/* idm list: planners, inverse planners, classes, agents, parameters, columns, examples. */
+/* idm list: planners, inverse planners, classes, plots, agents, parameters, columns, examples. */
 #include <math.h>
 #include <string.h>
 
@@ -82,6 +82,17 @@ static idm_status show_proposition(cli_call *call)
 }
 
 /* The paper's table "Inverse Decision Modeling", its ticks computed. */
+static idm_status list_plots(cli_call *call)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; idm_plot_at(i); i++) {
+    const idm_plot *plot = idm_plot_at(i);
+    idm_json_append(&array, cli_entry(plot->name, plot->summary));
+    if (!cli_given(call, "json")) printf("%-14s %s\n", plot->name, plot->summary);
+  }
+  return finish(call, array);
+}
+
 static idm_status list_classes(cli_call *call)
 {
   static const char *const ticks[IDM_TICK_COUNT] = {
@@ -365,17 +376,18 @@ static const struct {
   bool table;
   idm_status (*list)(cli_call *call);
 } lists[] = {{"planners", false, list_plain_planners}, {"inverses", false, list_inverses},
-             {"classes", false, list_classes},         {"samplers", false, list_samplers},
-             {"agents", false, list_agents},           {"parameters", true, list_parameters},
-             {"columns", true, list_columns},          {"examples", false, list_examples}};
+             {"classes", false, list_classes},         {"plots", false, list_plots},
+             {"samplers", false, list_samplers},       {"agents", false, list_agents},
+             {"parameters", true, list_parameters},    {"columns", true, list_columns},
+             {"examples", false, list_examples}};
 
 static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
-    return idm_fail(
-        &call->error, IDM_USAGE,
-        "usage: idm list planners|inverses|classes|samplers|agents|parameters|columns|examples "
-        "[options]; see `idm help list`");
+    return idm_fail(&call->error, IDM_USAGE,
+                    "usage: idm list "
+                    "planners|inverses|classes|plots|samplers|agents|parameters|columns|examples "
+                    "[options]; see `idm help list`");
   const bool markdown = cli_given(call, "markdown");
   if (cli_given(call, "proposition") &&
       (strcmp(call->argument[0], "classes") != 0 || cli_given(call, "json")))
@@ -390,7 +402,7 @@ static idm_status run(cli_call *call)
   }
   return idm_fail(
       &call->error, IDM_USAGE,
-      "nothing to list under '%s'; expected planners, inverses, classes, samplers, agents, "
+      "nothing to list under '%s'; expected planners, inverses, classes, plots, samplers, agents, "
       "parameters, columns or examples",
       call->argument[0]);
 }
@@ -413,10 +425,11 @@ const cli_command cli_list_command = {
     .arguments = "WHAT",
     .least = 0,
     .most = 1,
-    .summary =
-        "List planners, agents, inverse planners, classes, samplers, parameters, columns, examples",
+    .summary = "List planners, agents, inverse planners, classes, plots, samplers, parameters, "
+               "columns, examples",
     .description =
-        "WHAT is planners, inverses (inverse planners), classes, samplers, agents, parameters, "
+        "WHAT is planners, inverses (inverse planners), classes, plots, samplers, agents, "
+        "parameters, "
         "columns or\n"
         "examples.\n"
         "Agents are the paper's table of boundedly rational agents: planners with some parameters "

@@ -82,70 +82,23 @@ static idm_status parse_beliefs(cli_call *call, const idm_setting *setting, view
   return status;
 }
 
-/* One "action:observation" of a path. */
-static idm_status parse_step(cli_call *call, const idm_setting *setting, const char *step,
-                             size_t length, int *action, int *observation)
-{
-  for (const char *colon = step; (colon = memchr(colon, ':', (size_t)(step + length - colon)));
-       colon++) {
-    *action = (int)idm_labels_find(&setting->actions, step, (size_t)(colon - step));
-    *observation = (int)idm_labels_find(&setting->observations, colon + 1,
-                                        (size_t)(step + length - colon - 1));
-    if (*action >= 0 && *observation >= 0) return IDM_OK;
-  }
-  return idm_fail(&call->error, IDM_USAGE,
-                  "--path has '%.*s'; expected ACTION:OBSERVATION, as in %s:%s", (int)length, step,
-                  setting->actions.name[0], setting->observations.name[0]);
-}
-
-/* Follow a path of actions and observations from the start, keeping every belief on it. */
-static idm_status follow(cli_call *call, const idm_setting *setting, idm_behavior b,
-                         const char *path, void *memory, view *v)
-{
-  const size_t k = setting->states.count;
-  const size_t actions = setting->actions.count;
-  idm_status status = b.ops->begin_agent(b.content, memory, &call->error);
-  if (status == IDM_OK)
-    status = b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, &call->error);
-  if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, v->policy, &call->error);
-  if (b.ops->belief) b.ops->belief(b.content, memory, v->belief);
-  const char *step = path;
-  for (size_t i = 1; status == IDM_OK && i < v->count; i++) {
-    const size_t length = strcspn(step, ",");
-    int action = 0, observation = 0;
-    status = parse_step(call, setting, step, length, &action, &observation);
-    if (status == IDM_OK &&
-        (setting->terminal[action] || (setting->horizon > 0 && i >= (size_t)setting->horizon)))
-      status = idm_fail(&call->error, IDM_USAGE,
-                        "--path goes on where the episode has ended: nothing follows '%.*s'",
-                        (int)length, step);
-    const idm_event event = {.action = action, .observation = observation};
-    if (status == IDM_OK)
-      status = b.ops->observe(b.content, memory, memory, &event, NULL, NULL, &call->error);
-    if (status == IDM_OK)
-      status = b.ops->act(b.content, memory, NULL, v->policy + i * actions, &call->error);
-    if (status != IDM_OK) break;
-    if (b.ops->belief) b.ops->belief(b.content, memory, v->belief + i * k);
-    v->reached[i] = calloc(length + 1, 1);
-    if (!v->reached[i]) status = idm_fail_memory(&call->error);
-    if (v->reached[i]) memcpy(v->reached[i], step, length);
-    step += length + (step[length] == ',');
-  }
-  return status == IDM_INPUT ? IDM_USAGE : status; /* the path came from the command line */
-}
-
+/* Beliefs and policies along a path of actions and observations from the start. */
 static idm_status follow_path(cli_call *call, const idm_setting *setting,
                               const idm_workspace *workspace, const char *path, view *v)
 {
-  size_t steps = path ? 1 : 0;
-  for (const char *c = path; c && *c; c++) steps += *c == ',';
-  idm_status status = make_view(call, setting, steps + 1, v);
-  if (status != IDM_OK) return status;
-  const idm_behavior b = idm_workspace_behavior(workspace);
-  void *memory;
-  status = b.ops->memory_create(b.content, &memory, &call->error);
-  if (status == IDM_OK) status = follow(call, setting, b, path, memory, v);
-  if (memory) b.ops->memory_destroy(memory);
+  const idm_sizes n = idm_setting_sizes(setting);
+  idm_followed *f;
+  idm_status status = idm_follow(setting, workspace, path, &f, &call->error);
+  if (status == IDM_OK) status = make_view(call, setting, f->places, v);
+  if (status == IDM_OK) {
+    memcpy(v->belief, f->belief, f->places * n.states * sizeof *f->belief);
+    memcpy(v->policy, f->policy, f->places * n.actions * sizeof *f->policy);
+    for (size_t i = 0; i < f->places; i++) {
+      v->reached[i] = f->reached[i];
+      f->reached[i] = NULL;
+    }
+  }
+  idm_followed_destroy(f);
   return status;
 }
 

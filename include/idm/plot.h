@@ -1,0 +1,68 @@
+/* Plots: figures of what the library knows, by kind. */
+#ifndef IDM_PLOT_H
+#define IDM_PLOT_H
+
+#include "idm/assess.h"
+#include "idm/data.h"
+#include "idm/figure.h"
+#include "idm/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a plot is made of. A kind says which of these it needs; it heeds others that are given. */
+typedef struct idm_plot_subject {
+  const idm_problem *problem;       /* of a run: with the parameter at its centre */
+  const char *folder;               /* of a run, a study or an audit */
+  const idm_posterior *posterior;   /* of a run */
+  const idm_assessment *assessment; /* and its verdict */
+  const idm_data *data;
+} idm_plot_subject;
+
+enum {
+  IDM_PLOT_PROBLEM = 1u << 0,
+  IDM_PLOT_FOLDER = 1u << 1,
+  IDM_PLOT_POSTERIOR = 1u << 2,
+  IDM_PLOT_ASSESSMENT = 1u << 3,
+  IDM_PLOT_DATA = 1u << 4
+};
+
+/* How it is to be made. Zero-initialise: as is usual. */
+typedef struct idm_plot_settings {
+  size_t panels;            /* agents to draw side by side, each */
+  const char *const *panel; /* "TITLE: KEY=VALUE, KEY=VALUE"; 0: the problem's own */
+  const char *path;         /* "ACTION:OBSERVATION,...": how beliefs go on from the start */
+  const char *trajectory;   /* of the log, by its name */
+  size_t quantities;        /* of a posterior, by their names; 0: all that are summarised */
+  const char *const *quantity;
+} idm_plot_settings;
+
+typedef struct idm_plot {
+  const char *name;
+  const char *summary;
+  unsigned needs; /* IDM_PLOT_PROBLEM, ... */
+  idm_status (*make)(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                     idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error);
+} idm_plot;
+
+/* Kind i, or NULL past the last; by name, or NULL. */
+IDM_API const idm_plot *idm_plot_at(size_t index);
+IDM_API const idm_plot *idm_plot_find(const char *name);
+/* The figure; IDM_USAGE in the words of the kind where something is missing that it needs. */
+IDM_API idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
+                                 const idm_plot_settings *opt_settings, idm_figure **ret_figure,
+                                 idm_notes *opt_notes, idm_error *opt_error);
+
+/* Write a figure: SVG, or by the ending of the name PNG (at twice its size) and PDF. "-" is
+ * standard output, as SVG. */
+IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look,
+                                    const char *path, idm_error *opt_error);
+/* Its data as CSV. */
+IDM_API idm_status idm_figure_write_csv(const idm_figure *figure, const char *path,
+                                        idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

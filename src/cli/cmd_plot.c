@@ -1,0 +1,155 @@
+/* idm plot: a figure of a problem, a log or a run. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
+{
+  char names[600];
+  size_t used = 0;
+  *ret_plot = idm_plot_find(call->argument[0]);
+  if (*ret_plot) return IDM_OK;
+  for (size_t i = 0; idm_plot_at(i) && used < sizeof names - 1; i++)
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                             idm_plot_at(i)->name);
+  return idm_fail(&call->error, IDM_USAGE, "there is no plot of kind '%s'; expected one of %s",
+                  call->argument[0], names);
+}
+
+static idm_status read_look(cli_call *call, idm_figure_look *look)
+{
+  static const char *const themes[] = {"auto", "light", "dark"};
+  const char *size = cli_text(call, "size"), *theme = cli_text(call, "theme");
+  const bool narrow = strcmp(size, "narrow") == 0;
+  if (!narrow && strcmp(size, "wide") != 0)
+    return idm_fail(&call->error, IDM_USAGE, "--size is '%s'; expected narrow or wide", size);
+  look->width = narrow ? IDM_FIGURE_NARROW : IDM_FIGURE_WIDE;
+  for (int i = 0; i < 3; i++)
+    if (strcmp(theme, themes[i]) == 0) {
+      look->theme = (idm_figure_theme)i;
+      return IDM_OK;
+    }
+  return idm_fail(&call->error, IDM_USAGE, "--theme is '%s'; expected auto, light or dark", theme);
+}
+
+/* What is to be drawn, as far as the arguments say. */
+typedef struct sources {
+  cli_subject subject;
+  idm_assessment *assessment;
+  idm_data *data;
+  idm_plot_subject of;
+} sources;
+
+static void close_sources(sources *s)
+{
+  idm_assessment_destroy(s->assessment);
+  idm_data_destroy(s->data);
+  cli_close_subject(&s->subject);
+}
+
+static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
+{
+  const char *first = call->argument[1];
+  idm_status status = cli_open_subject(call, first, &s->subject);
+  if (status == IDM_OK && s->subject.posterior) status = cli_settle(call, &s->subject, "centre");
+  if (status == IDM_OK && call->arguments > 2) {
+    char paths[sizeof((idm_request *)0)->data];
+    status = cli_data_paths(call, 2, paths, sizeof paths);
+    if (status == IDM_OK) status = cli_read_data(call, paths, s->subject.problem, 0, &s->data);
+  } else if (status == IDM_OK && s->subject.posterior && (plot->needs & IDM_PLOT_DATA)) {
+    status = cli_read_run_data(call, &s->subject, &s->data);
+  }
+  s->of = (idm_plot_subject){.problem = s->subject.problem,
+                             .folder = idm_run_is(first) ? first : NULL,
+                             .posterior = s->subject.posterior,
+                             .assessment = s->assessment,
+                             .data = s->data};
+  return status;
+}
+
+static idm_status put_out(cli_call *call, const idm_figure *figure, const idm_figure_look *look)
+{
+  const char *path = cli_text(call, "output"), *data = cli_text(call, "data");
+  idm_status status = IDM_OK;
+  if (data) status = idm_figure_write_csv(figure, data, &call->error);
+  if (status == IDM_OK) status = idm_figure_write(figure, look, path, &call->error);
+  if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  const idm_plot *plot;
+  sources s = {0};
+  idm_figure *figure = NULL;
+  idm_figure_look look = {.id = "figure"};
+  const char *data = cli_text(call, "data");
+  idm_plot_settings settings = {.path = cli_text(call, "path"),
+                                .trajectory = cli_text(call, "trajectory")};
+  settings.panels = cli_list(call, "panel", &settings.panel);
+  settings.quantities = cli_list(call, "quantity", &settings.quantity);
+  idm_status status = find_kind(call, &plot);
+  if (status == IDM_OK) status = read_look(call, &look);
+  if (status == IDM_OK) status = cli_check_target(call, cli_text(call, "output"));
+  if (status == IDM_OK && data) status = cli_check_target(call, data);
+  if (status != IDM_OK) return status;
+  status = open_sources(call, plot, &s);
+  if (status == IDM_OK)
+    status = idm_plot_make(plot, &s.of, &settings, &figure, &call->notes, &call->error);
+  if (status == IDM_OK) status = put_out(call, figure, &look);
+  idm_figure_destroy(figure);
+  close_sources(&s);
+  return status;
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .standard = "-",
+     .help = "where to: SVG, or by its ending .png or .pdf"},
+    {.name = "data", .kind = CLI_TEXT, .value = "FILE", .help = "write what is drawn as CSV, too"},
+    {.name = "size",
+     .kind = CLI_TEXT,
+     .value = "SIZE",
+     .standard = "wide",
+     .help = "narrow or wide: one or two columns of a journal"},
+    {.name = "theme",
+     .kind = CLI_TEXT,
+     .value = "THEME",
+     .standard = "auto",
+     .help = "light, dark, or auto: as the reader's screen has it"},
+    {.name = "panel",
+     .kind = CLI_LIST,
+     .value = "TITLE:KEY=VALUE,...",
+     .help = "of policy and simplex: an agent to draw, with these keys set; may be repeated"},
+    {.name = "path",
+     .kind = CLI_TEXT,
+     .value = "U:X,...",
+     .help = "of policy and simplex: show where beliefs go after these actions and observations"},
+    {.name = "trajectory", .kind = CLI_TEXT, .value = "ID", .help = "one trajectory of the log"},
+    {.name = "quantity",
+     .kind = CLI_LIST,
+     .value = "NAME",
+     .help = "of a run: draw this quantity; may be repeated (default: all that are summarised)"},
+    CLI_SET_OPTION,
+    CLI_WHERE_OPTION,
+    CLI_PLUGIN_OPTION,
+    CLI_JSON_OPTION,
+    CLI_END,
+};
+
+const cli_command cli_plot = {
+    .name = "plot",
+    .arguments = "KIND PROBLEM|RUN [DATA...]",
+    .least = 2,
+    .most = CLI_ANY_NUMBER,
+    .summary = "Draw a figure",
+    .description =
+        "Draws a figure of a problem, of a log or of what a run found, as SVG, PNG or PDF; "
+        "`idm list plots`\n"
+        "names the kinds.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+/* Text that grows: see the header. */
+#include "report/markup.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+static bool make_room(idm_markup *m, size_t more)
+{
+  if (m->failed) return false;
+  if (m->length + more + 1 <= m->capacity) return true;
+  const size_t capacity = 2 * (m->length + more) + 256;
+  char *text = realloc(m->text, capacity);
+  m->failed = !text;
+  if (!text) return false;
+  m->text = text;
+  m->capacity = capacity;
+  return true;
+}
+
+void idm_markup_raw(idm_markup *markup, const char *bytes, size_t length)
+{
+  if (!make_room(markup, length)) return;
+  memcpy(markup->text + markup->length, bytes, length);
+  markup->length += length;
+  markup->text[markup->length] = '\0';
+}
+
+void idm_markup_add(idm_markup *markup, const char *format, ...)
+{
+  char room[512];
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = idm_print_list(room, sizeof room, format, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  if ((size_t)length < sizeof room) {
+    idm_markup_raw(markup, room, (size_t)length);
+    return;
+  }
+  if (!make_room(markup, (size_t)length)) return;
+  va_start(arguments, format);
+  idm_print_list(markup->text + markup->length, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  markup->length += (size_t)length;
+}
+
+void idm_markup_text(idm_markup *markup, const char *text)
+{
+  for (const char *c = text; *c; c++) {
+    const char *entity = *c == '<'    ? "&lt;"
+                         : *c == '>'  ? "&gt;"
+                         : *c == '&'  ? "&amp;"
+                         : *c == '"'  ? "&quot;"
+                         : *c == '\'' ? "&#39;"
+                                      : NULL;
+    if (entity)
+      idm_markup_raw(markup, entity, strlen(entity));
+    else
+      idm_markup_raw(markup, c, 1);
+  }
+}
+
+void idm_markup_place(idm_markup *markup, double place)
+{
+  char room[64];
+  const double rounded = round(100 * place) / 100;
+  const int length = idm_number_text(rounded == 0 ? 0 : rounded, room, sizeof room);
+  if (length > 0) idm_markup_raw(markup, room, (size_t)length);
+}
+
+void idm_markup_at(idm_markup *markup, const char *name, double place)
+{
+  idm_markup_add(markup, " %s=\"", name);
+  idm_markup_place(markup, place);
+  idm_markup_raw(markup, "\"", 1);
+}
+
+idm_status idm_markup_take(idm_markup *markup, char **ret_text, idm_error *opt_error)
+{
+  *ret_text = NULL;
+  idm_markup_raw(markup, "", 0);
+  if (markup->failed) {
+    free(markup->text);
+    *markup = (idm_markup){0};
+    return idm_fail_memory(opt_error);
+  }
+  *ret_text = markup->text;
+  *markup = (idm_markup){0};
+  return IDM_OK;
+}

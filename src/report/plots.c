@@ -1,0 +1,63 @@
+/* The registry of kinds of plots. */
+#include "idm/plot.h"
+
+#include <string.h>
+
+#include "base/door.h"
+
+#define PLOTS(X) X(idm_plot_policy)
+
+#define DECLARE(plot) extern const idm_plot plot;
+PLOTS(DECLARE)
+
+#define ENTRY(plot) &(plot),
+static const idm_plot *const plots[] = {PLOTS(ENTRY) NULL};
+
+const idm_plot *idm_plot_at(size_t index)
+{
+  return index < sizeof plots / sizeof plots[0] ? plots[index] : NULL;
+}
+
+const idm_plot *idm_plot_find(const char *name)
+{
+  for (size_t i = 0; name && plots[i]; i++)
+    if (strcmp(plots[i]->name, name) == 0) return plots[i];
+  return NULL;
+}
+
+/* In the words of whoever asks for one. */
+static const struct {
+  unsigned need;
+  const char *words;
+} needs[] = {
+    {IDM_PLOT_PROBLEM, "a problem"},
+    {IDM_PLOT_FOLDER, "the folder of a run"},
+    {IDM_PLOT_POSTERIOR, "a run of `idm fit`"},
+    {IDM_PLOT_ASSESSMENT, "a run with its verdict"},
+    {IDM_PLOT_DATA, "a log"},
+};
+
+idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
+                         const idm_plot_settings *opt_settings, idm_figure **ret_figure,
+                         idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(plot, subject, ret_figure);
+  const idm_plot_settings usual = {0};
+  idm_notes ignored = {0};
+  const unsigned given =
+      (subject->problem ? IDM_PLOT_PROBLEM : 0u) | (subject->folder ? IDM_PLOT_FOLDER : 0u) |
+      (subject->posterior ? IDM_PLOT_POSTERIOR : 0u) |
+      (subject->assessment ? IDM_PLOT_ASSESSMENT : 0u) | (subject->data ? IDM_PLOT_DATA : 0u);
+  *ret_figure = NULL;
+  for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+    if (plot->needs & ~given & needs[i].need)
+      return idm_fail(opt_error, IDM_USAGE, "a plot of kind '%s' needs %s", plot->name,
+                      needs[i].words);
+  const idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
+                                       opt_notes ? opt_notes : &ignored, opt_error);
+  idm_notes_clear(&ignored);
+  if (status == IDM_OK) return IDM_OK;
+  idm_figure_destroy(*ret_figure);
+  *ret_figure = NULL;
+  return status;
+}
