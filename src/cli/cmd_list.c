@@ -81,7 +81,6 @@ static idm_status show_proposition(cli_call *call)
   return status;
 }
 
-/* The paper's table "Inverse Decision Modeling", its ticks computed. */
 static idm_status list_plots(cli_call *call)
 {
   json_t *array = json_array();
@@ -93,6 +92,7 @@ static idm_status list_plots(cli_call *call)
   return finish(call, array);
 }
 
+/* The paper's table "Inverse Decision Modeling", its ticks computed. */
 static idm_status list_classes(cli_call *call)
 {
   static const char *const ticks[IDM_TICK_COUNT] = {
