@@ -5,6 +5,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "plan/follow.h"
 
 void idm_followed_destroy(idm_followed *followed)
 {
@@ -47,56 +48,93 @@ static idm_status parse_step(const idm_setting *setting, const char *step, size_
                   step, setting->actions.name[0], setting->observations.name[0]);
 }
 
-/* From place i - 1 to place i. */
-static idm_status take(const idm_setting *setting, idm_behavior b, void *memory, const char *step,
-                       size_t length, size_t i, idm_followed *f, idm_error *opt_error)
+/* The steps of a path, none of which may end the episode. */
+static idm_status parse_path(const idm_setting *setting, const char *path, size_t count,
+                             idm_event *events, idm_error *opt_error)
 {
-  idm_event event = {0};
-  idm_status status = parse_step(setting, step, length, &event, opt_error);
-  if (status == IDM_OK &&
-      (setting->terminal[event.action] || (setting->horizon > 0 && i >= (size_t)setting->horizon)))
-    status = idm_fail(opt_error, IDM_USAGE,
+  const char *step = path;
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = strcspn(step, ",");
+    const idm_status status = parse_step(setting, step, length, &events[i], opt_error);
+    if (status != IDM_OK) return status;
+    if (setting->terminal[events[i].action] ||
+        (setting->horizon > 0 && i + 1 >= (size_t)setting->horizon))
+      return idm_fail(opt_error, IDM_USAGE,
                       "the path goes on where the episode has ended: nothing follows '%.*s'",
                       (int)length, step);
-  if (status == IDM_OK)
-    status = b.ops->observe(b.content, memory, memory, &event, NULL, NULL, opt_error);
-  if (status == IDM_OK)
-    status = b.ops->act(b.content, memory, NULL, f->policy + i * setting->actions.count, opt_error);
-  if (status != IDM_OK) return status;
-  if (b.ops->belief) b.ops->belief(b.content, memory, f->belief + i * setting->states.count);
-  f->reached[i] = idm_text_copy(step, length);
-  return f->reached[i] ? IDM_OK : idm_fail_memory(opt_error);
+    step += length + (step[length] == ',');
+  }
+  return IDM_OK;
+}
+
+/* What the agent believes and does at place i. */
+static idm_status look(const idm_setting *setting, idm_behavior b, void *memory, size_t i,
+                       idm_followed *f, idm_error *opt_error)
+{
+  const idm_status status =
+      b.ops->act(b.content, memory, NULL, f->policy + i * setting->actions.count, opt_error);
+  if (status == IDM_OK && b.ops->belief)
+    b.ops->belief(b.content, memory, f->belief + i * setting->states.count);
+  return status;
 }
 
 static idm_status follow(const idm_setting *setting, idm_behavior b, void *memory,
-                         const char *opt_path, idm_followed *f, idm_error *opt_error)
+                         const idm_event *events, idm_followed *f, idm_error *opt_error)
 {
   idm_status status = b.ops->begin_agent(b.content, memory, opt_error);
   if (status == IDM_OK)
     status = b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, opt_error);
-  if (status == IDM_OK) status = b.ops->act(b.content, memory, NULL, f->policy, opt_error);
-  if (status == IDM_OK && b.ops->belief) b.ops->belief(b.content, memory, f->belief);
-  const char *step = opt_path;
+  if (status == IDM_OK) status = look(setting, b, memory, 0, f, opt_error);
   for (size_t i = 1; i < f->places && status == IDM_OK; i++) {
-    const size_t length = strcspn(step, ",");
-    status = take(setting, b, memory, step, length, i, f, opt_error);
-    step += length + (step[length] == ',');
+    status = b.ops->observe(b.content, memory, memory, &events[i - 1], NULL, NULL, opt_error);
+    if (status == IDM_OK) status = look(setting, b, memory, i, f, opt_error);
   }
   return status;
+}
+
+idm_status idm_follow_events(const idm_setting *setting, const idm_workspace *workspace,
+                             const idm_event *events, size_t count, idm_followed **ret_followed,
+                             idm_error *opt_error)
+{
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  void *memory = NULL;
+  idm_status status = make(setting, count + 1, ret_followed, opt_error);
+  if (status == IDM_OK) status = b.ops->memory_create(b.content, &memory, opt_error);
+  if (status == IDM_OK) status = follow(setting, b, memory, events, *ret_followed, opt_error);
+  if (memory) b.ops->memory_destroy(memory);
+  if (status == IDM_OK) return IDM_OK;
+  idm_followed_destroy(*ret_followed);
+  *ret_followed = NULL;
+  return status;
+}
+
+/* What led to each place, in the path's own words. */
+static idm_status name_places(const char *path, idm_followed *f, idm_error *opt_error)
+{
+  const char *step = path;
+  for (size_t i = 1; i < f->places; i++) {
+    const size_t length = strcspn(step, ",");
+    f->reached[i] = idm_text_copy(step, length);
+    if (!f->reached[i]) return idm_fail_memory(opt_error);
+    step += length + (step[length] == ',');
+  }
+  return IDM_OK;
 }
 
 idm_status idm_follow(const idm_setting *setting, const idm_workspace *workspace,
                       const char *opt_path, idm_followed **ret_followed, idm_error *opt_error)
 {
   idm_require(setting, workspace, ret_followed);
-  const idm_behavior b = idm_workspace_behavior(workspace);
-  void *memory = NULL;
-  size_t places = opt_path ? 2 : 1;
-  for (const char *c = opt_path; c && *c; c++) places += *c == ',';
-  idm_status status = make(setting, places, ret_followed, opt_error);
-  if (status == IDM_OK) status = b.ops->memory_create(b.content, &memory, opt_error);
-  if (status == IDM_OK) status = follow(setting, b, memory, opt_path, *ret_followed, opt_error);
-  if (memory) b.ops->memory_destroy(memory);
+  *ret_followed = NULL;
+  size_t count = opt_path ? 1 : 0;
+  for (const char *c = opt_path; c && *c; c++) count += *c == ',';
+  idm_event *events = idm_new(count, sizeof *events);
+  idm_status status = events ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = parse_path(setting, opt_path, count, events, opt_error);
+  if (status == IDM_OK)
+    status = idm_follow_events(setting, workspace, events, count, ret_followed, opt_error);
+  if (status == IDM_OK) status = name_places(opt_path, *ret_followed, opt_error);
+  free(events);
   if (status == IDM_OK) return IDM_OK;
   idm_followed_destroy(*ret_followed);
   *ret_followed = NULL;

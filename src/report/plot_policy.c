@@ -1,12 +1,10 @@
 /* What an agent does at every belief, and where its belief goes: the paper's figure "Bounded
  * Rational Control". */
-#include <stdio.h>
-
 #include "base/memory.h"
-#include "idm/follow.h"
 #include "idm/plot.h"
 #include "idm/problem_file.h"
 #include "invert/fork.h"
+#include "report/policy.h"
 
 extern const idm_plot idm_plot_policy; /* registered in plots.c */
 
@@ -41,110 +39,19 @@ static idm_status vary(idm_problem *problem, const char *panel, size_t *ret_titl
   return status;
 }
 
-/* --- panels --------------------------------------------------------------------------------- */
-
-enum { beliefs = 201 };
-
-/* pi(u|z) along the beliefs between two states. */
-static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_workspace *workspace,
-                            idm_error *opt_error)
-{
-  const size_t actions = setting->actions.count;
-  double *policy = idm_new(actions, sizeof *policy);
-  idm_status status = policy ? IDM_OK : idm_fail_memory(opt_error);
-  const size_t first = panel->marks;
-  for (size_t u = 0; u < actions && status == IDM_OK; u++) {
-    idm_mark *line;
-    status = idm_panel_add(panel, IDM_MARK_LINE, setting->actions.name[u], (int)u % IDM_COLOURS,
-                           beliefs, &line, opt_error);
-  }
-  for (size_t i = 0; i < beliefs && status == IDM_OK; i++) {
-    const double p = (double)i / (beliefs - 1);
-    const double z[2] = {1 - p, p};
-    idm_plan_policy(workspace, 0, z, policy, NULL);
-    for (size_t u = 0; u < actions; u++) {
-      panel->mark[first + u]->column[IDM_FIGURE_X][i] = p;
-      panel->mark[first + u]->column[IDM_FIGURE_Y][i] = policy[u];
-    }
-  }
-  free(policy);
-  return status;
-}
-
-/* Where the belief stands after each step of a path. */
-static idm_status add_path(idm_panel *panel, const idm_setting *setting,
-                           const idm_workspace *workspace, const char *path, idm_error *opt_error)
-{
-  idm_followed *f = NULL;
-  idm_mark *steps = NULL;
-  idm_status status = idm_follow(setting, workspace, path, &f, opt_error);
-  if (status == IDM_OK)
-    status = idm_panel_add(panel, IDM_MARK_STEPS, "belief along the path", IDM_COLOUR_QUIET,
-                           f->places, &steps, opt_error);
-  if (status == IDM_OK) status = idm_labels_create(&steps->label, f->places, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < f->places; i++) {
-    char number[24];
-    const int length = snprintf(number, sizeof number, "%zu", i);
-    steps->column[IDM_FIGURE_X][i] = f->belief[2 * i + 1];
-    status = idm_labels_set(&steps->label, i, number, (size_t)length, opt_error);
-  }
-  idm_followed_destroy(f);
-  return status;
-}
-
-/* pi(u|s), where states are observed: a row a state, a column an action. */
-static idm_status add_cells(idm_panel *panel, const idm_setting *setting, idm_workspace *workspace,
-                            idm_error *opt_error)
-{
-  const size_t actions = setting->actions.count, states = setting->states.count;
-  double *z = idm_new(states + actions, sizeof *z);
-  idm_mark *cells;
-  idm_status status = z ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK)
-    status = idm_panel_add(panel, IDM_MARK_CELLS, "", 0, states * actions, &cells, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->y.category, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &panel->x.category, opt_error);
-  for (size_t s = 0; s < states && status == IDM_OK; s++) {
-    z[s] = 1;
-    idm_plan_policy(workspace, 0, z, z + states, NULL);
-    z[s] = 0;
-    for (size_t u = 0; u < actions; u++) {
-      const size_t i = s * actions + u;
-      cells->column[IDM_FIGURE_X][i] = (double)u - 0.5;
-      cells->column[IDM_FIGURE_RIGHT][i] = (double)u + 0.5;
-      cells->column[IDM_FIGURE_Y][i] = (double)s - 0.5;
-      cells->column[IDM_FIGURE_TOP][i] = (double)s + 0.5;
-      cells->column[IDM_FIGURE_VALUE][i] = z[states + u];
-    }
-  }
-  free(z);
-  return status;
-}
-
 static idm_status add_agent(idm_figure *figure, const idm_problem *problem, const char *title,
                             const char *opt_path, idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
   idm_workspace *workspace = NULL;
-  idm_panel *panel;
-  char belief[160];
+  idm_followed *f = NULL;
   idm_status status =
       idm_workspace_create(setting, problem->theta, &problem->agent, &workspace, opt_error);
   if (status == IDM_OK) status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
-  snprintf(belief, sizeof belief, "belief in %s",
-           setting->states.count > 1 ? setting->states.name[1] : "");
-  const bool observed = setting->fully_observed;
-  if (status == IDM_OK)
-    status = idm_figure_add(figure, title, observed ? "" : belief, observed ? "" : "probability",
-                            &panel, opt_error);
-  if (status == IDM_OK && observed) status = add_cells(panel, setting, workspace, opt_error);
-  if (status == IDM_OK && !observed) {
-    panel->x.low = panel->y.low = 0;
-    panel->x.high = panel->y.high = 1;
-    status = add_lines(panel, setting, workspace, opt_error);
-  }
-  if (status == IDM_OK && !observed && opt_path)
-    status = add_path(panel, setting, workspace, opt_path, opt_error);
+  if (status == IDM_OK && !setting->fully_observed && opt_path)
+    status = idm_follow(setting, workspace, opt_path, &f, opt_error);
+  if (status == IDM_OK) status = idm_policy_add(figure, setting, workspace, title, f, opt_error);
+  idm_followed_destroy(f);
   idm_workspace_destroy(workspace);
   return status;
 }
