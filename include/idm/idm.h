@@ -27,6 +27,7 @@
 #include "idm/distribution.h"
 #include "idm/dynamics.h"
 #include "idm/explain.h"
+#include "idm/explorer.h"
 #include "idm/figure.h"
 #include "idm/file.h"
 #include "idm/follow.h"

@@ -16,6 +16,7 @@
   X(cli_recover)                                                                                   \
   X(cli_sbc)                                                                                       \
   X(cli_plot)                                                                                      \
+  X(cli_explore)                                                                                   \
   X(cli_convert)                                                                                   \
   X(cli_list_command)                                                                              \
   X(cli_help)

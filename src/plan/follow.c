@@ -79,11 +79,12 @@ static idm_status look(const idm_setting *setting, idm_behavior b, void *memory,
 }
 
 static idm_status follow(const idm_setting *setting, idm_behavior b, void *memory,
-                         const idm_event *events, idm_followed *f, idm_error *opt_error)
+                         const double *opt_start, const idm_event *events, idm_followed *f,
+                         idm_error *opt_error)
 {
   idm_status status = b.ops->begin_agent(b.content, memory, opt_error);
   if (status == IDM_OK)
-    status = b.ops->begin_trajectory(b.content, memory, memory, 0, NULL, opt_error);
+    status = b.ops->begin_trajectory(b.content, memory, memory, 0, opt_start, opt_error);
   if (status == IDM_OK) status = look(setting, b, memory, 0, f, opt_error);
   for (size_t i = 1; i < f->places && status == IDM_OK; i++) {
     status = b.ops->observe(b.content, memory, memory, &events[i - 1], NULL, NULL, opt_error);
@@ -93,14 +94,15 @@ static idm_status follow(const idm_setting *setting, idm_behavior b, void *memor
 }
 
 idm_status idm_follow_events(const idm_setting *setting, const idm_workspace *workspace,
-                             const idm_event *events, size_t count, idm_followed **ret_followed,
-                             idm_error *opt_error)
+                             const double *opt_start, const idm_event *events, size_t count,
+                             idm_followed **ret_followed, idm_error *opt_error)
 {
   const idm_behavior b = idm_workspace_behavior(workspace);
   void *memory = NULL;
   idm_status status = make(setting, count + 1, ret_followed, opt_error);
   if (status == IDM_OK) status = b.ops->memory_create(b.content, &memory, opt_error);
-  if (status == IDM_OK) status = follow(setting, b, memory, events, *ret_followed, opt_error);
+  if (status == IDM_OK)
+    status = follow(setting, b, memory, opt_start, events, *ret_followed, opt_error);
   if (memory) b.ops->memory_destroy(memory);
   if (status == IDM_OK) return IDM_OK;
   idm_followed_destroy(*ret_followed);
@@ -132,7 +134,7 @@ idm_status idm_follow(const idm_setting *setting, const idm_workspace *workspace
   idm_status status = events ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = parse_path(setting, opt_path, count, events, opt_error);
   if (status == IDM_OK)
-    status = idm_follow_events(setting, workspace, events, count, ret_followed, opt_error);
+    status = idm_follow_events(setting, workspace, NULL, events, count, ret_followed, opt_error);
   if (status == IDM_OK) status = name_places(opt_path, *ret_followed, opt_error);
   free(events);
   if (status == IDM_OK) return IDM_OK;

@@ -4,10 +4,10 @@
 
 #include "idm/follow.h"
 
-/* The start, then the place after each event; `reached` stays empty. Errors are those of the
- * behaviour. */
+/* The start, then the place after each event; `reached` stays empty. opt_start NULL: the setting's
+ * own start belief. Errors are those of the behaviour. */
 idm_status idm_follow_events(const idm_setting *setting, const idm_workspace *workspace,
-                             const idm_event *events, size_t count, idm_followed **ret_followed,
-                             idm_error *opt_error);
+                             const double *opt_start, const idm_event *events, size_t count,
+                             idm_followed **ret_followed, idm_error *opt_error);
 
 #endif

@@ -31,7 +31,7 @@ idm_status idm_dynamics_create(idm_sizes sizes, idm_dynamics **ret_dynamics, idm
   *ret_dynamics = NULL;
   const size_t pairs = idm_times(sizes.actions, sizes.states);
   const size_t numbers = idm_times(pairs, sizes.states + sizes.observations);
-  if (numbers > (size_t)1 << 40) return idm_fail_memory(opt_error);
+  if (numbers > SIZE_MAX >> 24) return idm_fail_memory(opt_error);
   idm_dynamics *d = idm_new(1, sizeof *d);
   if (!d) return idm_fail_memory(opt_error);
   d->sizes = sizes;

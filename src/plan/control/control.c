@@ -32,13 +32,21 @@ static double bytes_a_point(const control *c)
   return numbers * sizeof(double);
 }
 
+/* Bytes to be had; of a system that does not say, as a page's does not, a part of what it could
+ * address. */
+static double memory_there(void)
+{
+  const double pages = (double)sysconf(_SC_PHYS_PAGES), page = (double)sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? 0.8 * pages * page : 0.25 * (double)SIZE_MAX;
+}
+
 /* Refuse up front what would not fit, and say what would. */
 static idm_status check_memory(const control *c, const idm_successor_request *request,
                                int resolution, idm_error *opt_error)
 {
   const size_t k = c->sizes.states;
   const bool corners = c->setting->fully_observed;
-  const double budget = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double budget = memory_there();
   const size_t points = corners ? k : idm_lattice_count(k, resolution);
   const double needed =
       (double)points * bytes_a_point(c) + idm_successors_bytes(request, points, corners);

@@ -1,0 +1,21 @@
+# Turn the parts of a page into a C file: texts, and the WebAssembly where there is one.
+function(read_bytes file ret_bytes)
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  set(${ret_bytes} "${bytes}" PARENT_SCOPE)
+endfunction()
+
+set(text "/* Made by the build from src/report/explorer/. */\n#include \"report/explorer/parts.h\"\n\n")
+foreach(part html css js)
+  read_bytes(${SOURCE}/page.${part} bytes)
+  string(APPEND text "const char idm_explorer_${part}[] = {${bytes}0x00};\n")
+endforeach()
+set(bytes "0x00")
+set(length 0)
+if(WASM)
+  read_bytes(${WASM} bytes)
+  file(SIZE ${WASM} length)
+endif()
+string(APPEND text "const unsigned char idm_explorer_wasm[] = {${bytes}};\n"
+                   "const size_t idm_explorer_wasm_length = ${length};\n")
+file(WRITE ${OUTPUT} "${text}")

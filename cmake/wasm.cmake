@@ -1,0 +1,55 @@
+# The part of the library that a page needs, as WebAssembly, by clang's own target and Debian's wasi-libc. Sets
+# IDM_WASM to the file, or to nothing where the packages are not there.
+set(IDM_WASM "")
+if(NOT IDM_EXPLORER)
+  return()
+endif()
+find_program(IDM_WASM_CLANG NAMES clang)
+find_program(IDM_WASM_LD NAMES wasm-ld wasm-ld-14)
+set(IDM_WASM_FLAGS --target=wasm32-wasi)
+if(IDM_WASM_CLANG AND IDM_WASM_LD)
+  # Whether all four packages work together: a program that needs the C library and the compiler's own.
+  set(trial ${CMAKE_CURRENT_BINARY_DIR}/wasm/trial)
+  file(WRITE ${trial}.c "#include <stdio.h>\nint f(char *b, double x);\nint f(char *b, double x) { return sprintf(b, \"%g\", x); }\n")
+  execute_process(COMMAND ${IDM_WASM_CLANG} ${IDM_WASM_FLAGS} -mexec-model=reactor -Wl,--export=f ${trial}.c -o ${trial}.wasm
+    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(NOT IDM_WASM_CLANG OR NOT IDM_WASM_LD OR failed)
+  message(STATUS "No WebAssembly: `idm explore` needs clang, lld, wasi-libc and libclang-rt-dev-wasm32")
+  return()
+endif()
+
+# No threads there, and no gzip: what calls them is never reached by a page, and the linker leaves it out or, where it
+# cannot tell, takes it from the page.
+file(GLOB_RECURSE IDM_WASM_SOURCES CONFIGURE_DEPENDS
+  base/*.c setting/*.c belief/*.c data/*.c plan/*.c io/log/*.c)
+list(FILTER IDM_WASM_SOURCES EXCLUDE REGEX "base/parallel\\.c$")
+foreach(source io/csv io/stream report/figure report/svg report/canvas report/scale report/letters report/markup
+               report/style report/policy report/explorer/explorer report/explorer/parcel report/explorer/picture)
+  list(APPEND IDM_WASM_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source}.c)
+endforeach()
+# Random123 asks for a platform that it knows, and makes nothing of this one but that it is one.
+set(IDM_WASM_COMPILE ${IDM_WASM_FLAGS} -O2 -std=c17 -fno-math-errno -fno-trapping-math -ffunction-sections -fdata-sections
+  -D__riscv -D_POSIX_C_SOURCE=200809L -DIDM_VERSION="${PROJECT_VERSION}"
+  -I${PROJECT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR})
+set(objects "")
+foreach(source ${IDM_WASM_SOURCES})
+  file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+  string(REGEX REPLACE "[/]" "_" name ${name})
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/wasm/${name}.wo)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${IDM_WASM_CLANG} ${IDM_WASM_COMPILE} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building WebAssembly of ${name}" VERBATIM)
+  list(APPEND objects ${object})
+endforeach()
+set(exports malloc free)
+foreach(name open message set plan begin step over load score decisions draw tell)
+  list(APPEND exports idm_explorer_${name})
+endforeach()
+list(TRANSFORM exports PREPEND -Wl,--export=)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt "inflate\ninflateEnd\ninflateInit2_\ninflateReset\n")
+set(IDM_WASM ${CMAKE_CURRENT_BINARY_DIR}/wasm/explorer.wasm)
+add_custom_command(OUTPUT ${IDM_WASM}
+  COMMAND ${IDM_WASM_CLANG} ${IDM_WASM_FLAGS} -O2 -mexec-model=reactor ${exports} -Wl,--gc-sections -Wl,-s
+          -Wl,--allow-undefined-file=${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt ${objects} -o ${IDM_WASM}
+  DEPENDS ${objects} COMMENT "Linking WebAssembly" VERBATIM COMMAND_EXPAND_LISTS)

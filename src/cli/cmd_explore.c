@@ -1,0 +1,45 @@
+/* idm explore: a page to play with an agent. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static idm_status run(cli_call *call)
+{
+  const char *path = cli_text(call, "output");
+  cli_subject subject = {0};
+  idm_workspace *workspace = NULL;
+  idm_plan_report report;
+  idm_status status = cli_check_target(call, path);
+  if (status == IDM_OK) status = cli_open_subject(call, call->argument[0], &subject);
+  if (status == IDM_OK) status = cli_need_utilities(call, subject.problem);
+  if (status == IDM_OK && subject.posterior) status = cli_settle(call, &subject, "centre");
+  /* A problem that cannot be planned for is refused here, not by its page; capacities become the
+   * multipliers that use them up. */
+  if (status == IDM_OK) status = cli_plan(call, subject.problem, NULL, &workspace, &report);
+  if (status == IDM_OK) status = idm_explorer_write(subject.problem, path, &call->error);
+  if (status == IDM_OK && strcmp(path, "-") != 0) status = cli_report_file(call, path);
+  idm_workspace_destroy(workspace);
+  cli_close_subject(&subject);
+  return status;
+}
+
+static const cli_option options[] = {CLI_OUTPUT_OPTION("page to write, as HTML"), CLI_SET_OPTION,
+                                     CLI_JSON_OPTION, CLI_END};
+
+const cli_command cli_explore = {
+    .name = "explore",
+    .arguments = "PROBLEM|RUN",
+    .least = 1,
+    .most = 1,
+    .summary = "Write a page to play with an agent",
+    .description =
+        "Writes one HTML file in which every number of the agent moves by a slider, and policy, "
+        "value and\n"
+        "beliefs follow at once; a patient is stepped through, and the log-likelihood of a CSV "
+        "file moves\n"
+        "along. The library itself computes there, as WebAssembly: the page opens from the file "
+        "system, and\n"
+        "sends nothing anywhere. A RUN is shown at the centre of its posterior.",
+    .options = options,
+    .run = run,
+};

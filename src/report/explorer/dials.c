@@ -1,0 +1,112 @@
+/* Controls for the numbers of an agent: see the header. */
+#include "report/explorer/dials.h"
+
+#include <math.h>
+
+#include "base/number.h"
+#include "idm/planner.h"
+#include "setting/freedom.h"
+
+/* Dials beyond these are left out: a page of hundreds is no page. */
+enum { most_dials = 60 };
+
+/* How a dial turns. `law` is what page.js calls it: linear; power, from 0 (and to inf where `inf`)
+ * by equal ratios; inverse, by equal steps of 1/x around infinity. */
+typedef struct dial {
+  const char *law;
+  double low;
+  double high;
+  bool infinite;
+} dial;
+
+static bool is_small(const idm_block_info *info)
+{
+  return !info->opaque && !info->tied && info->support != IDM_DISTRIBUTION &&
+         info->form != IDM_FORM_FIELDS && info->form != IDM_FORM_DIRICHLET;
+}
+
+static dial dial_of(const idm_problem *problem, size_t id, double value)
+{
+  const idm_block_info *info = problem->theta->block[id].info;
+  const double range = info->in_utility ? idm_problem_range(problem, id) : 1;
+  if (info->infinite && isinf(info->standard)) return (dial){"inverse", -1, 1, true};
+  if (info->reciprocal || id == IDM_ETA)
+    return (dial){"power", 1e-4 * range, 10 * range, info->infinite};
+  if (id == IDM_DISCOUNT && !problem->setting->horizon) return (dial){"linear", 0, 0.999, false};
+  if (info->support == IDM_FRACTION) return (dial){"linear", 0, 1, false};
+  if (info->support != IDM_REAL) return (dial){"linear", 0, fmax(3, 2 * value), false};
+  if (info->in_utility) return (dial){"linear", value - range, value + range, false};
+  return (dial){"linear", value - 5, value + 5, false};
+}
+
+/* Numbers of a row of utilities, from `first` on, that one dial turns: all of them, or one. */
+static size_t count_tied(const idm_block *block, size_t id, size_t first, size_t states)
+{
+  if (id != IDM_UTILITY || first % states) return 1;
+  for (size_t s = 1; s < states; s++)
+    if (block->value[first + s] != block->value[first]) return 1;
+  return states;
+}
+
+static void add_name(idm_markup *m, const idm_problem *problem, size_t id, size_t first,
+                     size_t count)
+{
+  const idm_block_info *info = problem->theta->block[id].info;
+  char entry[IDM_ENTRY];
+  idm_markup_text(m, info->name);
+  if (id == IDM_UTILITY && count > 1) {
+    const size_t u = first / problem->setting->states.count;
+    idm_markup_add(m, " ");
+    idm_markup_text(m, problem->setting->actions.name[u]);
+    return;
+  }
+  idm_block_entry(info, problem->setting, problem->theta->models, first, entry, sizeof entry);
+  if (entry[0]) idm_markup_add(m, " ");
+  idm_markup_text(m, entry);
+}
+
+static void add_dial(idm_markup *m, const idm_problem *problem, size_t id, size_t first,
+                     size_t count, size_t index)
+{
+  const idm_block *block = &problem->theta->block[id];
+  const double value = block->value[first];
+  const dial d = dial_of(problem, id, value);
+  char number[40];
+  idm_number_text(value, number, sizeof number);
+  idm_markup_add(m, "<div class=\"dial\"><label for=\"dial-%zu\">", index);
+  add_name(m, problem, id, first, count);
+  idm_markup_add(m,
+                 "</label><input type=\"range\" id=\"dial-%zu\" min=\"0\" max=\"1000\" step=\"1\" "
+                 "aria-describedby=\"about-%zu\" data-block=\"%zu\" data-first=\"%zu\" "
+                 "data-count=\"%zu\" data-law=\"%s\" data-low=\"%.17g\" data-high=\"%.17g\" "
+                 "data-infinite=\"%d\" data-value=\"%s\">",
+                 index, index, id, first, count, d.law, d.low, d.high, d.infinite, number);
+  idm_markup_add(m,
+                 "<input type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" size=\"8\" "
+                 "id=\"number-%zu\" aria-label=\"",
+                 index);
+  add_name(m, problem, id, first, count);
+  idm_markup_add(m, " as a number\" value=\"%s\"><small id=\"about-%zu\">", number, index);
+  idm_markup_text(m, block->info->summary);
+  idm_markup_add(m, "</small></div>\n");
+}
+
+void idm_dials_add(idm_markup *markup, const idm_problem *problem)
+{
+  const idm_theta *theta = problem->theta;
+  const size_t states = theta->sizes.states;
+  size_t dials = 0;
+  /* What is the agent's own first: the utilities may be many. */
+  for (int utilities = 0; utilities < 2; utilities++)
+    for (size_t id = 0; id < theta->blocks; id++) {
+      const idm_block *block = &theta->block[id];
+      if ((id == IDM_UTILITY) != (utilities == 1) || !is_small(block->info) ||
+          !idm_agent_reads(&problem->agent, id))
+        continue;
+      for (size_t first = 0; first < block->size && dials < most_dials;) {
+        const size_t count = count_tied(block, id, first, states);
+        add_dial(markup, problem, id, first, count, dials++);
+        first += count;
+      }
+    }
+}

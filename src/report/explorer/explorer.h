@@ -1,0 +1,64 @@
+/* An agent to play with: numbers that move, a plan for them, a patient who goes by it and a log
+ * that it is compared with. A page calls these functions; their arguments are numbers and texts
+ * only. */
+#ifndef IDM_REPORT_EXPLORER_EXPLORER_H
+#define IDM_REPORT_EXPLORER_EXPLORER_H
+
+#include "idm/follow.h"
+#include "idm/score.h"
+
+typedef struct idm_explorer {
+  idm_problem *problem;
+  idm_workspace *workspace;
+  /* The patient so far: what was done and seen, and where it is in truth. */
+  idm_event *event; /* [capacity] */
+  size_t events;
+  size_t capacity;
+  size_t first; /* the state it began in */
+  size_t state;
+  int last; /* the action that ended it; -1: it goes on, or its time is up */
+  bool over;
+  idm_random random;
+  idm_followed *followed; /* the same by the plan that is held: beliefs and policies */
+  /* A log, where one was loaded. */
+  idm_data *data;
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  char *text; /* what was handed out last */
+  idm_error error;
+} idm_explorer;
+
+/* From a parcel. NULL: out of memory; else see idm_explorer_message. */
+idm_explorer *idm_explorer_open(const char *bytes, size_t length);
+/* Takes NULL. */
+void idm_explorer_close(idm_explorer *explorer);
+/* Why the last call gave something else than IDM_OK, or NULL. */
+const char *idm_explorer_message(const idm_explorer *explorer);
+
+/* Numbers first .. first + count - 1 of a block. Nothing is planned yet. */
+int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
+                     double value);
+/* Plan for the numbers as they are, and see the patient and the log with other eyes. Where it is
+ * refused the last plan stays. */
+int idm_explorer_plan(idm_explorer *explorer);
+
+/* A new patient, drawn by a seed. */
+int idm_explorer_begin(idm_explorer *explorer, unsigned seed);
+/* What the agent does next, and what the environment answers. */
+int idm_explorer_step(idm_explorer *explorer);
+/* Whether nothing follows. */
+int idm_explorer_over(const idm_explorer *explorer);
+
+/* A log as CSV text, and its log-likelihood (NaN where there is none). */
+int idm_explorer_load(idm_explorer *explorer, const char *text, size_t length);
+double idm_explorer_score(const idm_explorer *explorer);
+double idm_explorer_decisions(const idm_explorer *explorer);
+
+/* Policy, value and beliefs as SVG, so many pixels wide; valid until the next text. NULL: see the
+ * message. */
+const char *idm_explorer_draw(idm_explorer *explorer, double width);
+/* Where the patient stands, in words and numbers, as HTML. */
+const char *idm_explorer_tell(idm_explorer *explorer);
+
+#endif

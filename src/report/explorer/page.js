@@ -1,0 +1,210 @@
+"use strict";
+// The page's side of src/report/explorer/explorer.h: controls turn numbers, the library answers in text.
+(async () => {
+  const $ = (id) => document.getElementById(id);
+  const bytesOf = (id) => Uint8Array.from(atob($(id).textContent), (c) => c.charCodeAt(0));
+
+  // The C library asks a system for little: the time, and elsewhere it is told that there is none.
+  let memory;
+  const system = {
+    clock_time_get: (id, precision, at) => {
+      new DataView(memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
+      return 0;
+    },
+    proc_exit: () => {
+      throw new Error("the library gave up");
+    },
+  };
+  const module = await WebAssembly.compile(bytesOf("wasm"));
+  const imports = {};
+  for (const { module: room, name } of WebAssembly.Module.imports(module)) {
+    imports[room] ??= {};
+    imports[room][name] = system[name] ?? (() => 52);
+  }
+  const { exports } = await WebAssembly.instantiate(module, imports);
+  memory = exports.memory;
+  exports._initialize();
+
+  const lend = (bytes, use) => {
+    const at = exports.malloc(bytes.length + 1);
+    if (!at) throw new Error("out of memory");
+    new Uint8Array(memory.buffer).set(bytes, at);
+    new Uint8Array(memory.buffer)[at + bytes.length] = 0;
+    try {
+      return use(at, bytes.length);
+    } finally {
+      exports.free(at);
+    }
+  };
+  const textAt = (at) => {
+    const bytes = new Uint8Array(memory.buffer);
+    return new TextDecoder().decode(bytes.subarray(at, bytes.indexOf(0, at)));
+  };
+  const explorer = lend(bytesOf("parcel"), exports.idm_explorer_open);
+  const trouble = (text) => {
+    $("trouble").textContent = text;
+  };
+  // What went wrong, or nothing.
+  const message = () => {
+    const at = exports.idm_explorer_message(explorer);
+    return at ? textAt(at) : "";
+  };
+  if (!explorer || message()) {
+    trouble(explorer ? message() : "out of memory");
+    return;
+  }
+  const call = (name, ...given) => {
+    const status = exports["idm_explorer_" + name](explorer, ...given);
+    trouble(status ? message() : "");
+    return !status;
+  };
+
+  // Text of the library as nodes, parsed as what it is and never run.
+  const nodesOf = (at, type) => {
+    const parsed = new DOMParser().parseFromString(textAt(at), type);
+    return type === "text/html" ? [...parsed.body.childNodes] : [parsed.documentElement];
+  };
+
+  // Dials: places 0 to 1000 and the numbers they stand for.
+  const laws = {
+    linear: {
+      number: (p, d) => d.low + (p / 1000) * (d.high - d.low),
+      place: (x, d) => (1000 * (x - d.low)) / (d.high - d.low),
+    },
+    power: {
+      number: (p, d) =>
+        p === 0 ? 0 : p === 1000 && d.infinite ? Infinity : d.low * (d.high / d.low) ** ((p - 1) / 998),
+      place: (x, d) =>
+        x <= 0 ? 0 : x === Infinity ? 1000 : Math.min(999, 1 + (998 * Math.log(x / d.low)) / Math.log(d.high / d.low)),
+    },
+    inverse: {
+      number: (p, d) => (p === 500 ? Infinity : 1 / (d.low + (p / 1000) * (d.high - d.low))),
+      place: (x, d) => (1000 * (1 / x - d.low)) / (d.high - d.low),
+    },
+  };
+  // What is shown is what is planned for: numbers have as many digits as are shown.
+  const round = (x, d) => {
+    if (!Number.isFinite(x)) return x;
+    if (d.law !== "linear") return Number(x.toPrecision(3));
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(d.high - d.low)));
+    return Number(x.toFixed(digits)) + 0;
+  };
+  const show = (x) => (x === Infinity ? "inf" : x === -Infinity ? "-inf" : String(x));
+  const read = (text) => {
+    const trimmed = text.trim().toLowerCase();
+    if (/^[+]?inf(inity)?$/.test(trimmed)) return Infinity;
+    if (/^-inf(inity)?$/.test(trimmed)) return -Infinity;
+    return trimmed === "" ? NaN : Number(trimmed);
+  };
+  const dials = [...document.querySelectorAll(".dial")].map((element) => {
+    const [range, number] = element.querySelectorAll("input");
+    const { block, first, count, law, low, high, infinite, value } = range.dataset;
+    return {
+      range, number, law, block: Number(block), first: Number(first), count: Number(count),
+      low: Number(low), high: Number(high), infinite: infinite === "1", usual: read(value), value: read(value),
+    };
+  });
+  const place = (dial) => {
+    dial.range.value = laws[dial.law].place(dial.value, dial);
+    dial.range.setAttribute("aria-valuetext", show(dial.value));
+  };
+  const turn = (dial, value) => {
+    dial.value = value;
+    dial.range.setAttribute("aria-valuetext", show(value));
+    exports.idm_explorer_set(explorer, dial.block, dial.first, dial.count, value);
+    plan();
+  };
+
+  const sketch = () => {
+    const width = Math.max(240, Math.floor($("figure").clientWidth));
+    const svg = exports.idm_explorer_draw(explorer, width);
+    if (svg) $("figure").replaceChildren(...nodesOf(svg, "image/svg+xml"));
+    const words = exports.idm_explorer_tell(explorer);
+    if (words) $("present").replaceChildren(...nodesOf(words, "text/html"));
+    const over = exports.idm_explorer_over(explorer) !== 0;
+    $("step").disabled = $("run").disabled = over;
+    const score = exports.idm_explorer_score(explorer);
+    if (!Number.isNaN(score)) {
+      $("score").textContent = Number.isFinite(score) ? score.toFixed(4) : show(score);
+      $("score").dataset.number = String(score);
+      $("decisions").textContent = `over ${exports.idm_explorer_decisions(explorer)} decisions`;
+    }
+  };
+  // At most one plan a frame, for the numbers as they are then.
+  let waiting = false;
+  const plan = () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      const begun = performance.now();
+      if (call("plan")) sketch();
+      $("figure").dataset.milliseconds = (performance.now() - begun).toFixed(2);
+    });
+  };
+
+  for (const dial of dials) {
+    place(dial);
+    dial.range.addEventListener("input", () => {
+      const value = round(laws[dial.law].number(Number(dial.range.value), dial), dial);
+      dial.number.value = show(value);
+      dial.number.removeAttribute("aria-invalid");
+      turn(dial, value);
+    });
+    dial.number.addEventListener("change", () => {
+      const value = read(dial.number.value);
+      dial.number.setAttribute("aria-invalid", String(Number.isNaN(value)));
+      if (Number.isNaN(value)) return;
+      turn(dial, value);
+      place(dial);
+    });
+  }
+  $("reset").addEventListener("click", () => {
+    for (const dial of dials) {
+      dial.number.value = show(dial.usual);
+      dial.number.removeAttribute("aria-invalid");
+      turn(dial, dial.usual);
+      place(dial);
+    }
+  });
+
+  // The patient.
+  const last = () => {
+    const steps = document.querySelectorAll("#steps li");
+    return steps.length ? `Step ${steps.length}: ${steps[steps.length - 1].textContent}` : "A new patient";
+  };
+  const move = (name, ...given) => {
+    if (call(name, ...given)) sketch();
+    $("news").textContent = last();
+  };
+  let seed = 1;
+  $("step").addEventListener("click", () => move("step"));
+  $("begin").addEventListener("click", () => move("begin", ++seed));
+  $("run").addEventListener("click", () => {
+    while (!exports.idm_explorer_over(explorer) && call("step"));
+    sketch();
+    $("news").textContent = last();
+  });
+
+  // The log.
+  $("file").addEventListener("change", async () => {
+    const file = $("file").files[0];
+    if (!file) return;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    $("score").textContent = "no log yet";
+    $("decisions").textContent = "";
+    delete $("score").dataset.number;
+    if (lend(bytes, (at, length) => call("load", at, length))) sketch();
+  });
+
+  let width = 0;
+  new ResizeObserver(() => {
+    if (Math.abs($("figure").clientWidth - width) < 1) return;
+    width = $("figure").clientWidth;
+    sketch();
+  }).observe($("figure"));
+  sketch();
+  document.documentElement.dataset.ready = "yes";
+})().catch((error) => {
+  document.getElementById("trouble").textContent = String(error);
+});

@@ -1,0 +1,271 @@
+/* A problem as bytes: see the header. One order for both ways, so that the layout stands once; all
+ * counts have 64 bits, since the page's machine has 32.
+ *
+ * Contents: pieces · setting · agent and parameter · columns · the whole */
+#include "report/explorer/parcel.h"
+
+#include "base/memory.h"
+#include "base/record.h"
+#include "idm/planner.h"
+
+static const char kind[] = "explore";
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+static void pass_count(idm_record *r, size_t *count)
+{
+  uint64_t wide = *count;
+  idm_record_pass(r, &wide, sizeof wide);
+  /* Nothing has more parts than the parcel has bytes. */
+  if (r->reading && wide > r->length) r->cut = true;
+  *count = r->cut ? 0 : (size_t)wide;
+}
+
+static void pass_flag(idm_record *r, bool *flag)
+{
+  uint8_t byte = *flag;
+  idm_record_pass(r, &byte, sizeof byte);
+  *flag = byte != 0;
+}
+
+static void pass_flags(idm_record *r, bool *flags, size_t count)
+{
+  for (size_t i = 0; i < count; i++) pass_flag(r, &flags[i]);
+}
+
+static void pass_numbers(idm_record *r, double *numbers, size_t count)
+{
+  idm_record_pass(r, numbers, idm_times(count, sizeof *numbers));
+}
+
+/* A text, which is replaced where it is read. */
+static void pass_text(idm_record *r, char **text)
+{
+  size_t length = *text ? strlen(*text) : 0;
+  pass_count(r, &length);
+  if (r->cut) return;
+  if (!r->reading) {
+    idm_record_pass(r, *text, length);
+    return;
+  }
+  free(*text);
+  *text = idm_new(length + 1, 1);
+  r->cut = !*text;
+  idm_record_pass(r, *text, length);
+}
+
+static void pass_labels(idm_record *r, idm_labels *labels)
+{
+  size_t count = labels->count;
+  pass_count(r, &count);
+  if (r->reading && count != labels->count) {
+    idm_labels_destroy(labels);
+    *labels = (idm_labels){0};
+    if (count && idm_labels_create(labels, count, NULL) != IDM_OK) r->cut = true;
+  }
+  for (size_t i = 0; i < count && !r->cut; i++) pass_text(r, &labels->name[i]);
+}
+
+/* --- setting -------------------------------------------------------------------------------- */
+
+/* What the arrays of a problem are as long as. */
+typedef struct shape {
+  idm_sizes sizes;
+  size_t models;
+  size_t entries; /* of moves; 0: there are none */
+  bool transition;
+  bool emission;
+} shape;
+
+static shape shape_of(const idm_problem *problem)
+{
+  const idm_setting *setting = problem->setting;
+  const idm_moves *moves = setting->moves;
+  return (shape){.sizes = idm_setting_sizes(setting),
+                 .models = problem->theta->models,
+                 .entries = moves ? moves->first[moves->rows] : 0,
+                 .transition = setting->transition,
+                 .emission = setting->emission};
+}
+
+static void pass_shape(idm_record *r, shape *s)
+{
+  pass_count(r, &s->sizes.states);
+  pass_count(r, &s->sizes.actions);
+  pass_count(r, &s->sizes.observations);
+  pass_count(r, &s->models);
+  pass_count(r, &s->entries);
+  pass_flag(r, &s->transition);
+  pass_flag(r, &s->emission);
+}
+
+static idm_status make(const shape *s, idm_problem **ret_problem, idm_error *opt_error)
+{
+  if (!s->entries)
+    return idm_problem_create(s->sizes, s->models, s->transition, s->emission, ret_problem,
+                              opt_error);
+  const idm_status status = idm_problem_create_moving(s->sizes, ret_problem, opt_error);
+  if (status != IDM_OK) return status;
+  idm_setting *setting = (*ret_problem)->setting;
+  return idm_moves_create(idm_times(s->sizes.actions, s->sizes.states), s->entries, &setting->moves,
+                          opt_error);
+}
+
+static void pass_moves(idm_record *r, idm_moves *moves, size_t entries)
+{
+  for (size_t row = 0; row <= moves->rows; row++) pass_count(r, &moves->first[row]);
+  idm_record_pass(r, moves->next, entries * sizeof *moves->next);
+  pass_numbers(r, moves->probability, entries);
+}
+
+static void pass_setting(idm_record *r, const shape *s, idm_setting *setting)
+{
+  const idm_sizes n = s->sizes;
+  int32_t horizon = setting->horizon;
+  pass_text(r, &setting->name);
+  pass_labels(r, &setting->states);
+  pass_labels(r, &setting->actions);
+  pass_labels(r, &setting->observations);
+  if (s->transition) pass_numbers(r, setting->transition, n.actions * n.states * n.states);
+  if (s->emission) pass_numbers(r, setting->emission, n.actions * n.states * n.observations);
+  if (s->entries) pass_moves(r, setting->moves, s->entries);
+  pass_numbers(r, setting->start, n.states);
+  pass_flags(r, setting->terminal, n.actions);
+  pass_flags(r, setting->ends, n.actions);
+  idm_record_pass(r, &horizon, sizeof horizon);
+  setting->horizon = horizon;
+  pass_flag(r, &setting->fully_observed);
+  pass_flag(r, &setting->emits_before);
+}
+
+/* --- agent and parameter -------------------------------------------------------------------- */
+
+/* Keys as text, which keeps every bit of a seed; one that is not given is empty. */
+static idm_status pass_keys(idm_record *r, idm_agent *agent, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (const idm_key *key = idm_agent_keys(); key->name && status == IDM_OK && !r->cut; key++) {
+    char room[256], *text = NULL;
+    idm_key_text(key, agent, room, sizeof room);
+    text = idm_text_copy(room, strlen(room));
+    r->cut = r->cut || !text;
+    if (text) pass_text(r, &text);
+    if (r->reading && !r->cut && text[0]) status = idm_key_set_text(key, agent, text, opt_error);
+    free(text);
+  }
+  return status;
+}
+
+static idm_status pass_planner(idm_record *r, idm_problem *problem, idm_error *opt_error)
+{
+  const char *name = r->reading ? "" : idm_agent_planner(&problem->agent)->name;
+  char *text = idm_text_copy(name, strlen(name));
+  if (!text) return idm_fail_memory(opt_error);
+  pass_text(r, &text);
+  idm_status status = IDM_OK;
+  if (r->reading && !r->cut) {
+    const idm_planner *planner = idm_planner_find(text);
+    status = planner ? idm_problem_plan_by(problem, planner, opt_error)
+                     : idm_fail(opt_error, IDM_INPUT, "there is no planner '%s' here", text);
+  }
+  free(text);
+  return status;
+}
+
+static idm_status pass_theta(idm_record *r, idm_theta *theta, idm_error *opt_error)
+{
+  for (size_t id = 0; id < theta->blocks && !r->cut; id++) {
+    idm_block *block = &theta->block[id];
+    size_t size = block->size, variants = block->variants;
+    pass_count(r, &size);
+    pass_count(r, &variants);
+    if (r->reading && (size != block->size || variants != block->variants)) {
+      const idm_status status = idm_theta_resize(theta, id, size, variants, opt_error);
+      if (status != IDM_OK) return status;
+    }
+    pass_numbers(r, block->value, idm_times(size, variants));
+  }
+  return IDM_OK;
+}
+
+/* --- columns -------------------------------------------------------------------------------- */
+
+static idm_status pass_codes(idm_record *r, idm_codes *codes, idm_error *opt_error)
+{
+  size_t count = codes->count;
+  pass_count(r, &count);
+  if (r->reading && count) {
+    const idm_status status = idm_codes_create(codes, count, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  for (size_t i = 0; i < count && !r->cut; i++) {
+    pass_flag(r, &codes->code[i].index);
+    pass_labels(r, &codes->code[i].text);
+    pass_labels(r, &codes->code[i].means);
+  }
+  return IDM_OK;
+}
+
+static idm_status pass_columns(idm_record *r, idm_columns *columns, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++) {
+    pass_labels(r, &columns->role[i]);
+    status = pass_codes(r, &columns->codes[i], opt_error);
+  }
+  pass_labels(r, &columns->missing);
+  return status;
+}
+
+bool idm_parcel_reads_logs(const idm_problem *problem)
+{
+  return !problem->columns.deriveds && !problem->columns.rules && !problem->utility_sources &&
+         !problem->environments;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static idm_status pass_rest(idm_record *r, const shape *s, idm_problem *problem,
+                            idm_error *opt_error)
+{
+  pass_setting(r, s, problem->setting);
+  idm_status status = pass_keys(r, &problem->agent, opt_error);
+  if (status == IDM_OK) status = pass_planner(r, problem, opt_error);
+  if (status == IDM_OK) status = pass_theta(r, problem->theta, opt_error);
+  if (status == IDM_OK) status = pass_columns(r, &problem->columns, opt_error);
+  return status;
+}
+
+idm_status idm_parcel_pack(const idm_problem *problem, char **ret_bytes, size_t *ret_length,
+                           idm_error *opt_error)
+{
+  idm_record r;
+  shape s = shape_of(problem);
+  /* What is written is only read; one function goes both ways. */
+  idm_problem as_is = *problem;
+  idm_record_begin(&r, kind, 0);
+  pass_shape(&r, &s);
+  const idm_status status = pass_rest(&r, &s, &as_is, opt_error);
+  if (status == IDM_OK) return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+  free(r.bytes);
+  return status;
+}
+
+idm_status idm_parcel_open(const char *bytes, size_t length, idm_problem **ret_problem,
+                           idm_error *opt_error)
+{
+  idm_record r;
+  shape s = {0};
+  *ret_problem = NULL;
+  idm_status status = idm_record_open(&r, kind, 0, bytes, length, opt_error);
+  if (status != IDM_OK) return status;
+  pass_shape(&r, &s);
+  if (!r.cut) status = make(&s, ret_problem, opt_error);
+  if (!r.cut && status == IDM_OK) status = pass_rest(&r, &s, *ret_problem, opt_error);
+  if (status == IDM_OK) status = idm_record_close(&r, true, opt_error);
+  if (status == IDM_OK) status = idm_problem_validate(*ret_problem, opt_error);
+  if (status == IDM_OK) return IDM_OK;
+  idm_problem_destroy(*ret_problem);
+  *ret_problem = NULL;
+  return status;
+}
