@@ -1,4 +1,4 @@
-/* A page to play with an agent: its numbers, its policy, a patient and a log, in one file that
+/* A page to play with an agent: its numbers, its policy, an episode and a log, in one file that
  * needs neither a network nor this library. */
 #ifndef IDM_EXPLORER_H
 #define IDM_EXPLORER_H

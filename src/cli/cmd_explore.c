@@ -35,7 +35,7 @@ const cli_command cli_explore = {
     .description =
         "Writes one HTML file in which every number of the agent moves by a slider, and policy, "
         "value and\n"
-        "beliefs follow at once; a patient is stepped through, and the log-likelihood of a CSV "
+        "beliefs follow at once; an episode is stepped through, and the log-likelihood of a CSV "
         "file moves\n"
         "along. The library itself computes there, as WebAssembly: the page opens from the file "
         "system, and\n"

@@ -63,11 +63,35 @@ void idm_markup_text(idm_markup *markup, const char *text)
   }
 }
 
+/* Whole hundredths as a decimal number. By hand: a page draws thousands of places sixty times a
+ * second, and where printf computes in long double's software that is most of the time. */
+static size_t write_hundredths(long long number, char *room, size_t size)
+{
+  unsigned long long left =
+      number < 0 ? 0ULL - (unsigned long long)number : (unsigned long long)number;
+  size_t at = size;
+  int skipped = 0, digit = 0;
+  for (; digit < 3 || left; digit++, left /= 10) {
+    if (digit == 2 && skipped < 2) room[--at] = '.';
+    if (digit < 2 && skipped == digit && left % 10 == 0)
+      skipped++;
+    else
+      room[--at] = (char)('0' + left % 10);
+  }
+  if (number < 0) room[--at] = '-';
+  return at;
+}
+
 void idm_markup_place(idm_markup *markup, double place)
 {
   char room[64];
-  const double rounded = round(100 * place) / 100;
-  const int length = idm_number_text(rounded == 0 ? 0 : rounded, room, sizeof room);
+  const double hundredths = round(100 * place);
+  if (fabs(hundredths) < 1e15) {
+    const size_t at = write_hundredths((long long)hundredths, room, sizeof room);
+    idm_markup_raw(markup, room + at, sizeof room - at);
+    return;
+  }
+  const int length = idm_number_text(hundredths / 100, room, sizeof room);
   if (length > 0) idm_markup_raw(markup, room, (size_t)length);
 }
 

@@ -1,6 +1,6 @@
 /* An agent to play with: see the header.
  *
- * Contents: plan · patient · log · from beginning to end */
+ * Contents: plan · episode · log · from beginning to end */
 #include "report/explorer/explorer.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "plan/follow.h"
 #include "report/explorer/parcel.h"
 
-/* A patient who is still there after so many steps is let go. */
+/* An episode that still goes on after so many steps is let go. */
 enum { most_steps = 200 };
 
 /* --- plan ----------------------------------------------------------------------------------- */
@@ -28,8 +28,8 @@ int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t 
   return IDM_OK;
 }
 
-/* The patient by the plan that is held. */
-static idm_status see_patient(idm_explorer *explorer)
+/* The episode by the plan that is held. */
+static idm_status see_episode(idm_explorer *explorer)
 {
   const idm_setting *setting = explorer->problem->setting;
   double *corner = NULL;
@@ -60,12 +60,12 @@ int idm_explorer_plan(idm_explorer *explorer)
 {
   idm_status status =
       idm_plan(explorer->problem->theta, NULL, explorer->workspace, NULL, &explorer->error);
-  if (status == IDM_OK) status = see_patient(explorer);
+  if (status == IDM_OK) status = see_episode(explorer);
   if (status == IDM_OK) status = see_log(explorer);
   return status;
 }
 
-/* --- patient -------------------------------------------------------------------------------- */
+/* --- episode -------------------------------------------------------------------------------- */
 
 int idm_explorer_begin(idm_explorer *explorer, unsigned seed)
 {
@@ -76,7 +76,7 @@ int idm_explorer_begin(idm_explorer *explorer, unsigned seed)
   explorer->events = 0;
   explorer->last = -1;
   explorer->over = false;
-  return see_patient(explorer);
+  return see_episode(explorer);
 }
 
 static idm_status remember(idm_explorer *explorer, const idm_event *event)
@@ -89,7 +89,7 @@ static idm_status remember(idm_explorer *explorer, const idm_event *event)
     explorer->capacity = capacity;
   }
   explorer->event[explorer->events++] = *event;
-  return see_patient(explorer);
+  return see_episode(explorer);
 }
 
 int idm_explorer_step(idm_explorer *explorer)

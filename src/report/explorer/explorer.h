@@ -1,4 +1,4 @@
-/* An agent to play with: numbers that move, a plan for them, a patient who goes by it and a log
+/* An agent to play with: numbers that move, a plan for them, an episode that goes by it and a log
  * that it is compared with. A page calls these functions; their arguments are numbers and texts
  * only. */
 #ifndef IDM_REPORT_EXPLORER_EXPLORER_H
@@ -10,7 +10,7 @@
 typedef struct idm_explorer {
   idm_problem *problem;
   idm_workspace *workspace;
-  /* The patient so far: what was done and seen, and where it is in truth. */
+  /* The episode so far: what was done and seen, and where it is in truth. */
   idm_event *event; /* [capacity] */
   size_t events;
   size_t capacity;
@@ -39,11 +39,11 @@ const char *idm_explorer_message(const idm_explorer *explorer);
 /* Numbers first .. first + count - 1 of a block. Nothing is planned yet. */
 int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
                      double value);
-/* Plan for the numbers as they are, and see the patient and the log with other eyes. Where it is
+/* Plan for the numbers as they are, and see the episode and the log with other eyes. Where it is
  * refused the last plan stays. */
 int idm_explorer_plan(idm_explorer *explorer);
 
-/* A new patient, drawn by a seed. */
+/* A new episode, drawn by a seed. */
 int idm_explorer_begin(idm_explorer *explorer, unsigned seed);
 /* What the agent does next, and what the environment answers. */
 int idm_explorer_step(idm_explorer *explorer);
@@ -58,7 +58,7 @@ double idm_explorer_decisions(const idm_explorer *explorer);
 /* Policy, value and beliefs as SVG, so many pixels wide; valid until the next text. NULL: see the
  * message. */
 const char *idm_explorer_draw(idm_explorer *explorer, double width);
-/* Where the patient stands, in words and numbers, as HTML. */
+/* Where the episode stands, in words and numbers, as HTML. */
 const char *idm_explorer_tell(idm_explorer *explorer);
 
 #endif

@@ -168,10 +168,10 @@
     }
   });
 
-  // The patient.
+  // Step by step.
   const last = () => {
     const steps = document.querySelectorAll("#steps li");
-    return steps.length ? `Step ${steps.length}: ${steps[steps.length - 1].textContent}` : "A new patient";
+    return steps.length ? `Step ${steps.length}: ${steps[steps.length - 1].textContent}` : "At the beginning";
   };
   const move = (name, ...given) => {
     if (call(name, ...given)) sketch();

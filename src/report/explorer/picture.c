@@ -216,7 +216,7 @@ static idm_status add_beliefs(idm_figure *figure, const idm_explorer *e, idm_err
   const size_t states = setting->states.count;
   idm_panel *panel;
   idm_status status =
-      idm_figure_add(figure, "Beliefs of the patient's agent", "step", "belief", &panel, opt_error);
+      idm_figure_add(figure, "Belief, step by step", "step", "belief", &panel, opt_error);
   if (status != IDM_OK) return status;
   panel->x.whole = true;
   panel->x.low = panel->y.low = 0;
@@ -242,7 +242,7 @@ static idm_status add_states(idm_figure *figure, const idm_explorer *e, idm_erro
   const idm_setting *setting = e->problem->setting;
   idm_panel *panel;
   idm_mark *line;
-  idm_status status = idm_figure_add(figure, "States", "step", "", &panel, opt_error);
+  idm_status status = idm_figure_add(figure, "State, step by step", "step", "", &panel, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->y.category, opt_error);
   if (status == IDM_OK)
     status =
