@@ -1,6 +1,6 @@
 # The part of the library that a page needs, as WebAssembly, by clang's own target and Debian's wasi-libc. Sets
 # IDM_WASM to the file, or to nothing where the packages are not there.
-set(IDM_WASM "")
+set(IDM_WASM "" CACHE INTERNAL "")
 if(NOT IDM_EXPLORER)
   return()
 endif()
@@ -48,7 +48,7 @@ foreach(name open message set plan begin step over load score decisions draw tel
 endforeach()
 list(TRANSFORM exports PREPEND -Wl,--export=)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt "inflate\ninflateEnd\ninflateInit2_\ninflateReset\n")
-set(IDM_WASM ${CMAKE_CURRENT_BINARY_DIR}/wasm/explorer.wasm)
+set(IDM_WASM ${CMAKE_CURRENT_BINARY_DIR}/wasm/explorer.wasm CACHE INTERNAL "")
 add_custom_command(OUTPUT ${IDM_WASM}
   COMMAND ${IDM_WASM_CLANG} ${IDM_WASM_FLAGS} -O2 -mexec-model=reactor ${exports} -Wl,--gc-sections -Wl,-s
           -Wl,--allow-undefined-file=${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt ${objects} -o ${IDM_WASM}

@@ -56,10 +56,17 @@ static idm_status see_log(idm_explorer *explorer)
                         &explorer->score, &explorer->error);
 }
 
-int idm_explorer_plan(idm_explorer *explorer)
+static idm_status plan(idm_explorer *explorer, int from)
 {
-  idm_status status =
-      idm_plan(explorer->problem->theta, NULL, explorer->workspace, NULL, &explorer->error);
+  idm_solver solver;
+  idm_solver_default(&solver);
+  solver.slots = from;
+  return idm_plan(explorer->problem->theta, &solver, explorer->workspace, NULL, &explorer->error);
+}
+
+int idm_explorer_plan(idm_explorer *explorer, int anew)
+{
+  idm_status status = plan(explorer, anew ? IDM_FROM_NOTHING : IDM_FROM_LAST);
   if (status == IDM_OK) status = see_episode(explorer);
   if (status == IDM_OK) status = see_log(explorer);
   return status;
@@ -168,7 +175,7 @@ idm_explorer *idm_explorer_open(const char *bytes, size_t length)
   const idm_problem *problem = explorer->problem;
   status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                 &explorer->workspace, error);
-  if (status == IDM_OK) status = idm_plan(problem->theta, NULL, explorer->workspace, NULL, error);
+  if (status == IDM_OK) status = plan(explorer, IDM_FROM_NOTHING);
   if (status == IDM_OK) idm_explorer_begin(explorer, 1);
   return explorer;
 }

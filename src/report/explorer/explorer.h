@@ -39,9 +39,10 @@ const char *idm_explorer_message(const idm_explorer *explorer);
 /* Numbers first .. first + count - 1 of a block. Nothing is planned yet. */
 int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
                      double value);
-/* Plan for the numbers as they are, and see the episode and the log with other eyes. Where it is
+/* Plan for the numbers as they are, and see the episode and the log with other eyes: from the last
+ * plan, which is fast while numbers move, or anew, which depends on the numbers alone. Where it is
  * refused the last plan stays. */
-int idm_explorer_plan(idm_explorer *explorer);
+int idm_explorer_plan(idm_explorer *explorer, int anew);
 
 /* A new episode, drawn by a seed. */
 int idm_explorer_begin(idm_explorer *explorer, unsigned seed);

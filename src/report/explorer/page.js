@@ -119,6 +119,8 @@
     const width = Math.max(240, Math.floor($("figure").clientWidth));
     const svg = exports.idm_explorer_draw(explorer, width);
     if (svg) $("figure").replaceChildren(...nodesOf(svg, "image/svg+xml"));
+    // The figure stays in sight, and must not hide what the keyboard moves to.
+    document.documentElement.style.scrollPaddingTop = `${$("picture").offsetHeight + 8}px`;
     const words = exports.idm_explorer_tell(explorer);
     if (words) $("present").replaceChildren(...nodesOf(words, "text/html"));
     const over = exports.idm_explorer_over(explorer) !== 0;
@@ -130,16 +132,24 @@
       $("decisions").textContent = `over ${exports.idm_explorer_decisions(explorer)} decisions`;
     }
   };
-  // At most one plan a frame, for the numbers as they are then.
+  // While numbers move at most one plan a frame, from the last; when they rest, one that depends on them alone.
   let waiting = false;
+  let rest;
+  const work = (anew) => {
+    const begun = performance.now();
+    if (call("plan", anew)) sketch();
+    $("figure").dataset.milliseconds = (performance.now() - begun).toFixed(2);
+    $("figure").dataset.settled = anew ? "yes" : "no";
+  };
   const plan = () => {
+    clearTimeout(rest);
+    rest = setTimeout(work, 120, 1);
+    $("figure").dataset.settled = "no";
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
-      const begun = performance.now();
-      if (call("plan")) sketch();
-      $("figure").dataset.milliseconds = (performance.now() - begun).toFixed(2);
+      work(0);
     });
   };
 
@@ -204,6 +214,7 @@
     sketch();
   }).observe($("figure"));
   sketch();
+  $("figure").dataset.settled = "yes";
   document.documentElement.dataset.ready = "yes";
 })().catch((error) => {
   document.getElementById("trouble").textContent = String(error);

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""browser.py IDM CHROMIUM CHROMEDRIVER [PAGE...]: pages that the program writes, opened in a real browser from the file system.
+
+What a page shows is compared with what the program says at the same numbers. A page is a function below that is
+marked with @page; it gets a Browser and a folder, and calls check(). The browser is spoken to by the WebDriver protocol
+itself, which needs nothing but Python.
+"""
+import http.client
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIAG = ROOT / "examples" / "diag.yaml"
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+RIGHT, TAB, ENTER = "\ue014", "\ue004", "\ue007"
+IDM = ""
+PAGES = {}
+FAILURES = []
+
+
+def page(function):
+    """Mark a function as the test of a page."""
+    PAGES[function.__name__] = function
+    return function
+
+
+def check(ok, what):
+    print("ok  " if ok else "FAILED:", what)
+    if not ok:
+        FAILURES.append(what)
+
+
+def close(a, b, tolerance):
+    return abs(a - b) <= tolerance * max(1, abs(b))
+
+
+def idm(*arguments):
+    """What the program prints, as JSON where it was asked for."""
+    done = subprocess.run([IDM, *map(str, arguments)], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout) if "--json" in arguments else done.stdout
+
+
+# --- the browser -----------------------------------------------------------------------------------
+
+
+class Browser:
+    def __init__(self, chromium, driver):
+        self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                self.port = int(line.rstrip().rstrip(".").split()[-1])
+                break
+        options = {
+            "binary": chromium,
+            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,1000"],
+        }
+        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        self.path = ""
+        self.path = "/session/" + self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+
+    def ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request(method, self.path + path, json.dumps(body) if body is not None else None)
+        answer = json.loads(connection.getresponse().read())["value"]
+        connection.close()
+        if isinstance(answer, dict) and "error" in answer:
+            raise RuntimeError(answer["message"])
+        return answer
+
+    def quit(self):
+        try:
+            self.ask("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def run(self, script, *arguments):
+        """What a script in the page returns, or promises."""
+        return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def devtools(self, command, **parameters):
+        return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def open(self, path, width=1200, dark=False):
+        """A page on a screen so wide; waits until it says that it is ready, or complains."""
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.devtools("Emulation.setEmulatedMedia", features=[scheme])
+        self.logs()
+        self.ask("POST", "/url", {"url": pathlib.Path(path).as_uri()})
+
+    def until(self, script, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.run(script):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def type(self, id, keys):
+        """Keys as a person presses them, into the element of that id; of a file input, the path."""
+        element = self.ask("POST", "/element", {"using": "css selector", "value": "#" + id})[ELEMENT]
+        self.ask("POST", f"/element/{element}/value", {"text": keys})
+
+    def press(self, id):
+        """A button, by the keyboard."""
+        self.type(id, ENTER)
+
+    def logs(self):
+        """What the console was told since last asked."""
+        return [entry["message"] for entry in self.ask("POST", "/se/log", {"type": "browser"})]
+
+    def text(self, id):
+        return self.run("return document.getElementById(arguments[0]).textContent", id)
+
+    def overflow(self):
+        return self.run("const d = document.documentElement; return d.scrollWidth - d.clientWidth")
+
+
+# --- the explorer ----------------------------------------------------------------------------------
+
+
+def write_explorer(problem, folder):
+    path = pathlib.Path(folder) / "explore.html"
+    idm("explore", problem, "-o", path)
+    return path
+
+
+def ready(browser, what):
+    done = browser.until("return document.documentElement.dataset.ready === 'yes'")
+    check(done, f"{what}: the page gets ready ({browser.text('trouble')})")
+
+
+def quiet(browser, what):
+    said = browser.logs()
+    check(not said, f"{what}: the console is told nothing {said[:2]}")
+
+
+def settle(browser):
+    """Wait until the numbers rest, and what is shown is planned for them."""
+    browser.until("return document.getElementById('figure').dataset.settled === 'yes'")
+
+
+def dial(browser, name):
+    """Index of the dial of that name."""
+    return browser.run(
+        "return [...document.querySelectorAll('.dial label')].findIndex((l) => l.textContent === arguments[0])", name
+    )
+
+
+def enter(browser, name, number):
+    i = dial(browser, name)
+    browser.run("document.getElementById(arguments[0]).select()", f"number-{i}")
+    browser.type(f"number-{i}", number + TAB)
+    settle(browser)
+
+
+def numbers(browser, table):
+    """{row: first number} of a table, with all digits."""
+    rows = browser.run(
+        "return [...document.querySelectorAll(arguments[0] + ' tbody tr')]"
+        ".map((r) => [r.cells[0].textContent, r.cells[1].dataset.number])",
+        "#" + table,
+    )
+    return {name: float(number) for name, number in rows}
+
+
+def same_policy(browser, what, problem, *options):
+    """What is shown now is what the program says along the same path."""
+    steps = browser.run("return [...document.querySelectorAll('#steps li:not(:has(strong))')].map((l) => l.textContent)")
+    if steps:
+        options += "--path", ",".join(":".join(step.split(" → ")) for step in steps)
+    solved = idm("solve", problem, "--json", *options)
+    shown, belief = numbers(browser, "policy"), numbers(browser, "belief")
+    found = {name: values[-1] for name, values in solved["policy"].items()}
+    check(shown.keys() == found.keys() and all(close(shown[u], found[u], 1e-6) for u in found), f"{what}: policy {shown}")
+    check(all(close(a, b, 1e-6) for a, b in zip(belief.values(), solved["at"][-1])), f"{what}: belief {belief}")
+    value = float(browser.run("return document.getElementById('value').dataset.number"))
+    check(close(value, solved["value"][-1], 1e-6), f"{what}: value {value}")
+
+
+@page
+def explorer_moves(browser, folder):
+    """Sliders, by keys, and numbers move the policy to what `idm solve` says; a log moves along."""
+    browser.open(write_explorer(DIAG, folder))
+    ready(browser, "diag")
+    same_policy(browser, "as in the file", DIAG)
+    browser.type(f"dial-{dial(browser, 'alpha')}", 40 * RIGHT)
+    settle(browser)
+    alpha = browser.run("return document.getElementById(arguments[0]).value", f"number-{dial(browser, 'alpha')}")
+    check(float(alpha) > 0.5, f"keys turn a dial: alpha {alpha}")
+    same_policy(browser, "alpha by keys", DIAG, "--set", f"alpha={alpha}")
+    moved = ["--set", f"alpha={alpha}"]
+    for name, key, number in [
+        ("beta", "beta", "1.25"), ("eta", "eta", "2.5"), ("discount", "discount", "0.9"),
+        ("prior_weight", "prior_weight", "0.8"), ("evidence_weight", "evidence_weight", "1.3"),
+        ("utility monitor", "utility.monitor", "-2"),
+    ]:
+        enter(browser, name, number)
+        moved += ["--set", f"{key}={number}"]
+    same_policy(browser, "seven numbers", DIAG, *moved)
+    browser.press("step")
+    same_policy(browser, "after a step", DIAG, *moved)
+    browser.press("run")
+    check(browser.run("return document.getElementById('step').disabled"), "an episode comes to its end")
+    enter(browser, "alpha", "0.7")
+    moved[1] = "alpha=0.7"
+    same_policy(browser, "at the end, with another alpha", DIAG, *moved)
+
+    log = pathlib.Path(folder) / "log.csv"
+    idm("simulate", DIAG, "-n", 200, "-o", log)
+    browser.type("file", str(log))
+    check(browser.until("return document.getElementById('score').dataset.number"), "a log is read")
+    for at in [moved, moved + ["--set", "alpha=2"]]:
+        if at is not moved:
+            enter(browser, "alpha", "2")
+        score = float(browser.run("return document.getElementById('score').dataset.number"))
+        scored = idm("score", DIAG, log, "--json", *at)["log_likelihood"]
+        check(abs(score - scored) <= 1e-9, f"log-likelihood {score!r}, by idm score {scored!r}")
+    quiet(browser, "diag")
+
+
+@page
+def explorer_refuses(browser, folder):
+    """What cannot be is said, and undone by the button."""
+    browser.open(write_explorer(DIAG, folder))
+    ready(browser, "diag")
+    enter(browser, "discount", "1")
+    check("discount" in browser.text("trouble"), f"a discount of 1: {browser.text('trouble')}")
+    enter(browser, "alpha", "many")
+    invalid = browser.run("return document.getElementById(arguments[0]).ariaInvalid", f"number-{dial(browser, 'alpha')}")
+    check(invalid == "true", "what is no number is marked")
+    browser.press("reset")
+    settle(browser)
+    check(browser.text("trouble") == "", "the button puts all back")
+    same_policy(browser, "put back", DIAG)
+    log = pathlib.Path(folder) / "log.csv"
+    log.write_text("trajectory,action,observation\n1,monitor,purple\n")
+    browser.type("file", str(log))
+    check(browser.until("return document.getElementById('trouble').textContent"), "a strange log is refused")
+    check("purple" in browser.text("trouble"), f"in words: {browser.text('trouble')}")
+    quiet(browser, "refusals")
+
+
+@page
+def explorer_is_shut(browser, folder):
+    """Labels that look like code are text; nothing is fetched; nothing else may run."""
+    hostile = "<script>alert(1)</script>"
+    problem = pathlib.Path(folder) / "hostile.yaml"
+    text = DIAG.read_text().replace("name: diag", f"name: '{hostile}'").replace("diseased", "d</script>&\"'<img src=x>")
+    for word in ("healthy", "d</script>"):
+        check(word in text, "labels are put in")
+    text = text.replace("[healthy, d</script>&\"'<img src=x>]", "[healthy, 'd</script>&\"''<img src=x>']")
+    text = text.replace("declare_d</script>&\"'<img src=x>", "declare").replace("monitor", "'<b onclick=1>'")
+    problem.write_text(text)
+    browser.open(write_explorer(problem, folder))
+    ready(browser, "hostile labels")
+    browser.press("step")
+    check(browser.run("return document.scripts.length") == 3, "no script beside the page's own")
+    check(browser.run("return document.querySelectorAll('img, b').length") == 0, "no element out of a label")
+    check(browser.run("return document.querySelector('h1').textContent") == hostile, "the name is shown as it is")
+    check("<b onclick=1>" in browser.text("policy"), "and so is an action")
+    check(browser.run("return performance.getEntriesByType('resource').length") == 0, "nothing is fetched")
+    quiet(browser, "hostile labels")
+    browser.run("const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s)")
+    check(browser.run("return window.ran === undefined"), "another script is not run")
+    blocked = browser.run("return fetch('https://localhost/').then(() => 'went', () => 'blocked')")
+    check(blocked == "blocked", "and none reaches a network")
+    check(any("Content Security Policy" in said for said in browser.logs()), "by the page's own policy")
+
+
+@page
+def explorer_fits(browser, folder):
+    """On a telephone nothing is wider than the screen; in the dark all is dark; every control has a name."""
+    shades = []
+    for example in ("diag", "clinic", "maintenance"):
+        problem = ROOT / "examples" / f"{example}.yaml"
+        written = write_explorer(problem, folder)
+        for dark in (False, True):
+            browser.open(written, width=375, dark=dark)
+            ready(browser, example)
+            check(browser.overflow() <= 0, f"{example}: no sideways scroll at 375 px ({browser.overflow()})")
+            colours = "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('#figure .paper')).fill]"
+            shades.append(tuple(browser.run(colours)))
+        if example != "maintenance":
+            same_policy(browser, example, problem)
+        nameless = browser.run(
+            "return [...document.querySelectorAll('input')].filter((i) => !i.labels.length && !i.ariaLabel).length")
+        check(nameless == 0, f"{example}: every input has a name")
+        check(browser.run("return !!document.querySelector('#figure svg[role=img]')"), f"{example}: the figure is an image to readers")
+        quiet(browser, example)
+    check(shades[0] != shades[1] and all(paper == fill for paper, fill in shades), f"light and dark: {shades[:2]}")
+
+
+def main():
+    global IDM
+    IDM, chromium, driver = sys.argv[1:4]
+    browser = Browser(chromium, driver)
+    try:
+        for name in sys.argv[4:] or PAGES:
+            print(f"--- {name}")
+            with tempfile.TemporaryDirectory() as folder:
+                PAGES[name](browser, folder)
+    finally:
+        browser.quit()
+    for failure in FAILURES:
+        print("FAILED:", failure)
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
