@@ -1,7 +1,8 @@
 # The part of the library that a page needs, as WebAssembly, by clang's own target and Debian's wasi-libc. Sets
 # IDM_WASM to the file, or to nothing where the packages are not there.
 set(IDM_WASM "" CACHE INTERNAL "")
-if(NOT IDM_EXPLORER)
+# Sanitizers do not reach into it: their builds are those that go without.
+if(NOT IDM_EXPLORER OR IDM_SANITIZE)
   return()
 endif()
 find_program(IDM_WASM_CLANG NAMES clang)

@@ -1,0 +1,93 @@
+/* Dials: one a number that the planner heeds, with its value, escaped. */
+#include "report/explorer/dials.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static char *dials_of(const idm_problem *problem)
+{
+  idm_markup m = {0};
+  idm_dials_add(&m, problem);
+  assert_false(m.failed);
+  assert_non_null(m.text);
+  return m.text;
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+  size_t count = 0;
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
+  return count;
+}
+
+static void diag_has_its_numbers(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  char *text = dials_of(problem);
+  static const char *const names[] = {"discount",
+                                      "alpha",
+                                      "beta",
+                                      "eta",
+                                      "perseverance",
+                                      "lapse",
+                                      "prior_weight",
+                                      "evidence_weight",
+                                      "utility declare_healthy,healthy",
+                                      "utility monitor",
+                                      "utility declare_diseased,diseased"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char label[80] = ">";
+    strcat(strcat(label, names[i]), "</label>");
+    assert_int_equal(count_of(text, label), 1);
+  }
+  assert_int_equal(count_of(text, "type=\"range\""), 13);
+  /* What is the same in all states is one number. */
+  assert_non_null(strstr(text, "data-first=\"4\" data-count=\"2\""));
+  assert_non_null(strstr(text, "data-law=\"inverse\""));
+  assert_non_null(strstr(text, "data-value=\"inf\""));
+  free(text);
+  idm_problem_destroy(problem);
+}
+
+static void what_a_planner_holds_has_no_dial(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  support_assign(problem, "planner=rational");
+  char *text = dials_of(problem);
+  assert_int_equal(count_of(text, ">alpha</label>"), 0);
+  assert_int_equal(count_of(text, ">discount</label>"), 1);
+  free(text);
+  idm_problem_destroy(problem);
+}
+
+static void labels_are_text_and_many_are_cut(void **state)
+{
+  (void)state;
+  static const char bad[] = "\"><script>alert(1)</script>";
+  idm_random random;
+  idm_random_init(&random, 4, 1);
+  const support_shape shape = {2, 60, 2, 1, 8};
+  idm_problem *problem = support_problem(shape, &random);
+  check(idm_labels_set(&problem->setting->actions, 0, bad, strlen(bad), &support_error));
+  char *text = dials_of(problem);
+  assert_null(strstr(text, "<script"));
+  assert_non_null(strstr(text, "&lt;script&gt;"));
+  assert_int_equal(count_of(text, "class=\"dial\""), 60);
+  free(text);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(diag_has_its_numbers),
+      cmocka_unit_test(what_a_planner_holds_has_no_dial),
+      cmocka_unit_test(labels_are_text_and_many_are_cut),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

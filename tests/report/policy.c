@@ -1,0 +1,72 @@
+/* Panels of what an agent does: marks equal what the plan says. */
+#include "report/policy.h"
+
+#include "support.h"
+
+static void lines_are_the_policy(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(2, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_followed *f;
+  idm_figure *figure;
+  check(idm_follow(problem->setting, workspace, "monitor:positive", &f, &support_error));
+  check(idm_figure_create("", "", 1, &figure, &support_error));
+  check(idm_policy_add(figure, problem->setting, workspace, "one", f, &support_error));
+  const idm_panel *panel = figure->panel[0];
+  assert_int_equal(panel->marks, 4);
+  assert_string_equal(panel->x.title, "belief in diseased");
+  for (size_t u = 0; u < 3; u++) {
+    const idm_mark *line = panel->mark[u];
+    assert_int_equal(line->kind, IDM_MARK_LINE);
+    assert_string_equal(line->name, problem->setting->actions.name[u]);
+    for (size_t i = 0; i < line->count; i++) {
+      const double p = line->column[IDM_FIGURE_X][i], z[2] = {1 - p, p};
+      double policy[3];
+      idm_plan_policy(workspace, 0, z, policy, NULL);
+      assert_true(line->column[IDM_FIGURE_Y][i] == policy[u]);
+    }
+  }
+  assert_true(panel->mark[3]->column[IDM_FIGURE_X][1] == f->belief[3]);
+  assert_string_equal(panel->mark[3]->label.name[1], "1");
+  idm_figure_destroy(figure);
+  idm_followed_destroy(f);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+static void cells_are_the_policy_of_states_that_are_seen(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml("states: [good, worn]\nactions: [run, repair, wait]\n"
+                                      "observations: states\n"
+                                      "transition: {run: [[0.7, 0.3], [0, 1]], repair: [[1, 0], "
+                                      "[0.9, 0.1]], wait: identity}\n"
+                                      "utility: {run: [5, 1], repair: -1, wait: 0}\n"
+                                      "agent: {alpha: 3}\n");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_figure *figure;
+  check(idm_figure_create("", "", 1, &figure, &support_error));
+  check(idm_policy_add(figure, problem->setting, workspace, "", NULL, &support_error));
+  const idm_mark *cells = figure->panel[0]->mark[0];
+  assert_int_equal(cells->count, 6);
+  for (size_t s = 0; s < 2; s++) {
+    const double z[2] = {s == 0, s == 1};
+    double policy[3];
+    idm_plan_policy(workspace, 0, z, policy, NULL);
+    for (size_t u = 0; u < 3; u++)
+      assert_true(cells->column[IDM_FIGURE_VALUE][3 * s + u] == policy[u]);
+  }
+  idm_figure_destroy(figure);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lines_are_the_policy),
+      cmocka_unit_test(cells_are_the_policy_of_states_that_are_seen),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
