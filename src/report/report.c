@@ -134,6 +134,8 @@ static idm_status add_behaviour(report *r)
 
 static idm_status add_checks(report *r)
 {
+  const size_t body = r->page.body.length, contents = r->page.contents.length;
+  const size_t figures = r->page.figures;
   idm_page_section(&r->page, "checks", "Does it describe the log?");
   idm_status status = add_plot(r, "ppc", NULL,
                                "The log's own summaries (points) and what the "
@@ -141,6 +143,11 @@ static idm_status add_checks(report *r)
   if (status == IDM_OK)
     status = add_plot(r, "calibration", NULL,
                       "How often actions were taken, by how probable they were held to be.");
+  /* Nothing to look at needs no heading. */
+  if (r->page.figures == figures) {
+    r->page.body.length = body;
+    r->page.contents.length = contents;
+  }
   return status;
 }
 
@@ -232,33 +239,9 @@ static void add_data(report *r)
 
 static idm_status add_identification(report *r)
 {
-  const idm_assessment *a = r->subject->of.assessment;
-  const idm_posterior *p = r->subject->of.posterior;
-  static const char *const head[] = {"held number", "value", "moves", "by sds for 1 % of it"};
   idm_page_section(&r->page, "hangs", "What the data fix, and what it hangs on");
-  idm_page_list(&r->page, &a->remarks);
-  const idm_status status =
-      add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
-  if (status != IDM_OK || !a->sensitivities) return status;
-  idm_page_table(&r->page, 4, head);
-  for (size_t i = 0; i < a->sensitivities; i++) {
-    const idm_sensitivity *s = &a->sensitivity[i];
-    char cell[2][32], name[256];
-    double most = 0;
-    size_t at = 0;
-    for (size_t k = 0; k < p->quantity.count; k++) {
-      const double moved = s->slope[k] * s->step / a->diagnosis[k].sd;
-      if (p->summarised[k] && isfinite(moved) && fabs(moved) >= fabs(most)) most = moved, at = k;
-    }
-    add_number(s->value, cell[0], sizeof cell[0]);
-    idm_print(cell[1], sizeof cell[1], "%+.2f", most);
-    idm_page_row(&r->page, 4,
-                 (const char *const[]){s->name, cell[0],
-                                       idm_quantity_spoken(p->quantity.name[at], name, sizeof name),
-                                       cell[1]});
-  }
-  idm_page_table_end(&r->page);
-  return IDM_OK;
+  idm_page_list(&r->page, &r->subject->of.assessment->remarks);
+  return add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
 }
 
 /* --- methods and request -------------------------------------------------------------------- */
