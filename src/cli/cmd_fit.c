@@ -203,7 +203,7 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
     print_people(folder, found, seconds);
     return IDM_OK;
   }
-  cli_print_posterior(stdout, found->posterior, found->assessment);
+  cli_print_posterior(call, stdout, found->posterior, found->assessment);
   print_projection(found);
   printf("\n");
   cli_print_verdict(stdout, found->assessment);
@@ -352,6 +352,7 @@ static const cli_option options[] = {
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLAIN_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
