@@ -171,6 +171,9 @@ IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data
                                       const idm_posterior *posterior, int threads,
                                       const idm_fit_watch *opt_watch,
                                       idm_assessment **ret_assessment, idm_error *opt_error);
+/* Both halves of the verdict in a line: the draws, then the model, and behind "; see" where the
+ * reasons stand. */
+IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

@@ -58,6 +58,7 @@
 #include "idm/proposition.h"
 #include "idm/random.h"
 #include "idm/refine.h"
+#include "idm/report.h"
 #include "idm/request.h"
 #include "idm/run.h"
 #include "idm/sampler.h"

@@ -156,10 +156,10 @@ typedef idm_status (*cli_print_run)(cli_call *call, const idm_posterior *posteri
 /* Read all runs that are arguments and print each, of several under its name: a heading, or a key
  * of one JSON object. *opt_untrusted counts those that are not to be trusted. */
 idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted);
-/* Table of the quantities that are summarised. */
 /* idm fit --class all. */
 idm_status cli_fit_classes(cli_call *call);
-void cli_print_posterior(FILE *out, const idm_posterior *posterior,
+/* Table of the quantities that are summarised; on a terminal with how their draws are spread. */
+void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment);
 /* The verdict in words. */
 void cli_print_verdict(FILE *out, const idm_assessment *assessment);
@@ -174,6 +174,26 @@ void cli_print_cut(FILE *out, int width, const char *text);
 void cli_print_quantity_heading(FILE *out, int width, const char *last);
 void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
                         const char *last);
+
+/* --- spark.c: small drawings for a terminal */
+/* Whether standard output is one, and neither --plain nor --json says otherwise. */
+bool cli_draws(const cli_call *opt_call);
+/* What changes the colour of what follows; nothing where NO_COLOR is set, or nobody looks. */
+typedef enum cli_hue { CLI_USUAL, CLI_GOOD, CLI_BAD } cli_hue;
+const char *cli_colour(cli_hue hue);
+enum { CLI_SPARK = 256 };
+/* Bars of these heights, one column each. Into buffer, which is returned. */
+const char *cli_spark(const double *height, size_t count, char buffer[CLI_SPARK]);
+/* How numbers are spread between the least and the largest. The same. */
+const char *cli_histogram(const double *x, size_t count, size_t columns, char buffer[CLI_SPARK]);
+/* An interval on a scale from low to high, with 0 where that is on it. The same. */
+typedef struct cli_span {
+  double low;
+  double at;
+  double high;
+} cli_span;
+const char *cli_interval(const cli_span *span, double low, double high, int width,
+                         char buffer[CLI_SPARK]);
 
 /* --- people.c */
 /* Tables of people: the population, then everybody, at most `most` of them. */
@@ -258,6 +278,10 @@ bool cli_search_watch(void *context, double lower, double upper);
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
     .name = "json", .kind = CLI_FLAG, .help = "print one JSON object on standard output"           \
+  }
+#define CLI_PLAIN_OPTION                                                                           \
+  {                                                                                                \
+    .name = "plain", .kind = CLI_FLAG, .help = "no small drawings on a terminal"                   \
   }
 #define CLI_OUTPUT_OPTION(what)                                                                    \
   {                                                                                                \

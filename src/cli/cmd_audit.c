@@ -1,4 +1,5 @@
 /* idm audit: groups of people, compared. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,21 +103,39 @@ static int name_width(const idm_audit *a)
   return width < 40 ? width : 40;
 }
 
-static void print_groups(const idm_audit *a, size_t j, int width)
+/* Where the intervals of all groups lie. */
+static cli_span reach_of(const idm_audit *a, size_t j)
 {
+  cli_span reach = {.low = INFINITY, .high = -INFINITY};
+  for (size_t i = 0; i < a->groups; i++) {
+    const idm_diagnosis *d = &a->group[i].number[j].diagnosis;
+    if (isfinite(d->q05)) reach.low = fmin(reach.low, d->q05);
+    if (isfinite(d->q95)) reach.high = fmax(reach.high, d->q95);
+  }
+  return reach;
+}
+
+static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int width)
+{
+  enum { columns = 24 };
+  const cli_span reach = reach_of(a, j);
   char spoken[128];
   cli_print_left(stdout, width, idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
   printf(" %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", a->people ? "agents" : "cases",
-         "decisions", "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior", "verdict");
+         "decisions", "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior",
+         cli_draws(call) ? "90 % interval             verdict" : "verdict");
   for (size_t i = 0; i < a->groups; i++) {
     const idm_audit_group *g = &a->group[i];
     const idm_audit_number *n = &g->number[j];
     cli_print_cut(stdout, width, g->name);
-    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s\n",
+    char drawn[CLI_SPARK];
+    const cli_span span = {n->diagnosis.q05, n->diagnosis.mean, n->diagnosis.q95};
+    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s%s%s\n",
            a->people ? g->agents : g->trajectories, (unsigned long long)g->decisions,
            n->diagnosis.mean, n->diagnosis.sd, n->diagnosis.q05, n->diagnosis.q95,
            n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction, n->prior_shift,
-           idm_audit_verdict_word(g->verdict));
+           cli_draws(call) ? cli_interval(&span, reach.low, reach.high, columns, drawn) : "",
+           cli_draws(call) ? "  " : "", idm_audit_verdict_word(g->verdict));
   }
 }
 
@@ -156,11 +175,11 @@ static void print_within(const idm_audit *a, size_t j)
   }
 }
 
-static void print_table(const idm_audit *a)
+static void print_table(const cli_call *call, const idm_audit *a)
 {
   const int width = name_width(a);
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    print_groups(a, j, width);
+    print_groups(call, a, j, width);
     print_contrasts(a, j, width);
     print_within(a, j);
   }
@@ -205,7 +224,7 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
   if (status == IDM_OK && cli_given(call, "json"))
     status = idm_audit_write(found, "-", &call->error);
   else if (status == IDM_OK) {
-    print_table(found);
+    print_table(call, found);
     printf("%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder,
            idm_seconds() - progress->started);
   }
@@ -269,6 +288,7 @@ static const cli_option options[] = {
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLAIN_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

@@ -173,7 +173,7 @@ static void print_people(const char *folder, const idm_run *found, double second
          found->projection.pseudo_r2, (unsigned long long)found->projection.decisions);
   cli_print_verdict(stdout, found->assessment);
   if (!found->stopped)
-    printf("\n%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder, seconds);
+    printf("\n%s: run.nc, summary.json, config.yaml, report.html (%.1f s)\n", folder, seconds);
 }
 
 /* How far the behaviour at the answer is from the log; nothing where that cannot be said. */
@@ -203,12 +203,12 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
     print_people(folder, found, seconds);
     return IDM_OK;
   }
-  cli_print_posterior(stdout, found->posterior, found->assessment);
+  cli_print_posterior(call, stdout, found->posterior, found->assessment);
   print_projection(found);
   printf("\n");
   cli_print_verdict(stdout, found->assessment);
-  printf("\n%s: run.nc, summary.json, config.yaml (%.1f s, sampler %s)\n", folder, seconds,
-         found->posterior->sampler);
+  printf("\n%s: run.nc, summary.json, config.yaml (%.1f s, sampler %s)\nopen %s/report.html\n",
+         folder, seconds, found->posterior->sampler, folder);
   return IDM_OK;
 }
 
@@ -224,6 +224,21 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
                                   : idm_fail_memory(&call->error);
   free(model);
   return status;
+}
+
+/* A page beside the run's files. */
+static idm_status report(cli_call *call, const char *folder, const idm_problem *problem,
+                         const idm_data *data, const idm_request *request, const idm_run *found)
+{
+  char path[IDM_PATH + 32];
+  snprintf(path, sizeof path, "%s/report.html", folder);
+  return idm_report_write(&(idm_report_subject){.of = {.folder = folder,
+                                                       .problem = problem,
+                                                       .posterior = found->posterior,
+                                                       .assessment = found->assessment,
+                                                       .data = data},
+                                                .request = request},
+                          path, &call->notes, &call->error);
 }
 
 static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm_problem *problem,
@@ -252,6 +267,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
                          &call->notes, &call->error);
     cli_progress_end(progress);
   }
+  if (status == IDM_OK && found.assessment && !found.stopped)
+    status = report(call, folder, problem, data, request, &found);
   if (found.assessment && (status == IDM_OK || found.stopped)) {
     const idm_status printed = print(call, folder, &found, idm_seconds() - progress->started);
     if (status == IDM_OK) status = printed;
@@ -335,6 +352,7 @@ static const cli_option options[] = {
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PLAIN_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

@@ -301,6 +301,33 @@ static void print_trust(const idm_setting *setting, const idm_workspace *workspa
         found->lower, found->upper);
 }
 
+/* What is done at every belief between two states, a line an action. */
+static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
+{
+  enum { columns = 48 };
+  const size_t actions = setting->actions.count;
+  double *policy = calloc(actions * (columns + 1), sizeof *policy);
+  int wide = 6;
+  if (!policy) return;
+  for (size_t u = 0; u < actions; u++)
+    if (cli_width(setting->actions.name[u]) > wide) wide = cli_width(setting->actions.name[u]);
+  for (size_t i = 0; i < columns; i++) {
+    const double p = ((double)i + 0.5) / columns;
+    idm_plan_policy(workspace, 0, (const double[]){1 - p, p}, policy + actions * columns, NULL);
+    for (size_t u = 0; u < actions; u++) policy[u * columns + i] = policy[actions * columns + u];
+  }
+  printf("\n");
+  for (size_t u = 0; u < actions; u++) {
+    char drawn[CLI_SPARK];
+    cli_print_left(stdout, wide, setting->actions.name[u]);
+    printf(" %s\n", cli_spark(policy + u * columns, columns, drawn));
+  }
+  printf("%*s %s%*s%s\n", wide, "", setting->states.name[0],
+         columns - cli_width(setting->states.name[0]) - cli_width(setting->states.name[1]), "",
+         setting->states.name[1]);
+  free(policy);
+}
+
 static idm_status print_table(cli_call *call, const idm_problem *problem, const view *v,
                               idm_workspace *workspace, const answer *found)
 {
@@ -321,6 +348,8 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   } else {
     print_rows(setting, v);
   }
+  if (cli_draws(call) && v->believes && setting->states.count == 2 && !setting->fully_observed)
+    draw_policy(setting, workspace);
   if (found->has_forward)
     printf("\nreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
            "%.6f\n",
@@ -455,6 +484,7 @@ static const cli_option options[] = {
          "of planner point-based: write the vectors of the lower bound, each with the action its "
          "plan begins with, in the .alpha format of pomdp-solve"},
     CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
+    CLI_PLAIN_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

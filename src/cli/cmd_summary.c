@@ -6,7 +6,7 @@ static idm_status print(cli_call *call, const idm_posterior *posterior,
 {
   if (cli_given(call, "json"))
     return idm_summary_write(posterior, assessment, NULL, "-", &call->error);
-  cli_print_posterior(stdout, posterior, assessment);
+  cli_print_posterior(call, stdout, posterior, assessment);
   return IDM_OK;
 }
 
@@ -15,7 +15,7 @@ static idm_status run(cli_call *call)
   return cli_each_run(call, print, NULL);
 }
 
-static const cli_option options[] = {CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {CLI_PLAIN_OPTION, CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
 
 const cli_command cli_summary = {
     .name = "summary",

@@ -15,6 +15,7 @@
   X(cli_check)                                                                                     \
   X(cli_recover)                                                                                   \
   X(cli_sbc)                                                                                       \
+  X(cli_report_command)                                                                            \
   X(cli_plot)                                                                                      \
   X(cli_explore)                                                                                   \
   X(cli_convert)                                                                                   \

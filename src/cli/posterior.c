@@ -96,11 +96,15 @@ static void print_point(FILE *out, const idm_posterior *p, const idm_finding *op
             opt_finding->certificate, opt_finding->attained, opt_finding->closed);
 }
 
-void cli_print_posterior(FILE *out, const idm_posterior *posterior,
+void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterior *posterior,
                          const idm_assessment *assessment)
 {
+  enum { columns = 16 };
+  const size_t all = posterior->chains * posterior->draws;
   char buffer[256];
   char narrower[32];
+  char spark[CLI_SPARK];
+  char last[32 + CLI_SPARK];
   int width = 12;
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const int length = cli_width(posterior->quantity.name[i]);
@@ -118,9 +122,13 @@ void cli_print_posterior(FILE *out, const idm_posterior *posterior,
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const idm_diagnosis *d = &assessment->diagnosis[i];
     if (!posterior->summarised[i]) continue;
+    snprintf(last, sizeof last, "%6s%s%s", contraction_of(assessment, i, narrower, sizeof narrower),
+             cli_draws(opt_call) ? "  " : "",
+             cli_draws(opt_call) ? cli_histogram(posterior->value + i * all, all, columns, spark)
+                                 : "");
     cli_print_quantity(out, width,
                        idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d,
-                       contraction_of(assessment, i, narrower, sizeof narrower));
+                       last);
   }
 }
 
@@ -142,41 +150,6 @@ static void print_wrapped(FILE *out, const char *head, const char *text)
   fprintf(out, ".\n");
 }
 
-/* Whether the model describes everybody who was fitted one by one. */
-static bool fits_everybody(const idm_assessment *a)
-{
-  for (size_t i = 0; i < a->people; i++)
-    if (strcmp(a->person[i].verdict, "misfit") == 0 || strcmp(a->person[i].verdict, "chance") == 0)
-      return false;
-  return true;
-}
-
-/* Both halves of the verdict in a line: the draws, then the model. */
-static const char *verdict_of(const idm_assessment *a)
-{
-  const bool point = a->answer == IDM_POINT;
-  if (a->finding && a->trusted && a->answer == IDM_POSTERIOR)
-    return "the draws can be trusted; see what is left open above";
-  if (a->finding && a->trusted)
-    return point ? "a point whose certificate is closed; see what is left open above"
-                 : "a set whose certificate is closed; see its ranges above";
-  if (a->failures.count && a->misfits.count)
-    return "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL "
-           "above";
-  if (a->misfits.count)
-    return point ? "not to be trusted yet: a point, of a model that does not fit; see MODEL above"
-                 : "not to be trusted yet: the draws are sound, but the model is not; see MODEL "
-                   "above";
-  if (!a->trusted) return "not to be trusted yet; see what FAILS above";
-  if (point) return "a point: nothing here says how sure it is";
-  if (a->apart && !fits_everybody(a))
-    return "the draws can be trusted; the model does not fit everybody, no more often than chance "
-           "has it";
-  return a->model.looked || a->apart
-             ? "the draws can be trusted, and nothing speaks against the model"
-             : "the draws can be trusted; the model is unchecked";
-}
-
 void cli_print_verdict(FILE *out, const idm_assessment *assessment)
 {
   for (size_t i = 0; i < assessment->failures.count; i++)
@@ -185,5 +158,6 @@ void cli_print_verdict(FILE *out, const idm_assessment *assessment)
     print_wrapped(out, "MODEL: ", assessment->misfits.text[i]);
   for (size_t i = 0; i < assessment->remarks.count; i++)
     print_wrapped(out, "- ", assessment->remarks.text[i]);
-  fprintf(out, "verdict: %s\n", verdict_of(assessment));
+  fprintf(out, "verdict: %s%s%s\n", cli_colour(assessment->trusted ? CLI_GOOD : CLI_BAD),
+          idm_assessment_verdict(assessment), cli_colour(CLI_USUAL));
 }

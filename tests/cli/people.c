@@ -63,7 +63,7 @@ static void test_everybody(void **state)
   printed_expect(&p, POPULATION PEOPLE ANN BO ZOE);
   /* A table of a run with people is this one. */
   printed_open(&p);
-  cli_print_posterior(p.out, a.posterior, a.assessment);
+  cli_print_posterior(NULL, p.out, a.posterior, a.assessment);
   printed_expect(&p, POPULATION PEOPLE ANN BO ZOE);
   answer_close(&a);
 }

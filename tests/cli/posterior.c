@@ -24,7 +24,7 @@ static void test_table(void **state)
   a.assessment->parameter[1].quantity = 1;
   a.assessment->parameter[1].contraction = -1e9;
   printed_open(&p);
-  cli_print_posterior(p.out, a.posterior, a.assessment);
+  cli_print_posterior(NULL, p.out, a.posterior, a.assessment);
   printed_expect(&p, HEADING "alpha               2.5" NUMBERS "   0.94\n"
                              "eta                12.5" NUMBERS "      -\n");
   answer_close(&a);
@@ -37,7 +37,7 @@ static void test_point(void **state)
   printed p;
   a.posterior->answer = IDM_POINT;
   printed_open(&p);
-  cli_print_posterior(p.out, a.posterior, a.assessment);
+  cli_print_posterior(NULL, p.out, a.posterior, a.assessment);
   printed_expect(&p, "                    value\n"
                      "alpha                   1\n"
                      "eta                    11\n");

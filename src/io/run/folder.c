@@ -76,7 +76,7 @@ static const char *const own_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM
                                         IDM_FILE_CHECKPOINT};
 enum { own_count = sizeof own_files / sizeof *own_files };
 
-/* chain-1.csv and so on: a name that others may use as well. */
+/* chain-1.csv and so on. */
 static bool is_chain_name(const char *name)
 {
   size_t number = 0;
@@ -86,16 +86,22 @@ static bool is_chain_name(const char *name)
   return strcmp(name, again) == 0;
 }
 
-/* Whether a file in CmdStan's layout was written by us, by its first words. */
-static bool is_own_chain(const char *path)
+/* Whether a file was written by us, by words near its beginning: others use such names as well. */
+static bool says_so(const char *path, const char *words)
 {
-  static const char words[] = "# idm_version";
-  char start[sizeof words] = "";
+  char start[256] = "";
   FILE *stream = fopen(path, "rb");
   if (!stream) return false;
-  const size_t length = fread(start, 1, sizeof words - 1, stream);
+  const size_t length = fread(start, 1, sizeof start - 1, stream);
   fclose(stream);
-  return length == sizeof words - 1 && strcmp(start, words) == 0;
+  return length && strstr(start, words);
+}
+
+/* A file in CmdStan's layout, or a report. */
+static bool is_own_extra(const char *name, const char *path)
+{
+  if (is_chain_name(name)) return says_so(path, "# idm_version");
+  return strcmp(name, IDM_FILE_REPORT) == 0 && says_so(path, IDM_REPORT_MARK);
 }
 
 /* NAME.PROCESS-NUMBER.tmp, as files are called that are being written: sweep what is dead of them.
@@ -139,8 +145,7 @@ static bool remove_extra(void *context, const char *name)
   const char *folder = context;
   char path[IDM_PATH];
   idm_folder_path(folder, name, path);
-  if (strcmp(name, IDM_FILE_CHECKPOINT) == 0 || (is_chain_name(name) && is_own_chain(path)))
-    remove(path);
+  if (strcmp(name, IDM_FILE_CHECKPOINT) == 0 || is_own_extra(name, path)) remove(path);
   sweep(folder, name);
   return false;
 }
@@ -297,6 +302,16 @@ static idm_status check_content(const idm_folder *f, idm_run_mode mode, bool *re
   return IDM_OK;
 }
 
+/* Whether a file that a run may have beside its three can take its place. */
+static idm_status check_extra(const char *name, const char *path, const char *const *inputs,
+                              size_t count, idm_error *opt_error)
+{
+  const idm_status status = idm_file_check_output(path, inputs, count, opt_error);
+  if (status != IDM_OK || access(path, F_OK) != 0 || is_own_extra(name, path)) return status;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "'%s' is not of a run: it is left as it is; take another folder", path);
+}
+
 /* Whether every file that a run will have can take its place. */
 static idm_status check_names(const idm_folder *f, const idm_request *request,
                               const char *const *inputs, size_t count, idm_error *opt_error)
@@ -310,11 +325,12 @@ static idm_status check_names(const idm_folder *f, const idm_request *request,
       status =
           idm_fail(opt_error, IDM_USAGE, "'%s' is a folder; a run has a file of that name", path);
   }
+  if (status == IDM_OK)
+    status = check_extra(IDM_FILE_REPORT, idm_folder_path(f->path, IDM_FILE_REPORT, path), inputs,
+                         count, opt_error);
   for (size_t i = 0; request->stan && i < request->settings.chains && status == IDM_OK; i++) {
-    status = idm_file_check_output(idm_folder_chain(f->path, i, path), inputs, count, opt_error);
-    if (status == IDM_OK && access(path, F_OK) == 0 && !is_own_chain(path))
-      status = idm_fail(opt_error, IDM_USAGE,
-                        "'%s' is not of a run: it is left as it is; take another folder", path);
+    idm_folder_chain(f->path, i, path);
+    status = check_extra(strrchr(path, '/') + 1, path, inputs, count, opt_error);
   }
   return status;
 }

@@ -6,10 +6,13 @@
 #include "io/run/lock.h"
 
 /* Files of a run; of a campaign there are the first and the last. */
-#define IDM_FILE_CONFIG       "config.yaml"
-#define IDM_FILE_POSTERIOR    "run.nc"
-#define IDM_FILE_SUMMARY      "summary.json"
-#define IDM_FILE_CHECKPOINT   "checkpoint"
+#define IDM_FILE_CONFIG     "config.yaml"
+#define IDM_FILE_POSTERIOR  "run.nc"
+#define IDM_FILE_SUMMARY    "summary.json"
+#define IDM_FILE_CHECKPOINT "checkpoint"
+/* A page that a run may have, and what it says of itself near its beginning. */
+#define IDM_FILE_REPORT       "report.html"
+#define IDM_REPORT_MARK       "name=\"generator\" content=\"idm "
 #define IDM_FILE_REPLICATIONS "replications.jsonl"
 /* Held by who writes. */
 #define IDM_FILE_LOCK ".idm-lock"

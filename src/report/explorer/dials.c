@@ -10,8 +10,8 @@
 /* Dials beyond these are left out: a page of hundreds is no page. */
 enum { most_dials = 60 };
 
-/* How a dial turns. `law` is what page.js calls it: linear; power, from 0 (and to inf where `inf`)
- * by equal ratios; inverse, by equal steps of 1/x around infinity. */
+/* How a dial turns. `law` is what explore.js calls it: linear; power, from 0 (and to inf where
+ * `inf`) by equal ratios; inverse, by equal steps of 1/x around infinity. */
 typedef struct dial {
   const char *law;
   double low;

@@ -1,6 +1,5 @@
 /* The page of a problem: parts put together, so that nothing in it is fetched, and nothing runs but
  * what stands in it. */
-#include <sha2.h>
 #include <string.h>
 
 #include "base/door.h"
@@ -9,37 +8,12 @@
 #include "idm/figure.h"
 #include "idm/file.h"
 #include "idm/planner.h"
+#include "report/assets.h"
+#include "report/digest.h"
 #include "report/explorer/dials.h"
 #include "report/explorer/parcel.h"
-#include "report/explorer/parts.h"
+#include "report/explorer/wasm.h"
 #include "report/markup.h"
-
-/* Six bits a letter. */
-static void add_base64(idm_markup *m, const unsigned char *bytes, size_t length)
-{
-  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (size_t i = 0; i < length; i += 3) {
-    const size_t left = length - i;
-    const unsigned word = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
-                          (left > 2 ? bytes[i + 2] : 0);
-    char four[4];
-    for (size_t k = 0; k < 4; k++) four[k] = k > left ? '=' : letters[word >> (18 - 6 * k) & 63];
-    idm_markup_raw(m, four, sizeof four);
-  }
-}
-
-/* 'sha256-...' of a text, as a content security policy names what may run. */
-static void add_hash(idm_markup *m, const char *text)
-{
-  uint8_t digest[SHA256_DIGEST_LENGTH];
-  SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, (const uint8_t *)text, strlen(text));
-  SHA256Final(digest, &context);
-  idm_markup_add(m, "'sha256-");
-  add_base64(m, digest, sizeof digest);
-  idm_markup_add(m, "'");
-}
 
 /* What the places of the page are filled with. */
 typedef struct filling {
@@ -58,9 +32,9 @@ static void add_title(idm_markup *m, const filling *f)
 static void add_policy(idm_markup *m, const filling *f)
 {
   idm_markup_add(m, "default-src 'none'; script-src 'wasm-unsafe-eval' ");
-  add_hash(m, idm_explorer_js);
+  idm_markup_digest(m, idm_asset("explore.js"));
   idm_markup_add(m, "; style-src ");
-  add_hash(m, f->style);
+  idm_markup_digest(m, f->style);
   idm_markup_add(m, "; base-uri 'none'; form-action 'none'");
 }
 
@@ -92,18 +66,19 @@ static void add_style(idm_markup *m, const filling *f)
 static void add_script(idm_markup *m, const filling *f)
 {
   (void)f;
-  idm_markup_raw(m, idm_explorer_js, strlen(idm_explorer_js));
+  const char *script = idm_asset("explore.js");
+  idm_markup_raw(m, script, strlen(script));
 }
 
 static void add_parcel(idm_markup *m, const filling *f)
 {
-  add_base64(m, (const unsigned char *)f->parcel, f->length);
+  idm_markup_base64(m, f->parcel, f->length);
 }
 
 static void add_wasm(idm_markup *m, const filling *f)
 {
   (void)f;
-  add_base64(m, idm_explorer_wasm, idm_explorer_wasm_length);
+  idm_markup_base64(m, idm_explorer_wasm, idm_explorer_wasm_length);
 }
 
 static const struct {
@@ -122,7 +97,7 @@ static void fill_place(idm_markup *m, const filling *f, const char *name, size_t
 
 static void fill(idm_markup *m, const filling *f)
 {
-  const char *at = idm_explorer_html;
+  const char *at = idm_asset("explore.html");
   for (const char *place = strstr(at, "{{"); place; place = strstr(at, "{{")) {
     const char *end = strstr(place, "}}");
     if (!end) break;
@@ -139,7 +114,7 @@ static idm_status make_style(char **ret_style, idm_error *opt_error)
   char *figures;
   const idm_status status = idm_figure_style(IDM_THEME_AUTO, &figures, opt_error);
   if (status != IDM_OK) return status;
-  idm_markup_raw(&m, idm_explorer_css, strlen(idm_explorer_css));
+  idm_markup_raw(&m, idm_asset("explore.css"), strlen(idm_asset("explore.css")));
   idm_markup_raw(&m, figures, strlen(figures));
   free(figures);
   return idm_markup_take(&m, ret_style, opt_error);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/explorer/parcel.h"
-#include "report/explorer/parts.h"
+#include "report/explorer/wasm.h"
 #include "support.h"
 
 static const char path[] = "/tmp/idm_test_page.html";

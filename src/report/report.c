@@ -1,0 +1,355 @@
+/* The report of a run, section by section. */
+#include "idm/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "idm/explain.h"
+#include "idm/file.h"
+#include "invert/fork.h"
+#include "report/page.h"
+#include "report/words.h"
+
+typedef struct report {
+  const idm_report_subject *subject;
+  idm_page page;
+  idm_notes *notes;
+  idm_error *opt_error;
+} report;
+
+static const size_t most_config = (size_t)1 << 24;
+
+/* --- answer and verdict --------------------------------------------------------------------- */
+
+/* A sentence that `words` writes, as a paragraph. */
+static idm_status add_words(report *r, const char *opt_class,
+                            void (*words)(const idm_report_subject *subject, idm_markup *to))
+{
+  idm_markup m = {0};
+  char *text;
+  words(r->subject, &m);
+  const idm_status status = idm_markup_take(&m, &text, r->opt_error);
+  if (status == IDM_OK) idm_page_paragraph(&r->page, opt_class, text);
+  free(text);
+  return status;
+}
+
+static void add_verdict(report *r)
+{
+  const idm_assessment *a = r->subject->of.assessment;
+  idm_page_section(&r->page, "verdict", "Can it be trusted?");
+  const char *verdict = idm_assessment_verdict(a);
+  const char *see = strstr(verdict, "; see");
+  char *words = idm_text_copy(verdict, see ? (size_t)(see - verdict) : strlen(verdict));
+  idm_markup_add(&r->page.body,
+                 "<div class=\"verdict %s\"><strong>Verdict: ", a->trusted ? "good" : "bad");
+  if (words) idm_markup_text(&r->page.body, words);
+  idm_markup_add(&r->page.body, ".</strong>\n");
+  r->page.body.failed = r->page.body.failed || !words;
+  free(words);
+  idm_page_list(&r->page, &a->failures);
+  idm_page_list(&r->page, &a->misfits);
+  idm_markup_add(&r->page.body, "</div>\n");
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* A figure of that kind, where it can be made of this run: what it lacks is no fault of the report.
+ */
+static idm_status add_plot(report *r, const char *kind, const idm_plot_settings *opt_settings,
+                           const char *caption)
+{
+  const idm_plot *plot = idm_plot_find(kind);
+  idm_figure *figure;
+  idm_error why;
+  if (!plot) return IDM_OK;
+  const idm_status status =
+      idm_plot_make(plot, &r->subject->of, opt_settings, &figure, r->notes, &why);
+  if (status == IDM_OK) return idm_page_figure(&r->page, kind, figure, caption, r->opt_error);
+  if (status == IDM_MEMORY && r->opt_error) *r->opt_error = why;
+  return status == IDM_MEMORY ? status : IDM_OK;
+}
+
+static void add_number(double value, char *cell, size_t size)
+{
+  idm_print(cell, size, isnan(value) ? "-" : "%.4g", value);
+}
+
+/* What was found of every quantity that is summarised. */
+static void add_table(report *r)
+{
+  static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
+  enum { columns = sizeof head / sizeof head[0], most = 200 };
+  const idm_posterior *p = r->subject->of.posterior;
+  size_t rows = 0;
+  idm_page_table(&r->page, columns, head);
+  for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
+    const idm_diagnosis *d = &r->subject->of.assessment->diagnosis[i];
+    const double value[] = {d->mean, d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
+    char name[256], cell[columns][32];
+    const char *row[columns];
+    if (!p->summarised[i]) continue;
+    row[0] = idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
+    for (size_t k = 1; k < columns; k++) {
+      add_number(value[k - 1], cell[k], sizeof cell[k]);
+      row[k] = cell[k];
+    }
+    idm_page_row(&r->page, columns, row);
+    rows++;
+  }
+  idm_page_table_end(&r->page);
+  if (rows == most) idm_page_paragraph(&r->page, "soft", "More of them are in summary.json.");
+}
+
+static idm_status add_findings(report *r)
+{
+  const idm_posterior *p = r->subject->of.posterior;
+  idm_page_section(&r->page, "found", "What was found");
+  idm_status status =
+      add_plot(r, "posterior", NULL, "Posterior of each number (blue), with its prior (grey).");
+  if (status == IDM_OK)
+    status = add_plot(r, "joint", NULL,
+                      "Two numbers together: what the data cannot tell apart "
+                      "lies along a ridge.");
+  if (status == IDM_OK && p->series_count)
+    status = add_plot(r, "forest", NULL, "Everybody: means with 50 % and 90 % intervals.");
+  if (status == IDM_OK) add_table(r);
+  return status;
+}
+
+/* --- behaviour ------------------------------------------------------------------------------ */
+
+static idm_status add_behaviour(report *r)
+{
+  static const char *const agents[] = {"as fitted:", "rational: planner=rational"};
+  const idm_plot_settings both = {.panels = 2, .panel = agents};
+  const bool three = r->subject->of.problem->setting->states.count == 3 &&
+                     !r->subject->of.problem->setting->fully_observed;
+  idm_page_section(&r->page, "behaviour", "How this agent decides");
+  return add_plot(r, three ? "simplex" : "policy", &both,
+                  "What the agent does, at the posterior's centre, beside what a rational agent "
+                  "would do in the same problem.");
+}
+
+static idm_status add_checks(report *r)
+{
+  const size_t body = r->page.body.length, contents = r->page.contents.length;
+  const size_t figures = r->page.figures;
+  idm_page_section(&r->page, "checks", "Does it describe the log?");
+  idm_status status = add_plot(r, "ppc", NULL,
+                               "The log's own summaries (points) and what the "
+                               "fitted agents would do (95 % intervals).");
+  if (status == IDM_OK)
+    status = add_plot(r, "calibration", NULL,
+                      "How often actions were taken, by how probable they were held to be.");
+  /* Nothing to look at needs no heading. */
+  if (r->page.figures == figures) {
+    r->page.body.length = body;
+    r->page.contents.length = contents;
+  }
+  return status;
+}
+
+/* --- cases ---------------------------------------------------------------------------------- */
+
+static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
+{
+  const idm_data *data = r->subject->of.data;
+  const idm_setting *setting = r->subject->of.problem->setting;
+  char id[24], step[24], surprise[32];
+  snprintf(id, sizeof id, "%zu", t + 1);
+  snprintf(step, sizeof step, "%zu", row - data->first[t] + 1);
+  const idm_interval found = idm_explained_surprise(e, data, row);
+  add_number(found.mean, surprise, sizeof surprise);
+  const int32_t action = data->action[row];
+  const char *const cell[] = {data->trajectory_name.count ? data->trajectory_name.name[t] : id,
+                              step, action == IDM_MISSING ? "-" : setting->actions.name[action],
+                              surprise};
+  idm_page_row(&r->page, 4, cell);
+}
+
+static idm_status add_cases(report *r)
+{
+  static const char *const head[] = {"trajectory", "step", "decision", "surprise (nats)"};
+  const idm_plot_subject *of = &r->subject->of;
+  idm_explain_settings settings;
+  idm_explanation *e = NULL;
+  idm_error why;
+  if (!of->data) return IDM_OK;
+  idm_explain_settings_default(&settings);
+  settings.top = 10;
+  const idm_status status =
+      idm_explain(of->problem, of->posterior, of->data, &settings, &e, r->notes, &why);
+  if (status == IDM_MEMORY) {
+    if (r->opt_error) *r->opt_error = why;
+    return status;
+  }
+  if (status != IDM_OK || !e->surprising) {
+    idm_explanation_destroy(e);
+    return IDM_OK;
+  }
+  idm_page_section(&r->page, "cases", "The most surprising decisions");
+  idm_page_table(&r->page, 4, head);
+  for (size_t i = 0; i < e->surprising; i++) {
+    size_t t = 0;
+    while (of->data->first[t + 1] <= e->surprising_row[i]) t++;
+    add_case(r, e, e->surprising_row[i], t);
+  }
+  idm_page_table_end(&r->page);
+  idm_explanation_destroy(e);
+  return IDM_OK;
+}
+
+/* --- data ----------------------------------------------------------------------------------- */
+
+static void add_counts(report *r, const char *name, idm_count count)
+{
+  char cell[3][24];
+  snprintf(cell[0], sizeof cell[0], "%zu", count.rows);
+  snprintf(cell[1], sizeof cell[1], "%zu", count.trajectories);
+  snprintf(cell[2], sizeof cell[2], "%zu", count.agents);
+  idm_page_row(&r->page, 4, (const char *const[]){name, cell[0], cell[1], cell[2]});
+}
+
+static void add_data(report *r)
+{
+  static const char *const head[] = {"", "rows", "trajectories", "agents"};
+  const idm_data *data = r->subject->of.data;
+  idm_page_section(&r->page, "data", "The data");
+  if (!data) {
+    idm_page_paragraph(&r->page, NULL,
+                       "The log is not where the run found it, or has changed since: cases and "
+                       "counts are left out.");
+    return;
+  }
+  idm_page_table(&r->page, 4, head);
+  if (data->intake) {
+    add_counts(r, "read", data->intake->read);
+    for (size_t i = 0; i < data->intake->reasons; i++)
+      add_counts(r, data->intake->dropped[i].reason, data->intake->dropped[i].lost);
+    add_counts(r, "kept", data->intake->kept);
+  } else {
+    add_counts(r, "kept", (idm_count){data->rows, data->trajectories, data->agent_name.count});
+  }
+  idm_page_table_end(&r->page);
+}
+
+/* --- what it hangs on ----------------------------------------------------------------------- */
+
+static idm_status add_identification(report *r)
+{
+  idm_page_section(&r->page, "hangs", "What the data fix, and what it hangs on");
+  idm_page_list(&r->page, &r->subject->of.assessment->remarks);
+  return add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
+}
+
+/* --- methods and request -------------------------------------------------------------------- */
+
+static idm_status add_methods(report *r)
+{
+  idm_page_section(&r->page, "methods", "Methods, ready to paste");
+  const idm_status status = add_words(r, NULL, idm_words_methods);
+  idm_notes works = {0};
+  for (size_t i = 0; idm_words_references[i]; i++)
+    idm_notes_add(&works, "%s", idm_words_references[i]);
+  idm_page_list(&r->page, &works);
+  idm_notes_clear(&works);
+  return status;
+}
+
+static idm_status add_request(report *r)
+{
+  char path[IDM_PATH + 32];
+  char *text = NULL;
+  size_t length;
+  idm_print(path, sizeof path, "%s/config.yaml", r->subject->of.folder);
+  const idm_status status = idm_file_read(path, most_config, &text, &length, r->opt_error);
+  if (status != IDM_OK) return status;
+  idm_page_section(&r->page, "again", "The complete request, and how to run it again");
+  idm_markup_add(&r->page.body, "<pre tabindex=\"0\">idm fit config.yaml -o RUN</pre>\n"
+                                "<pre tabindex=\"0\">");
+  idm_markup_text(&r->page.body, text);
+  idm_markup_add(&r->page.body, "</pre>\n");
+  free(text);
+  return IDM_OK;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static idm_status compose(report *r)
+{
+  idm_status status = add_words(r, "soft", idm_words_question);
+  if (status == IDM_OK) status = add_words(r, "answer", idm_words_answer);
+  if (status != IDM_OK) return status;
+  add_verdict(r);
+  status = add_findings(r);
+  if (status == IDM_OK) status = add_behaviour(r);
+  if (status == IDM_OK) status = add_checks(r);
+  if (status == IDM_OK) status = add_cases(r);
+  if (status != IDM_OK) return status;
+  add_data(r);
+  status = add_identification(r);
+  if (status == IDM_OK) status = add_methods(r);
+  return status == IDM_OK ? add_request(r) : status;
+}
+
+/* The problem with the parameter at the answer's centre; none where people have their own. */
+static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, idm_error *opt_error)
+{
+  idm_parameters *parameters = NULL;
+  *ret_centre = NULL;
+  if (of->posterior->series_count) return IDM_OK;
+  idm_status status = idm_problem_fork(of->problem, ret_centre, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(of->problem, &parameters, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_posterior_central_theta(of->posterior, parameters, (*ret_centre)->theta, opt_error);
+  idm_parameters_destroy(parameters);
+  return status;
+}
+
+idm_status idm_report_make(const idm_report_subject *subject, char **ret_text, idm_notes *opt_notes,
+                           idm_error *opt_error)
+{
+  idm_require(subject, ret_text);
+  const idm_plot_subject *of = &subject->of;
+  idm_require(of->folder, of->problem, of->posterior, of->assessment);
+  idm_notes ignored = {0};
+  char title[300];
+  report r = {.notes = opt_notes ? opt_notes : &ignored, .opt_error = opt_error};
+  const char *name = of->problem->setting->name;
+  *ret_text = NULL;
+  idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
+  idm_report_subject settled = *subject;
+  idm_problem *centre = NULL;
+  idm_status status = settle(of, &centre, opt_error);
+  if (centre) settled.of.problem = centre;
+  r.subject = &settled;
+  if (status == IDM_OK) status = compose(&r);
+  idm_fork_destroy(centre);
+  idm_notes_clear(&ignored);
+  if (status == IDM_OK) return idm_page_take(&r.page, title, ret_text, opt_error);
+  free(r.page.body.text);
+  free(r.page.contents.text);
+  return status;
+}
+
+idm_status idm_report_write(const idm_report_subject *subject, const char *path,
+                            idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(subject, path);
+  idm_file *file;
+  char *text;
+  idm_status status = idm_report_make(subject, &text, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) {
+    idm_file_write(file, text, strlen(text));
+    status = idm_file_commit(file, opt_error);
+  }
+  free(text);
+  return status;
+}

@@ -1,0 +1,42 @@
+/* The verdict in a line: never better than its halves. */
+#include <string.h>
+
+#include "idm/assess.h"
+#include "support.h"
+
+static void test_words(void **state)
+{
+  (void)state;
+  char *one[] = {"x"};
+  const idm_notes some = {.count = 1, .text = one};
+  idm_person misfit = {.verdict = "misfit"};
+  idm_finding finding = {0};
+  const struct {
+    idm_assessment a;
+    const char *words;
+  } cases[] = {
+      {{.answer = IDM_POSTERIOR, .trusted = true}, "the model is unchecked"},
+      {{.answer = IDM_POSTERIOR, .trusted = true, .model.looked = true}, "nothing speaks against"},
+      {{.answer = IDM_POSTERIOR, .failures = some}, "not to be trusted yet; see what FAILS"},
+      {{.answer = IDM_POSTERIOR, .misfits = some}, "the draws are sound, but the model is not"},
+      {{.answer = IDM_POSTERIOR, .failures = some, .misfits = some}, "neither the draws nor"},
+      {{.answer = IDM_POSTERIOR}, "not to be trusted yet"},
+      {{.answer = IDM_POINT, .trusted = true}, "a point: nothing here says how sure"},
+      {{.answer = IDM_POINT, .misfits = some}, "a point, of a model that does not fit"},
+      {{.answer = IDM_POINT, .trusted = true, .finding = &finding}, "certificate is closed"},
+      {{.answer = IDM_SET, .trusted = true, .finding = &finding}, "a set whose certificate"},
+      {{.answer = IDM_POINT, .finding = &finding, .failures = some}, "not to be trusted yet"},
+      {{.answer = IDM_POSTERIOR, .trusted = true, .apart = true, .people = 1, .person = &misfit},
+       "does not fit everybody"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    if (!strstr(idm_assessment_verdict(&cases[i].a), cases[i].words))
+      fail_msg("'%s' is not in '%s'", cases[i].words, idm_assessment_verdict(&cases[i].a));
+  assert_string_equal(idm_assessment_verdict(NULL), "");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* Reports of runs: every part is there, with and without the log, and names stay names. */
+#include "idm/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/folder_support.h"
+
+typedef struct answer {
+  idm_problem *problem;
+  idm_data *data;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+} answer;
+
+static answer open_answer(const folder *f)
+{
+  answer a = {.problem = support_yaml(
+                  "name: <script>alert(1)</script>\nstates: [\"<b>well</b>\", ill]\n"
+                  "actions: [wait, \"treat & go\"]\nobservations: [no, yes]\ndiscount: 0.9\n"
+                  "transition: {\"*\": [[0.9, 0.1], [0.1, 0.9]]}\n"
+                  "observation: {\"*\": [[0.8, 0.2], [0.2, 0.8]]}\n"
+                  "utility: {wait: [1, -3], \"treat & go\": [-2, 1]}\n"
+                  "agent: {alpha: 0.5, resolution: 15}\nfree: [alpha]\n")};
+  a.data = support_simulate(a.problem, (idm_simulation){.trajectories = 30, .steps = 5, .seed = 4});
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 50;
+  settings.keep = IDM_KEEP_NOTHING;
+  check(idm_inverse_find("laplace")->fit(a.problem, a.data, &settings, NULL, &a.posterior, NULL,
+                                         &support_error));
+  check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
+  char path[96];
+  snprintf(path, sizeof path, "%s/config.yaml", f->path);
+  FILE *config = fopen(path, "w");
+  assert_non_null(config);
+  fputs("fit: {seed: 1} # </pre><script>alert(2)</script>\n", config);
+  fclose(config);
+  return a;
+}
+
+static void close_answer(answer *a)
+{
+  idm_assessment_destroy(a->assessment);
+  idm_posterior_destroy(a->posterior);
+  idm_data_destroy(a->data);
+  idm_problem_destroy(a->problem);
+}
+
+static idm_report_subject subject_of(const folder *f, const answer *a, bool with_data)
+{
+  return (idm_report_subject){.of = {.folder = f->path,
+                                     .problem = a->problem,
+                                     .posterior = a->posterior,
+                                     .assessment = a->assessment,
+                                     .data = with_data ? a->data : NULL}};
+}
+
+static void test_parts(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  static const char *const parts[] = {
+      "id=\"verdict\"",       "id=\"found\"",
+      "id=\"behaviour\"",     "id=\"data\"",
+      "id=\"hangs\"",         "id=\"methods\"",
+      "id=\"again\"",         "id=\"policy\"",
+      "Which value of alpha", "explains 150 decisions in 30 trajectories"};
+  for (int with = 1; with >= 0; with--) {
+    const idm_report_subject subject = subject_of(f, &a, with);
+    char *text;
+    check(idm_report_make(&subject, &text, NULL, &support_error));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] - !with; i++)
+      if (!strstr(text, parts[i])) fail_msg("no %s", parts[i]);
+    assert_int_equal(strstr(text, "id=\"cases\"") != NULL, with);
+    assert_int_equal(strstr(text, "The log is not where") == NULL, with);
+    /* Nothing of the problem or of its request is markup. */
+    assert_null(strstr(text, "alert(1)</script>"));
+    assert_null(strstr(text, "alert(2)</script>"));
+    assert_null(strstr(text, "<b>"));
+    free(text);
+  }
+  close_answer(&a);
+}
+
+/* The centre that is drawn is the answer's, and the problem is left as it was. */
+static void test_problem_is_left_alone(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  const idm_report_subject subject = subject_of(f, &a, true);
+  const double before = idm_theta_scalar(a.problem->theta, IDM_ALPHA);
+  char *text;
+  check(idm_report_make(&subject, &text, NULL, &support_error));
+  assert_true(idm_theta_scalar(a.problem->theta, IDM_ALPHA) == before);
+  free(text);
+  close_answer(&a);
+}
+
+static void test_trouble(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  idm_report_subject subject = subject_of(f, &a, true);
+  idm_error error;
+  char *text = NULL;
+  assert_int_equal(idm_report_write(&subject, "/nowhere/at/all.html", NULL, &error), IDM_SYSTEM);
+  subject.of.folder = "/nowhere";
+  assert_int_equal(idm_report_make(&subject, &text, NULL, &error), IDM_INPUT);
+  assert_null(text);
+  subject.of.assessment = NULL;
+  assert_int_equal(idm_report_make(&subject, &text, NULL, &error), IDM_USAGE);
+  close_answer(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_problem_is_left_alone, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_trouble, make_folder, remove_folder),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
