@@ -3,7 +3,7 @@
 # input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
 # problems, fits, people, calibration, lives (of runs); none: all of them.
 #
-#   helpers, usage, input, numbers, system, solve, simulate and score, convert and init, lint, learn, fits, people,
+#   helpers, usage, input, numbers, system, solve, simulate and score, convert, explore and init, lint, learn, fits, people,
 #   signals, nothing is lost, recover and sbc, lists and help, hostile input
 set -eu
 
@@ -547,6 +547,24 @@ test_convert() {
   holds "standard output gets the same bytes" cmp -s out diag.yaml
   run convert example:diag - --json
   if [ "$code" -ne 2 ]; then json 'True'; fi
+}
+
+test_explore() {
+  fails 2 'usage: idm explore PROBLEM|RUN' explore
+  fails 3 'cannot open' explore nowhere.yaml -o box/explore.html
+  run explore example:diag --set alpha=3 -o box/explore.html
+  if [ "$code" -eq 0 ]; then
+    holds "a page is one file that fetches nothing" [ "$(grep -cE '(src|href)=' box/explore.html)" -eq 0 ]
+    holds "its numbers are those that were set" grep -q 'data-value="3"' box/explore.html
+    succeeds explore run -o box/explore.html
+    holds "a run is shown at its centre" grep -q 'id="dial-0"' box/explore.html
+    if [ -c /dev/full ]; then fails 5 "cannot write '/dev/full'" explore example:diag -o /dev/full; fi
+    rm box/explore.html
+  else
+    holds "a build without WebAssembly says what to install" says 'install clang, lld, wasi-libc'
+    holds "and ends with 5, not $code" [ "$code" -eq 5 ]
+  fi
+  holds "nothing is left behind" box_is_empty
 }
 
 test_init() {
@@ -1903,6 +1921,7 @@ test_problems() {
   test_simulate
   test_score
   test_convert
+  test_explore
   test_init
   test_tables
   test_lint

@@ -77,6 +77,12 @@
       place: (x, d) =>
         x <= 0 ? 0 : x === Infinity ? 1000 : Math.min(999, 1 + (998 * Math.log(x / d.low)) / Math.log(d.high / d.low)),
     },
+    signed: {
+      number: (p, d) =>
+        p === 500 ? 0 : Math.sign(p - 500) * d.low * (d.high / d.low) ** ((Math.abs(p - 500) - 1) / 499),
+      place: (x, d) =>
+        x === 0 ? 500 : 500 + Math.sign(x) * Math.max(1, 1 + (499 * Math.log(Math.abs(x) / d.low)) / Math.log(d.high / d.low)),
+    },
     inverse: {
       number: (p, d) => (p === 500 ? Infinity : 1 / (d.low + (p / 1000) * (d.high - d.low))),
       place: (x, d) => (1000 * (1 / x - d.low)) / (d.high - d.low),

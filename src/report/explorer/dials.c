@@ -10,8 +10,9 @@
 /* Dials beyond these are left out: a page of hundreds is no page. */
 enum { most_dials = 60 };
 
-/* How a dial turns. `law` is what explore.js calls it: linear; power, from 0 (and to inf where
- * `inf`) by equal ratios; inverse, by equal steps of 1/x around infinity. */
+/* How a dial turns. `law` is what explore.js calls it: linear; power, from 0 by equal ratios, to
+ * infinity where that is a value; signed, the same to both sides of 0; inverse, by equal steps of
+ * 1/x around infinity. */
 typedef struct dial {
   const char *law;
   double low;
@@ -29,9 +30,10 @@ static dial dial_of(const idm_problem *problem, size_t id, double value)
 {
   const idm_block_info *info = problem->theta->block[id].info;
   const double range = info->in_utility ? idm_problem_range(problem, id) : 1;
-  if (info->infinite && isinf(info->standard)) return (dial){"inverse", -1, 1, true};
-  if (info->reciprocal || id == IDM_ETA)
-    return (dial){"power", 1e-4 * range, 10 * range, info->infinite};
+  if (info->infinite && isinf(info->standard))
+    return (dial){"inverse", -50 / range, 50 / range, true};
+  if (info->reciprocal) return (dial){"power", 1e-4 * range, 10 * range, info->infinite};
+  if (id == IDM_ETA) return (dial){"signed", 1e-4 * range, 10 * range, false};
   if (id == IDM_DISCOUNT && !problem->setting->horizon) return (dial){"linear", 0, 0.999, false};
   if (info->support == IDM_FRACTION) return (dial){"linear", 0, 1, false};
   if (info->support != IDM_REAL) return (dial){"linear", 0, fmax(3, 2 * value), false};

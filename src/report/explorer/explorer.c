@@ -17,7 +17,8 @@ enum { most_steps = 200 };
 
 /* --- plan ----------------------------------------------------------------------------------- */
 
-int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count, double value)
+idm_status idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
+                            double value)
 {
   const idm_theta *theta = explorer->problem->theta;
   idm_error *error = &explorer->error;
@@ -64,7 +65,7 @@ static idm_status plan(idm_explorer *explorer, int from)
   return idm_plan(explorer->problem->theta, &solver, explorer->workspace, NULL, &explorer->error);
 }
 
-int idm_explorer_plan(idm_explorer *explorer, int anew)
+idm_status idm_explorer_plan(idm_explorer *explorer, int anew)
 {
   idm_status status = plan(explorer, anew ? IDM_FROM_NOTHING : IDM_FROM_LAST);
   if (status == IDM_OK) status = see_episode(explorer);
@@ -74,7 +75,7 @@ int idm_explorer_plan(idm_explorer *explorer, int anew)
 
 /* --- episode -------------------------------------------------------------------------------- */
 
-int idm_explorer_begin(idm_explorer *explorer, unsigned seed)
+idm_status idm_explorer_begin(idm_explorer *explorer, unsigned seed)
 {
   const idm_setting *setting = explorer->problem->setting;
   idm_random_init(&explorer->random, seed, 0);
@@ -99,7 +100,7 @@ static idm_status remember(idm_explorer *explorer, const idm_event *event)
   return see_episode(explorer);
 }
 
-int idm_explorer_step(idm_explorer *explorer)
+idm_status idm_explorer_step(idm_explorer *explorer)
 {
   const idm_setting *setting = explorer->problem->setting;
   const size_t actions = setting->actions.count, states = setting->states.count;
@@ -138,7 +139,7 @@ static void drop_log(idm_explorer *explorer)
   explorer->data = NULL;
 }
 
-int idm_explorer_load(idm_explorer *explorer, const char *text, size_t length)
+idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t length)
 {
   idm_error *error = &explorer->error;
   drop_log(explorer);

@@ -37,22 +37,22 @@ void idm_explorer_close(idm_explorer *explorer);
 const char *idm_explorer_message(const idm_explorer *explorer);
 
 /* Numbers first .. first + count - 1 of a block. Nothing is planned yet. */
-int idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
-                     double value);
+idm_status idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, size_t count,
+                            double value);
 /* Plan for the numbers as they are, and see the episode and the log with other eyes: from the last
  * plan, which is fast while numbers move, or anew, which depends on the numbers alone. Where it is
  * refused the last plan stays. */
-int idm_explorer_plan(idm_explorer *explorer, int anew);
+idm_status idm_explorer_plan(idm_explorer *explorer, int anew);
 
 /* A new episode, drawn by a seed. */
-int idm_explorer_begin(idm_explorer *explorer, unsigned seed);
+idm_status idm_explorer_begin(idm_explorer *explorer, unsigned seed);
 /* What the agent does next, and what the environment answers. */
-int idm_explorer_step(idm_explorer *explorer);
+idm_status idm_explorer_step(idm_explorer *explorer);
 /* Whether nothing follows. */
 int idm_explorer_over(const idm_explorer *explorer);
 
 /* A log as CSV text, and its log-likelihood (NaN where there is none). */
-int idm_explorer_load(idm_explorer *explorer, const char *text, size_t length);
+idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t length);
 double idm_explorer_score(const idm_explorer *explorer);
 double idm_explorer_decisions(const idm_explorer *explorer);
 
