@@ -206,7 +206,7 @@ def explorer_moves(browser, folder):
     browser.press("step")
     same_policy(browser, "after a step", DIAG, *moved)
     browser.press("run")
-    check(browser.run("return document.getElementById('step').disabled"), "an episode comes to its end")
+    check(browser.run("return document.getElementById('step').ariaDisabled === 'true'"), "an episode comes to its end")
     enter(browser, "alpha", "0.7")
     moved[1] = "alpha=0.7"
     same_policy(browser, "at the end, with another alpha", DIAG, *moved)

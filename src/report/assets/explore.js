@@ -130,7 +130,7 @@
     const words = exports.idm_explorer_tell(explorer);
     if (words) $("present").replaceChildren(...nodesOf(words, "text/html"));
     const over = exports.idm_explorer_over(explorer) !== 0;
-    $("step").disabled = $("run").disabled = over;
+    for (const id of ["step", "run"]) $(id).ariaDisabled = String(over); // still in reach of the keyboard
     const score = exports.idm_explorer_score(explorer);
     if (!Number.isNaN(score)) {
       $("score").textContent = Number.isFinite(score) ? score.toFixed(4) : show(score);

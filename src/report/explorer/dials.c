@@ -82,15 +82,20 @@ static void add_dial(idm_markup *m, const idm_problem *problem, size_t id, size_
                  "aria-describedby=\"about-%zu\" data-block=\"%zu\" data-first=\"%zu\" "
                  "data-count=\"%zu\" data-law=\"%s\" data-low=\"%.17g\" data-high=\"%.17g\" "
                  "data-infinite=\"%d\" data-value=\"%s\">",
-                 index, index, id, first, count, d.law, d.low, d.high, d.infinite, number);
+                 index, id, id, first, count, d.law, d.low, d.high, d.infinite, number);
   idm_markup_add(m,
                  "<input type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" size=\"8\" "
                  "id=\"number-%zu\" aria-label=\"",
                  index);
   add_name(m, problem, id, first, count);
-  idm_markup_add(m, " as a number\" value=\"%s\"><small id=\"about-%zu\">", number, index);
-  idm_markup_text(m, block->info->summary);
-  idm_markup_add(m, "</small></div>\n");
+  idm_markup_add(m, " as a number\" value=\"%s\">", number);
+  /* What a block is stands once, with its first number. */
+  if (!first) {
+    idm_markup_add(m, "<small id=\"about-%zu\">", id);
+    idm_markup_text(m, block->info->summary);
+    idm_markup_add(m, "</small>");
+  }
+  idm_markup_add(m, "</div>\n");
 }
 
 void idm_dials_add(idm_markup *markup, const idm_problem *problem)
