@@ -203,6 +203,7 @@ def explorer_moves(browser, folder):
         enter(browser, name, number)
         moved += ["--set", f"{key}={number}"]
     same_policy(browser, "seven numbers", DIAG, *moved)
+    check(browser.text("news").startswith("Most probable now: monitor, "), f"it is said, too: {browser.text('news')}")
     browser.press("step")
     same_policy(browser, "after a step", DIAG, *moved)
     browser.press("run")

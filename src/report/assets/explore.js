@@ -141,10 +141,18 @@
   // While numbers move at most one plan a frame, from the last; when they rest, one that depends on them alone.
   let waiting = false;
   let rest;
+  // For who does not see the figure: once, when the numbers rest.
+  const sum = () => {
+    const rows = [...document.querySelectorAll("#policy tbody tr")];
+    const p = rows.map((row) => Number(row.cells[1].dataset.number));
+    const best = p.indexOf(Math.max(...p));
+    return best < 0 ? "" : `Most probable now: ${rows[best].cells[0].textContent}, ${p[best].toFixed(4)}`;
+  };
   const work = (anew) => {
     const begun = performance.now();
     if (call("plan", anew)) sketch();
     $("figure").dataset.milliseconds = (performance.now() - begun).toFixed(2);
+    if (anew) $("news").textContent = sum();
     $("figure").dataset.settled = anew ? "yes" : "no";
   };
   const plan = () => {

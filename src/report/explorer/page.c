@@ -51,11 +51,15 @@ static void add_dials(idm_markup *m, const filling *f)
   idm_dials_add(m, f->problem);
 }
 
+/* One of two parts is hidden. */
 static void add_log(idm_markup *m, const filling *f)
 {
-  idm_markup_add(m, idm_parcel_reads_logs(f->problem)
-                        ? ""
-                        : " hidden data-why=\"derived columns, rules or utilities by column\"");
+  if (!idm_parcel_reads_logs(f->problem)) idm_markup_add(m, " hidden");
+}
+
+static void add_no_log(idm_markup *m, const filling *f)
+{
+  if (idm_parcel_reads_logs(f->problem)) idm_markup_add(m, " hidden");
 }
 
 static void add_style(idm_markup *m, const filling *f)
@@ -84,9 +88,10 @@ static void add_wasm(idm_markup *m, const filling *f)
 static const struct {
   const char *name;
   void (*add)(idm_markup *m, const filling *f);
-} places[] = {{"title", add_title},   {"policy", add_policy}, {"about", add_about},
-              {"dials", add_dials},   {"log", add_log},       {"style", add_style},
-              {"script", add_script}, {"parcel", add_parcel}, {"wasm", add_wasm}};
+} places[] = {{"title", add_title}, {"policy", add_policy}, {"about", add_about},
+              {"dials", add_dials}, {"log", add_log},       {"no_log", add_no_log},
+              {"style", add_style}, {"script", add_script}, {"parcel", add_parcel},
+              {"wasm", add_wasm}};
 
 static void fill_place(idm_markup *m, const filling *f, const char *name, size_t length)
 {

@@ -95,6 +95,23 @@ static void a_name_is_text(void **state)
   idm_problem_destroy(problem);
 }
 
+static void logs_that_need_more_are_not_asked_for(void **state)
+{
+  (void)state;
+  if (!idm_explorer_possible()) skip();
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  char *page = write_page(problem);
+  assert_non_null(strstr(page, "<p hidden>Logs of this problem"));
+  free(page);
+  problem->columns.rules = 1; /* of which nothing but their number is looked at */
+  page = write_page(problem);
+  assert_non_null(strstr(page, "<p>Logs of this problem"));
+  assert_non_null(strstr(page, "<div hidden>\n<p><label for=\"file\">"));
+  free(page);
+  problem->columns.rules = 0;
+  idm_problem_destroy(problem);
+}
+
 static void a_build_without_it_says_what_to_install(void **state)
 {
   (void)state;
@@ -111,6 +128,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_page_is_whole),
       cmocka_unit_test(a_name_is_text),
+      cmocka_unit_test(logs_that_need_more_are_not_asked_for),
       cmocka_unit_test(a_build_without_it_says_what_to_install),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
