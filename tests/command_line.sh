@@ -136,7 +136,7 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|classes|samplers|agents|parameters|columns|examples' list
+  fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|examples' list
   fails 2 '--markdown is for parameters and columns' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly
@@ -789,7 +789,7 @@ test_fit_results() {
   json 'j["chains"] == 2 and j["draws"] == 60 and list(j["posterior"]) == ["alpha"]'
   json 'set(j) >= {"posterior", "verdict", "identification", "ridge", "sensitivity", "projection"}'
   json 'open("run/summary.json").read() == text'
-  holds "a run is three files" holds_only run 'config.yaml run.nc summary.json '
+  holds "a run is three files and a page" holds_only run 'config.yaml report.html run.nc summary.json '
   fit -o threads --threads 2
   holds "threads are given once" [ "$code" -eq 2 ]
   succeeds fit run/config.yaml --threads 2 -o threads
@@ -798,7 +798,7 @@ test_fit_results() {
   fit -o seed --seed 9000000000000000000 --stan
   holds "another seed gives other draws" differs run/run.nc seed/run.nc
   holds "--stan writes a file a chain" holds_only seed \
-    'chain-1.csv chain-2.csv config.yaml run.nc summary.json '
+    'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
   succeeds score seed fit.csv
   # An existing run is not overwritten by accident, and leaves nothing when it is on purpose.
   cp run/run.nc old.nc
@@ -807,7 +807,7 @@ test_fit_results() {
   holds "an existing run is named" says "'run' holds a run already; add --overwrite, or --resume"
   holds "an existing run stays" same run/run.nc old.nc
   fit -o seed --overwrite
-  holds "--overwrite leaves nothing of the old run" holds_only seed 'config.yaml run.nc summary.json '
+  holds "--overwrite leaves nothing of the old run" holds_only seed 'config.yaml report.html run.nc summary.json '
   holds "--overwrite gives what a fresh run does" same run/run.nc seed/run.nc
   succeeds summary run
   holds "summary names alpha" grep -q '^alpha ' out
@@ -832,7 +832,7 @@ test_resume() {
   rm -rf part && cp -R run part
   succeeds fit --resume --stan -o part
   holds "--resume --stan writes a file a chain" holds_only part \
-    'chain-1.csv chain-2.csv config.yaml run.nc summary.json '
+    'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
   # A run without run.nc is not finished; resumed it has the same bytes.
   rm -rf part && cp -R run part && rm part/run.nc part/summary.json
   fails 3 "the run in 'part' is not finished: \`idm fit --resume -o part\` goes on" check part
@@ -1277,7 +1277,7 @@ test_fit_system() {
   if [ -c /dev/full ]; then
     # shellcheck disable=SC2086 # several options
     full fit example:diag fit.csv --free alpha $small -o whole --json
-    holds "a run that could not be printed is whole" holds_only whole 'config.yaml run.nc summary.json '
+    holds "a run that could not be printed is whole" holds_only whole 'config.yaml report.html run.nc summary.json '
     full summary run
     full check good --json
   fi
@@ -1549,7 +1549,7 @@ test_signals() {
   holds "an interrupted fit says how to go on" says 'idm fit --resume -o disturbed'
   holds "an interrupted fit keeps its checkpoint" [ -s disturbed/checkpoint ]
   succeeds fit --resume -o disturbed
-  holds "nothing else is left" holds_only disturbed 'config.yaml run.nc summary.json '
+  holds "nothing else is left" holds_only disturbed 'config.yaml report.html run.nc summary.json '
   wait $undisturbed
   holds "the draws are those of an undisturbed run" same disturbed/run.nc undisturbed/run.nc
   holds "the summary is that of an undisturbed run" same disturbed/summary.json undisturbed/summary.json
@@ -1585,7 +1585,7 @@ test_people_signals() {
     holds "people (--$how) who were interrupted and gone on with have the same draws" \
       same "$how-part/run.nc" "$how-whole/run.nc"
     holds "and the same summary" same "$how-part/summary.json" "$how-whole/summary.json"
-    holds "nothing else is left" holds_only "$how-part" 'config.yaml run.nc summary.json '
+    holds "nothing else is left" holds_only "$how-part" 'config.yaml report.html run.nc summary.json '
   done
 }
 
@@ -1713,7 +1713,7 @@ test_overwriting() {
   done
   fit -o kept --seed 3 --overwrite
   holds "what kills left does not stand in the way" [ "$code" -eq 0 ]
-  holds "and nothing of it stays" holds_only kept 'config.yaml run.nc summary.json '
+  holds "and nothing of it stays" holds_only kept 'config.yaml report.html run.nc summary.json '
 }
 
 # --- recover and sbc ------------------------------------------------------------------------------
