@@ -43,6 +43,8 @@ foreach(source ${IDM_WASM_SOURCES})
     DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building WebAssembly of ${name}" VERBATIM)
   list(APPEND objects ${object})
 endforeach()
+# A stack as deep as elsewhere, below the data: where it overflows the page stops, and nothing is overwritten.
+set(IDM_WASM_LINK -Wl,--gc-sections -Wl,-s -Wl,--stack-first -Wl,-z,stack-size=1048576)
 set(exports malloc free)
 foreach(name open message set plan begin step over load score decisions draw tell)
   list(APPEND exports idm_explorer_${name})
@@ -51,6 +53,6 @@ list(TRANSFORM exports PREPEND -Wl,--export=)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt "inflate\ninflateEnd\ninflateInit2_\ninflateReset\n")
 set(IDM_WASM ${CMAKE_CURRENT_BINARY_DIR}/wasm/explorer.wasm CACHE INTERNAL "")
 add_custom_command(OUTPUT ${IDM_WASM}
-  COMMAND ${IDM_WASM_CLANG} ${IDM_WASM_FLAGS} -O2 -mexec-model=reactor ${exports} -Wl,--gc-sections -Wl,-s
+  COMMAND ${IDM_WASM_CLANG} ${IDM_WASM_FLAGS} -O2 -mexec-model=reactor ${exports} ${IDM_WASM_LINK}
           -Wl,--allow-undefined-file=${CMAKE_CURRENT_BINARY_DIR}/wasm/undefined.txt ${objects} -o ${IDM_WASM}
   DEPENDS ${objects} COMMENT "Linking WebAssembly" VERBATIM COMMAND_EXPAND_LISTS)

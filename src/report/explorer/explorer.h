@@ -33,7 +33,7 @@ typedef struct idm_explorer {
 idm_explorer *idm_explorer_open(const char *bytes, size_t length);
 /* Takes NULL. */
 void idm_explorer_close(idm_explorer *explorer);
-/* Why the last call gave something else than IDM_OK, or NULL. */
+/* Why the last call that was refused was, or NULL where none was. */
 const char *idm_explorer_message(const idm_explorer *explorer);
 
 /* Numbers first .. first + count - 1 of a block. Nothing is planned yet. */

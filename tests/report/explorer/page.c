@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/explorer/parcel.h"
 #include "report/explorer/wasm.h"
 #include "support.h"
 
-static const char path[] = "/tmp/idm_test_page.html";
+static char path[64];
 
 /* Base64 by the letters' places. */
 static size_t decode(const char *from, size_t length, unsigned char *to)
@@ -125,6 +126,7 @@ static void a_build_without_it_says_what_to_install(void **state)
 
 int main(void)
 {
+  snprintf(path, sizeof path, "/tmp/idm_test_page_%ld.html", (long)getpid());
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_page_is_whole),
       cmocka_unit_test(a_name_is_text),
