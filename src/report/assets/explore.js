@@ -121,12 +121,10 @@
     plan();
   };
 
+  let width = $("figure").clientWidth;
   const sketch = () => {
-    const width = Math.max(240, Math.floor($("figure").clientWidth));
-    const svg = exports.idm_explorer_draw(explorer, width);
+    const svg = exports.idm_explorer_draw(explorer, Math.max(240, Math.floor(width)));
     if (svg) $("figure").replaceChildren(...nodesOf(svg, "image/svg+xml"));
-    // The figure stays in sight, and must not hide what the keyboard moves to.
-    document.documentElement.style.scrollPaddingTop = `${$("picture").offsetHeight + 8}px`;
     const words = exports.idm_explorer_tell(explorer);
     if (words) $("present").replaceChildren(...nodesOf(words, "text/html"));
     const over = exports.idm_explorer_over(explorer) !== 0;
@@ -221,12 +219,13 @@
     if (lend(bytes, (at, length) => call("load", at, length))) sketch();
   });
 
-  let width = 0;
+  // The figure is as wide as there is room. It stays in sight, and must not hide what the keyboard moves to.
   new ResizeObserver(() => {
+    document.documentElement.style.scrollPaddingTop = `${$("picture").offsetHeight + 8}px`;
     if (Math.abs($("figure").clientWidth - width) < 1) return;
     width = $("figure").clientWidth;
     sketch();
-  }).observe($("figure"));
+  }).observe($("picture"));
   sketch();
   $("figure").dataset.settled = "yes";
   document.documentElement.dataset.ready = "yes";
