@@ -20,15 +20,33 @@ typedef struct dial {
   bool infinite;
 } dial;
 
-static bool is_small(const idm_block_info *info)
+/* Of fields those that a problem makes something of: others would be dials that nobody asked for.
+ */
+static bool has_dials(const idm_block *block)
 {
-  return !info->opaque && !info->tied && info->support != IDM_DISTRIBUTION &&
-         info->form != IDM_FORM_FIELDS && info->form != IDM_FORM_DIRICHLET;
+  const idm_block_info *info = block->info;
+  if (info->opaque || info->tied || info->support == IDM_DISTRIBUTION ||
+      info->form == IDM_FORM_DIRICHLET)
+    return false;
+  bool usual = info->form == IDM_FORM_FIELDS;
+  for (size_t i = 0; usual && i < block->size; i++)
+    usual = block->value[i] == info->field[i].standard;
+  return !usual;
 }
 
-static dial dial_of(const idm_problem *problem, size_t id, double value)
+static dial dial_of_field(const idm_problem *problem, const idm_field *field, double value)
+{
+  if (isfinite(field->least) && isfinite(field->below))
+    return (dial){"linear", field->least, field->least + 0.999 * (field->below - field->least),
+                  false};
+  const double range = fmax(idm_theta_range(problem->theta), fabs(value));
+  return (dial){"linear", value - range, value + range, false};
+}
+
+static dial dial_of(const idm_problem *problem, size_t id, size_t first, double value)
 {
   const idm_block_info *info = problem->theta->block[id].info;
+  if (info->form == IDM_FORM_FIELDS) return dial_of_field(problem, &info->field[first], value);
   const double range = info->in_utility ? idm_problem_range(problem, id) : 1;
   if (info->infinite && isinf(info->standard))
     return (dial){"inverse", -50 / range, 50 / range, true};
@@ -72,7 +90,7 @@ static void add_dial(idm_markup *m, const idm_problem *problem, size_t id, size_
 {
   const idm_block *block = &problem->theta->block[id];
   const double value = block->value[first];
-  const dial d = dial_of(problem, id, value);
+  const dial d = dial_of(problem, id, first, value);
   char number[40];
   idm_number_text(value, number, sizeof number);
   idm_markup_add(m, "<div class=\"dial\"><label for=\"dial-%zu\">", index);
@@ -103,12 +121,12 @@ void idm_dials_add(idm_markup *markup, const idm_problem *problem)
   const idm_theta *theta = problem->theta;
   const size_t states = theta->sizes.states;
   size_t dials = 0;
-  /* What is the agent's own first: the utilities may be many. */
-  for (int utilities = 0; utilities < 2; utilities++)
+  /* What is the agent's own first, then what is paid: that may be many. */
+  for (int paid = 0; paid < 2; paid++)
     for (size_t id = 0; id < theta->blocks; id++) {
       const idm_block *block = &theta->block[id];
-      if ((id == IDM_UTILITY) != (utilities == 1) || !is_small(block->info) ||
-          !idm_agent_reads(&problem->agent, id))
+      const bool pays = id == IDM_UTILITY || block->info->form == IDM_FORM_FIELDS;
+      if (pays != (paid == 1) || !has_dials(block) || !idm_agent_reads(&problem->agent, id))
         continue;
       for (size_t first = 0; first < block->size && dials < most_dials;) {
         const size_t count = count_tied(block, id, first, states);

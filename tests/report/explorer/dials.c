@@ -53,6 +53,22 @@ static void diag_has_its_numbers(void **state)
   idm_problem_destroy(problem);
 }
 
+static void fields_have_dials_where_they_are_used(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  double *certainty = problem->theta->block[IDM_CERTAINTY].value;
+  certainty[0] = 0.9;
+  certainty[1] = 5;
+  char *text = dials_of(problem);
+  assert_int_equal(count_of(text, ">certainty above</label>"), 1);
+  assert_int_equal(count_of(text, ">certainty award</label>"), 1);
+  assert_int_equal(count_of(text, ">belief_utility"), 0);
+  assert_non_null(strstr(text, "data-low=\"-41\" data-high=\"51\""));
+  free(text);
+  idm_problem_destroy(problem);
+}
+
 static void what_a_planner_holds_has_no_dial(void **state)
 {
   (void)state;
@@ -86,6 +102,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(diag_has_its_numbers),
+      cmocka_unit_test(fields_have_dials_where_they_are_used),
       cmocka_unit_test(what_a_planner_holds_has_no_dial),
       cmocka_unit_test(labels_are_text_and_many_are_cut),
   };
