@@ -48,7 +48,7 @@ static idm_status add_diagonal(idm_panel *panel, const idm_calibration *c, size_
 }
 
 static idm_status add_quantity(idm_figure *figure, const idm_calibration *c, size_t quantity,
-                               idm_error *opt_error)
+                               bool alone, idm_error *opt_error)
 {
   char name[256];
   idm_panel *panel;
@@ -56,7 +56,7 @@ static idm_status add_quantity(idm_figure *figure, const idm_calibration *c, siz
       idm_figure_add(figure, idm_quantity_spoken(c->quantity.name[quantity], name, sizeof name),
                      "truth", "estimate", &panel, opt_error);
   if (status != IDM_OK) return status;
-  panel->aspect = 1;
+  panel->aspect = alone ? 0 : 1; /* one alone would fill the page */
   status = add_diagonal(panel, c, quantity, opt_error);
   if (status == IDM_OK) status = add_estimates(panel, c, quantity, true, opt_error);
   return status == IDM_OK ? add_estimates(panel, c, quantity, false, opt_error) : status;
@@ -74,7 +74,7 @@ static idm_status make_recovery(const idm_plot_subject *subject, const idm_plot_
                              "of a study: a panel a quantity.",
                              shown.count < 3 ? shown.count : 3, ret_figure, opt_error);
   for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, c, shown.quantity[i], opt_error);
+    status = add_quantity(*ret_figure, c, shown.quantity[i], shown.count == 1, opt_error);
   idm_replicated_clear(&shown);
   return status;
 }

@@ -13,7 +13,9 @@
   X(idm_plot_rank)                                                                                 \
   X(idm_plot_forest)                                                                               \
   X(idm_plot_recovery)                                                                             \
-  X(idm_plot_sbc)
+  X(idm_plot_sbc)                                                                                  \
+  X(idm_plot_ppc)                                                                                  \
+  X(idm_plot_profile)
 
 #define DECLARE(plot) extern const idm_plot plot;
 PLOTS(DECLARE)

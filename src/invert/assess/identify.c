@@ -1,6 +1,6 @@
 /* What the data bound: the maximum of the likelihood, and a profile of each free number from it.
  *
- * Contents: the maximum · profiles · work · the verdict */
+ * Contents: the maximum · profiles · curves · work · the verdict */
 #include "invert/assess/identify.h"
 #include "invert/matching/halt.h"
 
@@ -14,6 +14,7 @@
 #include "invert/assess/bound.h"
 #include "invert/assess/region.h"
 #include "invert/assess/top.h"
+#include "invert/assess/traced.h"
 #include "invert/assess/whole.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
@@ -185,8 +186,78 @@ static bool met_higher(const profile *p)
   return p->highest.height > p->best.height + 1e-4;
 }
 
+/* --- curves --------------------------------------------------------------------------------- */
+
+enum { curve_points = 49 };
+
+/* Where a curve begins and ends: a third of the way beyond the ends of the regions; where the data
+ * do not bound them, some steps beyond the maximum. */
+static void curve_ends(const profile *p, const scan *s, double end[2])
+{
+  static const double beyond = 1.35, steps = 12;
+  const window *where = &p->where[p->fixed];
+  const double from = p->best.y[p->fixed];
+  for (int side = 0; side < 2; side++) {
+    const double found = s->regions ? s->region[side ? s->regions - 1 : 0][side] : INFINITY;
+    end[side] = isfinite(found) ? from + beyond * (found - from)
+                                : from + (side ? steps : -steps) * p->step[p->fixed];
+    end[side] = fmin(fmax(end[side], where->low), where->high);
+  }
+}
+
+/* The profile from the maximum outwards, each point from the one before it. */
+static idm_status trace_side(profile *p, double end, size_t count, place *work, double *value,
+                             double *drop, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  idm_place_copy(&p->best, p->dimension, &work[0]);
+  work[0].value = p->best.y[p->fixed];
+  for (size_t i = 1; i <= count && status == IDM_OK; i++) {
+    const place *inner = &work[(i - 1) % 2];
+    place *to = &work[i % 2];
+    to->value = p->best.y[p->fixed] + (end - p->best.y[p->fixed]) * (double)i / (double)count;
+    status = idm_profile_at(p, inner, NULL, to, opt_error);
+    value[i - 1] = to->value;
+    drop[i - 1] = to->height - p->best.height;
+  }
+  return status;
+}
+
+/* Both sides in ascending order of the quantity that is summarised. */
+static void put_curve(const parameter *item, double best, const double *value, const double *drop,
+                      idm_traced *to)
+{
+  enum { half = curve_points / 2 };
+  to->count = curve_points;
+  for (size_t i = 0; i < curve_points; i++) {
+    const size_t from = i < half ? half - 1 - i : i - 1;
+    to->value[i] = idm_parameter_reported_at(item, i == half ? best : value[from]);
+    to->drop[i] = i == half ? 0 : drop[from];
+  }
+}
+
+static idm_status trace_curve(const parameter *item, profile *p, const scan *s, idm_traced *to,
+                              idm_error *opt_error)
+{
+  enum { half = curve_points / 2 };
+  double end[2], value[curve_points - 1], drop[curve_points - 1];
+  place *work = idm_places_create(2, p->dimension);
+  if (!to->value) to->value = idm_new(curve_points, sizeof *to->value);
+  if (!to->drop) to->drop = idm_new(curve_points, sizeof *to->drop);
+  idm_status status = work && to->value && to->drop ? IDM_OK : idm_fail_memory(opt_error);
+  p->enough = INFINITY;
+  curve_ends(p, s, end);
+  for (int side = 0; side < 2 && status == IDM_OK; side++)
+    status =
+        trace_side(p, end[side], half, work, value + side * half, drop + side * half, opt_error);
+  if (status == IDM_OK) put_curve(item, p->best.y[p->fixed], value, drop, to);
+  free(work);
+  return status;
+}
+
 static idm_status identify_item(const identifying *w, const parameter *item, profile *p,
-                                idm_identification *id, idm_error *opt_error)
+                                idm_identification *id, idm_traced *opt_traced,
+                                idm_error *opt_error)
 {
   scan s;
   p->left = w->evaluations;
@@ -203,6 +274,10 @@ static idm_status identify_item(const identifying *w, const parameter *item, pro
     status = idm_scan_regions(p, w->draw, w->further, &s, opt_error);
   if (status == IDM_OK && (w->last || !met_higher(p))) /* else all of it again, from there */
     status = idm_bound(w->q, item, p, &s, id, opt_error);
+  if (status == IDM_OK && opt_traced && !w->part) {
+    p->left = w->evaluations;
+    status = trace_curve(item, p, &s, opt_traced, opt_error);
+  }
   idm_scan_destroy(&s);
   return status;
 }
@@ -216,8 +291,9 @@ static void run_job(void *context, size_t k)
   for (size_t i = 0; i < parameters->items && w->status[k] == IDM_OK; i++) {
     if (!idm_parameter_is_scalar(&parameters->item[i])) continue;
     if (at % w->jobs == k)
-      w->status[k] = identify_item(w, &parameters->item[i], w->profile[k],
-                                   &w->q->assessment->parameter[at], &w->error[k]);
+      w->status[k] =
+          identify_item(w, &parameters->item[i], w->profile[k], &w->q->assessment->parameter[at],
+                        w->q->traced ? &w->q->traced[at] : NULL, &w->error[k]);
     at++;
   }
 }
