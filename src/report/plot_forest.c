@@ -126,7 +126,7 @@ static idm_status add_panel(idm_figure *figure, const idm_plot_subject *subject,
   const bool series = r->series < p->series_count;
   const bool values = is_along(p, r, "person") || is_along(p, r, "group");
   char title[256] = "";
-  idm_panel *panel;
+  idm_panel *panel = NULL;
   if (values)
     idm_quantity_spoken(p->series[r->series].name, title, sizeof title);
   else if (series)

@@ -197,7 +197,7 @@ void idm_shown_clear(idm_shown *shown)
 
 /* --- priors --------------------------------------------------------------------------------- */
 
-enum { prior_draws = 4000 };
+enum { prior_draws = 20000 };
 
 /* Of everything that is free, as the posterior keeps its own. */
 static idm_status draw_priors(const idm_parameters *parameters, uint64_t seed, idm_shown *shown,

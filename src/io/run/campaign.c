@@ -293,7 +293,7 @@ static idm_status measure(const char *text, const char *path, idm_calibration *c
     if (++number == 1) continue;
     status = idm_json_load(line, size, path, &object, opt_error);
     const json_int_t i = json_integer_value(json_object_get(object, "replication"));
-    if (status == IDM_OK && (i < 0 || i >= most_replications))
+    if (status != IDM_MEMORY && (!object || i < 0 || i >= most_replications))
       status = idm_fail_at(opt_error, path, number, 0, "is no line of results");
     if (status == IDM_OK && number == 2) status = name_quantities(object, &c->quantity, opt_error);
     if (status == IDM_OK && (size_t)i >= c->settings.replications)
