@@ -148,7 +148,7 @@ static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_se
   const idm_posterior *p = subject->posterior;
   idm_shown shown;
   idm_status status =
-      idm_shown_choose(subject, settings, most_quantities, &shown, notes, opt_error);
+      idm_shown_choose(subject, settings, most_quantities, true, &shown, notes, opt_error);
   if (status != IDM_OK) return status;
   status =
       idm_figure_create("", "Means of the draws with intervals that hold 50 % and 90 % of them.", 1,

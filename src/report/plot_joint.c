@@ -153,7 +153,7 @@ static idm_status make_joint(const idm_plot_subject *subject, const idm_plot_set
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   idm_shown shown;
-  idm_status status = idm_shown_choose(subject, settings, 2, &shown, notes, opt_error);
+  idm_status status = idm_shown_choose(subject, settings, 2, false, &shown, NULL, opt_error);
   if (status == IDM_OK && shown.count != 2)
     status =
         idm_fail(opt_error, IDM_USAGE,

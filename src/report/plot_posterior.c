@@ -74,7 +74,8 @@ static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot
                                  idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   idm_shown shown;
-  idm_status status = idm_shown_choose(subject, settings, most_panels, &shown, notes, opt_error);
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
   if (status != IDM_OK) return status;
   status = idm_shown_draw_priors(subject, &shown, opt_error);
   if (status == IDM_OK)

@@ -103,7 +103,8 @@ static idm_status make_profile(const idm_plot_subject *subject, const idm_plot_s
     return idm_fail(opt_error, IDM_USAGE,
                     "a plot of kind 'profile' is of one answer for the whole log, and this run has "
                     "one for everybody");
-  idm_status status = idm_shown_choose(subject, settings, most_panels, &shown, notes, opt_error);
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
   if (status == IDM_OK) status = draw(subject, &shown, ret_figure, notes, opt_error);
   idm_shown_clear(&shown);
   return status;

@@ -103,7 +103,7 @@ static idm_status make_rank(const idm_plot_subject *subject, const idm_plot_sett
   const idm_posterior *p = subject->posterior;
   idm_shown shown;
   idm_status status =
-      idm_shown_choose(subject, settings, most_quantities, &shown, notes, opt_error);
+      idm_shown_choose(subject, settings, most_quantities, false, &shown, notes, opt_error);
   if (status != IDM_OK) return status;
   status =
       idm_figure_create("",

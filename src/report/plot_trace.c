@@ -44,7 +44,8 @@ static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_set
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   idm_shown shown;
-  idm_status status = idm_shown_choose(subject, settings, most_panels, &shown, notes, opt_error);
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
   if (status != IDM_OK) return status;
   status = idm_figure_create("", "Draws of a run in their order, a line a chain.",
                              shown.count < 2 ? 1 : 2, ret_figure, opt_error);

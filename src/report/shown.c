@@ -83,18 +83,19 @@ static bool is_usual(const idm_posterior *p, size_t quantity, bool personal)
          (personal || !is_personal(p, quantity));
 }
 
-static void add_usual(const idm_posterior *p, size_t most, idm_shown *shown, idm_notes *notes)
+static void add_usual(const idm_posterior *p, size_t most, bool everybody, idm_shown *shown,
+                      idm_notes *opt_notes)
 {
   size_t common = 0, there = 0;
   for (size_t i = 0; i < p->quantity.count; i++) common += is_usual(p, i, false);
   for (size_t i = 0; i < p->quantity.count; i++) {
-    if (!is_usual(p, i, !common)) continue;
+    if (!is_usual(p, i, everybody || !common)) continue;
     there++;
     if (shown->count < most) add(p, i, shown);
   }
   if (there > shown->count)
-    idm_notes_add(notes, "%zu of %zu quantities are drawn; --quantity names others", shown->count,
-                  there);
+    idm_notes_add(opt_notes, "%zu of %zu quantities are drawn; --quantity names others",
+                  shown->count, there);
 }
 
 /* --- supports ------------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static idm_status find_supports(const idm_plot_subject *subject, idm_shown *show
 }
 
 idm_status idm_shown_choose(const idm_plot_subject *subject, const idm_plot_settings *settings,
-                            size_t most, idm_shown *ret_shown, idm_notes *notes,
+                            size_t most, bool everybody, idm_shown *ret_shown, idm_notes *opt_notes,
                             idm_error *opt_error)
 {
   const idm_posterior *p = subject->posterior;
@@ -180,7 +181,7 @@ idm_status idm_shown_choose(const idm_plot_subject *subject, const idm_plot_sett
   if (!ret_shown->one) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < settings->quantities && status == IDM_OK; i++)
     status = add_named(p, settings->quantity[i], ret_shown, opt_error);
-  if (!settings->quantities) add_usual(p, most, ret_shown, notes);
+  if (!settings->quantities) add_usual(p, most, everybody, ret_shown, opt_notes);
   if (status == IDM_OK && !ret_shown->count)
     status = idm_fail(opt_error, IDM_USAGE, "the run has no quantity that could be drawn");
   if (status == IDM_OK) status = find_supports(subject, ret_shown, opt_error);

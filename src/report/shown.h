@@ -28,7 +28,7 @@ typedef struct idm_shown {
  * there are others, `most` of them at the most, and a note that says so. IDM_USAGE for names that
  * are not there, and for blocks of numbers without names. */
 idm_status idm_shown_choose(const idm_plot_subject *subject, const idm_plot_settings *settings,
-                            size_t most, idm_shown *ret_shown, idm_notes *notes,
+                            size_t most, bool everybody, idm_shown *ret_shown, idm_notes *opt_notes,
                             idm_error *opt_error);
 /* Draws of their priors, where these are known and proper; where they can lie is known before. */
 idm_status idm_shown_draw_priors(const idm_plot_subject *subject, idm_shown *shown,

@@ -13,7 +13,8 @@ static idm_status choose(const idm_posterior *p, const idm_problem *opt_problem,
   const idm_plot_subject subject = {.posterior = p, .problem = opt_problem};
   const idm_plot_settings settings = {.quantities = count, .quantity = names};
   support_error = (idm_error){0};
-  return idm_shown_choose(&subject, &settings, most, shown, notes, &support_error);
+  return idm_shown_choose(&subject, &settings, most, most == SIZE_MAX, shown, notes,
+                          &support_error);
 }
 
 static void test_choosing(void **state)
@@ -71,6 +72,9 @@ static void test_people(void **state)
   assert_int_equal(shown.count, 2);
   assert_true(shown.one[0].support.low == 0 && isinf(shown.one[0].support.high));
   assert_true(shown.one[1].support.high == 1);
+  idm_shown_clear(&shown);
+  check(choose(p, NULL, SIZE_MAX, NULL, 0, &shown, &notes)); /* everybody */
+  assert_int_equal(shown.count, 5);
   idm_shown_clear(&shown);
   static const char *const series[] = {"log_alpha"};
   check(choose(p, NULL, 1, series, 1, &shown, &notes));
