@@ -56,9 +56,9 @@ static double folded(double x, double draw, double bandwidth, idm_span s)
     return sum;
   }
   /* Mirrors that face each other: draw + 2 k length and its mirror image, for every k in reach. */
-  const double most = ceil(reach * bandwidth / (2 * length)) + 1;
-  for (double k = -most; k <= most; k++) {
-    if (k != 0) sum += kernel(x, draw + 2 * k * length, bandwidth);
+  const int most = (int)fmin(ceil(reach * bandwidth / (2 * length)) + 1, 10000);
+  for (int k = -most; k <= most; k++) {
+    if (k) sum += kernel(x, draw + 2 * k * length, bandwidth);
     sum += kernel(x, 2 * s.low - draw + 2 * k * length, bandwidth);
   }
   return sum;

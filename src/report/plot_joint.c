@@ -93,7 +93,7 @@ static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const id
   idm_status status =
       idm_figure_add(figure, "", shown->one[0].name, shown->one[1].name, &panel, opt_error);
   if (status != IDM_OK) return status;
-  panel->aspect = 1;
+  panel->aspect = 0.6;
   set_ends(&panel->x, &curve[0]);
   set_ends(&panel->y, &curve[1]);
   status = add_dots(panel, shown, curve, opt_error);
@@ -105,27 +105,22 @@ static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const id
   return status;
 }
 
-/* The density of each alone, beside. */
-static idm_status add_marginal(idm_figure *figure, const idm_shown_one *one, idm_error *opt_error)
+/* The density of each alone, along its axis: that of the second lies on its side. */
+static idm_status add_marginal(idm_figure *figure, const idm_shown_one *one, bool upright,
+                               idm_error *opt_error)
 {
   idm_curve curve;
   idm_panel *panel;
-  idm_mark *band;
   idm_status status = idm_curve_create(one, grid, 1, &curve, opt_error);
   if (status != IDM_OK) return status;
-  status =
-      idm_figure_add(figure, "", one->name,
-                     curve.logarithmic ? "density of its logarithm" : "density", &panel, opt_error);
-  if (status == IDM_OK)
-    status = idm_panel_add(panel, IDM_MARK_BAND, "", 0, curve.points, &band, opt_error);
+  status = idm_figure_add(figure, "", "", "", &panel, opt_error);
   if (status == IDM_OK) {
-    set_ends(&panel->x, &curve);
-    panel->y.low = 0;
-    panel->aspect = 1;
-    memcpy(band->column[IDM_FIGURE_X], curve.at, curve.points * sizeof *curve.at);
-    memcpy(band->column[IDM_FIGURE_HIGH], curve.height, curve.points * sizeof *curve.height);
-    status = idm_panel_plot(panel, IDM_MARK_LINE, "", 0, curve.points, curve.at, curve.height,
-                            opt_error);
+    panel->place = upright ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT;
+    set_ends(upright ? &panel->x : &panel->y, &curve);
+    *(upright ? &panel->y.low : &panel->x.low) = 0;
+    status =
+        idm_panel_plot(panel, IDM_MARK_LINE, "", 0, curve.points, upright ? curve.at : curve.height,
+                       upright ? curve.height : curve.at, opt_error);
   }
   idm_curve_clear(&curve);
   return status;
@@ -139,12 +134,12 @@ static idm_status make_figure(const idm_shown *shown, idm_figure **ret_figure, i
       idm_figure_create("",
                         "The joint density of two quantities of a run, with contours that hold 50 "
                         "% and 90 % of the draws, and the density of each.",
-                        3, ret_figure, opt_error);
+                        1, ret_figure, opt_error);
   for (int d = 0; d < 2 && status == IDM_OK; d++)
     status = idm_curve_create(&shown->one[d], grid, 2, &curve[d], opt_error);
   if (status == IDM_OK) status = add_joint(*ret_figure, shown, curve, notes, opt_error);
   for (int d = 0; d < 2 && status == IDM_OK; d++)
-    status = add_marginal(*ret_figure, &shown->one[d], opt_error);
+    status = add_marginal(*ret_figure, &shown->one[d], d == 0, opt_error);
   for (int d = 0; d < 2; d++) idm_curve_clear(&curve[d]);
   return status;
 }

@@ -41,14 +41,29 @@ static void test_contours(void **state)
       assert_true(dots->column[IDM_FIGURE_X][i] == p->value[5 * i]);
       assert_true(dots->column[IDM_FIGURE_Y][i] == p->value[2000 + 5 * i]);
     }
-  for (size_t d = 1; d < 3; d++) {
+  for (size_t d = 1; d < 3; d++) { /* strips, the second on its side */
     const idm_mark *line = report_mark(figure->panel[d], IDM_MARK_LINE, 0);
+    const double *along = line->column[d == 1 ? IDM_FIGURE_X : IDM_FIGURE_Y];
+    const double *height = line->column[d == 1 ? IDM_FIGURE_Y : IDM_FIGURE_X];
     double sum = 0;
     for (size_t i = 0; i + 1 < line->count; i++)
-      sum += (line->column[IDM_FIGURE_X][i + 1] - line->column[IDM_FIGURE_X][i]) *
-             (line->column[IDM_FIGURE_Y][i + 1] + line->column[IDM_FIGURE_Y][i]) / 2;
+      sum += (along[i + 1] - along[i]) * (height[i + 1] + height[i]) / 2;
     assert_near(sum, 1, 2e-3);
+    assert_int_equal(figure->panel[d]->place, d == 1 ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT);
+    /* It is drawn along the axis of the panel that it belongs to. */
+    double point[100][2];
+    assert_int_equal(report_path(figure, d, "line", "", point, 100), line->count);
+    for (size_t i = 0; i < line->count; i++) {
+      assert_near(point[i][d - 1], along[i], 0.02);
+      assert_near(point[i][2 - d], height[i], 0.02);
+    }
   }
+  figure->panel[1]->host = 2; /* a strip of a strip */
+  char *text;
+  idm_error error = {0};
+  const idm_figure_look look = {.width = IDM_FIGURE_WIDE};
+  assert_int_equal(idm_figure_svg(figure, &look, &text, &error), IDM_USAGE);
+  figure->panel[1]->host = 0;
   report_draw(figure);
   idm_figure_destroy(figure);
   idm_posterior_destroy(p);
