@@ -52,9 +52,8 @@ static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, idm
   idm_panel *panel = NULL;
   idm_status status = idm_curve_create(one, points, 1, &curve, opt_error);
   if (status != IDM_OK) return status;
-  status =
-      idm_figure_add(figure, "", one->name,
-                     curve.logarithmic ? "density of its logarithm" : "density", &panel, opt_error);
+  status = idm_figure_add(figure, "", one->name, curve.logarithmic ? "density of log" : "density",
+                          &panel, opt_error);
   if (status == IDM_OK) panel->y.low = 0;
   if (status == IDM_OK && curve.varies) {
     panel->x.logarithmic = curve.logarithmic;

@@ -61,7 +61,7 @@ static idm_status add_chain(idm_figure *figure, const char *title, size_t chain,
   panel->x.low = panel->y.low = 0;
   panel->x.high = (double)bins;
   panel->y.high = band[2];
-  panel->x.whole = true;
+  panel->x.whole = panel->y.whole = true;
   status = add_band(panel, bins, band[0], band[1], opt_error);
   if (status == IDM_OK)
     status =

@@ -205,53 +205,55 @@ static void curve_ends(const profile *p, const scan *s, double end[2])
   }
 }
 
-/* The profile from the maximum outwards, each point from the one before it. */
-static idm_status trace_side(profile *p, double end, size_t count, place *work, double *value,
-                             double *drop, idm_error *opt_error)
+/* A place again, from its neighbours on both sides, where the outer one is higher. */
+static idm_status look_again(profile *p, place *at, place *work, idm_error *opt_error)
 {
-  idm_status status = IDM_OK;
-  idm_place_copy(&p->best, p->dimension, &work[0]);
-  work[0].value = p->best.y[p->fixed];
-  for (size_t i = 1; i <= count && status == IDM_OK; i++) {
-    const place *inner = &work[(i - 1) % 2];
-    place *to = &work[i % 2];
-    to->value = p->best.y[p->fixed] + (end - p->best.y[p->fixed]) * (double)i / (double)count;
-    status = idm_profile_at(p, inner, NULL, to, opt_error);
-    value[i - 1] = to->value;
-    drop[i - 1] = to->height - p->best.height;
-  }
+  if (!(at[1].height > at->height + 1e-3)) return IDM_OK;
+  work->value = at->value;
+  const idm_status status = idm_profile_at(p, at - 1, at + 1, work, opt_error);
+  if (status == IDM_OK && work->height > at->height) idm_place_copy(work, p->dimension, at);
   return status;
 }
 
-/* Both sides in ascending order of the quantity that is summarised. */
-static void put_curve(const parameter *item, double best, const double *value, const double *drop,
-                      idm_traced *to)
+/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it;
+ * and back, where a climb had stalled. Behind them there is room for one more. */
+static idm_status trace_side(profile *p, double end, size_t count, place *along,
+                             idm_error *opt_error)
 {
-  enum { half = curve_points / 2 };
-  to->count = curve_points;
-  for (size_t i = 0; i < curve_points; i++) {
-    const size_t from = i < half ? half - 1 - i : i - 1;
-    to->value[i] = idm_parameter_reported_at(item, i == half ? best : value[from]);
-    to->drop[i] = i == half ? 0 : drop[from];
+  idm_status status = IDM_OK;
+  const double from = p->best.y[p->fixed];
+  idm_place_copy(&p->best, p->dimension, &along[0]);
+  along[0].value = from;
+  for (size_t i = 1; i <= count && status == IDM_OK; i++) {
+    along[i].value = from + (end - from) * (double)i / (double)count;
+    status = idm_profile_at(p, &along[i - 1], NULL, &along[i], opt_error);
   }
+  for (size_t i = count - 1; i > 0 && status == IDM_OK; i--)
+    status = look_again(p, &along[i], &along[count + 1], opt_error);
+  return status;
 }
 
 static idm_status trace_curve(const parameter *item, profile *p, const scan *s, idm_traced *to,
                               idm_error *opt_error)
 {
   enum { half = curve_points / 2 };
-  double end[2], value[curve_points - 1], drop[curve_points - 1];
-  place *work = idm_places_create(2, p->dimension);
+  double end[2];
+  place *along = idm_places_create(half + 2, p->dimension);
   if (!to->value) to->value = idm_new(curve_points, sizeof *to->value);
   if (!to->drop) to->drop = idm_new(curve_points, sizeof *to->drop);
-  idm_status status = work && to->value && to->drop ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = along && to->value && to->drop ? IDM_OK : idm_fail_memory(opt_error);
   p->enough = INFINITY;
   curve_ends(p, s, end);
-  for (int side = 0; side < 2 && status == IDM_OK; side++)
-    status =
-        trace_side(p, end[side], half, work, value + side * half, drop + side * half, opt_error);
-  if (status == IDM_OK) put_curve(item, p->best.y[p->fixed], value, drop, to);
-  free(work);
+  for (int side = 0; side < 2 && status == IDM_OK; side++) {
+    status = trace_side(p, end[side], half, along, opt_error);
+    for (size_t i = 0; i <= half && status == IDM_OK; i++) {
+      const size_t at = side ? half + i : half - i;
+      to->value[at] = idm_parameter_reported_at(item, along[i].value);
+      to->drop[at] = along[i].height - p->best.height;
+    }
+  }
+  if (status == IDM_OK) to->count = curve_points;
+  free(along);
   return status;
 }
 
