@@ -1327,6 +1327,10 @@ test_audit() {
     succeeds audit example:diag groups.csv --group 'AGE>75' --pool holm $few -o box/audit --overwrite
     holds "contrasts are adjusted" grep -q p_holm out
     succeeds summary box/audit
+    succeeds plot forest box/audit -o figure.svg --data figure.csv
+    holds "a forest of an audit shows its contrasts" grep -q '^log_alpha_contrast,' figure.csv
+    fails 2 'needs a problem' plot policy box/audit
+    rm figure.svg figure.csv
     holds "so few draws are not to be trusted" sh -c '"$IDM_PROGRAM" check box/audit >/dev/null 2>&1; test $? = 1'
     fails 3 'is an audit' score box/audit groups.csv
     fails 3 'no run' audit example:diag groups.csv --by site --dynamics box/nothing $few -o box/other
@@ -1414,7 +1418,32 @@ YAML
   fails 2 'expected a list of 110 numbers' score network.yaml network.csv --set 'network=[1, 2]'
 }
 
+# --- plots of runs and studies ---------------------------------------------------------------------
+
+test_plot_runs() {
+  for kind in posterior trace rank forest ppc profile; do
+    succeeds plot "$kind" run -o figure.svg --data figure.csv
+    holds "the $kind of a run has data" [ "$(rows figure.csv)" -ge 2 ]
+  done
+  succeeds plot forest run -o figure.svg --data figure.csv
+  succeeds summary run --json
+  json 'near(float(rows("figure.csv")[0]["x"]), j["posterior"]["alpha"]["mean"], 1e-9)'
+  json 'near(float(rows("figure.csv")[0]["high"]), j["posterior"]["alpha"]["q95"], 1e-9)'
+  succeeds plot profile run -o figure.svg --data figure.csv
+  fails 2 "a plot of kind 'joint' is of two quantities, and 1 is there" plot joint run
+  fails 2 "the run has no quantity 'alhpa'; expected one such as 'alpha'" plot posterior run --quantity alhpa
+  fails 2 'needs a run of `idm fit`' plot posterior example:diag
+  fails 2 'needs a folder of `idm recover -o`' plot recovery run
+  for kind in recovery sbc; do
+    succeeds plot "$kind" campaign -o figure.svg --data figure.csv
+    holds "the $kind of a study has data" [ "$(rows figure.csv)" -ge 2 ]
+  done
+  fails 2 'needs a run of `idm fit`' plot trace campaign
+  rm figure.svg figure.csv
+}
+
 test_fits() {
+  test_plot_runs
   test_audit
   test_learner
   test_networks
@@ -1475,6 +1504,10 @@ test_people() {
   json '0 <= j["population"]["log_alpha"]["coefficient"]["drug[T.yes]"]["positive"] <= 1'
   json '0 <= j["people"]["p1"]["log_alpha"]["shrinkage"] <= 1 and j["people"]["p1"]["decisions"] > 0'
   json 'open("people/summary.json").read() == text'
+  succeeds plot forest people -o figure.svg --data figure.csv
+  holds "a forest of people shows everybody" [ "$(grep -c ',p[0-3],' figure.csv)" -eq 4 ]
+  fails 3 'the draws are of people' plot ppc people
+  rm figure.svg figure.csv
   succeeds fit people/config.yaml -o again --threads 2 --json
   holds "config.yaml of people makes the same run at any thread count" same people/run.nc again/run.nc
   succeeds summary people --json

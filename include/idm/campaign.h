@@ -18,6 +18,13 @@ extern "C" {
 IDM_API idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder,
                                     idm_progress opt_progress, void *context, idm_error *opt_error);
 
+/* Whether a folder holds a campaign. */
+IDM_API bool idm_campaign_is(const char *folder);
+/* What a folder holds of a campaign, to be looked at: quantities, and the replications that are
+ * done. Its problem is NULL, and of its settings there is the number of replications alone. */
+IDM_API idm_status idm_campaign_read(const char *folder, idm_calibration **ret_calibration,
+                                     idm_error *opt_error);
+
 #ifdef __cplusplus
 }
 #endif

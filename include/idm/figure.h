@@ -79,7 +79,13 @@ typedef struct idm_figure_axis {
   idm_labels category; /* in place of ticks: category i at i */
 } idm_figure_axis;
 
+/* Where a panel stands: in the grid, or as a strip above or at the right of another, along whose
+ * axis it is. */
+typedef enum idm_panel_place { IDM_PANEL_GRID, IDM_PANEL_ABOVE, IDM_PANEL_RIGHT } idm_panel_place;
+
 typedef struct idm_panel {
+  idm_panel_place place; /* strips stand behind all others in the figure, and have no words */
+  size_t host;           /* of a strip: the panel in the grid that it belongs to */
   char *title;
   idm_figure_axis x;
   idm_figure_axis y;

@@ -3,6 +3,7 @@
 #define IDM_PLOT_H
 
 #include "idm/assess.h"
+#include "idm/calibrate.h"
 #include "idm/data.h"
 #include "idm/figure.h"
 #include "idm/problem.h"
@@ -18,6 +19,7 @@ typedef struct idm_plot_subject {
   const idm_posterior *posterior;   /* of a run */
   const idm_assessment *assessment; /* and its verdict */
   const idm_data *data;
+  const idm_calibration *study; /* of `idm recover` or `idm sbc` */
 } idm_plot_subject;
 
 enum {
@@ -25,7 +27,8 @@ enum {
   IDM_PLOT_FOLDER = 1u << 1,
   IDM_PLOT_POSTERIOR = 1u << 2,
   IDM_PLOT_ASSESSMENT = 1u << 3,
-  IDM_PLOT_DATA = 1u << 4
+  IDM_PLOT_DATA = 1u << 4,
+  IDM_PLOT_STUDY = 1u << 5
 };
 
 /* How it is to be made. Zero-initialise: as is usual. */

@@ -37,6 +37,7 @@ typedef struct sources {
   cli_subject subject;
   idm_assessment *assessment;
   idm_data *data;
+  idm_calibration *study;
   idm_plot_subject of;
 } sources;
 
@@ -44,26 +45,44 @@ static void close_sources(sources *s)
 {
   idm_assessment_destroy(s->assessment);
   idm_data_destroy(s->data);
+  idm_calibration_destroy(s->study);
   cli_close_subject(&s->subject);
+}
+
+/* The first argument: a problem, or the folder of a run, an audit or a study. */
+static idm_status open_first(cli_call *call, const idm_plot *plot, sources *s)
+{
+  const char *first = call->argument[1];
+  if (idm_campaign_is(first)) return idm_campaign_read(first, &s->study, &call->error);
+  if (idm_audit_is(first))
+    return idm_run_read(first, NULL, NULL, &s->subject.posterior, &call->notes, &call->error);
+  idm_status status = cli_open_subject(call, first, &s->subject);
+  /* The answer of people has no centre: only a plot of the agent asks for it. */
+  if (status == IDM_OK && s->subject.posterior && (plot->needs & IDM_PLOT_PROBLEM))
+    status = cli_settle(call, &s->subject, "centre");
+  if (status == IDM_OK && s->subject.posterior)
+    status = idm_run_assess(first, s->subject.posterior, &s->assessment, &call->error);
+  return status;
 }
 
 static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
 {
   const char *first = call->argument[1];
-  idm_status status = cli_open_subject(call, first, &s->subject);
-  if (status == IDM_OK && s->subject.posterior) status = cli_settle(call, &s->subject, "centre");
-  if (status == IDM_OK && call->arguments > 2) {
+  idm_status status = open_first(call, plot, s);
+  if (status == IDM_OK && call->arguments > 2 && s->subject.problem) {
     char paths[sizeof((idm_request *)0)->data];
     status = cli_data_paths(call, 2, paths, sizeof paths);
     if (status == IDM_OK) status = cli_read_data(call, paths, s->subject.problem, 0, &s->data);
-  } else if (status == IDM_OK && s->subject.posterior && (plot->needs & IDM_PLOT_DATA)) {
+  } else if (status == IDM_OK && s->subject.problem && s->subject.posterior &&
+             (plot->needs & IDM_PLOT_DATA)) {
     status = cli_read_run_data(call, &s->subject, &s->data);
   }
   s->of = (idm_plot_subject){.problem = s->subject.problem,
                              .folder = idm_run_is(first) ? first : NULL,
                              .posterior = s->subject.posterior,
                              .assessment = s->assessment,
-                             .data = s->data};
+                             .data = s->data,
+                             .study = s->study};
   return status;
 }
 
@@ -142,14 +161,15 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .arguments = "KIND PROBLEM|RUN [DATA...]",
+    .arguments = "KIND PROBLEM|FOLDER [DATA...]",
     .least = 2,
     .most = CLI_ANY_NUMBER,
     .summary = "Draw a figure",
-    .description =
-        "Draws a figure of a problem, of a log or of what a run found, as SVG, PNG or PDF; "
-        "`idm list plots`\n"
-        "names the kinds.",
+    .description = "Draws a figure of a problem, of a log or of what a run, an audit or a study "
+                   "found, as SVG, "
+                   "PNG or PDF; "
+                   "`idm list plots`\n"
+                   "names the kinds.",
     .options = options,
     .run = run,
 };

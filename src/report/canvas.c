@@ -60,12 +60,23 @@ static void add_hint(idm_markup *m, const idm_mark *mark, size_t i)
 
 /* --- lines and areas ------------------------------------------------------------------------ */
 
+/* Whether a line turns back more often than it goes on, and that often. */
+static bool is_restless(const idm_mark *mark)
+{
+  const double *y = mark->column[IDM_FIGURE_Y];
+  size_t turns = 0;
+  for (size_t i = 2; i < mark->count; i++) turns += (y[i] - y[i - 1]) * (y[i - 1] - y[i - 2]) < 0;
+  return turns > 60 && turns > mark->count / 4;
+}
+
+/* A line that goes up and down as often as the panel has pixels is thin. */
 static void draw_line(const idm_canvas *c, const idm_mark *mark)
 {
   bool down = false;
   idm_markup_add(c->to,
-                 "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\" "
+                 "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"%s\" "
                  "stroke-linejoin=\"round\"%s d=\"",
+                 is_restless(mark) ? "0.6" : "1.6",
                  mark->dashed ? " stroke-dasharray=\"4 3\"" : "");
   for (size_t i = 0; i < mark->count; i++) {
     double x, y;

@@ -5,7 +5,17 @@
 
 #include "base/door.h"
 
-#define PLOTS(X) X(idm_plot_policy)
+#define PLOTS(X)                                                                                   \
+  X(idm_plot_policy)                                                                               \
+  X(idm_plot_posterior)                                                                            \
+  X(idm_plot_joint)                                                                                \
+  X(idm_plot_trace)                                                                                \
+  X(idm_plot_rank)                                                                                 \
+  X(idm_plot_forest)                                                                               \
+  X(idm_plot_recovery)                                                                             \
+  X(idm_plot_sbc)                                                                                  \
+  X(idm_plot_ppc)                                                                                  \
+  X(idm_plot_profile)
 
 #define DECLARE(plot) extern const idm_plot plot;
 PLOTS(DECLARE)
@@ -35,6 +45,7 @@ static const struct {
     {IDM_PLOT_POSTERIOR, "a run of `idm fit`"},
     {IDM_PLOT_ASSESSMENT, "a run with its verdict"},
     {IDM_PLOT_DATA, "a log"},
+    {IDM_PLOT_STUDY, "a folder of `idm recover -o` or `idm sbc -o`"},
 };
 
 idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
@@ -47,7 +58,8 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
   const unsigned given =
       (subject->problem ? IDM_PLOT_PROBLEM : 0u) | (subject->folder ? IDM_PLOT_FOLDER : 0u) |
       (subject->posterior ? IDM_PLOT_POSTERIOR : 0u) |
-      (subject->assessment ? IDM_PLOT_ASSESSMENT : 0u) | (subject->data ? IDM_PLOT_DATA : 0u);
+      (subject->assessment ? IDM_PLOT_ASSESSMENT : 0u) | (subject->data ? IDM_PLOT_DATA : 0u) |
+      (subject->study ? IDM_PLOT_STUDY : 0u);
   *ret_figure = NULL;
   for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
     if (plot->needs & ~given & needs[i].need)

@@ -86,9 +86,13 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
   scale->ticks = 0;
   if (scale->logarithmic) tick_powers(scale, about);
   /* Less than a power: even ticks say more. */
-  if (!scale->logarithmic || scale->ticks < 2) {
+  if (scale->logarithmic && scale->ticks >= 2) return;
+  /* Two at least: one alone says nothing of how far it is to anywhere. */
+  for (int k = 0; k < 3; k++) {
     scale->ticks = 0;
     tick_evenly(scale, about, whole);
+    if (scale->ticks > 1) return;
+    about = 2 * fmax(about, 1);
   }
 }
 

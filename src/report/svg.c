@@ -68,6 +68,7 @@ static idm_scale_of_axis ends_of(const idm_panel *panel, const idm_figure_axis *
 typedef struct layout {
   const idm_figure *figure;
   const idm_figure_look *look;
+  size_t grid; /* panels in it; strips are behind them */
   size_t columns;
   size_t rows;
   double side;   /* left of all: titles of upright axes, where a row has one for all */
@@ -97,7 +98,7 @@ static bool is_shared(const layout *l, size_t p, bool x)
 {
   const idm_figure *figure = l->figure;
   const size_t other = x ? p + l->columns : p - 1;
-  if (x ? other >= figure->panels : p % l->columns == 0) return false;
+  if (x ? other >= l->grid : p % l->columns == 0) return false;
   const idm_panel *a = figure->panel[p], *b = figure->panel[other];
   return !strcmp(x ? a->x.title : a->y.title, x ? b->x.title : b->y.title) &&
          a->corner.count == b->corner.count;
@@ -106,7 +107,7 @@ static bool is_shared(const layout *l, size_t p, bool x)
 /* Whether every row has one title for its upright axes, at its left. */
 static bool one_side(const layout *l)
 {
-  for (size_t p = 0; p < l->figure->panels; p++)
+  for (size_t p = 0; p < l->grid; p++)
     if (p % l->columns && !is_shared(l, p, false)) return false;
   return true;
 }
@@ -126,8 +127,7 @@ static double room_for_ticks(const idm_canvas *c, double cell)
 
 static bool has_titles(const layout *l, size_t of_row, bool of_axis)
 {
-  for (size_t p = of_row * l->columns; p < (of_row + 1) * l->columns && p < l->figure->panels;
-       p++) {
+  for (size_t p = of_row * l->columns; p < (of_row + 1) * l->columns && p < l->grid; p++) {
     const idm_panel *panel = l->figure->panel[p];
     const bool named = *panel->x.title && panel->corner.count != 3 && !is_shared(l, p, true);
     if (of_axis ? named : *panel->title) return true;
@@ -149,12 +149,12 @@ static void place_rows(layout *l)
 static void place_panels(layout *l)
 {
   const double width = l->cell - l->left - 8;
-  for (size_t p = 0; p < l->figure->panels; p++) {
+  for (size_t p = 0; p < l->grid; p++) {
     const double depth = panel_depth(l->figure->panel[p], width);
     l->depth[p / l->columns] = fmax(l->depth[p / l->columns], depth);
   }
   place_rows(l);
-  for (size_t p = 0; p < l->figure->panels; p++) {
+  for (size_t p = 0; p < l->grid; p++) {
     idm_canvas *c = &l->canvas[p];
     const size_t at = p % l->columns;
     c->left = edge + l->side + (double)at * (l->cell + between) + l->left;
@@ -167,6 +167,53 @@ static void place_panels(layout *l)
     c->y.to = c->top;
     /* Categories are read from the top. */
     if (c->panel->y.category.count) c->y.from = c->top, c->y.to = c->top + c->height;
+  }
+}
+
+/* A strip takes a part of the panel that it belongs to, and its axis. */
+static void place_strip(idm_canvas *host, idm_canvas *strip)
+{
+  static const double part = 0.2, gap = 5;
+  const bool above = strip->panel->place == IDM_PANEL_ABOVE;
+  strip->left = host->left;
+  strip->top = host->top;
+  strip->width = host->width;
+  strip->height = host->height;
+  if (above) {
+    strip->height = part * host->height - gap;
+    host->top += part * host->height;
+    host->height *= 1 - part;
+  } else {
+    strip->width = part * host->width - gap;
+    host->width *= 1 - part;
+    strip->left += host->width + gap;
+  }
+  host->x.to = host->left + host->width;
+  host->y.to = host->top;
+}
+
+/* Those above first, so that those at the right are as high as what is left. */
+static void place_strips(layout *l)
+{
+  for (int place = IDM_PANEL_ABOVE; place <= IDM_PANEL_RIGHT; place++)
+    for (size_t p = l->grid; p < l->figure->panels; p++) {
+      idm_canvas *c = &l->canvas[p];
+      if ((int)c->panel->place == place) place_strip(&l->canvas[c->panel->host], c);
+    }
+  for (size_t p = l->grid; p < l->figure->panels; p++) {
+    idm_canvas *c = &l->canvas[p];
+    const idm_canvas *host = &l->canvas[c->panel->host];
+    const bool above = c->panel->place == IDM_PANEL_ABOVE;
+    if (above) c->width = host->width;
+    c->x.from = c->left;
+    c->x.to = c->left + c->width;
+    c->y.from = c->top + c->height;
+    c->y.to = c->top;
+    if (above)
+      c->x = host->x;
+    else
+      c->y = host->y;
+    c->x.ticks = c->y.ticks = 0;
   }
 }
 
@@ -345,7 +392,7 @@ static void draw_panel(const layout *l, size_t p)
              idm_letters_fit(c->panel->title, (c->width + 6) / small / 1.1, buffer, sizeof buffer));
   if (simplex) {
     draw_simplex(c);
-  } else {
+  } else if (p < l->grid) {
     draw_x_axis(c, !is_shared(l, p, true));
     draw_y_axis(c, l->left - l->own, is_shared(l, p, false) ? 0 : l->side + l->left);
   }
@@ -361,7 +408,7 @@ static void draw_panel(const layout *l, size_t p)
   idm_markup_add(c->to, "-%zu)\">", p);
   idm_canvas_draw_marks(c);
   idm_markup_add(c->to, "</g>");
-  if (!simplex) {
+  if (!simplex && p < l->grid) {
     idm_markup_add(c->to, "<rect class=\"frame\" fill=\"none\" stroke-width=\"0.8\"");
     idm_markup_at(c->to, "x", c->left);
     idm_markup_at(c->to, "y", c->top);
@@ -379,7 +426,7 @@ static void lay_out(layout *l, idm_markup *to)
   const idm_figure *figure = l->figure;
   const double width = l->look->width;
   bool titled = false;
-  for (size_t p = 0; p < figure->panels; p++) titled = titled || *figure->panel[p]->y.title;
+  for (size_t p = 0; p < l->grid; p++) titled = titled || *figure->panel[p]->y.title;
   l->side = titled && one_side(l) ? line : 0;
   l->own = titled && !(l->side > 0) ? line : 0;
   l->cell = (width - 2 * edge - l->side - (double)(l->columns - 1) * between) / (double)l->columns;
@@ -388,13 +435,15 @@ static void lay_out(layout *l, idm_markup *to)
     *c = (idm_canvas){.to = to, .panel = figure->panel[p]};
     c->x = ends_of(c->panel, &c->panel->x, true);
     c->y = ends_of(c->panel, &c->panel->y, false);
+    if (p >= l->grid) continue;
     tick(c, 0.8 * l->cell);
     l->left = fmax(l->left, room_for_ticks(c, l->cell) + l->own);
   }
   l->head = edge + (*figure->title ? line + 6 : 0);
   l->head = legend(figure, width, l->head, NULL);
   place_panels(l);
-  for (size_t p = 0; p < figure->panels; p++) tick(&l->canvas[p], l->canvas[p].width);
+  place_strips(l);
+  for (size_t p = 0; p < l->grid; p++) tick(&l->canvas[p], l->canvas[p].width);
 }
 
 static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
@@ -436,6 +485,22 @@ static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* Strips stand behind the panels of the grid, and belong to one of them. */
+static idm_status check_strips(const idm_figure *figure, idm_error *opt_error)
+{
+  bool begun = false;
+  for (size_t p = 0; p < figure->panels; p++) {
+    const idm_panel *panel = figure->panel[p];
+    const bool strip = panel->place != IDM_PANEL_GRID;
+    if ((begun && !strip) ||
+        (strip && (panel->host >= p || figure->panel[panel->host]->place != IDM_PANEL_GRID)))
+      return idm_fail(opt_error, IDM_USAGE,
+                      "a strip stands behind all panels of the grid, and belongs to one of them");
+    begun = strip;
+  }
+  return IDM_OK;
+}
+
 idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look, char **ret_text,
                           idm_error *opt_error)
 {
@@ -444,12 +509,15 @@ idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look,
   if (!(look->width >= 100 && look->width <= 10000))
     return idm_fail(opt_error, IDM_USAGE, "a figure is 100 to 10000 pixels wide, not %g",
                     look->width);
+  const idm_status sound = check_strips(figure, opt_error);
+  if (sound != IDM_OK) return sound;
   idm_markup m = {0};
   layout l = {.figure = figure, .look = look};
   const size_t fitting = (size_t)fmax(1, floor(look->width / least_panel));
   l.columns = figure->columns < fitting ? figure->columns : fitting;
-  if (l.columns > figure->panels) l.columns = figure->panels ? figure->panels : 1;
-  l.rows = (figure->panels + l.columns - 1) / l.columns;
+  while (l.grid < figure->panels && figure->panel[l.grid]->place == IDM_PANEL_GRID) l.grid++;
+  if (l.columns > l.grid) l.columns = l.grid ? l.grid : 1;
+  l.rows = (l.grid + l.columns - 1) / l.columns;
   l.top = idm_new(2 * l.rows, sizeof *l.top);
   l.canvas = idm_new(figure->panels, sizeof *l.canvas);
   idm_status status = l.top && l.canvas ? IDM_OK : idm_fail_memory(opt_error);

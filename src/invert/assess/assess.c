@@ -318,7 +318,9 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   f.table = posterior->table;
   if (status == IDM_OK && f.table) idm_table_remark(f.table, &(*ret_assessment)->remarks);
   if (status == IDM_OK)
-    status = assess_parts(&(inquiry){&f, posterior, *ret_assessment, 1}, opt_watch, opt_error);
+    status = assess_parts(
+        &(inquiry){.f = &f, .posterior = posterior, .assessment = *ret_assessment, .among = 1},
+        opt_watch, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);
     *ret_assessment = NULL;

@@ -1,6 +1,6 @@
 /* What the data bound: the maximum of the likelihood, and a profile of each free number from it.
  *
- * Contents: the maximum · profiles · work · the verdict */
+ * Contents: the maximum · profiles · curves · work · the verdict */
 #include "invert/assess/identify.h"
 #include "invert/matching/halt.h"
 
@@ -14,6 +14,7 @@
 #include "invert/assess/bound.h"
 #include "invert/assess/region.h"
 #include "invert/assess/top.h"
+#include "invert/assess/traced.h"
 #include "invert/assess/whole.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
@@ -185,8 +186,80 @@ static bool met_higher(const profile *p)
   return p->highest.height > p->best.height + 1e-4;
 }
 
+/* --- curves --------------------------------------------------------------------------------- */
+
+enum { curve_points = 49 };
+
+/* Where a curve begins and ends: a third of the way beyond the ends of the regions; where the data
+ * do not bound them, some steps beyond the maximum. */
+static void curve_ends(const profile *p, const scan *s, double end[2])
+{
+  static const double beyond = 1.35, steps = 12;
+  const window *where = &p->where[p->fixed];
+  const double from = p->best.y[p->fixed];
+  for (int side = 0; side < 2; side++) {
+    const double found = s->regions ? s->region[side ? s->regions - 1 : 0][side] : INFINITY;
+    end[side] = isfinite(found) ? from + beyond * (found - from)
+                                : from + (side ? steps : -steps) * p->step[p->fixed];
+    end[side] = fmin(fmax(end[side], where->low), where->high);
+  }
+}
+
+/* A place again, from its neighbours on both sides, where the outer one is higher. */
+static idm_status look_again(profile *p, place *at, place *work, idm_error *opt_error)
+{
+  if (!(at[1].height > at->height + 1e-3)) return IDM_OK;
+  work->value = at->value;
+  const idm_status status = idm_profile_at(p, at - 1, at + 1, work, opt_error);
+  if (status == IDM_OK && work->height > at->height) idm_place_copy(work, p->dimension, at);
+  return status;
+}
+
+/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it;
+ * and back, where a climb had stalled. Behind them there is room for one more. */
+static idm_status trace_side(profile *p, double end, size_t count, place *along,
+                             idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  const double from = p->best.y[p->fixed];
+  idm_place_copy(&p->best, p->dimension, &along[0]);
+  along[0].value = from;
+  for (size_t i = 1; i <= count && status == IDM_OK; i++) {
+    along[i].value = from + (end - from) * (double)i / (double)count;
+    status = idm_profile_at(p, &along[i - 1], NULL, &along[i], opt_error);
+  }
+  for (size_t i = count - 1; i > 0 && status == IDM_OK; i--)
+    status = look_again(p, &along[i], &along[count + 1], opt_error);
+  return status;
+}
+
+static idm_status trace_curve(const parameter *item, profile *p, const scan *s, idm_traced *to,
+                              idm_error *opt_error)
+{
+  enum { half = curve_points / 2 };
+  double end[2];
+  place *along = idm_places_create(half + 2, p->dimension);
+  if (!to->value) to->value = idm_new(curve_points, sizeof *to->value);
+  if (!to->drop) to->drop = idm_new(curve_points, sizeof *to->drop);
+  idm_status status = along && to->value && to->drop ? IDM_OK : idm_fail_memory(opt_error);
+  p->enough = INFINITY;
+  curve_ends(p, s, end);
+  for (int side = 0; side < 2 && status == IDM_OK; side++) {
+    status = trace_side(p, end[side], half, along, opt_error);
+    for (size_t i = 0; i <= half && status == IDM_OK; i++) {
+      const size_t at = side ? half + i : half - i;
+      to->value[at] = idm_parameter_reported_at(item, along[i].value);
+      to->drop[at] = along[i].height - p->best.height;
+    }
+  }
+  if (status == IDM_OK) to->count = curve_points;
+  free(along);
+  return status;
+}
+
 static idm_status identify_item(const identifying *w, const parameter *item, profile *p,
-                                idm_identification *id, idm_error *opt_error)
+                                idm_identification *id, idm_traced *opt_traced,
+                                idm_error *opt_error)
 {
   scan s;
   p->left = w->evaluations;
@@ -203,6 +276,10 @@ static idm_status identify_item(const identifying *w, const parameter *item, pro
     status = idm_scan_regions(p, w->draw, w->further, &s, opt_error);
   if (status == IDM_OK && (w->last || !met_higher(p))) /* else all of it again, from there */
     status = idm_bound(w->q, item, p, &s, id, opt_error);
+  if (status == IDM_OK && opt_traced && !w->part) {
+    p->left = w->evaluations;
+    status = trace_curve(item, p, &s, opt_traced, opt_error);
+  }
   idm_scan_destroy(&s);
   return status;
 }
@@ -216,8 +293,9 @@ static void run_job(void *context, size_t k)
   for (size_t i = 0; i < parameters->items && w->status[k] == IDM_OK; i++) {
     if (!idm_parameter_is_scalar(&parameters->item[i])) continue;
     if (at % w->jobs == k)
-      w->status[k] = identify_item(w, &parameters->item[i], w->profile[k],
-                                   &w->q->assessment->parameter[at], &w->error[k]);
+      w->status[k] =
+          identify_item(w, &parameters->item[i], w->profile[k], &w->q->assessment->parameter[at],
+                        w->q->traced ? &w->q->traced[at] : NULL, &w->error[k]);
     at++;
   }
 }

@@ -184,6 +184,15 @@ double idm_predictive_agent(const predictive *p, size_t agent)
          sum_of(&p->family[CELLS_AGENT_STAY], agent * observations, observations);
 }
 
+double idm_predictive_observed(const predictive *p, cell_family family, size_t cell)
+{
+  const cells *c = &p->family[family];
+  double observed = c->left[cell] + c->expected[cell];
+  for (size_t j = 0; j < p->r->dimension; j++)
+    observed += c->cross[cell * p->r->dimension + j] * p->shift[j];
+  return observed;
+}
+
 /* --- words ---------------------------------------------------------------------------------- */
 
 static void describe_steps(size_t step, char *text, size_t size)
@@ -215,6 +224,24 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
     idm_print(text, size, "%s the trajectory ended", steps);
 }
 
+void idm_predictive_label(const predictive *p, cell_family family, size_t cell, char *text,
+                          size_t size)
+{
+  const idm_setting *setting = p->r->setting;
+  const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
+  char steps[64];
+  if (family == CELLS_STAY) {
+    idm_print(text, size, "after %.80s", setting->observations.name[cell]);
+    return;
+  }
+  describe_steps(cell / actions, steps, sizeof steps);
+  const char *when = strncmp(steps, "at ", 3) == 0 ? steps + 3 : steps;
+  if (family == CELLS_STEP)
+    idm_print(text, size, "%s, %.80s", when, setting->actions.name[cell % actions]);
+  else
+    idm_print(text, size, "%s", when);
+}
+
 /* A share as a person says it: what rounding leaves of 0 is "0 %", not 7e-16 %. */
 static const char *percent(double share, char *buffer, size_t size)
 {
@@ -239,9 +266,7 @@ bool idm_predictive_worst(const predictive *p, cell_family family, double least,
       worst = k;
   if (worst == c->count) return false;
   char what[200];
-  double observed = c->left[worst] + c->expected[worst];
-  for (size_t j = 0; j < p->r->dimension; j++)
-    observed += c->cross[worst * p->r->dimension + j] * p->shift[j];
+  const double observed = idm_predictive_observed(p, family, worst);
   describe_cell(p, family, worst, what, sizeof what);
   *ret_sds = sqrt(square(c, worst));
   char seen[32], expected[32];

@@ -42,6 +42,11 @@ void idm_predictive_take(predictive *p, const double *taken, const double *shift
  * agent over both its families. */
 double idm_predictive_sum(const predictive *p, cell_family family);
 double idm_predictive_agent(const predictive *p, size_t agent);
+/* How many of the answers taken last fell into a cell. */
+double idm_predictive_observed(const predictive *p, cell_family family, size_t cell);
+/* What a cell of steps, ends or stays is called in a table: "step 2, monitor". */
+void idm_predictive_label(const predictive *p, cell_family family, size_t cell, char *text,
+                          size_t size);
 /* The cell that is furthest off, in sds, of those off by a share of at least `least` of the
  * chances; false where there is none. In words: "at step 2 ...". */
 bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,

@@ -1,6 +1,6 @@
 /* A campaign of replications, kept in a folder.
  *
- * Contents: lines · saving and loading · running */
+ * Contents: lines · saving and loading · running · reading back */
 #include "idm/campaign.h"
 
 #include <inttypes.h>
@@ -13,6 +13,7 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/door.h"
+#include "base/memory.h"
 #include "invert/label.h"
 #include "io/json.h"
 #include "io/run/folder.h"
@@ -20,6 +21,8 @@
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;
 static const size_t most_bytes = (size_t)1 << 30;
+/* Of a campaign that is read back: more than such a file has room for. */
+static const json_int_t most_replications = 10000000;
 
 typedef struct campaign {
   idm_calibration *c;
@@ -28,7 +31,7 @@ typedef struct campaign {
   const char *folder;  /* NULL: nothing is kept */
   idm_lock lock;       /* of it */
   char path[IDM_PATH]; /* of the replications */
-  char label[20];
+  char label[20];      /* of the request; empty: whose it is makes no difference */
   double saved;
   bool begun;     /* the file is there, and names the request */
   size_t written; /* replications in it */
@@ -120,7 +123,7 @@ static idm_status read_line(const campaign *work, const char *line, size_t size,
   json_t *object = NULL;
   if (idm_json_load(line, size, work->path, &object, opt_error) == IDM_MEMORY) return IDM_MEMORY;
   const char *request = json_string_value(json_object_get(object, "request"));
-  if (number == 1 && (!request || strcmp(request, work->label) != 0))
+  if (number == 1 && (!request || (*work->label && strcmp(request, work->label) != 0)))
     wrong = "belongs to another request; take another folder";
   else if (number > 1 && !take_line(object, work->c))
     wrong = "is no line of results";
@@ -254,5 +257,83 @@ idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted after %zu of %zu fits%s", done,
                       calibration->settings.replications,
                       opt_folder ? "; the same command goes on" : "");
+  return status;
+}
+
+/* --- reading back --------------------------------------------------------------------------- */
+
+bool idm_campaign_is(const char *folder)
+{
+  return folder && idm_folder_is(folder) && idm_folder_has(folder, IDM_FILE_REPLICATIONS);
+}
+
+/* Quantities, by the first line of results: what is an object there. */
+static idm_status name_quantities(json_t *object, idm_labels *labels, idm_error *opt_error)
+{
+  const char *name;
+  json_t *item;
+  size_t count = 0, at = 0;
+  json_object_foreach(object, name, item) count += json_is_object(item);
+  idm_status status = idm_labels_create(labels, count, opt_error);
+  json_object_foreach(object, name, item) if (json_is_object(item) && status == IDM_OK) status =
+      idm_labels_set(labels, at++, name, strlen(name), opt_error);
+  return status;
+}
+
+/* How many replications there may be, and of which quantities. */
+static idm_status measure(const char *text, const char *path, idm_calibration *c,
+                          idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  long number = 0;
+  for (const char *line = text, *next; status == IDM_OK && *line; line = next) {
+    const size_t size = strcspn(line, "\n");
+    json_t *object = NULL;
+    next = line + size + (line[size] != '\0');
+    if (++number == 1) continue;
+    status = idm_json_load(line, size, path, &object, opt_error);
+    const json_int_t i = json_integer_value(json_object_get(object, "replication"));
+    if (status != IDM_MEMORY && (!object || i < 0 || i >= most_replications))
+      status = idm_fail_at(opt_error, path, number, 0, "is no line of results");
+    if (status == IDM_OK && number == 2) status = name_quantities(object, &c->quantity, opt_error);
+    if (status == IDM_OK && (size_t)i >= c->settings.replications)
+      c->settings.replications = (size_t)i + 1;
+    json_decref(object);
+  }
+  return status;
+}
+
+static idm_status make_room(idm_calibration *c, idm_error *opt_error)
+{
+  const size_t n = c->settings.replications;
+  c->recovery = idm_new(idm_times(n, c->quantity.count), sizeof *c->recovery);
+  c->done = idm_new(n, sizeof *c->done);
+  c->rhat = idm_new(n, sizeof *c->rhat);
+  c->draws = idm_new(n, sizeof *c->draws);
+  return c->recovery && c->done && c->rhat && c->draws ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+idm_status idm_campaign_read(const char *folder, idm_calibration **ret_calibration,
+                             idm_error *opt_error)
+{
+  idm_require(folder, ret_calibration);
+  *ret_calibration = NULL;
+  if (!idm_campaign_is(folder))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' holds no replications of `idm recover` or `idm sbc`", folder);
+  campaign work = {.c = idm_new(1, sizeof *work.c)};
+  char *text = NULL;
+  size_t length = 0;
+  if (!work.c) return idm_fail_memory(opt_error);
+  idm_folder_path(folder, IDM_FILE_REPLICATIONS, work.path);
+  idm_status status = idm_file_read(work.path, most_bytes, &text, &length, opt_error);
+  if (status == IDM_OK) status = measure(text, work.path, work.c, opt_error);
+  free(text);
+  if (status == IDM_OK) status = make_room(work.c, opt_error);
+  if (status == IDM_OK) status = load(&work, opt_error);
+  if (status == IDM_OK)
+    *ret_calibration = work.c;
+  else
+    idm_calibration_destroy(work.c);
   return status;
 }

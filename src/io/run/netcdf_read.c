@@ -579,6 +579,15 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   return IDM_OK;
 }
 
+/* Where every name is of one number there are no sizes, as in the posterior that was written. */
+static void drop_ones(const idm_labels *names, size_t **size)
+{
+  for (size_t i = 0; *size && i < names->count; i++)
+    if ((*size)[i] != 1) return;
+  free(*size);
+  *size = NULL;
+}
+
 static idm_status read_groups(reader *r, int file, idm_posterior *p)
 {
   const draws posterior = {&p->quantity, &p->quantity_size, &p->value, &p->summarised, p};
@@ -590,6 +599,8 @@ static idm_status read_groups(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK && !p->series_count)
     status = read_draws(r, file, "unconstrained_posterior", unconstrained);
   if (status == IDM_OK) status = read_statistics(r, file, p);
+  drop_ones(&p->quantity, &p->quantity_size);
+  drop_ones(&p->coordinate, &p->coordinate_size);
   p->chains = r->chains;
   p->draws = r->draws;
   return status;

@@ -12,7 +12,7 @@ void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free
                                      &support_error));
   check(idm_assess_draws(a->posterior, &a->assessment, &support_error));
   check(idm_fit_open(&a->f, NULL, problem, data, &a->settings, 1, &support_error));
-  a->q = (inquiry){&a->f, a->posterior, a->assessment, 1};
+  a->q = (inquiry){.f = &a->f, .posterior = a->posterior, .assessment = a->assessment, .among = 1};
 }
 
 void asked_close(asked *a)

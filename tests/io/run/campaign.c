@@ -200,12 +200,64 @@ static void test_strangers(void **state)
   idm_problem_destroy(problem);
 }
 
+/* What a folder holds, without its problem: bit for bit, those that are not done left out. */
+static void test_reading(void **state)
+{
+  const folder *f = *state;
+  idm_problem *problem = make_problem();
+  idm_calibration *c = make(problem, 4, 5), *back;
+  idm_error error = {0};
+  assert_false(idm_campaign_is(f->path));
+  assert_int_equal(idm_campaign_read(f->path, &back, &error), IDM_INPUT);
+  check(idm_campaign_run(c, f->path, NULL, NULL, &support_error));
+  assert_true(idm_campaign_is(f->path));
+  char *text = text_of(f, "replications.jsonl"), *line[5];
+  line[0] = text;
+  for (int i = 1; i < 5; i++) line[i] = strchr(line[i - 1], '\n') + 1;
+  char part[8000];
+  const int length = snprintf(part, sizeof part, "%.*s%.*s", (int)(line[2] - line[0]), line[0],
+                              (int)(line[4] - line[3]), line[3]);
+  put(f, part, (size_t)length);
+  check(idm_campaign_read(f->path, &back, &support_error));
+  assert_int_equal(back->settings.replications, 3);
+  assert_int_equal(idm_calibration_done(back), 2);
+  assert_false(back->done[1]);
+  assert_int_equal(back->quantity.count, 2);
+  for (size_t q = 0; q < 2; q++) assert_string_equal(back->quantity.name[q], c->quantity.name[q]);
+  for (size_t i = 0; i < 6; i++)
+    if (back->done[i / 2]) {
+      assert_true(back->recovery[i].truth == c->recovery[i].truth);
+      assert_true(back->recovery[i].mean == c->recovery[i].mean);
+      assert_int_equal(back->recovery[i].rank, c->recovery[i].rank);
+    }
+  assert_true(back->rhat[2] == c->rhat[2] && back->draws[2] == c->draws[2]);
+  idm_calibration_destroy(back);
+  /* Nothing done yet, and what is no line of results. */
+  put(f, text, (size_t)(line[1] - text));
+  check(idm_campaign_read(f->path, &back, &support_error));
+  assert_int_equal(idm_calibration_done(back), 0);
+  idm_calibration_destroy(back);
+  static const char *const lines[] = {"garbage", "{\"replication\": -1}",
+                                      "{\"replication\": 1000000000000}", "{\"replication\": 0}",
+                                      "{\"replication\": 0, \"r_hat\": 1, \"a\": {}}"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    put(f, part,
+        (size_t)snprintf(part, sizeof part, "%.*s%s\n", (int)(line[1] - text), text, lines[i]));
+    assert_int_equal(idm_campaign_read(f->path, &back, &error), IDM_INPUT);
+    assert_null(back);
+    assert_int_equal(error.line, 2);
+  }
+  free(text);
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_going_on),      IN_FOLDER(test_stopping),  IN_FOLDER(test_refusals),
-      IN_FOLDER(test_infinite_rhat), IN_FOLDER(test_strangers),
+      IN_FOLDER(test_infinite_rhat), IN_FOLDER(test_strangers), IN_FOLDER(test_reading),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

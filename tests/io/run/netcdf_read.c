@@ -55,6 +55,8 @@ static void check_round_trip(const folder *f, const idm_posterior *p)
   check(idm_posterior_read_netcdf(f->file, &back, &support_error));
   check_same(p, back);
   assert_null(back->log_likelihood);
+  assert_null(back->quantity_size); /* names of one number each, as before */
+  assert_null(back->coordinate_size);
   assert_int_equal(back->prior_draws, 0);
   assert_int_equal(entries(f, 0), 1);
   idm_posterior_destroy(back);

@@ -1,0 +1,145 @@
+/* The log's own summaries beside what the answer predicts of them: see the header. */
+#include "invert/assess/predictions.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/diagnostics.h"
+#include "invert/assess/predictive.h"
+#include "invert/posterior.h"
+
+enum { replicates = 999, FAMILIES = 3 };
+
+static const struct {
+  cell_family family;
+  idm_model_test test;
+} looked_at[FAMILIES] = {
+    {CELLS_STEP, IDM_TEST_STEPS}, {CELLS_END, IDM_TEST_ENDS}, {CELLS_STAY, IDM_TEST_STAYS}};
+
+/* What is left of every cell in every replicate. */
+typedef struct replicated {
+  predictive p;
+  double *left[FAMILIES]; /* [cell][replicates] */
+  double *taken;          /* [question][action] */
+  double *shift;          /* [dimension] */
+} replicated;
+
+static void close_replicated(replicated *r)
+{
+  for (size_t f = 0; f < FAMILIES; f++) free(r->left[f]);
+  free(r->taken);
+  free(r->shift);
+  idm_predictive_close(&r->p);
+}
+
+static idm_status open_replicated(replicated *r, const residual *of, idm_error *opt_error)
+{
+  const idm_status status = idm_predictive_open(&r->p, of, opt_error);
+  if (status != IDM_OK) return status;
+  r->taken = idm_new(idm_times(of->questions, of->actions), sizeof *r->taken);
+  r->shift = idm_new(of->dimension, sizeof *r->shift);
+  bool made = r->taken && r->shift;
+  for (size_t f = 0; f < FAMILIES; f++) {
+    const size_t count = r->p.family[looked_at[f].family].count;
+    r->left[f] = idm_new(idm_times(count, replicates), sizeof *r->left[f]);
+    made = made && r->left[f];
+  }
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* Every decision anew, so many times; then the log's own, which stay. */
+static void replicate(replicated *r, const residual *of, uint64_t seed)
+{
+  for (size_t k = 0; k <= replicates; k++) {
+    idm_random random;
+    idm_random_init(&random, seed, (uint64_t)6 << 32 | k);
+    if (k < replicates) idm_residual_draw(of, &random, r->taken);
+    const double *taken = k < replicates ? r->taken : of->taken;
+    idm_residual_shift(of, taken, r->shift);
+    idm_predictive_take(&r->p, taken, r->shift);
+    for (size_t f = 0; f < FAMILIES && k < replicates; f++) {
+      const cells *c = &r->p.family[looked_at[f].family];
+      for (size_t i = 0; i < c->count; i++) r->left[f][i * replicates + k] = c->left[i];
+    }
+  }
+}
+
+/* A cell in shares of its chances; a prediction beyond none or all of them ends there. */
+static void put(replicated *r, size_t family, size_t cell, idm_prediction *to)
+{
+  const cells *c = &r->p.family[looked_at[family].family];
+  double *left = r->left[family] + cell * replicates;
+  const double observed = idm_predictive_observed(&r->p, looked_at[family].family, cell);
+  const double expected = observed - c->left[cell];
+  const struct {
+    double *end;
+    double share;
+  } ends[] = {
+      {&to->low, 0.025}, {&to->inner_low, 0.25}, {&to->inner_high, 0.75}, {&to->high, 0.975}};
+  *to = (idm_prediction){.test = looked_at[family].test,
+                         .chances = c->chances[cell],
+                         .observed = observed / c->chances[cell],
+                         .expected = fmin(fmax(expected / c->chances[cell], 0), 1)};
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+    const double count = expected + idm_quantile(left, replicates, ends[k].share);
+    *ends[k].end = fmin(fmax(count / c->chances[cell], 0), 1);
+  }
+  idm_predictive_label(&r->p, looked_at[family].family, cell, to->label, sizeof to->label);
+}
+
+static idm_status list(replicated *r, idm_predictions *to, idm_error *opt_error)
+{
+  size_t count = 0;
+  for (size_t f = 0; f < FAMILIES; f++) count += r->p.family[looked_at[f].family].count;
+  to->one = idm_new(count, sizeof *to->one);
+  if (!to->one) return idm_fail_memory(opt_error);
+  for (size_t f = 0; f < FAMILIES; f++) {
+    const cells *c = &r->p.family[looked_at[f].family];
+    for (size_t i = 0; i < c->count; i++)
+      if (c->chances[i] > 0) put(r, f, i, &to->one[to->count++]);
+  }
+  return IDM_OK;
+}
+
+static idm_status predict(const inquiry *q, idm_predictions *to, idm_error *opt_error)
+{
+  residual of;
+  replicated r = {0};
+  idm_status status = idm_residual_open(&of, q, opt_error);
+  if (status != IDM_OK) return status;
+  if (of.seen && of.questions) {
+    status = open_replicated(&r, &of, opt_error);
+    if (status == IDM_OK) {
+      replicate(&r, &of, q->posterior->seed);
+      status = list(&r, to, opt_error);
+    }
+    close_replicated(&r);
+  }
+  idm_residual_close(&of);
+  return status;
+}
+
+idm_status idm_predictions_find(const idm_problem *problem, const idm_data *data,
+                                const idm_posterior *posterior, idm_predictions *ret_predictions,
+                                idm_error *opt_error)
+{
+  fit f = {0};
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  *ret_predictions = (idm_predictions){0};
+  idm_status status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
+  if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
+  if (status == IDM_OK)
+    status = predict(&(inquiry){.f = &f, .posterior = posterior, .among = 1}, ret_predictions,
+                     opt_error);
+  idm_fit_close(&f);
+  if (status != IDM_OK) idm_predictions_clear(ret_predictions);
+  return status;
+}
+
+void idm_predictions_clear(idm_predictions *predictions)
+{
+  free(predictions->one);
+  *predictions = (idm_predictions){0};
+}

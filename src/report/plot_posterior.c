@@ -1,0 +1,96 @@
+/* What is known of each quantity of a run: the density of its draws, beside that of the prior. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/plot.h"
+#include "report/curve.h"
+
+extern const idm_plot idm_plot_posterior; /* registered in plots.c */
+
+enum { points = 256, most_panels = 12 };
+
+static idm_status add_rule(idm_panel *panel, const char *name, int colour, double x,
+                           idm_error *opt_error)
+{
+  idm_mark *rule;
+  if (!isfinite(x)) return IDM_OK;
+  const idm_status status = idm_panel_add(panel, IDM_MARK_RULES, name, colour, 1, &rule, opt_error);
+  if (status == IDM_OK) rule->column[IDM_FIGURE_X][0] = x;
+  return status;
+}
+
+static idm_status add_prior(idm_panel *panel, const idm_shown_one *one, const idm_curve *curve,
+                            idm_error *opt_error)
+{
+  if (!one->prior) return IDM_OK;
+  double *height = idm_new(curve->points, sizeof *height);
+  idm_status status = height ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_curve_compare(curve, one->prior, one->priors, height, opt_error);
+  if (status == IDM_OK)
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "prior", IDM_COLOUR_QUIET, curve->points,
+                            curve->at, height, opt_error);
+  free(height);
+  return status;
+}
+
+static idm_status add_density(idm_panel *panel, const idm_curve *curve, idm_error *opt_error)
+{
+  idm_mark *band;
+  idm_status status = idm_panel_add(panel, IDM_MARK_BAND, "", 0, curve->points, &band, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(band->column[IDM_FIGURE_X], curve->at, curve->points * sizeof *curve->at);
+  memcpy(band->column[IDM_FIGURE_HIGH], curve->height, curve->points * sizeof *curve->height);
+  return idm_panel_plot(panel, IDM_MARK_LINE, "posterior", 0, curve->points, curve->at,
+                        curve->height, opt_error);
+}
+
+static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, idm_notes *notes,
+                               idm_error *opt_error)
+{
+  idm_curve curve;
+  idm_panel *panel = NULL;
+  idm_status status = idm_curve_create(one, points, 1, &curve, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_figure_add(figure, "", one->name, curve.logarithmic ? "density of log" : "density",
+                          &panel, opt_error);
+  if (status == IDM_OK) panel->y.low = 0;
+  if (status == IDM_OK && curve.varies) {
+    panel->x.logarithmic = curve.logarithmic;
+    panel->x.low = curve.at[0];
+    panel->x.high = curve.at[curve.points - 1];
+    status = add_prior(panel, one, &curve, opt_error);
+    if (status == IDM_OK) status = add_density(panel, &curve, opt_error);
+  } else if (status == IDM_OK) {
+    idm_notes_add(notes, "%s has one value alone: there is no density to draw", one->name);
+  }
+  if (status == IDM_OK) status = add_rule(panel, "mean", 1, curve.mean, opt_error);
+  idm_curve_clear(&curve);
+  return status;
+}
+
+static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                                 idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  idm_shown shown;
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_shown_draw_priors(subject, &shown, opt_error);
+  if (status == IDM_OK)
+    status = idm_figure_create("",
+                               "Densities of the draws of a run, a panel a quantity, beside those "
+                               "of the prior where it is proper.",
+                               shown.count < 3 ? shown.count : 3, ret_figure, opt_error);
+  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
+    status = add_quantity(*ret_figure, &shown.one[i], notes, opt_error);
+  idm_shown_clear(&shown);
+  return status;
+}
+
+const idm_plot idm_plot_posterior = {
+    .name = "posterior",
+    .summary = "densities of what a run found, a panel a quantity, beside its prior",
+    .needs = IDM_PLOT_POSTERIOR,
+    .make = make_posterior,
+};

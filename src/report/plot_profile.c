@@ -1,0 +1,118 @@
+/* What the data say of each free number: its profile log-likelihood, and where that bounds it. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "idm/plot.h"
+#include "invert/assess/profile.h"
+#include "invert/assess/traced.h"
+#include "report/shown.h"
+
+extern const idm_plot idm_plot_profile; /* registered in plots.c */
+
+enum { most_panels = 12 };
+
+/* Ends that the data set, of all regions; those of the scale are none. */
+static idm_status add_ends(idm_panel *panel, const idm_identification *id, idm_span support,
+                           idm_error *opt_error)
+{
+  double end[2 * IDM_MOST_REGIONS];
+  size_t count = 0;
+  idm_mark *rules;
+  for (size_t i = 0; i < 2 * id->regions; i++) {
+    const double at = id->region[i / 2][i % 2];
+    if (isfinite(at) && at != support.low && at != support.high) end[count++] = at;
+  }
+  const idm_status status = idm_panel_add(panel, IDM_MARK_RULES, "95 % interval", IDM_COLOUR_QUIET,
+                                          count, &rules, opt_error);
+  if (status == IDM_OK) memcpy(rules->column[IDM_FIGURE_X], end, count * sizeof *end);
+  return status;
+}
+
+static idm_status add_profile(idm_panel *panel, const idm_traced *traced,
+                              const idm_identification *id, idm_error *opt_error)
+{
+  const double top = 0;
+  idm_mark *level;
+  idm_status status =
+      idm_panel_add(panel, IDM_MARK_LEVELS, "", IDM_COLOUR_QUIET, 1, &level, opt_error);
+  if (status != IDM_OK) return status;
+  level->column[IDM_FIGURE_Y][0] = -idm_profile_drop;
+  if (traced->count)
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "profile", 0, traced->count, traced->value,
+                            traced->drop, opt_error);
+  return status == IDM_OK ? idm_panel_plot(panel, IDM_MARK_POINTS, "maximum", 1, 1, &id->maximum,
+                                           &top, opt_error)
+                          : status;
+}
+
+static idm_status add_quantity(idm_figure *figure, const idm_traces *traces,
+                               const idm_shown_one *one, idm_notes *notes, idm_error *opt_error)
+{
+  size_t i = 0;
+  idm_panel *panel;
+  while (i < traces->count && traces->assessment->parameter[i].quantity != one->quantity) i++;
+  if (i == traces->count) {
+    idm_notes_add(notes, "%s has no profile: it is not one free number by itself", one->name);
+    return IDM_OK;
+  }
+  const idm_traced *traced = &traces->one[i];
+  const idm_identification *id = &traces->assessment->parameter[i];
+  idm_status status = idm_figure_add(figure, "", one->name, "log-likelihood", &panel, opt_error);
+  if (status != IDM_OK) return status;
+  if (!traced->count)
+    idm_notes_add(notes, "the log is large: of the profile of %s there are the ends alone",
+                  one->name);
+  if (traced->count) {
+    const double low = traced->value[0], high = traced->value[traced->count - 1];
+    panel->x.logarithmic = one->by_ratio && low > 0 && high > 30 * low;
+    panel->x.low = low;
+    panel->x.high = high;
+  }
+  panel->y.low = -3 * idm_profile_drop;
+  panel->y.high = 0.25;
+  status = add_ends(panel, id, one->support, opt_error);
+  return status == IDM_OK ? add_profile(panel, traced, id, opt_error) : status;
+}
+
+static idm_status draw(const idm_plot_subject *subject, const idm_shown *shown,
+                       idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  idm_traces traces;
+  idm_status status =
+      idm_traces_find(subject->problem, subject->data, subject->posterior, 1, &traces, opt_error);
+  if (status != IDM_OK) return status;
+  if (!traces.count)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "no point was found that explains the data: there is no profile to draw");
+  if (status == IDM_OK)
+    status = idm_figure_create("",
+                               "Profile log-likelihoods of the free numbers below their maximum, "
+                               "with the drop of 1.92 where the 95 % interval ends.",
+                               shown->count < 3 ? shown->count : 3, ret_figure, opt_error);
+  for (size_t i = 0; i < shown->count && status == IDM_OK; i++)
+    status = add_quantity(*ret_figure, &traces, &shown->one[i], notes, opt_error);
+  idm_traces_clear(&traces);
+  return status;
+}
+
+static idm_status make_profile(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  idm_shown shown;
+  if (subject->posterior->series_count)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "a plot of kind 'profile' is of one answer for the whole log, and this run has "
+                    "one for everybody");
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
+  if (status == IDM_OK) status = draw(subject, &shown, ret_figure, notes, opt_error);
+  idm_shown_clear(&shown);
+  return status;
+}
+
+const idm_plot idm_plot_profile = {
+    .name = "profile",
+    .summary = "profile log-likelihoods of a run's free numbers, and the intervals they bound",
+    .needs = IDM_PLOT_PROBLEM | IDM_PLOT_POSTERIOR | IDM_PLOT_DATA,
+    .make = make_profile,
+};

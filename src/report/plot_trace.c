@@ -1,0 +1,63 @@
+/* Draws of a run in their order: a line a chain. */
+#include <stdio.h>
+
+#include "idm/plot.h"
+#include "report/shown.h"
+
+extern const idm_plot idm_plot_trace; /* registered in plots.c */
+
+enum { most_panels = 12, most_points = 1000 };
+
+/* Of long chains every so many-th draw. */
+static idm_status add_chain(idm_panel *panel, const idm_shown_one *one, const idm_posterior *p,
+                            size_t chain, idm_error *opt_error)
+{
+  const size_t count = p->draws < most_points ? p->draws : most_points;
+  char name[40];
+  idm_mark *line;
+  snprintf(name, sizeof name, "chain %zu", chain + 1);
+  const idm_status status = idm_panel_add(panel, count > 1 ? IDM_MARK_LINE : IDM_MARK_POINTS, name,
+                                          (int)(chain % IDM_COLOURS), count, &line, opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const size_t at = i * p->draws / count;
+    line->column[IDM_FIGURE_X][i] = (double)at + 1;
+    line->column[IDM_FIGURE_Y][i] = one->draw[chain * p->draws + at];
+  }
+  return status;
+}
+
+static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, const idm_posterior *p,
+                               idm_error *opt_error)
+{
+  idm_panel *panel;
+  idm_status status = idm_figure_add(figure, "", "draw", one->name, &panel, opt_error);
+  if (status != IDM_OK) return status;
+  panel->x.whole = true;
+  panel->x.low = 1;
+  panel->x.high = (double)(p->draws > 1 ? p->draws : 2);
+  for (size_t c = 0; c < p->chains && status == IDM_OK; c++)
+    status = add_chain(panel, one, p, c, opt_error);
+  return status;
+}
+
+static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                             idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  idm_shown shown;
+  idm_status status =
+      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_figure_create("", "Draws of a run in their order, a line a chain.",
+                             shown.count < 2 ? 1 : 2, ret_figure, opt_error);
+  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
+    status = add_quantity(*ret_figure, &shown.one[i], subject->posterior, opt_error);
+  idm_shown_clear(&shown);
+  return status;
+}
+
+const idm_plot idm_plot_trace = {
+    .name = "trace",
+    .summary = "draws of a run in their order, a line a chain",
+    .needs = IDM_PLOT_POSTERIOR,
+    .make = make_trace,
+};

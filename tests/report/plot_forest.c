@@ -1,0 +1,133 @@
+/* Points and intervals: quantiles of the draws, in the order of the summary. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report_support.h"
+
+static int by_size(const void *a, const void *b)
+{
+  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* A quantile of an odd number of draws that falls on one of them. */
+static void check_row(const idm_mark *m, size_t at, const double *draw, size_t count)
+{
+  double sorted[2001], mean = 0;
+  memcpy(sorted, draw, count * sizeof *draw);
+  qsort(sorted, count, sizeof *sorted, by_size);
+  for (size_t i = 0; i < count; i++) mean += draw[i] / (double)count;
+  const size_t twentieth = (count - 1) / 20, quarter = (count - 1) / 4;
+  assert_near(m->column[IDM_FIGURE_X][at], mean, 1e-12);
+  assert_near(m->column[IDM_FIGURE_LOW][at], sorted[twentieth], 1e-9);
+  assert_near(m->column[IDM_FIGURE_HIGH][at], sorted[count - 1 - twentieth], 1e-9);
+  assert_near(m->column[IDM_FIGURE_INNER_LOW][at], sorted[quarter], 1e-9);
+  assert_near(m->column[IDM_FIGURE_INNER_HIGH][at], sorted[count - 1 - quarter], 1e-9);
+}
+
+static void test_quantities(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"alpha", REPORT_HOSTILE, "eta"};
+  idm_posterior *p = report_posterior(3, 67, names, 3); /* 201 draws */
+  idm_figure *figure = report_make("forest", &(idm_plot_subject){.posterior = p}, NULL);
+  assert_int_equal(figure->panels, 3);
+  for (size_t i = 0; i < 3; i++) {
+    assert_string_equal(figure->panel[i]->y.category.name[0], names[i]);
+    check_row(report_mark(figure->panel[i], IDM_MARK_FOREST, 0), 0, p->value + i * 201, 201);
+  }
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
+/* People by their verdicts, hundreds of them; those who could not be fitted are left out. */
+static void test_people(void **state)
+{
+  (void)state;
+  enum { PEOPLE = 300 };
+  static const char *names[PEOPLE];
+  static char text[PEOPLE][16];
+  for (size_t i = 0; i < PEOPLE; i++) {
+    snprintf(text[i], sizeof text[i], "person %zu", i);
+    names[i] = text[i];
+  }
+  names[5] = REPORT_HOSTILE;
+  idm_posterior *p = report_posterior(1, 21, names, PEOPLE);
+  report_series(p, "log_alpha", "person", names, PEOPLE, 0);
+  idm_person *person = calloc(PEOPLE + 1, sizeof *person);
+  assert_non_null(person);
+  for (size_t i = 0; i <= PEOPLE; i++)
+    snprintf(person[i].verdict, sizeof person[i].verdict, "%s",
+             i % 3 ? "identified" : "prior-driven");
+  person[1].absent = true; /* the second of them is nowhere along the axis */
+  const idm_assessment a = {.people = PEOPLE + 1, .person = person};
+  const idm_plot_subject subject = {.posterior = p, .assessment = &a};
+  idm_figure *figure = report_make("forest", &subject, NULL);
+  assert_int_equal(figure->panels, 1);
+  assert_int_equal(figure->panel[0]->y.category.count, PEOPLE);
+  size_t rows = 0;
+  for (size_t k = 0; k < 2; k++) {
+    const idm_mark *m = report_mark(figure->panel[0], IDM_MARK_FOREST, k);
+    assert_string_equal(m->name, k ? "prior-driven" : "identified");
+    for (size_t i = 0; i < m->count; i++, rows++) {
+      const size_t row = (size_t)m->column[IDM_FIGURE_Y][i];
+      const size_t who = row ? row + 1 : 0;
+      assert_int_equal(who % 3 == 0, k);
+      assert_string_equal(m->label.name[i], names[row]);
+      check_row(m, i, p->value + row * 21, 21);
+    }
+  }
+  assert_int_equal(rows, PEOPLE);
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  free(person);
+  idm_posterior_destroy(p);
+}
+
+/* An audit: groups, contrasts with a line where there is none, and the population. */
+static void test_groups(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"1", "2", "3", "4", "log_alpha_mean"};
+  static const char *const groups[] = {"a", "b", "all"};
+  static const char *const contrasts[] = {"b - a"};
+  idm_posterior *p = report_posterior(2, 20, names, 5);
+  report_series(p, "log_alpha", "group", groups, 3, 0);
+  report_series(p, "log_alpha_contrast", "contrast", contrasts, 1, 3);
+  idm_figure *figure = report_make("forest", &(idm_plot_subject){.posterior = p}, NULL);
+  assert_int_equal(figure->panels, 3);
+  assert_string_equal(figure->panel[0]->title, "log alpha");
+  assert_string_equal(figure->panel[0]->y.category.name[2], "all");
+  assert_null(report_mark(figure->panel[0], IDM_MARK_RULES, 0));
+  assert_string_equal(figure->panel[1]->y.category.name[0], "b - a");
+  assert_true(report_mark(figure->panel[1], IDM_MARK_RULES, 0)->column[IDM_FIGURE_X][0] == 0);
+  assert_string_equal(figure->panel[2]->y.category.name[0], "log_alpha_mean");
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
+static void test_odd(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"one", "alike", "lost", "far"};
+  idm_posterior *p = report_posterior(1, 2, names, 4);
+  const double values[] = {1, 2, 5, 5, 1, NAN, 1, INFINITY};
+  for (size_t i = 0; i < 8; i++) p->value[i] = values[i];
+  idm_figure *figure = report_make("forest", &(idm_plot_subject){.posterior = p}, NULL);
+  const idm_mark *lost = report_mark(figure->panel[2], IDM_MARK_FOREST, 0);
+  assert_true(isnan(lost->column[IDM_FIGURE_X][0]) && isnan(lost->column[IDM_FIGURE_LOW][0]));
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_quantities),
+                                     cmocka_unit_test(test_people), cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_odd)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* Predictions: the figure shows what the library finds. */
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+#include "invert/assess/predictions.h"
+#include "report/report_support.h"
+
+static void test_marks(void **state)
+{
+  (void)state;
+  static const double alpha[1] = {3};
+  asked a;
+  idm_predictions p;
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5), "alpha");
+  check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
+  const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
+  idm_figure *figure = report_make("ppc", &subject, NULL);
+  assert_int_equal(figure->panels, 3);
+  size_t at = 0;
+  for (size_t k = 0; k < 3; k++) {
+    const idm_panel *panel = figure->panel[k];
+    const idm_mark *predicted = report_mark(panel, IDM_MARK_FOREST, 0);
+    const idm_mark *observed = report_mark(panel, IDM_MARK_POINTS, 0);
+    for (size_t i = 0; i < predicted->count; i++, at++) {
+      assert_string_equal(panel->y.category.name[i], p.one[at].label);
+      assert_true(predicted->column[IDM_FIGURE_X][i] == p.one[at].expected);
+      assert_true(predicted->column[IDM_FIGURE_LOW][i] == p.one[at].low);
+      assert_true(predicted->column[IDM_FIGURE_HIGH][i] == p.one[at].high);
+      assert_true(predicted->column[IDM_FIGURE_INNER_LOW][i] == p.one[at].inner_low);
+      assert_true(predicted->column[IDM_FIGURE_INNER_HIGH][i] == p.one[at].inner_high);
+      assert_true(observed->column[IDM_FIGURE_X][i] == p.one[at].observed);
+      assert_true(observed->column[IDM_FIGURE_Y][i] == (double)i);
+    }
+  }
+  assert_int_equal(at, p.count);
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  idm_predictions_clear(&p);
+  asked_close(&a);
+}
+
+static void test_odd(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"1"};
+  static const char *const people[] = {REPORT_HOSTILE};
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  idm_data *data = support_data(
+      problem, "trajectory,action,observation\n1,monitor,negative\n1,declare_healthy,\n");
+  idm_posterior *p = report_posterior(2, 5, names, 1);
+  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
+  report_series(p, "log_alpha", "person", people, 1, 0);
+  assert_non_null(strstr(report_refusal("ppc", &subject, NULL, IDM_USAGE), "for everybody"));
+  const idm_plot_subject less = {.problem = problem, .posterior = p};
+  assert_non_null(strstr(report_refusal("ppc", &less, NULL, IDM_USAGE), "needs a log"));
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks), cmocka_unit_test(test_odd)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* Profiles: the figure shows what the library finds. */
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+#include "invert/assess/traced.h"
+#include "report/report_support.h"
+
+static void test_marks(void **state)
+{
+  (void)state;
+  static const double alpha[1] = {3};
+  asked a;
+  idm_traces traces;
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5),
+             "{alpha: {scale: log}, beta: {scale: inverse}}");
+  check(idm_traces_find(a.problem, a.data, a.posterior, 1, &traces, &support_error));
+  const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
+  idm_figure *figure = report_make("profile", &subject, NULL);
+  assert_int_equal(figure->panels, 2);
+  assert_string_equal(figure->panel[1]->x.title, "1/beta");
+  for (size_t k = 0; k < 2; k++) {
+    const idm_panel *panel = figure->panel[k];
+    const idm_identification *id = &traces.assessment->parameter[k];
+    const idm_mark *line = report_mark(panel, IDM_MARK_LINE, 0);
+    const idm_mark *rules = report_mark(panel, IDM_MARK_RULES, 0);
+    assert_int_equal(line->count, traces.one[k].count);
+    for (size_t i = 0; i < line->count; i++) {
+      assert_true(line->column[IDM_FIGURE_X][i] == traces.one[k].value[i]);
+      assert_true(line->column[IDM_FIGURE_Y][i] == traces.one[k].drop[i]);
+    }
+    assert_true(report_mark(panel, IDM_MARK_LEVELS, 0)->column[IDM_FIGURE_Y][0] == -1.92);
+    assert_true(report_mark(panel, IDM_MARK_POINTS, 0)->column[IDM_FIGURE_X][0] == id->maximum);
+    for (size_t i = 0; i < rules->count; i++) {
+      const double x = rules->column[IDM_FIGURE_X][i];
+      assert_true(x == id->low || x == id->high || id->regions > 1);
+    }
+  }
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  /* A quantity that is no free number by itself is passed over. */
+  static const char *const natural[] = {"beta", "alpha"};
+  figure =
+      report_make("profile", &subject, &(idm_plot_settings){.quantities = 2, .quantity = natural});
+  assert_int_equal(figure->panels, 1);
+  idm_figure_destroy(figure);
+  idm_traces_clear(&traces);
+  asked_close(&a);
+}
+
+static void test_odd(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"1"};
+  static const char *const people[] = {"x"};
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  idm_data *data = support_data(
+      problem, "trajectory,action,observation\n1,monitor,negative\n1,declare_healthy,\n");
+  idm_posterior *p = report_posterior(2, 5, names, 1);
+  report_series(p, "log_alpha", "person", people, 1, 0);
+  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
+  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_USAGE), "for everybody"));
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks), cmocka_unit_test(test_odd)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
