@@ -26,8 +26,8 @@ hidden hidden_tiger(void);
  * east. At the goal both are as good. */
 hidden hidden_maze(void);
 
-/* Home, s0, is where u0 stays; u1 goes out, to s1 or s2, which look alike, then from s1 to s2 and from
- * there home again. It is good to be at home, and so nobody ever goes. */
+/* Home, s0, is where u0 stays; u1 goes out, to s1 or s2, which look alike, then from s1 to s2 and
+ * from there home again. It is good to be at home, and so nobody ever goes. */
 hidden hidden_home(void);
 
 /* As a problem of the planner deterministic-optimal, with states, actions and observations listed
