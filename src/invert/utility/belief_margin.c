@@ -214,7 +214,7 @@ static idm_status solve(duel *d, idm_face *face, idm_error *opt_error)
   }
   /* What rounding leaves of 0 is 0. */
   for (size_t k = 0; k < face->count && status == IDM_OK; k++)
-    if (fabs(face->x[k]) <= 1e-13 * fmin(1, d->asked->settings->bound)) face->x[k] = 0;
+    if (fabs(face->x[k]) <= 1e-11 * fmin(1, d->asked->settings->bound)) face->x[k] = 0;
   if (status == IDM_OK) {
     idm_sought_fill(d->asked->sought, face->x, d->utility);
     d->range = range_of(d);

@@ -107,6 +107,21 @@ static double margin_of(const show *s, const double *utility, double *least)
   return *least < -1e-6 * range_of(s, utility) ? -INFINITY : sum;
 }
 
+/* How far the margin of a belief can be out by what a certificate leaves: that is counted at the
+ * start, discounted by the way there. */
+static double lever(const show *s, size_t to)
+{
+  double v[HIDDEN_MOST] = {0};
+  for (int round = 0; round < 900; round++)
+    for (size_t i = 0; i < s->b.count; i++) {
+      double sum = 0;
+      for (size_t x = 0; x < s->h.observations; x++)
+        sum += s->b.p[i][s->action[i]][x] * v[s->b.next[i][s->action[i]][x]];
+      v[i] = i == to ? 1 : s->h.discount * sum;
+    }
+  return 1 / v[0];
+}
+
 /* The demonstrator is worth what the best policy is under the utility found, every margin is what
  * is left of what is best otherwise, and no other utility, near or far, has more of them. */
 static void expect_best(const show *s, const idm_posterior *p, const idm_fit_settings *settings)
@@ -122,9 +137,11 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
               hidden_worth(&s->h, &s->b, utility, s->action) / range, 1.5e-6);
   for (size_t e = 0; e < entries; e++) size += fabs(utility[e]);
   const double margin = margin_of(s, utility, &least);
-  /* What the certificate leaves, and at beliefs that are seldom come to more of it. */
-  assert_near(p->finding->objective, margin - settings->penalty * size, 1e-4);
-  assert_true(least >= settings->epsilon - 1e-4);
+  double out = 1e-6;
+  for (size_t i = 0; i < s->b.count; i++)
+    if (s->visited[i]) out += p->finding->attained * range * lever(s, i);
+  assert_true(fabs(p->finding->objective - (margin - settings->penalty * size)) <= out);
+  assert_true(least >= settings->epsilon - out);
   idm_random random;
   idm_random_init(&random, 5, 0);
   for (int trial = 0; trial < 200; trial++) {
@@ -136,7 +153,7 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
       size += fabs(other[e]);
     }
     const double rival = margin_of(s, other, &least) - settings->penalty * size;
-    if (least >= settings->epsilon) assert_true(rival <= p->finding->objective + 1e-4);
+    if (least >= settings->epsilon) assert_true(rival <= p->finding->objective + 1e-6);
   }
 }
 
@@ -147,7 +164,7 @@ static void expect_same_behaviour(const show *s, const idm_posterior *p)
   double utility[ENTRIES], least;
   size_t best[HIDDEN_MOST];
   utility_of(s, p, utility);
-  assert_true(margin_of(s, utility, &least) > 0 && least > 1e-4);
+  assert_true(margin_of(s, utility, &least) > 0 && least > 1e-3);
   hidden_best(&s->h, &s->b, utility, best);
   assert_near(hidden_worth(&s->h, &s->b, s->truth, best),
               hidden_worth(&s->h, &s->b, s->truth, s->action), 1e-12);
@@ -378,6 +395,35 @@ static void test_return_of_everything(void **state)
   end_show(s);
 }
 
+/* A log that breaks off: what it shows is to be the best with a plan after it that is not, and no
+ * utility makes it so. How much of the plan is a guess is said. */
+static void test_log_that_breaks_off(void **state)
+{
+  (void)state;
+  show *s = show_of(hidden_tiger(), 1);
+  idm_data *data =
+      support_data(s->problem, "trajectory,action,observation\n1,u0,x0\n1,u0,x0\n1,u2,x0\n");
+  const idm_fit_settings settings = settings_of(0, 0, 1);
+  idm_posterior *p;
+  idm_notes notes = {0};
+  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_inverse_find("maximum-margin")
+            ->fit(s->problem, data, &settings, NULL, &p, &notes, &support_error));
+  for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
+  assert_true(grid_says(p->finding, "the margin is 0"));
+  assert_int_equal(notes.count, 1);
+  /* Half go wrong at once; of the rest those who hear the other side next come back, and so do
+   * those who open the door. */
+  const double g = 0.95, back = 0.5 * g * g * (0.255 + g * 0.745);
+  char words[40];
+  snprintf(words, sizeof words, "%.3g %% of the demonstrator's", 100 * 0.5 * g / (1 - back));
+  assert_non_null(strstr(notes.text[0], words));
+  idm_notes_clear(&notes);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  end_show(s);
+}
+
 static void expect(const show *s, const idm_data *data, const idm_fit_settings *settings,
                    idm_status status, const char *words)
 {
@@ -419,11 +465,17 @@ static void test_refusals(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tiger),     cmocka_unit_test(test_ties),
-      cmocka_unit_test(test_maze),      cmocka_unit_test(test_any_demonstrator),
-      cmocka_unit_test(test_any_order), cmocka_unit_test(test_observed),
-      cmocka_unit_test(test_return),    cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_refusals),  cmocka_unit_test(test_plans_never_shown),
+      cmocka_unit_test(test_tiger),
+      cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_maze),
+      cmocka_unit_test(test_any_demonstrator),
+      cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_observed),
+      cmocka_unit_test(test_return),
+      cmocka_unit_test(test_return_of_everything),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_plans_never_shown),
+      cmocka_unit_test(test_log_that_breaks_off),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
