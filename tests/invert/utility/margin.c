@@ -67,6 +67,61 @@ static void test_nothing_is_better(void **state)
   }
 }
 
+/* The least margin of a state under a utility. */
+static double least_margin(const idm_problem *problem, const double *utility, const size_t *action)
+{
+  double v[8], least = INFINITY;
+  grid_values(problem, utility, action, v);
+  for (size_t s = 0; s < problem->setting->states.count; s++)
+    for (size_t u = 0; u < problem->setting->actions.count; u++)
+      if (u != action[s]) least = fmin(least, v[s] - grid_quality(problem, utility, v, s, u));
+  return least;
+}
+
+/* The utility of an answer, by entry. */
+static const double *utility_of(const idm_problem *problem, const idm_posterior *p, double *utility)
+{
+  const idm_block *block = &problem->theta->block[IDM_UTILITY];
+  for (size_t e = 0; e < block->size; e++)
+    utility[e] = block->coordinate[e] < 0 ? block->value[e] : p->value[block->coordinate[e]];
+  return utility;
+}
+
+/* A sum may give up the margin of a state for those of others; epsilon asks for so much in each,
+ * here for half of what there is under the demonstrator's own utility. */
+static void test_epsilon(void **state)
+{
+  (void)state;
+  size_t given_up = 0;
+  for (uint64_t seed = 1; seed <= 30; seed++) {
+    idm_problem *problem = grid_random(4, 3, 0.9, seed, NULL, NULL);
+    size_t action[4];
+    double one[12];
+    grid_best(problem, action);
+    idm_data *data = grid_log(problem, action);
+    check(idm_problem_free(problem, "{utility: {entries: [u2, u0.s3, u1.s0]}}", &support_error));
+    idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
+    idm_posterior *free_one = grid_fit(problem, data, "maximum-margin", &settings);
+    const double least = least_margin(problem, utility_of(problem, free_one, one), action);
+    settings.epsilon =
+        0.5 * least_margin(problem, problem->theta->block[IDM_UTILITY].value, action);
+    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    const double *found = utility_of(problem, p, one);
+    given_up += least < settings.epsilon - 1e-6;
+    assert_true(least_margin(problem, found, action) >= settings.epsilon - 1e-9);
+    assert_near(p->finding->objective, margin_of(problem, found, action, 0), 1e-9);
+    if (least > settings.epsilon + 1e-6)
+      assert_near(p->finding->objective, free_one->finding->objective, 1e-9);
+    if (least < settings.epsilon - 1e-6)
+      assert_true(p->finding->objective < free_one->finding->objective - 1e-9);
+    idm_posterior_destroy(free_one);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_true(given_up >= 3);
+}
+
 /* One utility a state: {s0: [u0.s0, u1.s0, ...], ...}. */
 static void tie_by_state(idm_problem *problem)
 {
@@ -189,6 +244,9 @@ static void test_refusals(void **state)
   expect(problem, data, &settings, IDM_INPUT, "expected a finite --bound");
   settings = settings_of(IDM_MARGIN_RETURN, 0.1);
   expect(problem, data, &settings, IDM_USAGE, "--penalty is of --margin state");
+  settings = settings_of(IDM_MARGIN_RETURN, 0);
+  settings.epsilon = 0.1;
+  expect(problem, data, &settings, IDM_USAGE, "--epsilon is of --margin state");
   /* A held utility that is far better elsewhere. */
   problem->theta->block[IDM_UTILITY].value[3] = 100;
   check(idm_problem_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));
@@ -204,7 +262,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_better), cmocka_unit_test(test_goal_corner),
       cmocka_unit_test(test_any_order),         cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_refusals),          cmocka_unit_test(test_epsilon),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
