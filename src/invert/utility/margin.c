@@ -23,6 +23,7 @@ typedef struct question {
   const idm_world *world;
   const idm_sought *sought;
   const idm_demonstrator *demonstrator;
+  double bound;   /* the box, in units */
   double *weight; /* [number]: entries that share it */
   double *key;    /* [number]: see idm_sought_keys */
   idm_program *program;
@@ -92,8 +93,7 @@ static idm_status state_program(question *q, const int32_t *taken, idm_error *op
       idm_program_create(count + 2 * states + (penalty ? 2 * count : 0), &q->program, opt_error);
   if (status != IDM_OK) return status;
   idm_bellman rows = idm_bellman_begin(q->program, q->world, q->sought, count);
-  for (size_t k = 0; k < count; k++)
-    idm_program_set_bounds(q->program, k, -q->settings->bound, q->settings->bound);
+  for (size_t k = 0; k < count; k++) idm_program_set_bounds(q->program, k, -q->bound, q->bound);
   status = idm_bellman_policy(&rows, q->demonstrator->policy, opt_error);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
     idm_program_set_bounds(q->program, margin_column(q, s), 0, 0);
@@ -146,7 +146,7 @@ static void say_of_game(const question *q, const idm_game *game)
                   "the policy shown is the one that plays against this utility: its return is "
                   "better than the demonstrator's by %.6g at least, whichever utility of the box "
                   "is the true one",
-                  game->objective);
+                  q->sought->unit * game->objective);
   if (!game->policy_nearest)
     idm_notes_add(words,
                   "of the policies that play as well, the one nearest the demonstrator's was not "
@@ -168,7 +168,7 @@ static idm_status keep_policy(question *q, idm_game *game, idm_error *opt_error)
 static idm_status find_by_return(question *q, idm_error *opt_error)
 {
   const idm_sizes n = q->world->n;
-  idm_game game = {.bound = q->settings->bound, .face = &q->face};
+  idm_game game = {.bound = q->bound, .face = &q->face};
   double *occupancy = idm_new(idm_times(n.states, n.actions), sizeof *occupancy);
   idm_status status = occupancy ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
@@ -231,6 +231,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
     snprintf(f->certificate, sizeof f->certificate, "duality gap");
     f->attained = q->face.attained;
     f->closed = 1e-9;
+    f->objective *= q->sought->unit;
     status = idm_open_shaping(q->world, q->sought, f, opt_error);
   }
   if (status == IDM_OK) {
@@ -271,11 +272,13 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
+    idm_sought_measure(asked.sought, false, settings->bound);
     question q = {.problem = problem,
                   .data = data,
                   .settings = settings,
                   .world = asked.world,
                   .sought = asked.sought,
+                  .bound = settings->bound / asked.sought->unit,
                   .demonstrator = asked.demonstrator,
                   .halt = &asked.halt,
                   .opt_notes = opt_notes};

@@ -30,6 +30,7 @@ typedef struct question {
   const idm_fit_settings *settings;
   const idm_world *world;
   const idm_sought *sought;
+  double epsilon; /* in units, as all that follows */
   int32_t *taken; /* [state]: IDM_MISSING where it was never visited */
   bool *matters;  /* [state]: the demonstrator can come to it */
   size_t *row;    /* [state][action]: of the program; its rows' number where there is none */
@@ -89,8 +90,8 @@ static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error 
       status = idm_program_enter(q->program, rows->values + q->world->n.states + (size_t)number, -1,
                                  opt_error);
     if (status == IDM_OK)
-      status = idm_bellman_add(rows, s, visited && !taken ? q->settings->epsilon : 0,
-                               taken ? 0 : INFINITY, opt_error);
+      status = idm_bellman_add(rows, s, visited && !taken ? q->epsilon : 0, taken ? 0 : INFINITY,
+                               opt_error);
   }
   return status;
 }
@@ -153,7 +154,8 @@ static idm_status set_aim(question *q, idm_error *opt_error)
       return idm_fail(opt_error, IDM_INPUT,
                       "'%s' needs a utility to start from, and entries that are tied differ in the "
                       "file (%g and %g); expected one value for them",
-                      idm_inverse_minimum_perturbation.name, q->aim[k], sought->held[e]);
+                      idm_inverse_minimum_perturbation.name, sought->unit * q->aim[k],
+                      sought->unit * sought->held[e]);
     q->aim[k] = sought->held[e];
     q->weight[k]++;
   }
@@ -392,7 +394,7 @@ static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
     q->attained = q->face.attained;
   }
   if (status != IDM_OK) return status;
-  f->objective = q->cost < 0 ? 0 : q->cost;
+  f->objective = q->cost < 0 ? 0 : q->sought->unit * q->cost;
   f->attained = fmax(q->attained, (q->cost - q->lower) / fmax(1, q->cost));
   f->closed = 1e-9;
   snprintf(f->certificate, sizeof f->certificate, "%s",
@@ -407,8 +409,8 @@ static void say(const question *q, idm_finding *f)
     idm_notes_add(&f->words,
                   "states that the demonstrator comes to were never visited, and what is best "
                   "there was not decided after %zu choices: the distance is between %.6g and %.6g",
-                  q->branches, q->lower, q->cost);
-  if (f->objective <= 1e-9)
+                  q->branches, q->sought->unit * q->lower, q->sought->unit * q->cost);
+  if (q->cost <= 1e-9)
     idm_notes_add(&f->words,
                   "the demonstrator's actions are already the best under the file's utility");
   if (q->rivals)
@@ -506,10 +508,12 @@ static idm_status fit_perturbation(const idm_problem *problem, const idm_data *d
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
+    idm_sought_measure(asked.sought, true, settings->epsilon);
     question q = {.problem = problem,
                   .settings = settings,
                   .world = asked.world,
                   .sought = asked.sought,
+                  .epsilon = settings->epsilon / asked.sought->unit,
                   .halt = &asked.halt};
     status = find(&q, asked.demonstrator, ret_posterior, opt_error);
   }

@@ -86,6 +86,27 @@ static void test_more_environments_narrow(void **state)
   idm_posterior_destroy(p);
 }
 
+/* Utilities may be counted in anything: ranges are those of their unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+    char csv[1000] = "trajectory,environment,state,action\n";
+    add_rows(csv, sizeof csv, 0);
+    add_rows(csv, sizeof csv, 1);
+    idm_problem *problem = support_yaml(FAMILY);
+    idm_data *data = support_data(problem, csv);
+    check(idm_problem_free(problem, "{utility: {entries: [left.c, right.c, left.a]}}",
+                           &support_error));
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    grid_in_units(problem, data, "multiple-experimentation", &settings, unit[i]);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void test_reference(void **state)
 {
   (void)state;
@@ -107,6 +128,7 @@ static void test_reference(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_more_environments_narrow),
+                                     cmocka_unit_test(test_any_unit),
                                      cmocka_unit_test(test_reference)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,26 @@ static void test_return_of_everything(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Utilities may be counted in anything: tiny and huge ones have the same margins in their unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  static const char *const freed[] = {"utility", "{utility: {entries: [u0, u1.s0, u1.s2]}}"};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+    for (int way = 0; way < 6; way++) {
+      idm_problem *problem = grid_random(3, 2, 0.99, 5 + i, NULL, NULL);
+      idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX, 1});
+      check(idm_problem_free(problem, freed[way % 2], &support_error));
+      idm_fit_settings settings =
+          settings_of(way < 2 ? IDM_MARGIN_RETURN : IDM_MARGIN_STATE, way < 4 ? 0 : 0.1);
+      settings.bound = 10;
+      grid_in_units(problem, data, "maximum-margin", &settings, unit[i]);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
 static void expect(const idm_problem *problem, const idm_data *data,
                    const idm_fit_settings *settings, idm_status status, const char *words)
 {
@@ -204,7 +224,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_better), cmocka_unit_test(test_goal_corner),
       cmocka_unit_test(test_any_order),         cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_any_unit),          cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

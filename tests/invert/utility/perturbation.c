@@ -170,6 +170,28 @@ static void test_any_order(void **state)
   }
 }
 
+/* Utilities may be counted in anything: the nearest is the nearest in every unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+    for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++)
+      for (int some = 0; some < 2; some++) {
+        idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, 11 + i, NULL, NULL);
+        size_t action[STATES];
+        grid_best(problem, action);
+        action[0] = 1 - action[0];
+        if (some) action[1] = SIZE_MAX;
+        idm_data *data = grid_log(problem, action);
+        check(idm_problem_free(problem, "utility", &support_error));
+        const idm_fit_settings settings = settings_of(norm, some ? 0 : 0.1);
+        grid_in_units(problem, data, "minimum-perturbation", &settings, unit[i]);
+        idm_data_destroy(data);
+        idm_problem_destroy(problem);
+      }
+}
+
 static void expect(const idm_problem *problem, const idm_data *data, double epsilon,
                    const char *words)
 {
@@ -209,7 +231,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_already_optimal), cmocka_unit_test(test_nothing_is_nearer),
       cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
