@@ -210,6 +210,17 @@ static idm_status set_ranges(const question *q, idm_finding *f, idm_error *opt_e
   return IDM_OK;
 }
 
+/* What no behaviour in any of the environments that were seen can tell. */
+static idm_status look_for_open(const question *q, idm_finding *f, idm_error *opt_error)
+{
+  const idm_world **world = idm_new(q->count, sizeof *world);
+  if (!world) return idm_fail_memory(opt_error);
+  for (size_t e = 0; e < q->count; e++) world[e] = q->experiment[e].world;
+  const idm_status status = idm_open_shared(q->count, world, q->sought, f, opt_error);
+  free(world);
+  return status;
+}
+
 static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_inverse *inverse = &idm_inverse_multiple_experimentation;
@@ -228,7 +239,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
                                    q->settings->bound / q->sought->unit, &q->face, f->range,
                                    &q->halt, opt_error);
   if (status == IDM_OK) status = set_ranges(q, f, opt_error);
-  if (status == IDM_OK) status = idm_open_shaping(q->experiment[0].world, q->sought, f, opt_error);
+  if (status == IDM_OK) status = look_for_open(q, f, opt_error);
   if (status == IDM_OK) {
     f->objective = q->sought->unit * q->face.objective;
     snprintf(f->certificate, sizeof f->certificate, "duality gap");

@@ -86,6 +86,28 @@ static void test_more_environments_narrow(void **state)
   idm_posterior_destroy(p);
 }
 
+/* A potential of a that one environment leaves open is told by the other, whichever comes first. */
+static void test_all_environments_tell(void **state)
+{
+  (void)state;
+  for (size_t seen = 1; seen <= 3; seen++) {
+    char csv[1000] = "trajectory,environment,state,action\n";
+    for (size_t e = 0; e < 2; e++)
+      if (seen >> e & 1) add_rows(csv, sizeof csv, e);
+    idm_problem *problem = support_yaml(FAMILY);
+    idm_data *data = support_data(problem, csv);
+    check(idm_problem_free(problem, "{utility: {entries: [left, right.a]}}", &support_error));
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    idm_posterior *p = grid_fit(problem, data, "multiple-experimentation", &settings);
+    assert_true(p->finding->looked);
+    assert_int_equal(p->finding->open, seen == 3 ? 0 : 1);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* Utilities may be counted in anything: ranges are those of their unit. */
 static void test_any_unit(void **state)
 {
@@ -127,8 +149,8 @@ static void test_reference(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_more_environments_narrow),
-                                     cmocka_unit_test(test_any_unit),
-                                     cmocka_unit_test(test_reference)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_more_environments_narrow), cmocka_unit_test(test_all_environments_tell),
+      cmocka_unit_test(test_any_unit), cmocka_unit_test(test_reference)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
