@@ -194,20 +194,23 @@ static idm_status find_by_return(question *q, idm_error *opt_error)
 static void say(const question *q)
 {
   idm_notes *words = &q->finding->words;
+  const char *margin = q->settings->penalty > 0 ? "margin less its price" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->sought->entries; e++)
     if (q->sought->number[e] < 0 && q->sought->held[e] != 0) scale = false;
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (q->face.only)
-    idm_notes_add(words, "no other utility of the box has as large a margin");
+    idm_notes_add(words, "no other utility of the box has as large a %s", margin);
   else if (q->face.nearest)
     idm_notes_add(words,
-                  "other utilities have as large a margin; this is the one of least norm, which "
-                  "does not depend on the order of states and actions");
+                  "other utilities have as large a %s; this is the one of least norm, which "
+                  "does not depend on the order of states and actions",
+                  margin);
   else
-    idm_notes_add(
-        words, "other utilities have as large a margin; this is one of them, picked by the names "
-               "of its entries and not by their order");
+    idm_notes_add(words,
+                  "other utilities have as large a %s; this is one of them, picked by the names "
+                  "of its entries and not by their order",
+                  margin);
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ static void test_nothing_is_better(void **state)
     idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
     assert_true(idm_finding_holds(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
+    assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
     idm_random random;
     idm_random_init(&random, seed, 1);
     for (int trial = 0; trial < 300; trial++) {
@@ -206,7 +207,15 @@ static void test_refusals(void **state)
   idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
-  expect(problem, data, &settings, IDM_INPUT, "expected a finite --bound");
+  expect(problem, data, &settings, IDM_INPUT, "the margin grows for ever");
+  /* The price stops what the margin gains, and at that price all multiples do as well. */
+  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
+  idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
+  settings.penalty = 1;
+  problem->theta->block[IDM_DISCOUNT].value[0] = 0;
+  expect(problem, one, &settings, IDM_INPUT, "other utilities do as well, without an end");
+  idm_data_destroy(one);
   settings = settings_of(IDM_MARGIN_RETURN, 0.1);
   expect(problem, data, &settings, IDM_USAGE, "--penalty is of --margin state");
   /* A held utility that is far better elsewhere. */
