@@ -212,7 +212,8 @@ static idm_status relax(question *q, idm_error *opt_error)
 
 /* States that the demonstrator can come to: visited ones, and what follows by its action, or by any
  * where it was never seen. Of the others it does not matter whether an action attains V: V is then
- * an upper bound of their values, and what is better than a bound is better than the value. */
+ * an upper bound of their values, and what is better than a bound is better than the value. Nor
+ * does it with a discount of 0, where no value of what follows enters. */
 static idm_status find_what_matters(question *q, idm_error *opt_error)
 {
   const idm_sizes n = q->world->n;
@@ -228,7 +229,7 @@ static idm_status find_what_matters(question *q, idm_error *opt_error)
     for (size_t u = 0; u < n.actions; u++) {
       const size_t s = queue[i];
       const size_t entry = u * n.states + s;
-      if (q->row[s * n.actions + u] == SIZE_MAX) continue;
+      if (q->row[s * n.actions + u] == SIZE_MAX || !(q->world->discount > 0)) continue;
       if (q->taken[s] != IDM_MISSING && (size_t)q->taken[s] != u) continue;
       for (size_t k = moves->first[entry]; k < moves->first[entry + 1]; k++) {
         if (q->matters[moves->next[k]]) continue;
@@ -414,12 +415,17 @@ static void say(const question *q, idm_finding *f)
     idm_notes_add(&f->words,
                   "the demonstrator's actions are already the best under the file's utility");
   if (q->rivals)
-    idm_notes_add(&f->words,
-                  "another choice of what is best in states never visited may cost as little");
+    idm_notes_add(
+        &f->words,
+        "another choice of what is best in states never visited may cost as little; which "
+        "one is taken may depend on the order of states and actions");
   if (q->face.only)
     idm_notes_add(&f->words, "%s",
                   q->rivals ? "with this choice no other utility is as near"
                             : "no other utility is as near");
+  else if (q->rivals)
+    idm_notes_add(&f->words, "with this choice, too, other utilities are as near%s",
+                  q->face.nearest ? "; of those this is the nearest by squares" : "");
   else if (q->face.nearest)
     idm_notes_add(&f->words,
                   "other utilities are as near; of those this is the nearest by squares, which "

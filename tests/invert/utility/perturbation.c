@@ -1,6 +1,7 @@
 /* Minimum perturbation: optimal defaults, all completions of what was not visited, other utilities,
  * any order, refusals. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,39 @@ static void test_any_order(void **state)
   }
 }
 
+/* Two actions of a state never visited are alike: raising either makes what leads there the best.
+ * One is taken, and nobody is told that order plays no part, or that there is no other. With a
+ * discount of 0 what follows plays none, and there is no choice. */
+static void test_rivals(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "name: rivals\nstates: [here, there]\nactions: [go, stay]\nobservations: states\n"
+      "start: here\ndiscount: %g\n"
+      "transition: {go: [[0, 1], [0, 1]], stay: identity}\n"
+      "utility: {go: [0, 0], stay: [1, 0]}\nagent: {planner: deterministic-optimal}\n";
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++)
+    for (int follows = 0; follows < 2; follows++) {
+      char yaml[600];
+      snprintf(yaml, sizeof yaml, text, follows ? 0.9 : 0.0);
+      idm_problem *problem = support_yaml(yaml);
+      idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX});
+      check(idm_problem_free(problem, "utility", &support_error));
+      const idm_fit_settings settings = settings_of(norm, 0);
+      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      assert_true(idm_finding_holds(p->finding));
+      assert_int_equal(grid_says(p->finding, "another choice"), follows);
+      if (follows) {
+        assert_false(grid_says(p->finding, "does not depend on the order"));
+        for (size_t i = 0; i < p->finding->words.count; i++)
+          assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
+      }
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
 /* Utilities may be counted in anything: the nearest is the nearest in every unit. */
 static void test_any_unit(void **state)
 {
@@ -231,7 +265,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_already_optimal), cmocka_unit_test(test_nothing_is_nearer),
       cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_rivals),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
