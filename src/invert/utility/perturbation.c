@@ -48,6 +48,7 @@ typedef struct question {
   branch *branch;
   double lower; /* what any solution costs, at least */
   bool rivals;  /* another choice may cost as little */
+  bool gave_up; /* choices were left when it ended */
   idm_face face;
   idm_halt *halt;
 } question;
@@ -55,6 +56,10 @@ typedef struct question {
 static const char no_utility[] =
     "no utility makes every action of the demonstrator the best of its state, with the entries "
     "that are held and the --epsilon asked for; free more of them";
+static const char not_decided[] =
+    "no utility was found: states that the demonstrator comes to were never visited, what is best "
+    "there was not decided after all choices that were tried, and with the entries that are held "
+    "the last one has no utility; free more of them";
 static const char no_end[] = "the distance to the file's utility has no least value";
 
 /* --- the program ---------------------------------------------------------------------------- */
@@ -371,7 +376,8 @@ static idm_status search(question *q, idm_error *opt_error)
   q->lower = q->branch[at].bound;
   for (size_t i = 0; i < q->branches; i++)
     if (i != at && q->branch[i].bound <= q->lower + 1e-9 * fmax(1, q->lower)) q->rivals = true;
-  if (q->branch[at].undecided != none) return settle(q, at, opt_error);
+  q->gave_up = q->branch[at].undecided != none;
+  if (q->gave_up) return settle(q, at, opt_error);
   set_branch(q, at, true);
   return IDM_OK;
 }
@@ -382,15 +388,16 @@ static idm_status search(question *q, idm_error *opt_error)
  */
 static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
 {
+  const char *none = q->gave_up ? not_decided : no_utility;
   idm_status status = IDM_OK;
   if (by_squares(q)) {
     status = relax(q, opt_error);
-    if (status == IDM_OK && !q->possible) status = idm_fail(opt_error, IDM_INPUT, "%s", no_utility);
+    if (status == IDM_OK && !q->possible) status = idm_fail(opt_error, IDM_INPUT, "%s", none);
     q->face.only = true;
   } else {
     q->face = (idm_face){
         .count = columns_of(q), .weight = q->weight, .opt_aim = q->aim, .key = q->key, .x = q->x};
-    status = idm_face_choose(q->program, no_utility, no_end, &q->face, q->halt, opt_error);
+    status = idm_face_choose(q->program, none, no_end, &q->face, q->halt, opt_error);
     q->cost = q->face.objective + q->offset;
     q->attained = q->face.attained;
   }
@@ -401,6 +408,39 @@ static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
   snprintf(f->certificate, sizeof f->certificate, "%s",
            by_squares(q) ? "KKT residual" : "duality gap");
   return IDM_OK;
+}
+
+/* The same with the actions that attain values where the search ended: the program once more, as
+ * what was chosen from is bound to its optima. */
+static idm_status choose_again(question *q, const size_t *attains, idm_finding *f,
+                               idm_error *opt_error)
+{
+  idm_program_destroy(q->program);
+  q->program = NULL;
+  q->offset = 0;
+  q->rivals = true;
+  const idm_status status = make_program(q, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t s = 0; s < q->world->n.states; s++)
+    if (q->matters[s] && q->taken[s] == IDM_MISSING) set_choice(q, s, attains[s], true);
+  return choose(q, f, opt_error);
+}
+
+/* Where the search ended every value is attained; of all that are as near the one that is chosen
+ * may not have that. Then choices are made as they were there. */
+static idm_status choose_attained(question *q, idm_finding *f, idm_error *opt_error)
+{
+  const size_t states = q->world->n.states;
+  size_t *attains = idm_new(states, sizeof *attains);
+  idm_status status = attains ? relax(q, opt_error) : idm_fail_memory(opt_error);
+  for (size_t s = 0; s < states && status == IDM_OK && q->possible; s++) {
+    double slack_of;
+    attains[s] = best_action(q, s, &slack_of);
+  }
+  if (status == IDM_OK) status = choose(q, f, opt_error);
+  if (status == IDM_OK && undecided(q) != states) status = choose_again(q, attains, f, opt_error);
+  free(attains);
+  return status;
 }
 
 static void say(const question *q, idm_finding *f)
@@ -421,10 +461,10 @@ static void say(const question *q, idm_finding *f)
         "one is taken may depend on the order of states and actions");
   if (q->face.only)
     idm_notes_add(&f->words, "%s",
-                  q->rivals ? "with this choice no other utility is as near"
-                            : "no other utility is as near");
-  else if (q->rivals)
-    idm_notes_add(&f->words, "with this choice, too, other utilities are as near%s",
+                  q->rivals || q->gave_up ? "with this choice no other utility is as near"
+                                          : "no other utility is as near");
+  else if (q->rivals || q->gave_up)
+    idm_notes_add(&f->words, "with this choice other utilities are as near%s",
                   q->face.nearest ? "; of those this is the nearest by squares" : "");
   else if (q->face.nearest)
     idm_notes_add(&f->words,
@@ -483,7 +523,7 @@ static idm_status find(question *q, const idm_demonstrator *demonstrator,
   if (status == IDM_OK) extend_aim(q);
   if (status == IDM_OK) status = find_what_matters(q, opt_error);
   if (status == IDM_OK) status = search(q, opt_error);
-  if (status == IDM_OK) status = choose(q, f, opt_error);
+  if (status == IDM_OK) status = choose_attained(q, f, opt_error);
   if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
   if (status == IDM_OK) {
     add_above(q);

@@ -204,6 +204,55 @@ static void test_rivals(void **state)
     }
 }
 
+/* Whether an action taken is the best of its state under a utility, by plain value iteration. */
+static bool is_best(const idm_problem *problem, const double *utility, size_t s, size_t taken)
+{
+  const size_t states = problem->setting->states.count, actions = problem->setting->actions.count;
+  double v[32] = {0};
+  double best = -INFINITY;
+  for (int sweep = 0; sweep < 1000; sweep++)
+    for (size_t t = 0; t < states; t++) {
+      double most = -INFINITY;
+      for (size_t u = 0; u < actions; u++)
+        most = fmax(most, grid_quality(problem, utility, v, t, u));
+      v[t] = most;
+    }
+  for (size_t u = 0; u < actions; u++) best = fmax(best, grid_quality(problem, utility, v, s, u));
+  return grid_quality(problem, utility, v, s, taken) >= best - 1e-7;
+}
+
+/* With more states never visited than can be tried, what is found still does what it must, its
+ * certificate stays open, and nothing is claimed to be the only one. */
+static void test_giving_up(void **state)
+{
+  (void)state;
+  enum { MANY = 14, WAYS = 4, VISITED = 2 };
+  size_t given_up = 0, decided = 0;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    idm_problem *problem = grid_random(MANY, WAYS, 0.95, seed, NULL, NULL);
+    size_t action[MANY];
+    grid_best(problem, action);
+    for (size_t s = 0; s < MANY; s++)
+      action[s] = s < VISITED ? (action[s] + 1) % WAYS : seed % 3 ? SIZE_MAX : action[s];
+    idm_data *data = grid_log(problem, action);
+    check(idm_problem_free(problem, "utility", &support_error));
+    const idm_fit_settings settings = settings_of(seed % 2 ? IDM_NORM_INF : IDM_NORM_1, 0);
+    idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+    const bool open = grid_says(p->finding, "was not decided after");
+    given_up += open;
+    decided += !open;
+    assert_int_equal(idm_finding_holds(p->finding), !open);
+    for (size_t s = 0; s < VISITED; s++) assert_true(is_best(problem, p->value, s, action[s]));
+    for (size_t i = 0; i < p->finding->words.count && open; i++)
+      assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
+    assert_false(open && grid_says(p->finding, "does not depend on the order"));
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_true(given_up > 0 && decided > 0);
+}
+
 /* Utilities may be counted in anything: the nearest is the nearest in every unit. */
 static void test_any_unit(void **state)
 {
@@ -266,7 +315,7 @@ int main(void)
       cmocka_unit_test(test_already_optimal), cmocka_unit_test(test_nothing_is_nearer),
       cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
       cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_rivals),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_giving_up),       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
