@@ -27,6 +27,8 @@ typedef struct question {
   const idm_world *world;
   const idm_sought *sought;
   const idm_demonstrator *demonstrator; /* NULL where they are not */
+  double bound;                         /* the box, in units */
+  double epsilon;                       /* the least margin of a state, in units */
   double *weight;                       /* [number]: entries that share it */
   double *key;                          /* [number]: see idm_sought_keys */
   idm_program *program;
@@ -61,7 +63,7 @@ static idm_status add_margins(question *q, idm_bellman *rows, size_t s, size_t t
     if (status == IDM_OK)
       status = idm_program_enter(q->program, margin_column(q, s), -1, opt_error);
     if (status == IDM_OK) status = idm_bellman_add(rows, s, 0, INFINITY, opt_error);
-    idm_program_set_bounds(q->program, margin_column(q, s), q->settings->epsilon, INFINITY);
+    idm_program_set_bounds(q->program, margin_column(q, s), q->epsilon, INFINITY);
     idm_program_set_cost(q->program, margin_column(q, s), -1);
   }
   return status;
@@ -76,8 +78,7 @@ static idm_status state_program(question *q, const int32_t *taken, idm_error *op
       idm_program_create(count + 2 * states + (penalty ? 2 * count : 0), &q->program, opt_error);
   if (status != IDM_OK) return status;
   idm_bellman rows = idm_bellman_begin(q->program, q->world, q->sought, count);
-  for (size_t k = 0; k < count; k++)
-    idm_program_set_bounds(q->program, k, -q->settings->bound, q->settings->bound);
+  for (size_t k = 0; k < count; k++) idm_program_set_bounds(q->program, k, -q->bound, q->bound);
   status = idm_bellman_policy(&rows, q->demonstrator->policy, opt_error);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
     idm_program_set_bounds(q->program, margin_column(q, s), 0, 0);
@@ -132,7 +133,7 @@ static void say_of_game(const question *q, const idm_game *game)
                   "the policy shown is the one that plays against this utility: its return is "
                   "better than the demonstrator's by %.6g at least, whichever utility of the box "
                   "is the true one",
-                  game->objective);
+                  q->sought->unit * game->objective);
   if (!game->policy_nearest)
     idm_notes_add(words,
                   "of the policies that play as well, the one nearest the demonstrator's was not "
@@ -154,7 +155,7 @@ static idm_status keep_policy(question *q, idm_game *game, idm_error *opt_error)
 static idm_status find_by_return(question *q, idm_error *opt_error)
 {
   const idm_sizes n = q->world->n;
-  idm_game game = {.bound = q->settings->bound, .face = &q->face};
+  idm_game game = {.bound = q->bound, .face = &q->face};
   double *occupancy = idm_new(idm_times(n.states, n.actions), sizeof *occupancy);
   idm_status status = occupancy ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
@@ -204,20 +205,23 @@ static idm_status find_by_beliefs(question *q, idm_error *opt_error)
 static void say(const question *q)
 {
   idm_notes *words = &q->finding->words;
+  const char *margin = q->settings->penalty > 0 ? "margin less its price" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->sought->entries; e++)
     if (q->sought->number[e] < 0 && q->sought->held[e] != 0) scale = false;
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (q->face.only)
-    idm_notes_add(words, "no other utility of the box has as large a margin");
+    idm_notes_add(words, "no other utility of the box has as large a %s", margin);
   else if (q->face.nearest)
     idm_notes_add(words,
-                  "other utilities have as large a margin; this is the one of least norm, which "
-                  "does not depend on the order of states and actions");
+                  "other utilities have as large a %s; this is the one of least norm, which "
+                  "does not depend on the order of states and actions",
+                  margin);
   else
-    idm_notes_add(
-        words, "other utilities have as large a margin; this is one of them, picked by the names "
-               "of its entries and not by their order");
+    idm_notes_add(words,
+                  "other utilities have as large a %s; this is one of them, picked by the names "
+                  "of its entries and not by their order",
+                  margin);
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */
@@ -236,6 +240,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   q->face = (idm_face){.count = q->sought->count, .weight = q->weight, .key = q->key};
   if (status == IDM_OK)
     status = q->mind ? find_by_beliefs(q, opt_error) : find_by_states(q, opt_error);
+  if (status == IDM_OK) f->objective *= q->sought->unit;
   if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
   if (status == IDM_OK) {
     say(q);
@@ -282,12 +287,16 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
   if (status == IDM_OK && !asked.mind) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
+    /* Margins on beliefs are held against searches in the file's own unit. */
+    if (!asked.mind) idm_sought_measure(asked.sought, false, settings->bound);
     question q = {.problem = problem,
                   .data = data,
                   .settings = settings,
                   .mind = asked.mind,
                   .world = asked.world,
                   .sought = asked.sought,
+                  .bound = settings->bound / asked.sought->unit,
+                  .epsilon = settings->epsilon / asked.sought->unit,
                   .demonstrator = asked.demonstrator,
                   .halt = &asked.halt,
                   .opt_notes = opt_notes};

@@ -51,6 +51,7 @@ static void test_nothing_is_better(void **state)
     idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
     assert_true(idm_finding_holds(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
+    assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
     idm_random random;
     idm_random_init(&random, seed, 1);
     for (int trial = 0; trial < 300; trial++) {
@@ -218,6 +219,26 @@ static void test_return_of_everything(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Utilities may be counted in anything: tiny and huge ones have the same margins in their unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  static const char *const freed[] = {"utility", "{utility: {entries: [u0, u1.s0, u1.s2]}}"};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+    for (int way = 0; way < 6; way++) {
+      idm_problem *problem = grid_random(3, 2, 0.99, 5 + i, NULL, NULL);
+      idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX, 1});
+      check(idm_problem_free(problem, freed[way % 2], &support_error));
+      idm_fit_settings settings =
+          settings_of(way < 2 ? IDM_MARGIN_RETURN : IDM_MARGIN_STATE, way < 4 ? 0 : 0.1);
+      settings.bound = 10;
+      grid_in_units(problem, data, "maximum-margin", &settings, unit[i]);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
 static void expect(const idm_problem *problem, const idm_data *data,
                    const idm_fit_settings *settings, idm_status status, const char *words)
 {
@@ -241,7 +262,15 @@ static void test_refusals(void **state)
   idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
-  expect(problem, data, &settings, IDM_INPUT, "expected a finite --bound");
+  expect(problem, data, &settings, IDM_INPUT, "the margin grows for ever");
+  /* The price stops what the margin gains, and at that price all multiples do as well. */
+  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
+  idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
+  settings.penalty = 1;
+  problem->theta->block[IDM_DISCOUNT].value[0] = 0;
+  expect(problem, one, &settings, IDM_INPUT, "other utilities do as well, without an end");
+  idm_data_destroy(one);
   settings = settings_of(IDM_MARGIN_RETURN, 0.1);
   expect(problem, data, &settings, IDM_USAGE, "--penalty is of --margin state");
   settings = settings_of(IDM_MARGIN_RETURN, 0);
@@ -262,7 +291,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_better), cmocka_unit_test(test_goal_corner),
       cmocka_unit_test(test_any_order),         cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_refusals),          cmocka_unit_test(test_epsilon),
+      cmocka_unit_test(test_any_unit),          cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_epsilon),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
