@@ -31,6 +31,8 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
   if (status == IDM_OK)
     status = idm_project(problem, data, inverse, settings, NULL, &posterior, &o->projection,
                          &call->notes, &error);
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR)
+    status = idm_projection_draws(problem, posterior, data, &o->projection, &error);
   o->seconds = idm_seconds() - begun;
   o->done = status == IDM_OK;
   if (o->done && posterior->finding) {
@@ -86,9 +88,11 @@ static idm_status print(cli_call *call, const outcome *list, size_t count)
     if (o->looked) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
     printf("\n");
   }
-  printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
-         "lower number is nearer to the log.\n`idm fit --class NAME` says how far an answer is to "
-         "be trusted.\n");
+  printf(
+      "\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
+      "lower number is nearer to the log.\nPolicies of posteriors are averaged over their draws. "
+      "`idm fit --class NAME` says how far an answer is to "
+      "be trusted.\n");
   return IDM_OK;
 }
 

@@ -225,8 +225,8 @@ static idm_status give_one_model(const idm_class *of, idm_problem *problem, idm_
   idm_dynamics *environment = NULL;
   idm_status status = idm_problem_dynamics(problem, &environment, opt_error);
   if (status == IDM_OK)
-    status = idm_problem_list_models(problem, (const idm_dynamics *const[]){environment}, 1,
-                                     opt_error);
+    status =
+        idm_problem_list_models(problem, (const idm_dynamics *const[]){environment}, 1, opt_error);
   idm_dynamics_destroy(environment);
   return status;
 }
