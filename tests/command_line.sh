@@ -905,6 +905,23 @@ test_classes() {
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
   holds "nothing is left behind" box_is_empty
+  # Answers by the likelihood have an objective, a certificate and a policy as well, also when they are read again.
+  succeeds fit example:maintenance soft.csv --free alpha --chains 2 --draws 200 --warmup 200 -o class-run --overwrite --json
+  json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.2 and j["objective_kind"] == "-log-likelihood"'
+  json 'near(j["objective"], j["projection"]["log_loss"] * j["projection"]["decisions"], 1e-6)'
+  json 'near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  succeeds summary class-run --json
+  json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  # Two agents of one problem: what they want and what they do.
+  succeeds compare example:maintenance class-run --json
+  json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'
+  succeeds compare class-run class-run
+  holds "nobody is away from themselves" shows 'canonical distance 0 (0: the same'
+  holds "nor in what they do" shows 'KL(first || second) 0, '
+  succeeds compare example:diag example:diag
+  holds "hidden states have no policy by state" shows 'none by state'
+  fails 3 'one problem has 3 states and the other 2' compare example:maintenance example:diag
+  fails 2 'compare' compare example:maintenance
   succeeds list classes --json
   json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
   succeeds list classes --proposition

@@ -55,9 +55,6 @@ static idm_status copy_rows(const idm_setting *setting, idm_world *world, idm_er
 static idm_status check(const idm_problem *problem, const idm_setting *setting, const char *who,
                         idm_error *opt_error)
 {
-  if (!setting->fully_observed)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs states that are observed; expected fully_observed: true", who);
   if (!setting->moves && !setting->transition)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' needs to know where actions lead; expected `transition` in the problem",
@@ -70,6 +67,16 @@ static idm_status check(const idm_problem *problem, const idm_setting *setting, 
 
 idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
                             idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  if (!setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs states that are observed; expected observations: states", who);
+  return idm_world_underlying(problem, setting, who, ret_world, opt_error);
+}
+
+idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
+                                const char *who, idm_world **ret_world, idm_error *opt_error)
 {
   *ret_world = NULL;
   idm_status status = check(problem, setting, who, opt_error);

@@ -18,6 +18,9 @@ typedef struct idm_world {
  * or the utility varies with the data. */
 idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
                             idm_world **ret_world, idm_error *opt_error);
+/* The same where states may be hidden: of whoever would see them. */
+idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
+                                const char *who, idm_world **ret_world, idm_error *opt_error);
 void idm_world_destroy(idm_world *world);
 
 /* discount * P(.|s,u) . v. */
