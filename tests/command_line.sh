@@ -998,6 +998,12 @@ YAML
   succeeds check drawn mode
   succeeds summary drawn --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
+  # Of simulated logs preferences are simulated too; a run's are as many as it had.
+  succeeds recover walk.yaml --free utility --inverse preference-bayes -n 10 --steps 5 --pairs 20 --replications 2 --json
+  json 'len(j) == 6 and all(0 <= x["coverage_90"] <= 1 for x in j.values())'
+  succeeds recover drawn --replications 1 --json
+  fails 2 "--pairs says nothing to 'bayes'" sbc walk.yaml --free utility --pairs 20 --replications 2
+  fails 3 'expected two or more' recover walk.yaml --free utility --inverse preference-bayes -n 1 --replications 1
   # Without a prior nothing holds what preferences leave open: the draws are not to be trusted.
   succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
     --chains 2 --draws 50 --warmup 50 -o improper
