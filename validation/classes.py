@@ -70,6 +70,15 @@ CLASSES = {
     "subj-me-irl": (SEEN, ENTROPY, WORLD, [], True),
     "ibrc": (BOUNDED, CONTROL, PRICES, [], True),
 }
+# Where wants and every row of the dynamics are free, a class has explanations that trade states' places, and one fit takes half a
+# minute; its coverage is that of some wants, and of dynamics by two numbers.
+MIRROR = {**HIDDEN, "observation": {"*": [[0.75, 0.25], [0.25, 0.75]]}}
+TIED = {
+    "utility": {**NORMAL, "entries": ["wait.ill", "treat"]},
+    "transition": {"prior": {"normal": [-1.4, 0.5]}, "decline": {"wait": [["a", "b"], [".", "."]]}},
+    "emission": {"prior": {"normal": [-1.1, 0.5]}, "error": [["a", "b"], ["b", "a"]]},
+}
+COVERED = {"subj-po-irl": (MIRROR, BOLTZMANN, TIED)}
 CHAINS = ["--chains", 2, "--draws", 250, "--warmup", 250, "--threads", 1]
 
 
@@ -150,7 +159,7 @@ def recover(study, name, number):
 
 def cover(study, name, logs):
     """What `idm recover` says of every number of a class."""
-    world, agent, free, _, _ = CLASSES[name]
+    world, agent, free = COVERED.get(name, CLASSES[name][:3])
     base = os.path.join(study.folder, f"{name}-coverage")
 
     def work():

@@ -66,34 +66,37 @@ static json_t *object_of(const outcome *o)
   return object;
 }
 
-static idm_status print(cli_call *call, const outcome *list, size_t count)
+static idm_status print_list(cli_call *call, const outcome *list, size_t count)
 {
-  if (cli_given(call, "json")) {
-    json_t *array = json_array();
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
-    idm_json_set(&object, "classes", array);
-    return cli_print_json(call, object);
-  }
-  printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
-         "what it leaves open");
-  for (size_t i = 0; i < count; i++) {
-    const outcome *o = &list[i];
-    if (!o->done) {
-      printf("%-12s not here: %s\n", o->of->name, o->why);
-      continue;
-    }
+  json_t *array = json_array();
+  json_t *object = json_object();
+  for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
+  idm_json_set(&object, "classes", array);
+  return cli_print_json(call, object);
+}
+
+/* A row as soon as there is one: some classes take minutes. */
+static void print_row(const outcome *o, bool first)
+{
+  if (first)
+    printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
+           "what it leaves open");
+  if (o->done) {
     printf("%-12s %9.4f %9.4f %9.4f %9.1f  %s", o->of->name, o->projection.log_loss,
            o->projection.brier, o->projection.divergence, o->seconds, o->of->open);
     if (o->looked) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
     printf("\n");
+  } else {
+    printf("%-12s not here: %s\n", o->of->name, o->why);
   }
-  printf(
-      "\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
-      "lower number is nearer to the log.\nPolicies of posteriors are averaged over their draws. "
-      "`idm fit --class NAME` says how far an answer is to "
-      "be trusted.\n");
-  return IDM_OK;
+  fflush(stdout);
+}
+
+static void print_end(void)
+{
+  printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
+         "lower number is nearer to the log.\nPolicies of posteriors are averaged over their "
+         "draws. `idm fit --class NAME` says how far an answer is to be trusted.\n");
 }
 
 /* Each class takes the problem as the file has it. */
@@ -121,6 +124,7 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
                             (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
     list[i].of = of;
     if (status == IDM_OK) status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+    if (status == IDM_OK && !cli_given(call, "json")) print_row(&list[i], i == 0);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
     *ret_count = i + 1;
@@ -144,7 +148,10 @@ idm_status cli_fit_classes(cli_call *call)
   if (status == IDM_OK && cli_given(call, "where"))
     status = cli_where(call, request->where, sizeof request->where);
   if (status == IDM_OK) status = fit_all(call, request->data, request->where, list, &count);
-  if (status == IDM_OK) status = print(call, list, count);
+  if (status == IDM_OK && cli_given(call, "json"))
+    status = print_list(call, list, count);
+  else if (status == IDM_OK)
+    print_end();
   free(request);
   free(list);
   return status;
