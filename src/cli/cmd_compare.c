@@ -49,7 +49,7 @@ static idm_status open_one(cli_call *call, const char *path, cli_subject *subjec
 static idm_status run(cli_call *call)
 {
   cli_subject subject[2] = {{0}, {0}};
-  idm_apart found;
+  idm_apart found = {0};
   idm_status status = IDM_OK;
   for (int i = 0; i < 2 && status == IDM_OK; i++)
     status = open_one(call, call->argument[i], &subject[i]);
