@@ -901,6 +901,12 @@ test_classes() {
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
   fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
+  succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
+  json 'len(j["classes"]) == 14 and all(("log_loss" in c) != ("why_not" in c) for c in j["classes"])'
+  json '[c.get("same_as") for c in j["classes"] if c["name"] == "stoc-po-irl"] == ["stoc-irl"]'
+  json 'len({c["log_loss"] for c in j["classes"] if c["name"] in ("stoc-irl", "stoc-po-irl")}) == 1'
+  json 'not any("same_as" in c for c in j["classes"] if c["name"] in ("stoc-irl", "subj-irl", "me-irl", "ibrc"))'
   fails 2 "--class all prints a table" fit example:maintenance soft.csv --class all -o box/run
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run

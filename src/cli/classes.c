@@ -9,6 +9,7 @@
 /* What became of a class on the log. */
 typedef struct outcome {
   const idm_class *of;
+  const idm_class *twin; /* asked the same before, where states are observed; NULL: none was */
   idm_projection projection;
   double seconds;
   bool done;
@@ -48,11 +49,40 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
   return IDM_OK;
 }
 
+/* Where states are observed there is no emission to learn, and classes that differ in nothing but
+ * hidden states are one: their first is fitted, the others have its answer. */
+static bool asks_the_same(const idm_class *a, const idm_class *b)
+{
+  static const char emission[] = ", emission";
+  const char *held[] = {a->held ? a->held : "", b->held ? b->held : ""};
+  const char *cut[] = {strstr(a->free, emission), strstr(b->free, emission)};
+  const size_t length[] = {cut[0] ? (size_t)(cut[0] - a->free) : strlen(a->free),
+                           cut[1] ? (size_t)(cut[1] - b->free) : strlen(b->free)};
+  return strcmp(a->planner, b->planner) == 0 && strcmp(a->inverse, b->inverse) == 0 &&
+         strcmp(held[0], held[1]) == 0 && a->deterministic == b->deterministic &&
+         length[0] == length[1] && strncmp(a->free, b->free, length[0]) == 0;
+}
+
+static bool take_twin(const idm_problem *problem, outcome *list, size_t index)
+{
+  const idm_class *of = list[index].of;
+  if (!problem->setting->fully_observed) return false;
+  for (size_t i = 0; i < index; i++) {
+    if (!asks_the_same(list[i].of, of)) continue;
+    list[index] = list[i];
+    list[index].of = of;
+    list[index].twin = list[i].of;
+    return true;
+  }
+  return false;
+}
+
 static json_t *object_of(const outcome *o)
 {
   json_t *object = cli_entry(o->of->name, o->of->question);
   idm_json_set(&object, "planner", json_string(o->of->planner));
   idm_json_set(&object, "inverse", json_string(o->of->inverse));
+  if (o->twin) idm_json_set(&object, "same_as", json_string(o->twin->name));
   if (!o->done) {
     idm_json_set(&object, "why_not", idm_json_text(o->why));
     return object;
@@ -81,7 +111,9 @@ static void print_row(const outcome *o, bool first)
   if (first)
     printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
            "what it leaves open");
-  if (o->done) {
+  if (o->twin) {
+    printf("%-12s as %s: states are observed\n", o->of->name, o->twin->name);
+  } else if (o->done) {
     printf("%-12s %9.4f %9.4f %9.4f %9.1f  %s", o->of->name, o->projection.log_loss,
            o->projection.brier, o->projection.divergence, o->seconds, o->of->open);
     if (o->looked) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
@@ -106,7 +138,7 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
   idm_status status = IDM_OK;
   idm_request request;
   idm_request_default(&request);
-  /* The centre of a posterior is enough to compare by. */
+  /* Few draws of a posterior are enough to compare by. */
   request.settings.chains = 2;
   request.settings.warmup = 300;
   request.settings.draws = 200;
@@ -123,7 +155,8 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
           cli_read_log_with(call, paths, where, problem,
                             (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
     list[i].of = of;
-    if (status == IDM_OK) status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+    if (status == IDM_OK && !take_twin(problem, list, i))
+      status = fit_class(call, of, problem, data, &request.settings, &list[i]);
     if (status == IDM_OK && !cli_given(call, "json")) print_row(&list[i], i == 0);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
