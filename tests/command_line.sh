@@ -907,10 +907,33 @@ test_classes() {
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
   fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
+  succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
+  json 'len(j["classes"]) == 14 and all(("log_loss" in c) != ("why_not" in c) for c in j["classes"])'
+  json '[c.get("same_as") for c in j["classes"] if c["name"] == "stoc-po-irl"] == ["stoc-irl"]'
+  json 'len({c["log_loss"] for c in j["classes"] if c["name"] in ("stoc-irl", "stoc-po-irl")}) == 1'
+  json 'not any("same_as" in c for c in j["classes"] if c["name"] in ("stoc-irl", "subj-irl", "me-irl", "ibrc"))'
   fails 2 "--class all prints a table" fit example:maintenance soft.csv --class all -o box/run
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
   holds "nothing is left behind" box_is_empty
+  # Answers by the likelihood have an objective, a certificate and a policy as well, also when they are read again.
+  succeeds fit example:maintenance soft.csv --free alpha --chains 2 --draws 200 --warmup 200 -o class-run --overwrite --json
+  json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.2 and j["objective_kind"] == "-log-likelihood"'
+  json 'near(j["objective"], j["projection"]["log_loss"] * j["projection"]["decisions"], 1e-6)'
+  json 'near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  succeeds summary class-run --json
+  json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  # Two agents of one problem: what they want and what they do.
+  succeeds compare example:maintenance class-run --json
+  json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'
+  succeeds compare class-run class-run
+  holds "nobody is away from themselves" shows 'canonical distance 0 (0: the same'
+  holds "nor in what they do" shows 'KL(first || second) 0, '
+  succeeds compare example:diag example:diag
+  holds "hidden states have no policy by state" shows 'none by state'
+  fails 3 'one problem has 3 states and the other 2' compare example:maintenance example:diag
+  fails 2 'compare' compare example:maintenance
   succeeds list classes --json
   json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
   succeeds list classes --proposition
@@ -987,6 +1010,12 @@ YAML
   succeeds check drawn mode
   succeeds summary drawn --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
+  # Of simulated logs preferences are simulated too; a run's are as many as it had.
+  succeeds recover walk.yaml --free utility --inverse preference-bayes -n 10 --steps 5 --pairs 20 --replications 2 --json
+  json 'len(j) == 6 and all(0 <= x["coverage_90"] <= 1 for x in j.values())'
+  succeeds recover drawn --replications 1 --json
+  fails 2 "--pairs says nothing to 'bayes'" sbc walk.yaml --free utility --pairs 20 --replications 2
+  fails 3 'expected two or more' recover walk.yaml --free utility --inverse preference-bayes -n 1 --replications 1
   # Without a prior nothing holds what preferences leave open: the draws are not to be trusted.
   succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
     --chains 2 --draws 50 --warmup 50 -o improper

@@ -30,6 +30,8 @@ SAMPLES = {
     "idm_posterior *": "f->posterior",
     "const idm_assessment *": "f->assessment",
     "const idm_class *": "idm_class_at(0)",
+    "const idm_compared *": "&(idm_compared){f->problem, NULL}",
+    "idm_apart *": "&(idm_apart){0}",
     "const idm_proposition *": "&(idm_proposition){0}",
     "const idm_dynamics *": "f->dynamics",
     "const idm_moves *": "f->moves",

@@ -43,7 +43,8 @@ IDM_API const idm_class *idm_class_find(const char *name);
 /* Whether the class has a tick, from what its planner reads and what is free. */
 IDM_API bool idm_class_ticks(const idm_class *of, idm_tick tick);
 /* Make a problem one of the class: its planner, and what is free. A problem that frees the same
- * blocks keeps its own entries and priors; else they are the default ones. IDM_INPUT where the
+ * blocks keeps its own entries and priors; else they are the default ones, and where dynamics are
+ * the agent's own it has one model of them, which begins as the environment. IDM_INPUT where the
  * class is of observed states, and the problem's are not. */
 IDM_API idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error);
 

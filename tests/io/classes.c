@@ -90,10 +90,33 @@ static void test_refusals(void **state)
   idm_problem_destroy(diag);
 }
 
+/* Dynamics of somebody's own are of one model, the environment's to begin with, also where the
+ * problem lists several; whoever knows them by models keeps these. */
+static void test_one_model(void **state)
+{
+  (void)state;
+  idm_problem *diag = NULL;
+  check(idm_problem_read("example:diag", &diag, NULL, &support_error));
+  assert_int_equal(diag->theta->models, 3);
+  check(idm_class_apply(idm_class_find("stoc-po-irl"), diag, &support_error));
+  assert_int_equal(diag->theta->models, 3);
+  check(idm_class_apply(idm_class_find("subj-po-irl"), diag, &support_error));
+  assert_int_equal(diag->theta->models, 1);
+  const idm_block *emission = &diag->theta->block[IDM_EMISSION];
+  assert_int_equal(emission->role, IDM_DESCRIPTIVE);
+  for (size_t i = 0; i < emission->size; i++)
+    assert_true(emission->value[i] == diag->setting->emission[i]);
+  idm_parameters *parameters = NULL;
+  check(idm_parameters_create(diag, &parameters, &support_error));
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(diag);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_ticks), cmocka_unit_test(test_apply),
                                      cmocka_unit_test(test_own_freedom),
-                                     cmocka_unit_test(test_refusals)};
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_one_model)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
 #include "invert/assess/look.h"
+#include "invert/assess/matched.h"
 #include "invert/assess/model.h"
 #include "invert/assess/people.h"
 #include "invert/assess/ridge.h"
@@ -48,6 +49,7 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->person);
   idm_labels_destroy(&a->person_name);
   idm_finding_destroy(a->finding);
+  idm_finding_destroy(a->matched);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -232,6 +234,7 @@ typedef struct part {
 } part;
 
 static const part parts[] = {
+    {idm_assess_matched, NULL, false},
     {idm_identify, idm_judge_identification, true},
     {idm_identify_ridge, idm_judge_ridge, true},
     {idm_assess_look, idm_judge_look, true},

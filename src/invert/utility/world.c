@@ -62,9 +62,6 @@ static idm_status copy_rows(const source *from, idm_world *world, idm_error *opt
 static idm_status check(const idm_problem *problem, const idm_setting *setting, const char *who,
                         idm_error *opt_error)
 {
-  if (!setting->fully_observed)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs states that are observed; expected fully_observed: true", who);
   if (!setting->moves && !setting->transition)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' needs to know where actions lead; expected `transition` in the problem",
@@ -96,6 +93,16 @@ static idm_status create(const source *from, const idm_theta *theta, idm_world *
 
 idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
                             idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  if (!setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs states that are observed; expected observations: states", who);
+  return idm_world_underlying(problem, setting, who, ret_world, opt_error);
+}
+
+idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
+                                const char *who, idm_world **ret_world, idm_error *opt_error)
 {
   *ret_world = NULL;
   const idm_status status = check(problem, setting, who, opt_error);
