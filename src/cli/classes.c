@@ -18,19 +18,21 @@ typedef struct outcome {
 } outcome;
 
 static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *problem,
-                            const idm_data *data, const idm_fit_settings *settings, outcome *o)
+                            const idm_data *data, idm_request *request, outcome *o)
 {
   const idm_inverse *inverse = idm_inverse_find(of->inverse);
   idm_posterior *posterior = NULL;
   idm_error error = {0};
   const double begun = idm_seconds();
+  idm_class_settings(of, &request->settings);
+  cli_take_keys(call, request);
   idm_status status = idm_class_apply(of, problem, &error);
   if (status == IDM_OK && !inverse)
     status = idm_fail(&error, IDM_INPUT, "there is no inverse planner '%s'", of->inverse);
   if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, &error);
   if (status == IDM_OK)
-    status = idm_project(problem, data, inverse, settings, NULL, &posterior, &o->projection,
-                         &call->notes, &error);
+    status = idm_project(problem, data, inverse, &request->settings, NULL, &posterior,
+                         &o->projection, &call->notes, &error);
   o->seconds = idm_seconds() - begun;
   o->done = status == IDM_OK;
   if (o->done && posterior->finding) {
@@ -116,7 +118,7 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
           cli_read_log_with(call, paths, where, problem,
                             (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
     list[i].of = of;
-    if (status == IDM_OK) status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+    if (status == IDM_OK) status = fit_class(call, of, problem, data, &request, &list[i]);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
     *ret_count = i + 1;

@@ -30,6 +30,7 @@ static const idm_class classes[] = {
      .inverse = "distribution-matching",
      .free = "weights",
      .deterministic = true,
+     .divergence = IDM_DIVERGENCE_JS,
      .question = "which one action a state visits states and actions as often as they do?",
      .open = "why they do it"},
     {.name = "stoc-dm-il",
@@ -216,6 +217,11 @@ static idm_status give_weights(const idm_class *of, idm_theta *theta, idm_error 
   return idm_theta_resize(theta, IDM_WEIGHTS, n.actions * (n.states + 1), 1, opt_error);
 }
 
+void idm_class_settings(const idm_class *of, idm_fit_settings *settings)
+{
+  if (of && settings) settings->divergence = of->divergence;
+}
+
 idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error)
 {
   idm_require(of, problem);
@@ -225,12 +231,9 @@ idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error 
                     "the class '%s' is of problems whose states are observed; expected "
                     "observations: states",
                     of->name);
-  if (of->deterministic)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the class '%s' needs a rule that takes its best action, and there is none "
-                    "yet; see stoc-dm-il",
-                    of->name);
   idm_status status = idm_problem_plan_by(problem, planner, opt_error);
+  if (status == IDM_OK)
+    problem->agent.choice = of->deterministic ? IDM_CHOICE_BEST : IDM_CHOICE_DRAWN;
   for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
     if (names(of->held, idm_block_name((idm_block_id)i)))
       idm_theta_set_scalar(problem->theta, i, 0);
