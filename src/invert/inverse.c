@@ -84,6 +84,7 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
   for (size_t i = 0; i < theta->blocks && inverse->finds; i++) {
     const idm_block *block = &theta->block[i];
     if (block->role != IDM_DESCRIPTIVE) continue;
+    if (inverse->also && strcmp(block->info->name, inverse->also) == 0) continue;
     if (strcmp(block->info->name, inverse->finds) != 0)
       return idm_fail(opt_error, IDM_INPUT,
                       "'%s' looks for %s and nothing else, and %s is free too", inverse->name,

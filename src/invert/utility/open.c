@@ -94,6 +94,18 @@ static size_t put_conditions(const idm_world *world, const idm_sought *sought, i
   return count;
 }
 
+/* What leads elsewhere in another world is to change alike. Returns how many rows there are. */
+static size_t put_differences(const idm_world *world, const idm_world *other, size_t entries,
+                              double *rows)
+{
+  const size_t states = world->n.states;
+  for (size_t e = 0; e < entries; e++) {
+    add_change(world, e, 1, rows + e * states);
+    add_change(other, e, -1, rows + e * states);
+  }
+  return entries;
+}
+
 /* Potentials as directions of the free numbers: how an entry of each changes. */
 static double *directions(const idm_world *world, const idm_sought *sought, const int64_t *first,
                           const double *potential, size_t count)
@@ -113,7 +125,15 @@ static double *directions(const idm_world *world, const idm_sought *sought, cons
 idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
                             idm_error *opt_error)
 {
-  const size_t states = world->n.states;
+  idm_world one = *world;
+  idm_world *const list[] = {&one};
+  return idm_open_shaping_all(1, list, sought, finding, opt_error);
+}
+
+idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world, const idm_sought *sought,
+                                idm_finding *finding, idm_error *opt_error)
+{
+  const size_t states = world[0]->n.states;
   if (states > most_states || idm_times(states, sought->count) > most_basis) {
     idm_notes_add(&finding->words,
                   "unchecked: with %zu states and %zu free numbers, what no behaviour can tell of "
@@ -123,14 +143,17 @@ idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, id
   }
   size_t count = 0;
   int64_t *first = idm_new(sought->count, sizeof *first);
-  double *rows = idm_new(idm_times(sought->entries, states), sizeof *rows);
+  double *rows = idm_new(idm_times(idm_times(worlds, sought->entries), states), sizeof *rows);
   double *potential = NULL;
   double *direction = NULL;
   idm_status status = first && rows ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    const size_t conditions = put_conditions(world, sought, first, rows);
+    size_t conditions = put_conditions(world[0], sought, first, rows);
+    for (size_t m = 1; m < worlds; m++)
+      conditions +=
+          put_differences(world[0], world[m], sought->entries, rows + conditions * states);
     potential = null_space(conditions, states, rows, &count);
-    if (potential) direction = directions(world, sought, first, potential, count);
+    if (potential) direction = directions(world[0], sought, first, potential, count);
     status = keep(direction, count, finding, opt_error);
   }
   free(first);

@@ -11,6 +11,10 @@
  * eliminated nothing is said (`looked` stays false, and words say so). */
 idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
                             idm_error *opt_error);
+/* The same of whoever holds several worlds possible: by potentials that change the utility alike in
+ * all of them. */
+idm_status idm_open_shaping_all(size_t count, idm_world *const *world, const idm_sought *sought,
+                                idm_finding *finding, idm_error *opt_error);
 /* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
 idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error);
 

@@ -255,7 +255,10 @@ static idm_status explore(search *o, idm_error *opt_error)
     at = cheapest(o);
   }
   o->lower = fmin(o->lower, o->branch[at].bound);
-  return status;
+  /* Given up: what is near the best may be better still. */
+  if (status != IDM_OK || !(o->lower < o->least - same)) return status;
+  memcpy(o->trial, o->best, o->world->n.states * sizeof *o->trial);
+  return improve(o, opt_error);
 }
 
 /* --- where to begin ------------------------------------------------------------------------- */

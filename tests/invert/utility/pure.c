@@ -172,6 +172,38 @@ static void pure_targets_are_met(void **state)
   }
 }
 
+/* More than can be looked through: whoever does everything alike is far from each of 2^20
+ * policies. What is found is between the bound and what thousands of others have. */
+static void bounds_are_said(void **state)
+{
+  (void)state;
+  enum { MANY = 20, TWO = 2, ENTRIES = MANY * TWO };
+  idm_problem *problem = support_mdp(MANY, TWO, 3, 0.5, 3);
+  idm_world *world = support_world(problem);
+  idm_random random;
+  idm_random_init(&random, 7, 0);
+  double level[ENTRIES], target[ENTRIES];
+  for (size_t e = 0; e < ENTRIES; e++) level[e] = 1.0 / TWO;
+  check(idm_world_occupancy(world, level, target, &support_error));
+  idm_pure pure;
+  idm_closest *found;
+  check(idm_pure_create(world, problem->setting, target, level, IDM_DIVERGENCE_TV, 1, NULL, &pure,
+                        &found, &support_error));
+  assert_true(found->gap > 1e-3 && found->gap < found->objective);
+  assert_true(pure.branches >= 3000);
+  for (int trial = 0; trial < 2000; trial++) {
+    double policy[ENTRIES] = {0}, occupancy[ENTRIES], here = 0;
+    for (size_t s = 0; s < MANY; s++) policy[s * TWO + (idm_random_uniform(&random) < 0.5)] = 1;
+    check(idm_world_occupancy(world, policy, occupancy, &support_error));
+    for (size_t e = 0; e < ENTRIES; e++) here += 0.5 * fabs(target[e] - occupancy[e]);
+    assert_true(here >= found->objective - found->gap - 1e-9);
+    assert_true(here >= found->objective - 1e-9);
+  }
+  idm_closest_destroy(found);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
 static void expect(const idm_problem *problem, const double *target, idm_divergence divergence,
                    const char *words)
 {
@@ -251,6 +283,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_near_as_any), cmocka_unit_test(pure_targets_are_met),
-      cmocka_unit_test(infinite_divergences), cmocka_unit_test(rivals_are_said)};
+      cmocka_unit_test(bounds_are_said), cmocka_unit_test(infinite_divergences),
+      cmocka_unit_test(rivals_are_said)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
