@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "infer/nearest.h"
 #include "invert/utility/bellman.h"
 
 /* A program whose certificate is further from closed than this has found nothing. */
@@ -231,12 +232,38 @@ idm_status idm_wary_solve(idm_wary *w, idm_error *opt_error)
   return status;
 }
 
+/* The nearest of all optima of a program that was chosen from, where rounding did not let that be
+ * shown to the last digits: it is enough that its true margin is. */
+static idm_status approach(idm_wary *w, const idm_program *program, idm_error *opt_error)
+{
+  const size_t columns = idm_program_columns(program);
+  const double close = 1e-9 * fmax(1, fabs(w->face.objective));
+  double *x = idm_duplicate(w->face.x, columns, sizeof *x);
+  double *weight = idm_new(2 * columns, sizeof *weight);
+  idm_status status = x && weight ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    idm_nearest near = {.weight = weight, .aim = weight + columns, .effort = 1e9};
+    memcpy(weight, w->weight, w->sought->count * sizeof *weight);
+    status = idm_program_nearest(program, &near, x, idm_bellman_ask, w->halt, opt_error);
+    if (status == IDM_OK) status = idm_halt_check(w->halt, opt_error);
+    if (status == IDM_OK) status = idm_wary_measure(w, x, opt_error);
+    w->face.nearest = status == IDM_OK && near.residual <= open_at_most &&
+                      fabs(w->margin + w->face.objective) <= close;
+    if (w->face.nearest) memcpy(w->face.x, x, w->sought->count * sizeof *x);
+  }
+  free(x);
+  free(weight);
+  return status;
+}
+
 idm_status idm_wary_choose(idm_wary *w, idm_error *opt_error)
 {
   idm_program *program = NULL;
   idm_status status = build(w, &program, opt_error);
   if (status == IDM_OK)
     status = idm_face_choose(program, no_utility, no_end, &w->face, w->halt, opt_error);
+  if (status == IDM_OK && !w->face.only && !w->face.nearest)
+    status = approach(w, program, opt_error);
   if (status == IDM_OK) status = idm_wary_measure(w, w->face.x, opt_error);
   w->objective = 0 - w->face.objective;
   idm_program_destroy(program);
