@@ -484,6 +484,16 @@ static idm_status check(const idm_asked *asked, idm_error *opt_error)
   return IDM_OK;
 }
 
+static idm_status allocate(question *q, idm_error *opt_error)
+{
+  const size_t mixture = idm_wary_mixture(q->w);
+  q->best_sigma = idm_new(2 * mixture + q->w->sought->count, sizeof *q->best_sigma);
+  if (!q->best_sigma) return idm_fail_memory(opt_error);
+  q->kept_sigma = q->best_sigma + mixture;
+  q->best_x = q->kept_sigma + mixture;
+  return IDM_OK;
+}
+
 idm_status idm_risk_margin_fit(idm_asked *asked, idm_posterior **ret_posterior,
                                idm_error *opt_error)
 {
@@ -491,13 +501,7 @@ idm_status idm_risk_margin_fit(idm_asked *asked, idm_posterior **ret_posterior,
   *ret_posterior = NULL;
   idm_status status = check(asked, opt_error);
   if (status == IDM_OK) status = idm_wary_create(asked, &q.w, opt_error);
-  if (status == IDM_OK) {
-    const size_t mixture = idm_wary_mixture(q.w);
-    q.best_sigma = idm_new(2 * mixture + q.w->sought->count, sizeof *q.best_sigma);
-    if (!q.best_sigma) status = idm_fail_memory(opt_error);
-    q.kept_sigma = q.best_sigma + mixture;
-    q.best_x = q.kept_sigma + mixture;
-  }
+  if (status == IDM_OK) status = allocate(&q, opt_error);
   if (status == IDM_OK) status = search(&q, opt_error);
   if (status == IDM_OK) status = answer(&q, ret_posterior, opt_error);
   free(q.best_sigma);
