@@ -914,6 +914,12 @@ test_classes() {
   fails 3 'no utility within the box' fit wary.yaml wary.csv --class det-irl --bound 6 -o box/run
   succeeds fit example:maintenance best.csv --inverse minimum-perturbation --free utility --set planner=rational -o class-run --overwrite --json
   json 'abs(j["objective"]) < 1e-9'
+  succeeds simulate example:tiger -n 30 --steps 20 --set planner=deterministic-optimal --seed 2 -o tiger.csv
+  succeeds fit example:tiger tiger.csv --class det-po-irl --epsilon 0.01 -o class-run --overwrite --json
+  json 'j["certificate"] <= 1e-6 and j["certificate_kind"] == "optimality gap" and j["objective"] > 1 and j["verdict"]["trusted"]'
+  succeeds check class-run
+  succeeds simulate example:tiger -n 30 --steps 20 --set alpha=4 --seed 2 -o unsure.csv
+  fails 3 "'maximum-margin' needs one action a belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
   fails 3 "'maximum-margin' needs one action a state" fit example:maintenance soft.csv --class det-irl -o box/run
   fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run

@@ -149,7 +149,9 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
     idm_finding_destroy(finding);
     return status;
   }
-  idm_sought_fill(sought, x, theta->block[IDM_UTILITY].value);
+  double *utility = theta->block[IDM_UTILITY].value;
+  idm_sought_fill(sought, x, utility);
+  for (size_t e = 0; e < sought->entries; e++) utility[e] *= sought->unit;
   const idm_status made = idm_answer_create(inverse, problem, settings, theta, method, finding,
                                             ret_posterior, opt_error);
   idm_theta_destroy(theta);

@@ -7,12 +7,13 @@
 
 /* --- which policies ------------------------------------------------------------------------- */
 
-/* Take away actions that may lead to a state in which nothing is left, until there is none. */
+/* Take away actions that may lead to a state in which nothing is left, until there is none. With a
+ * discount of 0 it does not matter where they lead. */
 static void prune(const idm_world *world, bool *allowed)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
-  bool changed = true;
+  bool changed = world->discount > 0;
   while (changed) {
     changed = false;
     for (size_t e = 0; e < n.states * n.actions; e++) {
@@ -44,12 +45,13 @@ static idm_status check_start(const idm_world *world, const idm_setting *setting
   return IDM_OK;
 }
 
-/* row[state] = 1 where it can be come to from the start by actions that are allowed. */
+/* row[state] = 1 where it can be come to from the start by actions that are allowed; with a
+ * discount of 0 nothing that follows the start counts. */
 static void reach(const idm_world *world, const bool *allowed, size_t *row)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
-  bool changed = true;
+  bool changed = world->discount > 0;
   for (size_t s = 0; s < n.states; s++) row[s] = world->start[s] > 0;
   while (changed) {
     changed = false;
@@ -81,13 +83,16 @@ void idm_flows_destroy(idm_flows *flows)
   free(flows);
 }
 
+/* Divergence of an entry at q. Where actions end episodes occupancies differ in what they sum to: q
+ * - p makes of kl and reverse-kl a divergence all the same, 0 where q = p and nowhere less;
+ * elsewhere these add up to 0. */
 double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q)
 {
   switch (divergence) {
   case IDM_DIVERGENCE_KL:
-    return p > 0 ? p * log(p / q) : 0;
+    return (p > 0 ? p * log(p / q) : 0) + q - p;
   case IDM_DIVERGENCE_REVERSE_KL:
-    return q > 0 ? q * log(q / p) : 0;
+    return (q > 0 ? q * log(q / p) : 0) + p - q;
   case IDM_DIVERGENCE_JS:
     return 0.5 * ((p > 0 ? p * log(2 * p / (p + q)) : 0) + (q > 0 ? q * log(2 * q / (p + q)) : 0));
   case IDM_DIVERGENCE_TV:
@@ -235,9 +240,9 @@ double idm_flows_slope(const idm_flows *f, size_t i, double q)
   const double p = f->p[i];
   switch (f->divergence) {
   case IDM_DIVERGENCE_KL:
-    return p > 0 ? -p / q : 0;
+    return (p > 0 ? -p / q : 0) + 1;
   case IDM_DIVERGENCE_REVERSE_KL:
-    return log(q / p) + 1;
+    return log(q / p);
   case IDM_DIVERGENCE_JS:
     return p > 0 ? 0.5 * log(2 * q / (p + q)) : 0.5 * log(2);
   case IDM_DIVERGENCE_CHI2:

@@ -14,14 +14,15 @@
 #include "base/memory.h"
 #include "infer/nearest.h"
 #include "invert/utility/bellman.h"
+#include "invert/utility/penalty.h"
 
 /* A program whose certificate is further from closed than this has found nothing. */
 static const double open_at_most = 1e-6;
 
 static const char no_utility[] =
     "no utility within the box was found that makes every action of the demonstrator the best of "
-    "its state under its models, with the entries that are held; free more of them, or widen "
-    "--bound";
+    "its state under its models, with the entries that are held and the --epsilon asked for; free "
+    "more of them, or widen --bound";
 static const char no_end[] =
     "without an end to the box the margin grows for ever; expected a finite --bound";
 
@@ -130,27 +131,8 @@ static idm_status add_margins(const idm_wary *w, idm_bellman *mixed, size_t s, i
     if (status == IDM_OK) status = idm_program_enter(program, value_column(w, s), 1, opt_error);
     if (status == IDM_OK) status = idm_program_add(program, mixed->held, INFINITY, opt_error);
     mixed->held = 0;
-    idm_program_set_bounds(program, margin_column(w, s), 0, INFINITY);
+    idm_program_set_bounds(program, margin_column(w, s), w->settings->epsilon, INFINITY);
     idm_program_set_cost(program, margin_column(w, s), -1);
-  }
-  return status;
-}
-
-/* x = above - below, each of which costs. */
-static idm_status add_penalty(const idm_wary *w, idm_program *program, idm_error *opt_error)
-{
-  const size_t count = w->sought->count;
-  const size_t above = margin_column(w, w->n.states);
-  idm_status status = IDM_OK;
-  for (size_t k = 0; k < count && status == IDM_OK; k++) {
-    for (size_t side = 0; side < 2; side++) {
-      idm_program_set_bounds(program, above + side * count + k, 0, INFINITY);
-      idm_program_set_cost(program, above + side * count + k, w->settings->penalty * w->weight[k]);
-    }
-    status = idm_program_enter(program, k, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_enter(program, above + k, -1, opt_error);
-    if (status == IDM_OK) status = idm_program_enter(program, above + count + k, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_add(program, 0, 0, opt_error);
   }
   return status;
 }
@@ -166,7 +148,9 @@ static idm_status put_program(const idm_wary *w, const idm_world *world, idm_pro
   if (status == IDM_OK) status = idm_bellman_policy(&mixed, w->demonstrator->policy, opt_error);
   for (size_t s = 0; s < w->n.states && status == IDM_OK; s++)
     status = add_margins(w, &mixed, s, opt_error);
-  if (status == IDM_OK && w->settings->penalty > 0) status = add_penalty(w, program, opt_error);
+  if (status == IDM_OK && w->settings->penalty > 0)
+    status = idm_penalty_add(program, w->sought->count, margin_column(w, w->n.states),
+                             w->settings->penalty, w->weight, opt_error);
   return status;
 }
 

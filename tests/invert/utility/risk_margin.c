@@ -280,6 +280,9 @@ static void refusals(void **state)
   settings.bound = INFINITY;
   expect(problem, data, &settings, "expected a finite --bound");
   settings = defaults();
+  settings.epsilon = 50; /* more than the box has */
+  expect(problem, data, &settings, "--epsilon asked for");
+  settings = defaults();
   settings.margin = IDM_MARGIN_RETURN;
   expect(problem, data, &settings, "expected --margin state");
   settings = defaults();
