@@ -894,6 +894,24 @@ test_classes() {
   json 'j["certificate"] <= 1e-9 and j["certificate_kind"] == "duality gap" and j["objective"] > 0'
   json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 3'
   succeeds check class-run
+  succeeds fit example:maintenance best.csv --class det-dm-il -o class-run --overwrite --json
+  json 'j["objective"] == 0 and j["certificate"] == 0 and j["policy"]["good"]["run"] == 1 and j["verdict"]["trusted"]'
+  succeeds fit example:maintenance soft.csv --class det-dm-il -o class-run --overwrite --json
+  json 'j["objective"] > 0.01 and j["certificate"] <= 1e-9 and j["projection"]["log_loss"] == "inf" and all(max(p.values()) == 1 for p in j["policy"].values())'
+  run check class-run
+  holds "a rule of one action a state is not what the log does" [ "$code" -eq 1 ]
+  succeeds score class-run soft.csv
+  fails 3 'infinite for every rule of one action a state' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
+  succeeds fit example:maintenance best.csv --class rs-irl -o class-run --overwrite
+  holds "one model leaves nothing to fear" grep -q 'the agent has one model: the risk level makes no difference' out
+  # The example of docs/classes.md.
+  succeeds convert example:maintenance wary.yaml --set planner=cvar-robust --set alpha=0 --set risk_level=0.25 --set start=[0.4,0.3,0.3]
+  printf 'models: {uniform: 0.5}\nfree: {utility: {entries: [run.worn]}, risk_level: {}}\n' >> wary.yaml
+  succeeds simulate wary.yaml -n 100 --steps 10 --seed 1 -o wary.csv
+  succeeds fit wary.yaml wary.csv --class rs-irl --bound 6 -o class-run --overwrite --json
+  json 'abs(j["objective"] - 14.349423) < 1e-5 and j["certificate"] <= 1e-9 and j["posterior"]["risk_level"]["mean"] == 0.5'
+  succeeds check class-run
+  fails 3 'no utility within the box' fit wary.yaml wary.csv --class det-irl --bound 6 -o box/run
   succeeds fit example:maintenance best.csv --inverse minimum-perturbation --free utility --set planner=rational -o class-run --overwrite --json
   json 'abs(j["objective"]) < 1e-9'
   succeeds simulate example:tiger -n 30 --steps 20 --set planner=deterministic-optimal --seed 2 -o tiger.csv

@@ -19,19 +19,21 @@ typedef struct outcome {
 } outcome;
 
 static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *problem,
-                            const idm_data *data, const idm_fit_settings *settings, outcome *o)
+                            const idm_data *data, idm_request *request, outcome *o)
 {
   const idm_inverse *inverse = idm_inverse_find(of->inverse);
   idm_posterior *posterior = NULL;
   idm_error error = {0};
   const double begun = idm_seconds();
+  idm_class_settings(of, &request->settings);
+  cli_take_keys(call, request);
   idm_status status = idm_class_apply(of, problem, &error);
   if (status == IDM_OK && !inverse)
     status = idm_fail(&error, IDM_INPUT, "there is no inverse planner '%s'", of->inverse);
   if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, &error);
   if (status == IDM_OK)
-    status = idm_project(problem, data, inverse, settings, NULL, &posterior, &o->projection,
-                         &call->notes, &error);
+    status = idm_project(problem, data, inverse, &request->settings, NULL, &posterior,
+                         &o->projection, &call->notes, &error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR)
     status = idm_projection_draws(problem, posterior, data, &o->projection, &error);
   o->seconds = idm_seconds() - begun;
@@ -156,7 +158,7 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
                             (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
     list[i].of = of;
     if (status == IDM_OK && !take_twin(problem, list, i))
-      status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+      status = fit_class(call, of, problem, data, &request, &list[i]);
     if (status == IDM_OK && !cli_given(call, "json")) print_row(&list[i], i == 0);
     idm_data_destroy(data);
     idm_problem_destroy(problem);

@@ -39,6 +39,8 @@ static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *
                     "--class says which inverse planner and what is free; leave --inverse and "
                     "--free out");
   snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
+  idm_class_settings(of, &r->settings);
+  cli_take_keys(call, r);
   return idm_class_apply(of, problem, &call->error);
 }
 

@@ -31,6 +31,7 @@ static const idm_class classes[] = {
      .inverse = "distribution-matching",
      .free = "weights",
      .deterministic = true,
+     .divergence = IDM_DIVERGENCE_JS,
      .question = "which one action a state visits states and actions as often as they do?",
      .open = "why they do it"},
     {.name = "stoc-dm-il",
@@ -244,6 +245,11 @@ static idm_status free_blocks(const idm_class *of, idm_problem *problem, idm_err
   return status == IDM_OK ? idm_problem_free(problem, list, opt_error) : status;
 }
 
+void idm_class_settings(const idm_class *of, idm_fit_settings *settings)
+{
+  if (of && settings) settings->divergence = of->divergence;
+}
+
 idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error)
 {
   idm_require(of, problem);
@@ -253,12 +259,9 @@ idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error 
                     "the class '%s' is of problems whose states are observed; expected "
                     "observations: states",
                     of->name);
-  if (of->deterministic)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the class '%s' needs a rule that takes its best action, and there is none "
-                    "yet; see stoc-dm-il",
-                    of->name);
   idm_status status = idm_problem_plan_by(problem, planner, opt_error);
+  if (status == IDM_OK)
+    problem->agent.choice = of->deterministic ? IDM_CHOICE_BEST : IDM_CHOICE_DRAWN;
   for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
     if (names(of->held, idm_block_name((idm_block_id)i)))
       idm_theta_set_scalar(problem->theta, i, 0);

@@ -86,9 +86,9 @@ void idm_flows_destroy(idm_flows *flows)
 /* Divergence of an entry at q. Where actions end episodes occupancies differ in what they sum to: q
  * - p makes of kl and reverse-kl a divergence all the same, 0 where q = p and nowhere less;
  * elsewhere these add up to 0. */
-static double diverge(const idm_flows *f, double p, double q)
+double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q)
 {
-  switch (f->divergence) {
+  switch (divergence) {
   case IDM_DIVERGENCE_KL:
     return (p > 0 ? p * log(p / q) : 0) + q - p;
   case IDM_DIVERGENCE_REVERSE_KL:
@@ -100,8 +100,13 @@ static double diverge(const idm_flows *f, double p, double q)
   case IDM_DIVERGENCE_CHI2:
     return p > 0 ? (p - q) * (p - q) / q : q;
   default:
-    return 0.5 * f->lambda * (p - q) * (p - q);
+    return 0.5 * lambda * (p - q) * (p - q);
   }
+}
+
+static double diverge(const idm_flows *f, double p, double q)
+{
+  return idm_flows_diverge(f->divergence, f->lambda, p, q);
 }
 
 static bool allocate(idm_flows *f, size_t states, size_t entries, size_t coefficients)
@@ -159,13 +164,15 @@ static void put_equations(const idm_world *world, const bool *allowed, const dou
 }
 
 static idm_status build(const idm_world *world, const idm_setting *setting, const double *target,
-                        bool *allowed, size_t *row, idm_flows *f, idm_error *opt_error)
+                        const bool *opt_allowed, bool *allowed, size_t *row, idm_flows *f,
+                        idm_error *opt_error)
 {
   const idm_sizes n = world->n;
   const size_t entries = n.states * n.actions;
   const bool within = f->divergence == IDM_DIVERGENCE_REVERSE_KL;
   for (size_t e = 0; e < entries; e++)
-    allowed[e] = world->prior[e % n.actions] > 0 && (!within || target[e] > 0);
+    allowed[e] = world->prior[e % n.actions] > 0 && (!within || target[e] > 0) &&
+                 (!opt_allowed || opt_allowed[e]);
   if (within) prune(world, allowed);
   const idm_status status = within ? check_start(world, setting, allowed, opt_error) : IDM_OK;
   if (status != IDM_OK) return status;
@@ -180,8 +187,9 @@ static idm_status build(const idm_world *world, const idm_setting *setting, cons
 }
 
 idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
-                            const double *target, idm_divergence divergence, double lambda,
-                            double entropy, idm_flows **ret_flows, idm_error *opt_error)
+                            const double *target, const bool *opt_allowed,
+                            idm_divergence divergence, double lambda, double entropy,
+                            idm_flows **ret_flows, idm_error *opt_error)
 {
   const size_t entries = world->n.states * world->n.actions;
   *ret_flows = NULL;
@@ -191,7 +199,7 @@ idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
   idm_status status = f && allowed && row ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     *f = (idm_flows){.divergence = divergence, .lambda = lambda, .entropy = entropy};
-    status = build(world, setting, target, allowed, row, f, opt_error);
+    status = build(world, setting, target, opt_allowed, allowed, row, f, opt_error);
   }
   free(allowed);
   free(row);

@@ -15,6 +15,7 @@
 #include "invert/utility/game.h"
 #include "invert/utility/open.h"
 #include "invert/utility/penalty.h"
+#include "invert/utility/risk_margin.h"
 
 extern const idm_inverse idm_inverse_maximum_margin; /* registered below */
 
@@ -286,7 +287,9 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
   if (status == IDM_OK && !asked.mind) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK) {
+  if (status == IDM_OK && !asked.mind && idm_risk_margin_is_asked(problem)) {
+    status = idm_risk_margin_fit(&asked, ret_posterior, opt_error);
+  } else if (status == IDM_OK) {
     /* Margins on beliefs are held against searches in the file's own unit. */
     if (!asked.mind) idm_sought_measure(asked.sought, false, settings->bound);
     question q = {.problem = problem,
@@ -315,6 +318,7 @@ const idm_inverse idm_inverse_maximum_margin = {
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .finds = "utility",
+    .also = "risk_level",
     .settings = settings_read,
     .fit = fit_margin,
 };

@@ -150,6 +150,57 @@ idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, id
   return idm_open_shared(1, &world, sought, finding, opt_error);
 }
 
+/* row[state] += sign times how an entry changes with a potential in one of several worlds. */
+static void add_difference(const idm_world *world, size_t entry, double sign, double *row)
+{
+  const idm_moves *moves = world->moves;
+  for (size_t i = moves->first[entry]; i < moves->first[entry + 1]; i++)
+    row[moves->next[i]] += sign * world->discount * moves->probability[i];
+}
+
+/* What leads elsewhere in another world is to change alike. Returns how many rows there are. */
+static size_t put_differences(const idm_world *world, const idm_world *other, size_t entries,
+                              double *rows)
+{
+  for (size_t e = 0; e < entries; e++) {
+    add_difference(world, e, 1, rows + e * world->n.states);
+    add_difference(other, e, -1, rows + e * world->n.states);
+  }
+  return entries;
+}
+
+idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world, const idm_sought *sought,
+                                idm_finding *finding, idm_error *opt_error)
+{
+  const size_t states = world[0]->n.states;
+  const idm_world *one = world[0];
+  if (states > most_states || idm_times(states, idm_times(worlds, sought->count)) > most_basis) {
+    idm_notes_add(&finding->words,
+                  "unchecked: with %zu states, %zu models and %zu free numbers, what no behaviour "
+                  "can tell of the utility was not looked for",
+                  states, worlds, sought->count);
+    return IDM_OK;
+  }
+  size_t count = 0;
+  int64_t *first = idm_new(sought->count, sizeof *first);
+  double *rows = idm_new(idm_times(worlds * sought->entries, states), sizeof *rows);
+  double *potential = NULL;
+  double *direction = NULL;
+  idm_status status = first && rows ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    size_t conditions = put_conditions(1, &one, sought, first, rows);
+    for (size_t m = 1; m < worlds; m++)
+      conditions += put_differences(one, world[m], sought->entries, rows + conditions * states);
+    potential = null_space(conditions, states, rows, &count);
+    if (potential) direction = directions(one, sought, first, potential, states, count);
+    status = keep(direction, count, finding, opt_error);
+  }
+  free(first);
+  free(rows);
+  free(potential);
+  return status;
+}
+
 /* --- canonical form ------------------------------------------------------------------------- */
 
 idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,

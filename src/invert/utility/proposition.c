@@ -93,8 +93,8 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
   const idm_sizes n = world->n;
   idm_closest *found = NULL;
   const idm_status status =
-      idm_closest_create(world, setting, target, p->demonstrated, IDM_DIVERGENCE_SQUARED, p->lambda,
-                         p->alpha, NULL, &found, opt_error);
+      idm_closest_create(world, setting, target, p->demonstrated, NULL, IDM_DIVERGENCE_SQUARED,
+                         p->lambda, p->alpha, NULL, &found, opt_error);
   if (status != IDM_OK) return status;
   p->matching = found->objective;
   p->gap = found->gap;

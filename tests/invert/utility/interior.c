@@ -46,8 +46,8 @@ static void no_policy_is_better(void **state)
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 2; w++) {
       idm_flows *flows;
-      check(idm_flows_create(world, problem->setting, target, divergences[d], 7, weights[w], &flows,
-                             &support_error));
+      check(idm_flows_create(world, problem->setting, target, NULL, divergences[d], 7, weights[w],
+                             &flows, &support_error));
       double q[4], y[2], left[2], gap;
       check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
       const double found = idm_flows_objective(flows, q), best = best_of_grid(flows, occupancy);
@@ -78,7 +78,7 @@ static void no_neighbour_is_better(void **state)
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 3; w++) {
       idm_flows *flows;
-      check(idm_flows_create(world, problem->setting, target, divergences[d], 30, weights[w],
+      check(idm_flows_create(world, problem->setting, target, NULL, divergences[d], 30, weights[w],
                              &flows, &support_error));
       double q[ALL], y[STATES], gap;
       check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
