@@ -176,6 +176,8 @@ static json_t *experience_json(const idm_experience *found)
 {
   json_t *object = json_object();
   idm_json_set(&object, "transitions", json_integer(found->transitions));
+  if (found->logged)
+    idm_json_set(&object, "logged_transitions", json_integer((json_int_t)found->logged));
   idm_json_set(&object, "residual", idm_json_number(found->residual));
   idm_json_set(&object, "return", idm_json_number(found->value));
   idm_json_set(&object, "standard_error", idm_json_number(found->standard_error));
@@ -291,8 +293,14 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
                              const idm_experience *found)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
-  printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
-         found->transitions);
+  if (found->logged)
+    printf("\nlearnt from %zu transitions of the log, gone through %.4g times: no bound on the "
+           "value is "
+           "known\n",
+           found->logged, (double)found->transitions / (double)found->logged);
+  else
+    printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
+           found->transitions);
   if (!isnan(found->residual))
     printf("Bellman residual on them %.3g (mean over the pairs of state and action seen)\n",
            found->residual);
@@ -301,12 +309,16 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
            "%.3g\n",
            found->value, found->standard_error, found->slope);
   if (found->unseen)
-    printf("%zu of %zu states were never sampled: their values are 0, as they began, and their "
+    printf("%zu of %zu states were never %s: their values are 0, as they began, and their "
            "policy is even\n",
-           found->unseen, setting->states.count);
+           found->unseen, setting->states.count, found->logged ? "acted in" : "sampled");
   const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
   const double rest = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
   if (!idm_planner_reads(idm_workspace_planner(workspace), IDM_ALPHA) || !(rest > 0)) return;
+  if (found->logged) {
+    printf("values count the policy's entropy\n");
+    return;
+  }
   printf("values count the policy's entropy: without terminal actions they are alpha "
          "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
          alpha * log((double)setting->actions.count) / rest);
@@ -502,6 +514,7 @@ static const cli_option options[] = {
          "of planner point-based: write the vectors of the lower bound, each with the action its "
          "plan begins with, in the .alpha format of pomdp-solve"},
     CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
+    CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
