@@ -446,8 +446,11 @@ test_search() {
 # Planners that learn by acting: what they know of their plan is printed, and nothing else.
 test_sampled() {
   succeeds solve example:maintenance --set planner=q-learning --set budget=20000
+  holds "solve heads with the numbers that the planner reads" grep -qx 'discount 0.9' out
   holds "who learns from samples claims no bound" shows '20000 sampled transitions: no bound on the value is known'
   holds "but says how well its values fit them" shows 'Bellman residual on them'
+  succeeds solve example:tiger --set planner=recurrent --set hidden=2 --set layer=2
+  holds "and with none where it reads none" sh -c 'sed -n 2p out | grep -qx ""'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2 --json
   json 'j["stop"] == "budget" and j["bound"] == "inf" and j["sampled"]["residual"] > 0'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2

@@ -271,21 +271,30 @@ static void print_rows(const idm_setting *setting, const view *v)
   }
 }
 
-/* The multipliers and the discount, then every other single number that the planner reads; habits
- * and what bends Bayes' rule only where there are any. */
-static void print_numbers(const idm_agent *agent, const idm_theta *theta)
+/* Whether a block is a single number that the planner reads; habits and what bends Bayes' rule only
+ * where there are any. */
+static bool is_shown(const idm_agent *agent, const idm_theta *theta, size_t id)
 {
-  printf("alpha %g  beta %g  eta %g", idm_theta_scalar(theta, IDM_ALPHA),
-         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA));
-  if (!idm_agent_reads(agent, IDM_DELAY_RATE))
-    printf("  discount %g", idm_theta_scalar(theta, IDM_DISCOUNT));
-  for (size_t i = IDM_ETA + 1; i < theta->blocks; i++) {
-    const idm_block_info *info = theta->block[i].info;
-    if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, i)) continue;
-    const bool every = info->habit || info->updates;
-    if (every && idm_theta_scalar(theta, i) == info->standard) continue;
-    printf("  %s %g", info->name, idm_theta_scalar(theta, i));
+  const idm_block_info *info = theta->block[id].info;
+  if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, id)) return false;
+  return !(info->habit || info->updates) || idm_theta_scalar(theta, id) != info->standard;
+}
+
+/* The numbers that a planner reads, in one line: multipliers, discount, horizon, then all others. A
+ * planner that reads none has no such line. */
+static void print_numbers(const idm_agent *agent, const idm_theta *theta, int horizon)
+{
+  static const idm_block_id first[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
+  enum { leading = sizeof first / sizeof first[0] };
+  size_t shown = 0;
+  for (size_t i = 0; i < leading + theta->blocks - IDM_ETA - 1; i++) {
+    const size_t id = i < leading ? first[i] : i - leading + IDM_ETA + 1;
+    if (!is_shown(agent, theta, id)) continue;
+    printf("%s%s %g", shown++ ? "  " : "", theta->block[id].info->name,
+           idm_theta_scalar(theta, id));
   }
+  if (horizon) printf("%shorizon %d", shown++ ? "  " : "", horizon);
+  printf(shown ? "\n\n" : "\n");
 }
 
 /* What a planner that learns by acting knows of its plan. */
@@ -371,9 +380,7 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
          setting->name[0] ? setting->name : "problem", setting->states.count,
          setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
          informed || theta->models == 1 ? "" : "s", planner->name);
-  print_numbers(&problem->agent, theta);
-  if (setting->horizon) printf("  horizon %d", setting->horizon);
-  printf("\n\n");
+  print_numbers(&problem->agent, theta, setting->horizon);
   if (v->states) {
     const idm_status status = cli_print_states(call, setting, workspace);
     if (status != IDM_OK) return status;
