@@ -446,13 +446,28 @@ test_search() {
 # Planners that learn by acting: what they know of their plan is printed, and nothing else.
 test_sampled() {
   succeeds solve example:maintenance --set planner=q-learning --set budget=20000
+  holds "solve heads with the numbers that the planner reads" grep -qx 'discount 0.9' out
   holds "who learns from samples claims no bound" shows '20000 sampled transitions: no bound on the value is known'
   holds "but says how well its values fit them" shows 'Bellman residual on them'
+  succeeds solve example:tiger --set planner=recurrent --set hidden=2 --set layer=2
+  holds "and with none where it reads none" sh -c 'sed -n 2p out | grep -qx ""'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2 --json
   json 'j["stop"] == "budget" and j["bound"] == "inf" and j["sampled"]["residual"] > 0'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2
   holds "and what its values count" shows '= 21.9722 above those of'
   fails 3 'states are hidden' solve example:tiger --set planner=q-learning
+  succeeds simulate example:maintenance --set planner=maximum-entropy --set alpha=8 -n 20 --steps 12 --seed 3 -o batch.csv
+  succeeds solve example:maintenance --set planner=q-learning --batch batch.csv
+  holds "a log is learnt from" shows 'learnt from 240 transitions of the log, gone through 416.7 times'
+  holds "what it never does is said" grep -q "never takes 'run' in 'broken'" err
+  succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=8 --batch batch.csv --json
+  json 'j["sampled"]["logged_transitions"] == 240 and j["states"]["broken"]["policy"]["run"] == 0'
+  succeeds score example:maintenance batch.csv --set planner=soft-q-learning --set alpha=8 --batch batch.csv
+  succeeds simulate example:maintenance --set planner=q-learning --batch batch.csv -n 5 --steps 3 -o learnt.csv
+  fails 2 'give it by --batch' solve example:maintenance --set planner=q-learning --rewards
+  fails 3 'no column of rewards' solve example:maintenance --set planner=q-learning --batch batch.csv --rewards
+  fails 3 'does not learn from the transitions' solve example:maintenance --set planner=rational --batch batch.csv
+  fails 3 'none.csv' solve example:maintenance --set planner=q-learning --batch none.csv
   succeeds solve example:tiger --set planner=controller --set budget=100000
   holds "a controller's return has a standard error" shows '(standard error '
   fails 2 'step_power is' solve example:maintenance --set planner=q-learning --set step_power=0.5

@@ -75,6 +75,7 @@ SAMPLES = {
     "const idm_matching *": "f->matching",
     "idm_workspace *": "f->workspace",
     "const idm_workspace *": "f->workspace",
+    "const idm_batch *": "&(const idm_batch){0}",
     "const idm_scorer *": "f->scorer",
     "idm_scorer *": "f->scorer",
     "idm_gradient *": "f->gradient",

@@ -83,12 +83,6 @@ static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
   return count;
 }
 
-/* The share of a log-loss that a better one takes away. */
-static double share_explained(double log_loss, double of)
-{
-  return of > 0 ? 1 - log_loss / of : NAN;
-}
-
 static idm_status compare_with_chance(const idm_data *data, idm_projection *projection,
                                       idm_error *opt_error)
 {
@@ -98,8 +92,9 @@ static idm_status compare_with_chance(const idm_data *data, idm_projection *proj
   const double decisions = (double)(chance.decisions ? chance.decisions : 1);
   projection->uniform_log_loss = idm_log_loss(chance.uniform, decisions);
   projection->rates_log_loss = idm_log_loss(chance.rates, decisions);
-  projection->pseudo_r2 = share_explained(projection->log_loss, projection->uniform_log_loss);
-  projection->pseudo_r2_rates = share_explained(projection->log_loss, projection->rates_log_loss);
+  projection->pseudo_r2 = idm_share_explained(projection->log_loss, projection->uniform_log_loss);
+  projection->pseudo_r2_rates =
+      idm_share_explained(projection->log_loss, projection->rates_log_loss);
   return IDM_OK;
 }
 
