@@ -120,7 +120,7 @@ static void no_policy_that_ends_is_better(void **state)
     support_policy(&random, STATES, ACTIONS, policy);
     check(idm_world_occupancy(world, policy, target, &support_error));
     idm_flows *flows;
-    check(idm_flows_create(world, problem->setting, target, divergences[k / 3 % 6], 7,
+    check(idm_flows_create(world, problem->setting, target, NULL, divergences[k / 3 % 6], 7,
                            weights[k / 18], &flows, &support_error));
     assert_int_equal(flows->rows, k % 3 ? STATES : 1);
     check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
