@@ -446,13 +446,28 @@ test_search() {
 # Planners that learn by acting: what they know of their plan is printed, and nothing else.
 test_sampled() {
   succeeds solve example:maintenance --set planner=q-learning --set budget=20000
+  holds "solve heads with the numbers that the planner reads" grep -qx 'discount 0.9' out
   holds "who learns from samples claims no bound" shows '20000 sampled transitions: no bound on the value is known'
   holds "but says how well its values fit them" shows 'Bellman residual on them'
+  succeeds solve example:tiger --set planner=recurrent --set hidden=2 --set layer=2
+  holds "and with none where it reads none" sh -c 'sed -n 2p out | grep -qx ""'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2 --json
   json 'j["stop"] == "budget" and j["bound"] == "inf" and j["sampled"]["residual"] > 0'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2
   holds "and what its values count" shows '= 21.9722 above those of'
   fails 3 'states are hidden' solve example:tiger --set planner=q-learning
+  succeeds simulate example:maintenance --set planner=maximum-entropy --set alpha=8 -n 20 --steps 12 --seed 3 -o batch.csv
+  succeeds solve example:maintenance --set planner=q-learning --batch batch.csv
+  holds "a log is learnt from" shows 'learnt from 240 transitions of the log, gone through 416.7 times'
+  holds "what it never does is said" grep -q "never takes 'run' in 'broken'" err
+  succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=8 --batch batch.csv --json
+  json 'j["sampled"]["logged_transitions"] == 240 and j["states"]["broken"]["policy"]["run"] == 0'
+  succeeds score example:maintenance batch.csv --set planner=soft-q-learning --set alpha=8 --batch batch.csv
+  succeeds simulate example:maintenance --set planner=q-learning --batch batch.csv -n 5 --steps 3 -o learnt.csv
+  fails 2 'give it by --batch' solve example:maintenance --set planner=q-learning --rewards
+  fails 3 'no column of rewards' solve example:maintenance --set planner=q-learning --batch batch.csv --rewards
+  fails 3 'does not learn from the transitions' solve example:maintenance --set planner=rational --batch batch.csv
+  fails 3 'none.csv' solve example:maintenance --set planner=q-learning --batch none.csv
   succeeds solve example:tiger --set planner=controller --set budget=100000
   holds "a controller's return has a standard error" shows '(standard error '
   fails 2 'step_power is' solve example:maintenance --set planner=q-learning --set step_power=0.5
@@ -912,17 +927,64 @@ test_classes() {
   json 'j["certificate"] <= 1e-9 and j["certificate_kind"] == "duality gap" and j["objective"] > 0'
   json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 3'
   succeeds check class-run
+  succeeds fit example:maintenance best.csv --class det-dm-il -o class-run --overwrite --json
+  json 'j["objective"] == 0 and j["certificate"] == 0 and j["policy"]["good"]["run"] == 1 and j["verdict"]["trusted"]'
+  succeeds fit example:maintenance soft.csv --class det-dm-il -o class-run --overwrite --json
+  json 'j["objective"] > 0.01 and j["certificate"] <= 1e-9 and j["projection"]["log_loss"] == "inf" and all(max(p.values()) == 1 for p in j["policy"].values())'
+  run check class-run
+  holds "a rule of one action a state is not what the log does" [ "$code" -eq 1 ]
+  succeeds score class-run soft.csv
+  fails 3 'infinite for every rule of one action a state' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
+  succeeds fit example:maintenance best.csv --class rs-irl -o class-run --overwrite
+  holds "one model leaves nothing to fear" grep -q 'the agent has one model: the risk level makes no difference' out
+  # The example of docs/classes.md.
+  succeeds convert example:maintenance wary.yaml --set planner=cvar-robust --set alpha=0 --set risk_level=0.25 --set start=[0.4,0.3,0.3]
+  printf 'models: {uniform: 0.5}\nfree: {utility: {entries: [run.worn]}, risk_level: {}}\n' >> wary.yaml
+  succeeds simulate wary.yaml -n 100 --steps 10 --seed 1 -o wary.csv
+  succeeds fit wary.yaml wary.csv --class rs-irl --bound 6 -o class-run --overwrite --json
+  json 'abs(j["objective"] - 14.349423) < 1e-5 and j["certificate"] <= 1e-9 and j["posterior"]["risk_level"]["mean"] == 0.5'
+  succeeds check class-run
+  fails 3 'no utility within the box' fit wary.yaml wary.csv --class det-irl --bound 6 -o box/run
   succeeds fit example:maintenance best.csv --inverse minimum-perturbation --free utility --set planner=rational -o class-run --overwrite --json
   json 'abs(j["objective"]) < 1e-9'
+  succeeds simulate example:tiger -n 30 --steps 20 --set planner=deterministic-optimal --seed 2 -o tiger.csv
+  succeeds fit example:tiger tiger.csv --class det-po-irl --epsilon 0.01 -o class-run --overwrite --json
+  json 'j["certificate"] <= 1e-6 and j["certificate_kind"] == "optimality gap" and j["objective"] > 1 and j["verdict"]["trusted"]'
+  succeeds check class-run
+  succeeds simulate example:tiger -n 30 --steps 20 --set alpha=4 --seed 2 -o unsure.csv
+  fails 3 "'maximum-margin' needs one action a belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
   fails 3 "'maximum-margin' needs one action a state" fit example:maintenance soft.csv --class det-irl -o box/run
   fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
   fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
+  succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
+  json 'len(j["classes"]) == 14 and all(("log_loss" in c) != ("why_not" in c) for c in j["classes"])'
+  json '[c.get("same_as") for c in j["classes"] if c["name"] == "stoc-po-irl"] == ["stoc-irl"]'
+  json 'len({c["log_loss"] for c in j["classes"] if c["name"] in ("stoc-irl", "stoc-po-irl")}) == 1'
+  json 'not any("same_as" in c for c in j["classes"] if c["name"] in ("stoc-irl", "subj-irl", "me-irl", "ibrc"))'
   fails 2 "--class all prints a table" fit example:maintenance soft.csv --class all -o box/run
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
   holds "nothing is left behind" box_is_empty
+  # Answers by the likelihood have an objective, a certificate and a policy as well, also when they are read again.
+  succeeds fit example:maintenance soft.csv --free alpha --chains 2 --draws 200 --warmup 200 -o class-run --overwrite --json
+  json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.2 and j["objective_kind"] == "-log-likelihood"'
+  json 'near(j["objective"], j["projection"]["log_loss"] * j["projection"]["decisions"], 1e-6)'
+  json 'near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  succeeds summary class-run --json
+  json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  # Two agents of one problem: what they want and what they do.
+  succeeds compare example:maintenance class-run --json
+  json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'
+  succeeds compare class-run class-run
+  holds "nobody is away from themselves" shows 'canonical distance 0 (0: the same'
+  holds "nor in what they do" shows 'KL(first || second) 0, '
+  succeeds compare example:diag example:diag
+  holds "hidden states have no policy by state" shows 'none by state'
+  fails 3 'one problem has 3 states and the other 2' compare example:maintenance example:diag
+  fails 2 'compare' compare example:maintenance
   succeeds list classes --json
   json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
   succeeds list classes --proposition
@@ -999,6 +1061,12 @@ YAML
   succeeds check drawn mode
   succeeds summary drawn --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
+  # Of simulated logs preferences are simulated too; a run's are as many as it had.
+  succeeds recover walk.yaml --free utility --inverse preference-bayes -n 10 --steps 5 --pairs 20 --replications 2 --json
+  json 'len(j) == 6 and all(0 <= x["coverage_90"] <= 1 for x in j.values())'
+  succeeds recover drawn --replications 1 --json
+  fails 2 "--pairs says nothing to 'bayes'" sbc walk.yaml --free utility --pairs 20 --replications 2
+  fails 3 'expected two or more' recover walk.yaml --free utility --inverse preference-bayes -n 1 --replications 1
   # Without a prior nothing holds what preferences leave open: the draws are not to be trusted.
   succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
     --chains 2 --draws 50 --warmup 50 -o improper

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
-# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, learnt dynamics, people
+# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, learnt dynamics, the paper's classes, people
 # and groups, the tests that take minutes under sanitizers, and simulation-based calibration. What is done is kept in FOLDER, and the
 # same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
@@ -44,6 +44,10 @@ python3 subjective.py "$program" "$folder/subjective"
 echo
 echo "== preferences between trajectories: intervals cover the utility"
 python3 preference.py "$program" "$folder/preference"
+
+echo
+echo "== the paper's classes: policies are found again, and intervals cover"
+python3 classes.py "$program" "$folder/classes"
 
 echo
 echo "== people: the joint density a second time, calibration of the population, known regressions"

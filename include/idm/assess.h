@@ -148,6 +148,10 @@ typedef struct idm_assessment {
   idm_person *person;
 
   idm_finding *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
+  idm_finding *matched; /* of one that does: its objective, -log-likelihood at the centre, R-hat of
+                           the worst number as the certificate of draws (of a point there is none),
+                           and where states are observed the policy at the centre; NULL where the
+                           data were not looked at again */
 
   bool trusted;       /* neither half fails */
   idm_notes failures; /* why the draws are not, and what to do */

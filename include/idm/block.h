@@ -85,6 +85,9 @@ typedef struct idm_block_info {
   size_t count;           /* numbers of an opaque block; 0: as many as its planner says, and
                              elsewhere */
   const idm_field *field; /* of IDM_AXIS_FIELD */
+  const char *rows; /* key, beside the fields, of any number of rows, each a number a state, that
+                       follow them in the block (see idm_theta_rows): then a file may leave any of
+                       its keys out. NULL: none */
   idm_support support;
   bool infinite;   /* +-inf are values: limits are computed as limits */
   bool reciprocal; /* smooth in 1/x through infinity: differentiated by the inverse */
@@ -120,13 +123,13 @@ typedef struct idm_block_info {
                                  {NULL, 0, 0, 0}},                                                 \
     .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_BELIEF_UTILITY, .name = "belief_utility",                                                  \
-    .summary = "utility of the belief itself, paid at every step: less its entropy in nats, and "  \
-               "as much as its likeliest state",                                                   \
+    .summary = "utility of the belief itself, paid at every step: less its entropy in nats, as "   \
+               "much as its likeliest state, and the best of pieces by state",                     \
     .axis = {IDM_AXIS_FIELD},                                                                      \
     .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY},                              \
                                  {"guess", 0, -INFINITY, INFINITY},                                \
                                  {NULL, 0, 0, 0}},                                                 \
-    .form = IDM_FORM_FIELDS)                                                                       \
+    .rows = "pieces", .form = IDM_FORM_FIELDS)                                                     \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
     .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \
   X(IDM_ALPHA, .name = "alpha", .summary = "1/alpha is flexibility", .infinite = true,             \

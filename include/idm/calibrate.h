@@ -10,11 +10,14 @@ extern "C" {
 #endif
 
 /* Is the question answerable? Draw the free numbers from the prior, simulate a log, fit it, see
- * where the truth lies; many times over. */
+ * where the truth lies; many times over. Where the inverse planner goes by preferences, the log is
+ * of the problem's own agent, and the truth prefers: what it does would tell of it as well. */
 typedef struct idm_calibration_settings {
   size_t replications;
   size_t trajectories; /* of each simulated log */
   int steps;           /* most steps a trajectory; 0: the horizon, or 1000 */
+  size_t pairs;        /* preferences between them, where the inverse planner goes by these; 0: as
+                          many as trajectories */
   /* A log whose design each simulated one has (see idm_simulation), in place of the two numbers;
    * borrowed, and the problem is bound to it. NULL: none. */
   const idm_data *opt_like;
@@ -46,7 +49,8 @@ typedef struct idm_calibration {
   const idm_problem *problem; /* borrowed */
   idm_calibration_settings settings;
   uint64_t key;        /* of the streams that make the logs, whoever fits them */
-  idm_labels quantity; /* in the coordinate of the prior ("log_alpha"), the log-likelihood last */
+  idm_labels quantity; /* in the coordinate of the prior ("log_alpha"), the log-likelihood last (of
+                          the preferences, where there are some) */
   idm_recovery *recovery; /* [replication][quantity] */
   bool *done;             /* [replication] */
   double *rhat;           /* [replication]: the largest */
@@ -54,7 +58,8 @@ typedef struct idm_calibration {
 } idm_calibration;
 
 /* Fails with IDM_INPUT where a prior is improper: there is nothing to draw from; with IDM_USAGE
- * where the inverse planner is not known, or its answer is a point. */
+ * where the inverse planner is not known, its answer is a point, or it needs evidence that no
+ * simulation makes. */
 IDM_API idm_status idm_calibration_create(const idm_problem *problem,
                                           const idm_calibration_settings *settings,
                                           idm_calibration **ret_calibration, idm_error *opt_error);

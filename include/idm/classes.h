@@ -29,12 +29,15 @@ typedef struct idm_class {
   const char *row; /* of the paper's table */
   const char *planner;
   const char *inverse;
-  const char *free;     /* as in idm_problem_free */
-  const char *held;     /* blocks that it holds at 0, though its planner reads them; may be empty */
-  bool partial;         /* of problems whose states need not be observed; else they must be */
-  bool deterministic;   /* of rules without a purpose: the policy is their best action */
-  const char *question; /* that it answers */
-  const char *open;     /* what it leaves open */
+  const char *free;   /* as in idm_problem_free */
+  const char *held;   /* blocks that it holds at 0, though its planner reads them; may be empty */
+  bool partial;       /* of problems whose states need not be observed; else they must be */
+  bool deterministic; /* of rules without a purpose: the policy is their best action */
+  idm_divergence divergence; /* between occupancies, where its inverse planner asks for one and
+                                nobody says which: the usual one, or where that would be infinite
+                                one that is not */
+  const char *question;      /* that it answers */
+  const char *open;          /* what it leaves open */
 } idm_class;
 
 /* Class i, or NULL past the last; by name, or NULL. */
@@ -42,8 +45,11 @@ IDM_API const idm_class *idm_class_at(size_t index);
 IDM_API const idm_class *idm_class_find(const char *name);
 /* Whether the class has a tick, from what its planner reads and what is free. */
 IDM_API bool idm_class_ticks(const idm_class *of, idm_tick tick);
+/* Settings of a fit that are the class's where nobody says otherwise. */
+IDM_API void idm_class_settings(const idm_class *of, idm_fit_settings *settings);
 /* Make a problem one of the class: its planner, and what is free. A problem that frees the same
- * blocks keeps its own entries and priors; else they are the default ones. IDM_INPUT where the
+ * blocks keeps its own entries and priors; else they are the default ones, and where dynamics are
+ * the agent's own it has one model of them, which begins as the environment. IDM_INPUT where the
  * class is of observed states, and the problem's are not. */
 IDM_API idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error);
 

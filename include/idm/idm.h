@@ -19,6 +19,7 @@
 #include "idm/chains.h"
 #include "idm/classes.h"
 #include "idm/column.h"
+#include "idm/compare.h"
 #include "idm/cut.h"
 #include "idm/data.h"
 #include "idm/derive.h"

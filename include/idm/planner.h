@@ -3,6 +3,7 @@
 #ifndef IDM_PLANNER_H
 #define IDM_PLANNER_H
 
+#include "idm/data.h"
 #include "idm/problem.h"
 #include "idm/random.h"
 
@@ -58,7 +59,8 @@ IDM_API void idm_solver_default(idm_solver *solver);
 /* What a planner that learns by acting can know of its plan; NaN where it does not, and over
  * variants the worst. */
 typedef struct idm_experience {
-  long transitions;      /* drawn from the environment */
+  long transitions;      /* drawn from the environment, or from the log's */
+  size_t logged;         /* transitions of the log that they were drawn from; 0: the environment */
   double residual;       /* mean over the pairs (state, action) seen of |u + gamma E V - Q|, E over
                             the transitions drawn there */
   size_t unseen;         /* states that no transition started from, of one that learns their values:
@@ -77,6 +79,24 @@ typedef struct idm_plan_report {
   idm_stop stop;
   idm_experience experience; /* of IDM_STOP_BUDGET */
 } idm_plan_report;
+
+/* Transitions of a log, from which a planner may learn in place of an environment: in `state`
+ * `action` was taken, and `next` followed. */
+typedef struct idm_batch {
+  size_t count;
+  uint32_t *state;  /* [count] */
+  uint32_t *action; /* [count] */
+  uint32_t *next;   /* [count]: IDM_BATCH_END where nothing follows */
+  double *reward;   /* [count]: what was paid, in place of the utility; NULL: the utility's */
+  size_t left_out;  /* rows of the log that are none: state, action or what followed is not there */
+} idm_batch;
+#define IDM_BATCH_END UINT32_MAX
+/* The transitions of a log of a fully observed problem, with its rewards where they are to be what
+ * is paid. IDM_INPUT where states are hidden, where a reward is missing (at its place), or where no
+ * row is a transition. */
+IDM_API idm_status idm_batch_create(const idm_setting *setting, const idm_data *data, bool rewards,
+                                    idm_batch **ret_batch, idm_error *opt_error);
+IDM_API void idm_batch_destroy(idm_batch *batch);
 
 /* --- tables of operations ------------------------------------------------------------------- */
 
@@ -163,7 +183,7 @@ typedef enum idm_need {
   IDM_NEEDS_MODEL = 1 << 0,       /* the agent's models */
   IDM_NEEDS_ENVIRONMENT = 1 << 1, /* to know the environment's dynamics */
   IDM_NEEDS_SAMPLER = 1 << 2,     /* an environment to draw from */
-  IDM_NEEDS_BATCH = 1 << 3,       /* transitions of a log */
+  IDM_NEEDS_BATCH = 1 << 3,       /* transitions of a log; with a sampler: one of both */
   IDM_NEEDS_REWARDS = 1 << 4,     /* rewards with every step */
   IDM_NEEDS_RANDOM = 1 << 5,      /* a random stream */
   IDM_NEEDS_ACTIONS = 1 << 6,     /* every action recorded: else a log is refused at its row */
@@ -220,6 +240,9 @@ struct idm_planner {
   idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,
                      idm_plan_report *report, idm_error *opt_error);
   void (*destroy)(void *content);
+  /* From the next plan on, learn from these transitions, which are copied, in place of the
+   * environment. NULL: it cannot. */
+  idm_status (*study)(void *content, const idm_batch *batch, idm_error *opt_error);
   const struct idm_behavior_ops *behavior; /* acts on the content; NULL: the believer */
   const idm_belief_ops *belief;            /* NULL: it does not plan over beliefs */
   const idm_lattice_ops *lattice;          /* NULL: it solves none */

@@ -23,6 +23,11 @@ typedef enum idm_discounting {
   IDM_SOPHISTICATED /* by delay, foreseeing what later selves will do */
 } idm_discounting;
 
+typedef enum idm_action_choice {
+  IDM_CHOICE_DRAWN, /* by the softmax of the scores */
+  IDM_CHOICE_BEST   /* of the largest score; where several have it, drawn by the action prior */
+} idm_action_choice;
+
 struct idm_planner;
 
 /* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
@@ -50,9 +55,10 @@ typedef struct idm_agent {
   uint64_t
       seed; /* of networks: what their numbers start from; of who learns by acting: what is drawn */
   long budget; /* of planners that learn by acting: transitions to draw; 0 (auto): the planner's */
-  double step_power;  /* q-learning: the n-th step at a state and action is n^-step_power */
-  double exploration; /* q-learning: share of actions that are drawn evenly */
-  int nodes;          /* of a controller's memory */
+  double step_power;        /* q-learning: the n-th step at a state and action is n^-step_power */
+  double exploration;       /* q-learning: share of actions that are drawn evenly */
+  int nodes;                /* of a controller's memory */
+  idm_action_choice choice; /* of decision-rule */
 } idm_agent;
 
 /* An entry of the utility that comes from a column of the data: scale * column. */

@@ -30,6 +30,12 @@ IDM_API idm_status idm_projection_measure(const idm_problem *problem, const idm_
 IDM_API idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
                                          const idm_data *data, idm_projection *projection,
                                          idm_error *opt_error);
+/* The same of policies averaged over the draws of a posterior, up to 1,000 of them: where wants and
+ * beliefs explain a log alike, no single place stands for all of them, and the centre for none. Of
+ * one draw, the centre. */
+IDM_API idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior *posterior,
+                                        const idm_data *data, idm_projection *projection,
+                                        idm_error *opt_error);
 /* F o G: fit by the inverse planner, then measure the behaviour at the answer's centre. */
 IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
                                const idm_inverse *inverse, const idm_fit_settings *settings,

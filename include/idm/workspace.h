@@ -23,6 +23,10 @@ IDM_API void idm_workspace_destroy(idm_workspace *workspace);
 IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver,
                             idm_workspace *workspace, idm_plan_report *opt_report,
                             idm_error *opt_error);
+/* Have the planner learn from the transitions of a log, which are copied, in place of the
+ * environment, from the next plan on. IDM_INPUT where it does not learn by acting in states. */
+IDM_API idm_status idm_workspace_study(idm_workspace *workspace, const idm_batch *batch,
+                                       idm_error *opt_error);
 /* Keep the solution now held in a slot, for idm_solver.slots: what a plan gives is then a function
  * of theta and the slots alone, bit for bit, whatever was planned before. The fixed point is smooth
  * in theta, so that a combination of a few solutions is close to one nearby. Nothing where a

@@ -9,6 +9,7 @@
 /* What became of a class on the log. */
 typedef struct outcome {
   const idm_class *of;
+  const idm_class *twin; /* asked the same before, where states are observed; NULL: none was */
   idm_projection projection;
   double seconds;
   bool done;
@@ -18,19 +19,23 @@ typedef struct outcome {
 } outcome;
 
 static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *problem,
-                            const idm_data *data, const idm_fit_settings *settings, outcome *o)
+                            const idm_data *data, idm_request *request, outcome *o)
 {
   const idm_inverse *inverse = idm_inverse_find(of->inverse);
   idm_posterior *posterior = NULL;
   idm_error error = {0};
   const double begun = idm_seconds();
+  idm_class_settings(of, &request->settings);
+  cli_take_keys(call, request);
   idm_status status = idm_class_apply(of, problem, &error);
   if (status == IDM_OK && !inverse)
     status = idm_fail(&error, IDM_INPUT, "there is no inverse planner '%s'", of->inverse);
   if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, &error);
   if (status == IDM_OK)
-    status = idm_project(problem, data, inverse, settings, NULL, &posterior, &o->projection,
-                         &call->notes, &error);
+    status = idm_project(problem, data, inverse, &request->settings, NULL, &posterior,
+                         &o->projection, &call->notes, &error);
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR)
+    status = idm_projection_draws(problem, posterior, data, &o->projection, &error);
   o->seconds = idm_seconds() - begun;
   o->done = status == IDM_OK;
   if (o->done && posterior->finding) {
@@ -46,11 +51,40 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
   return IDM_OK;
 }
 
+/* Where states are observed there is no emission to learn, and classes that differ in nothing but
+ * hidden states are one: their first is fitted, the others have its answer. */
+static bool asks_the_same(const idm_class *a, const idm_class *b)
+{
+  static const char emission[] = ", emission";
+  const char *held[] = {a->held ? a->held : "", b->held ? b->held : ""};
+  const char *cut[] = {strstr(a->free, emission), strstr(b->free, emission)};
+  const size_t length[] = {cut[0] ? (size_t)(cut[0] - a->free) : strlen(a->free),
+                           cut[1] ? (size_t)(cut[1] - b->free) : strlen(b->free)};
+  return strcmp(a->planner, b->planner) == 0 && strcmp(a->inverse, b->inverse) == 0 &&
+         strcmp(held[0], held[1]) == 0 && a->deterministic == b->deterministic &&
+         length[0] == length[1] && strncmp(a->free, b->free, length[0]) == 0;
+}
+
+static bool take_twin(const idm_problem *problem, outcome *list, size_t index)
+{
+  const idm_class *of = list[index].of;
+  if (!problem->setting->fully_observed) return false;
+  for (size_t i = 0; i < index; i++) {
+    if (!asks_the_same(list[i].of, of)) continue;
+    list[index] = list[i];
+    list[index].of = of;
+    list[index].twin = list[i].of;
+    return true;
+  }
+  return false;
+}
+
 static json_t *object_of(const outcome *o)
 {
   json_t *object = cli_entry(o->of->name, o->of->question);
   idm_json_set(&object, "planner", json_string(o->of->planner));
   idm_json_set(&object, "inverse", json_string(o->of->inverse));
+  if (o->twin) idm_json_set(&object, "same_as", json_string(o->twin->name));
   if (!o->done) {
     idm_json_set(&object, "why_not", idm_json_text(o->why));
     return object;
@@ -64,32 +98,39 @@ static json_t *object_of(const outcome *o)
   return object;
 }
 
-static idm_status print(cli_call *call, const outcome *list, size_t count)
+static idm_status print_list(cli_call *call, const outcome *list, size_t count)
 {
-  if (cli_given(call, "json")) {
-    json_t *array = json_array();
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
-    idm_json_set(&object, "classes", array);
-    return cli_print_json(call, object);
-  }
-  printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
-         "what it leaves open");
-  for (size_t i = 0; i < count; i++) {
-    const outcome *o = &list[i];
-    if (!o->done) {
-      printf("%-12s not here: %s\n", o->of->name, o->why);
-      continue;
-    }
+  json_t *array = json_array();
+  json_t *object = json_object();
+  for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
+  idm_json_set(&object, "classes", array);
+  return cli_print_json(call, object);
+}
+
+/* A row as soon as there is one: some classes take minutes. */
+static void print_row(const outcome *o, bool first)
+{
+  if (first)
+    printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
+           "what it leaves open");
+  if (o->twin) {
+    printf("%-12s as %s: states are observed\n", o->of->name, o->twin->name);
+  } else if (o->done) {
     printf("%-12s %9.4f %9.4f %9.4f %9.1f  %s", o->of->name, o->projection.log_loss,
            o->projection.brier, o->projection.divergence, o->seconds, o->of->open);
     if (o->looked) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
     printf("\n");
+  } else {
+    printf("%-12s not here: %s\n", o->of->name, o->why);
   }
+  fflush(stdout);
+}
+
+static void print_end(void)
+{
   printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
-         "lower number is nearer to the log.\n`idm fit --class NAME` says how far an answer is to "
-         "be trusted.\n");
-  return IDM_OK;
+         "lower number is nearer to the log.\nPolicies of posteriors are averaged over their "
+         "draws. `idm fit --class NAME` says how far an answer is to be trusted.\n");
 }
 
 /* Each class takes the problem as the file has it. */
@@ -99,7 +140,7 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
   idm_status status = IDM_OK;
   idm_request request;
   idm_request_default(&request);
-  /* The centre of a posterior is enough to compare by. */
+  /* Few draws of a posterior are enough to compare by. */
   request.settings.chains = 2;
   request.settings.warmup = 300;
   request.settings.draws = 200;
@@ -116,7 +157,9 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
           cli_read_log_with(call, paths, where, problem,
                             (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
     list[i].of = of;
-    if (status == IDM_OK) status = fit_class(call, of, problem, data, &request.settings, &list[i]);
+    if (status == IDM_OK && !take_twin(problem, list, i))
+      status = fit_class(call, of, problem, data, &request, &list[i]);
+    if (status == IDM_OK && !cli_given(call, "json")) print_row(&list[i], i == 0);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
     *ret_count = i + 1;
@@ -140,7 +183,10 @@ idm_status cli_fit_classes(cli_call *call)
   if (status == IDM_OK && cli_given(call, "where"))
     status = cli_where(call, request->where, sizeof request->where);
   if (status == IDM_OK) status = fit_all(call, request->data, request->where, list, &count);
-  if (status == IDM_OK) status = print(call, list, count);
+  if (status == IDM_OK && cli_given(call, "json"))
+    status = print_list(call, list, count);
+  else if (status == IDM_OK)
+    print_end();
   free(request);
   free(list);
   return status;

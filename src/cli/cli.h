@@ -275,6 +275,16 @@ bool cli_search_watch(void *context, double lower, double upper);
     .name = "plugin", .kind = CLI_LIST, .value = "FILE.so",                                        \
     .help = "load a plug-in with a planner or an inverse planner of its own"                       \
   }
+#define CLI_BATCH_OPTIONS                                                                          \
+  {.name = "batch",                                                                                \
+   .kind = CLI_TEXT,                                                                               \
+   .value = "LOG",                                                                                 \
+   .help = "of q-learning and soft-q-learning: learn from the transitions of this log, gone "      \
+           "through again and again, in place of acting in the environment"},                      \
+  {                                                                                                \
+    .name = "rewards", .kind = CLI_FLAG,                                                           \
+    .help = "with --batch: what is paid are the log's rewards, in place of the utilities"          \
+  }
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
     .name = "json", .kind = CLI_FLAG, .help = "print one JSON object on standard output"           \

@@ -39,6 +39,8 @@ static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *
                     "--class says which inverse planner and what is free; leave --inverse and "
                     "--free out");
   snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
+  idm_class_settings(of, &r->settings);
+  cli_take_keys(call, r);
   return idm_class_apply(of, problem, &call->error);
 }
 
@@ -159,6 +161,16 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   return idm_request_relocate(r, paths[0] ? paths : NULL, &call->error);
 }
 
+/* A share of what there is to explain, where there is anything. */
+static const char *share_text(double share, char *buffer, size_t size)
+{
+  if (isnan(share))
+    snprintf(buffer, size, "none, as nothing is left to explain");
+  else
+    snprintf(buffer, size, "%.3f", share);
+  return buffer;
+}
+
 /* --- the command ---------------------------------------------------------------------------- */
 
 /* People: the population, some of them, and the verdict. */
@@ -168,9 +180,11 @@ static void print_people(const char *folder, const idm_run *found, double second
   const size_t people = found->assessment->people;
   cli_print_people(stdout, found->posterior, found->assessment, shown);
   if (people > shown) printf("... and %zu more: `idm summary %s`\n", people - shown, folder);
-  printf("\nlog-loss %.4f a decision (chance %.4f; pseudo-R2 %.3f) over %llu decisions\n\n",
+  char share[48];
+  printf("\nlog-loss %.4f a decision (chance %.4f; pseudo-R2 %s) over %llu decisions\n\n",
          found->projection.log_loss, found->projection.uniform_log_loss,
-         found->projection.pseudo_r2, (unsigned long long)found->projection.decisions);
+         share_text(found->projection.pseudo_r2, share, sizeof share),
+         (unsigned long long)found->projection.decisions);
   cli_print_verdict(stdout, found->assessment);
   if (!found->stopped)
     printf("\n%s: run.nc, summary.json, config.yaml, report.html (%.1f s)\n", folder, seconds);
@@ -180,14 +194,16 @@ static void print_people(const char *folder, const idm_run *found, double second
 static void print_projection(const idm_run *found)
 {
   const idm_projection *projection = &found->projection;
+  char share[2][48];
   if (isnan(projection->log_loss)) return;
   printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
-         "actions' own rates %.4f; pseudo-R2 %.3f and %.3f), Brier %.4f",
+         "actions' own rates %.4f; pseudo-R2 %s and %s), Brier %.4f",
          found->posterior->finding && found->posterior->answer != IDM_POSTERIOR
              ? "the answer"
              : "the posterior's centre",
          projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
-         projection->pseudo_r2, projection->pseudo_r2_rates, projection->brier);
+         share_text(projection->pseudo_r2, share[0], sizeof share[0]),
+         share_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);

@@ -59,7 +59,9 @@ const cli_command cli_recover = {
         "its\n"
         "problem and settings, and without -n logs of the design of its own log (agents, "
         "trajectories,\n"
-        "lengths, utilities, actions available, start beliefs).",
+        "lengths, utilities, actions available, start beliefs). With --inverse preference-bayes "
+        "whoever\n"
+        "is drawn prefers between trajectories of the problem's own agent (--pairs).",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

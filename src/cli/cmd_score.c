@@ -214,6 +214,7 @@ static const cli_option options[] = {
              "surprise, log-likelihood; of a RUN means and quantiles over draws"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

@@ -230,6 +230,7 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION("CSV file to write"),
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

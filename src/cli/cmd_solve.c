@@ -129,6 +129,8 @@ static json_t *experience_json(const idm_experience *found)
 {
   json_t *object = json_object();
   idm_json_set(&object, "transitions", json_integer(found->transitions));
+  if (found->logged)
+    idm_json_set(&object, "logged_transitions", json_integer((json_int_t)found->logged));
   idm_json_set(&object, "residual", idm_json_number(found->residual));
   idm_json_set(&object, "return", idm_json_number(found->value));
   idm_json_set(&object, "standard_error", idm_json_number(found->standard_error));
@@ -222,21 +224,30 @@ static void print_rows(const idm_setting *setting, const view *v)
   }
 }
 
-/* The multipliers and the discount, then every other single number that the planner reads; habits
- * and what bends Bayes' rule only where there are any. */
-static void print_numbers(const idm_agent *agent, const idm_theta *theta)
+/* Whether a block is a single number that the planner reads; habits and what bends Bayes' rule only
+ * where there are any. */
+static bool is_shown(const idm_agent *agent, const idm_theta *theta, size_t id)
 {
-  printf("alpha %g  beta %g  eta %g", idm_theta_scalar(theta, IDM_ALPHA),
-         idm_theta_scalar(theta, IDM_BETA), idm_theta_scalar(theta, IDM_ETA));
-  if (!idm_agent_reads(agent, IDM_DELAY_RATE))
-    printf("  discount %g", idm_theta_scalar(theta, IDM_DISCOUNT));
-  for (size_t i = IDM_ETA + 1; i < theta->blocks; i++) {
-    const idm_block_info *info = theta->block[i].info;
-    if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, i)) continue;
-    const bool every = info->habit || info->updates;
-    if (every && idm_theta_scalar(theta, i) == info->standard) continue;
-    printf("  %s %g", info->name, idm_theta_scalar(theta, i));
+  const idm_block_info *info = theta->block[id].info;
+  if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, id)) return false;
+  return !(info->habit || info->updates) || idm_theta_scalar(theta, id) != info->standard;
+}
+
+/* The numbers that a planner reads, in one line: multipliers, discount, horizon, then all others. A
+ * planner that reads none has no such line. */
+static void print_numbers(const idm_agent *agent, const idm_theta *theta, int horizon)
+{
+  static const idm_block_id first[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
+  enum { leading = sizeof first / sizeof first[0] };
+  size_t shown = 0;
+  for (size_t i = 0; i < leading + theta->blocks - IDM_ETA - 1; i++) {
+    const size_t id = i < leading ? first[i] : i - leading + IDM_ETA + 1;
+    if (!is_shown(agent, theta, id)) continue;
+    printf("%s%s %g", shown++ ? "  " : "", theta->block[id].info->name,
+           idm_theta_scalar(theta, id));
   }
+  if (horizon) printf("%shorizon %d", shown++ ? "  " : "", horizon);
+  printf(shown ? "\n\n" : "\n");
 }
 
 /* What a planner that learns by acting knows of its plan. */
@@ -244,8 +255,14 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
                              const idm_experience *found)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
-  printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
-         found->transitions);
+  if (found->logged)
+    printf("\nlearnt from %zu transitions of the log, gone through %.4g times: no bound on the "
+           "value is "
+           "known\n",
+           found->logged, (double)found->transitions / (double)found->logged);
+  else
+    printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
+           found->transitions);
   if (!isnan(found->residual))
     printf("Bellman residual on them %.3g (mean over the pairs of state and action seen)\n",
            found->residual);
@@ -254,12 +271,16 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
            "%.3g\n",
            found->value, found->standard_error, found->slope);
   if (found->unseen)
-    printf("%zu of %zu states were never sampled: their values are 0, as they began, and their "
+    printf("%zu of %zu states were never %s: their values are 0, as they began, and their "
            "policy is even\n",
-           found->unseen, setting->states.count);
+           found->unseen, setting->states.count, found->logged ? "acted in" : "sampled");
   const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
   const double rest = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
   if (!idm_planner_reads(idm_workspace_planner(workspace), IDM_ALPHA) || !(rest > 0)) return;
+  if (found->logged) {
+    printf("values count the policy's entropy\n");
+    return;
+  }
   printf("values count the policy's entropy: without terminal actions they are alpha "
          "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
          alpha * log((double)setting->actions.count) / rest);
@@ -339,9 +360,7 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
          setting->name[0] ? setting->name : "problem", setting->states.count,
          setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
          informed || theta->models == 1 ? "" : "s", planner->name);
-  print_numbers(&problem->agent, theta);
-  if (setting->horizon) printf("  horizon %d", setting->horizon);
-  printf("\n\n");
+  print_numbers(&problem->agent, theta, setting->horizon);
   if (v->states) {
     const idm_status status = cli_print_states(call, setting, workspace);
     if (status != IDM_OK) return status;
@@ -485,6 +504,7 @@ static const cli_option options[] = {
          "plan begins with, in the .alpha format of pomdp-solve"},
     CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
     CLI_PLAIN_OPTION,
+    CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

@@ -12,6 +12,7 @@
   X(cli_fit)                                                                                       \
   X(cli_audit)                                                                                     \
   X(cli_summary)                                                                                   \
+  X(cli_compare)                                                                                   \
   X(cli_check)                                                                                     \
   X(cli_recover)                                                                                   \
   X(cli_sbc)                                                                                       \

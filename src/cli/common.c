@@ -306,32 +306,6 @@ idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)
       strcmp(call->command->name, "simulate") == 0 ? ", or a log, as in --like DATA" : "");
 }
 
-idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_solver,
-                    idm_workspace **ret_workspace, idm_plan_report *report)
-{
-  idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
-                                           ret_workspace, &call->error);
-  if (status != IDM_OK) return status;
-  status = idm_plan_capacity(problem->theta, &problem->agent, opt_solver, *ret_workspace, report,
-                             &call->notes, &call->error);
-  if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
-    idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
-                  report->bound);
-  if (status == IDM_OK && report->stop == IDM_STOP_MEMORY)
-    idm_notes_add(&call->notes,
-                  "planning stopped where it had used up its memory, with its bounds still %.1e "
-                  "apart; a larger gap needs less",
-                  report->bound);
-  if (status == IDM_OK && (report->stop == IDM_STOP_SECONDS || report->stop == IDM_STOP_INTERRUPT))
-    idm_notes_add(&call->notes, "planning was stopped with its bounds still %.1e apart",
-                  report->bound);
-  if (status != IDM_OK) {
-    idm_workspace_destroy(*ret_workspace);
-    *ret_workspace = NULL;
-  }
-  return status;
-}
-
 idm_status cli_check_target(cli_call *call, const char *path)
 {
   if (cli_given(call, "json") && strcmp(path, "-") == 0)

@@ -279,48 +279,56 @@ static void certify(idm_program *p, idm_program_solution *s)
   s->gap = fabs(s->objective - dual) / largest;
 }
 
-static void begin(idm_program *p)
-{
-  if (p->method == IDM_PROGRAM_BARRIER)
-    Clp_initialBarrierSolve(p->solver);
-  else if (p->method == IDM_PROGRAM_PRIMAL)
-    Clp_primal(p->solver, 0);
-  else
-    Clp_initialSolve(p->solver);
-}
+enum { optimal, infeasible, unbounded, given_up };
 
-/* A batch of steps at a time, so that somebody can stop it. Later solutions start from the last
- * one: by the primal method, which it is a start for where only costs changed. */
-static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
+/* Steps of the primal or the dual method from where the solver is: of the program as it is, since
+ * reductions could not be stopped, and so many at a time as take part of a second, so that somebody
+ * can. Slowly more, lest a start costs more than what follows it. */
+static int iterate(idm_program *p, bool primal, idm_interrupt opt_interrupt, void *context)
 {
-  enum { batch = 50000, most_batches = 200, given_up = 3 };
+  enum { most_batches = 400 };
+  const double batch = fmax(100, 5e7 / (double)(p->rows + p->columns + p->entries));
   for (int i = 0; i < most_batches; i++) {
     if (opt_interrupt && opt_interrupt(context)) return given_up;
-    Clp_setMaximumIterations(p->solver, (i + 1) * batch);
-    if (!p->solved)
-      begin(p);
-    else if (Clp_primalFeasible(p->solver))
+    Clp_setMaximumIterations(p->solver, (int)fmin(1e9, batch * (8 + i) / 8));
+    if (primal)
       Clp_primal(p->solver, 0);
     else
       Clp_dual(p->solver, 0);
-    p->solved = true;
     if (Clp_status(p->solver) != given_up) break;
   }
   return Clp_status(p->solver);
+}
+
+/* The first solution by the method that was chosen. Later ones start from the last: by the primal
+ * method, which it is a start for where only costs changed. */
+static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
+{
+  const bool first = !p->solved;
+  p->solved = true;
+  if (first && p->method == IDM_PROGRAM_BARRIER) {
+    if (opt_interrupt && opt_interrupt(context)) return given_up;
+    Clp_setMaximumIterations(p->solver, 1000000);
+    Clp_initialBarrierSolve(p->solver);
+    if (Clp_status(p->solver) != given_up) return Clp_status(p->solver);
+  }
+  const bool primal = first && p->method != IDM_PROGRAM_BARRIER ? p->method == IDM_PROGRAM_PRIMAL
+                                                                : Clp_primalFeasible(p->solver);
+  return iterate(p, primal, opt_interrupt, context);
 }
 
 /* Rows and columns are solved in units of the solver's own, and so are its tolerances: where that
  * leaves too much, a few steps more in units of the program. */
 static const double close_enough = 1e-11;
 
-static void polish(idm_program *p, idm_program_solution *solution)
+static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt opt_interrupt,
+                   void *context)
 {
   const int scaling = Clp_scalingFlag(p->solver);
   Clp_scaling(p->solver, 0);
   Clp_setPrimalTolerance(p->solver, 1e-11);
   Clp_setDualTolerance(p->solver, 1e-11);
-  Clp_primal(p->solver, 0);
-  if (Clp_status(p->solver) == 0) {
+  if (iterate(p, true, opt_interrupt, context) == optimal) {
     take_solution(p);
     certify(p, solution);
   }
@@ -343,15 +351,14 @@ static void forget(idm_program *p)
 
 /* Reductions, and starts that are far off, find no solution where rounding alone violates a row:
  * what they say of that is believed where both ways to solve from nothing say it too. */
-static int look_again(idm_program *p)
+static int look_again(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
   forget(p);
-  Clp_primal(p->solver, 0);
-  const int end = Clp_status(p->solver);
-  if (end != 1 && end != 2) return end;
+  const int end = iterate(p, true, opt_interrupt, context);
+  if (end != infeasible && end != unbounded) return end;
   forget(p);
-  Clp_dual(p->solver, 0);
-  return Clp_status(p->solver) == 0 ? 0 : end;
+  const int again = iterate(p, false, opt_interrupt, context);
+  return again == optimal || again == given_up ? again : end;
 }
 
 idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *context,
@@ -363,7 +370,7 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   const idm_status status = hand_over(p, opt_error);
   if (status != IDM_OK) return status;
   int end = run(p, opt_interrupt, context);
-  if (end == 1 || end == 2) end = look_again(p);
+  if (end == infeasible || end == unbounded) end = look_again(p, opt_interrupt, context);
   *solution = (idm_program_solution){
       .end = end >= 0 && end <= 2 ? ends[end] : IDM_PROGRAM_STOPPED, .x = p->x, .dual = p->dual};
   if (solution->end != IDM_PROGRAM_SOLVED) {
@@ -372,7 +379,8 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   }
   take_solution(p);
   certify(p, solution);
-  if (fmax(solution->gap, solution->violation) > close_enough) polish(p, solution);
+  if (fmax(solution->gap, solution->violation) > close_enough)
+    polish(p, solution, opt_interrupt, context);
   return IDM_OK;
 }
 

@@ -19,6 +19,7 @@
 #include "idm/transform.h"
 #include "invert/label.h"
 #include "invert/parameters.h"
+#include "invert/utility/prefer.h"
 
 /* What a fit must reach, as in the verdict. */
 static const double most_rhat = 1.01;
@@ -40,6 +41,9 @@ const idm_key *idm_calibration_keys(void)
            "trajectories of each simulated log")},
       {KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
            "most steps a trajectory (0: the horizon, or 1000)")},
+      {KEY(pairs, "pairs", IDM_KEY_SIZE, 0, 1e6, "N",
+           "preferences between them, for an inverse planner that goes by these (0: as many as "
+           "trajectories)")},
       {KEY(design, "design", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->design, "HASH",
            "SHA-256 of the log whose design each simulated one has")},
       /* A longer campaign begins as a shorter one does. */
@@ -47,7 +51,8 @@ const idm_key *idm_calibration_keys(void)
        .place = true},
       {KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
       {KEY(inverse, "inverse", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->inverse,
-           "NAME", "inverse planner whose answer is a posterior: bayes or laplace")},
+           "NAME",
+           "inverse planner whose answer is a posterior: bayes, laplace or preference-bayes")},
       {KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
       /* The truth is ranked among IDM_RANKS of them. */
       {KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",
@@ -125,6 +130,13 @@ static idm_status check_request(const idm_calibration_settings *settings,
                     "the answer of the inverse planner '%s' is a point; expected one whose answer "
                     "is a posterior, which the truth can be looked for in",
                     settings->inverse);
+  if (inverse->columns)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the inverse planner '%s' needs evidence that no simulation makes",
+                    settings->inverse);
+  if (settings->pairs && !inverse->preferences)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--pairs says nothing to '%s', which reads no preferences", settings->inverse);
   if (!idm_parameters_proper(parameters))
     return idm_fail(opt_error, IDM_INPUT,
                     "a prior is flat: there is nothing to draw from; give every free block a "
@@ -196,27 +208,48 @@ static void close_replication(replication *r)
   free(r->truth);
 }
 
-/* Draw a truth that can be planned for (the posterior is confined to those too), and a log of it.
- */
-static idm_status invent(replication *r, size_t index, idm_error *opt_error)
+/* Draw a truth that can be planned for: the posterior is confined to those too. Where there is no
+ * workspace nobody plans for it. */
+static idm_status draw_truth(const replication *r, idm_workspace *opt_workspace, idm_random *random,
+                             idm_error *opt_error)
 {
   enum { most_tries = 100 };
+  idm_status status = IDM_OK;
+  for (int i = 0; i < most_tries; i++) {
+    idm_parameters_draw(r->parameters, random, r->truth);
+    idm_parameters_set(r->parameters, r->truth, r->theta);
+    if (!opt_workspace) return IDM_OK;
+    status = idm_parameters_are_lost(r->parameters, r->theta)
+                 ? idm_fail(opt_error, IDM_NUMERICAL,
+                            "the prior draws multipliers too small beside the utilities")
+                 : idm_plan(r->theta, NULL, opt_workspace, NULL, opt_error);
+    if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
+  }
+  return status;
+}
+
+/* Preferences of the truth between trajectories of the problem's own agent. */
+static idm_status prefer(const replication *r, idm_random *random, idm_error *opt_error)
+{
+  const idm_calibration_settings *settings = &r->c->settings;
+  const size_t pairs = settings->pairs ? settings->pairs : r->data->trajectories;
+  return idm_prefer(r->c->problem, r->theta, pairs, settings->inverse, random, r->data, opt_error);
+}
+
+/* Draw a truth, and a log of it. */
+static idm_status invent(replication *r, size_t index, idm_error *opt_error)
+{
   const idm_problem *problem = r->c->problem;
+  const bool preferences = idm_inverse_find(r->c->settings.inverse)->preferences;
   idm_random random;
   idm_workspace *workspace = NULL;
   idm_random_init(&random, r->c->key, truth_stream + index);
   idm_status status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                            &workspace, opt_error);
   if (status != IDM_OK) return status;
-  for (int i = 0; i < most_tries; i++) {
-    idm_parameters_draw(r->parameters, &random, r->truth);
-    idm_parameters_set(r->parameters, r->truth, r->theta);
-    status = idm_parameters_are_lost(r->parameters, r->theta)
-                 ? idm_fail(opt_error, IDM_NUMERICAL,
-                            "the prior draws multipliers too small beside the utilities")
-                 : idm_plan(r->theta, NULL, workspace, NULL, opt_error);
-    if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
-  }
+  status = draw_truth(r, preferences ? NULL : workspace, &random, opt_error);
+  if (status == IDM_OK && preferences)
+    status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
   idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
                                .steps = r->c->settings.steps,
                                .opt_like = r->c->settings.opt_like,
@@ -225,6 +258,7 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                           &r->data, opt_error);
+  if (status == IDM_OK && preferences) status = prefer(r, &random, opt_error);
   idm_workspace_destroy(workspace);
   return status;
 }
@@ -258,33 +292,60 @@ static idm_status fit_log(const replication *r, size_t index, idm_posterior **re
   }
 }
 
+/* How likely the evidence is at numbers. */
+typedef struct likelihood {
+  const replication *r;
+  idm_prefix_tree *tree;
+  idm_matching *matching; /* NULL: the evidence are preferences */
+} likelihood;
+
+static void close_likelihood(likelihood *l)
+{
+  idm_matching_destroy(l->matching);
+  idm_prefix_tree_destroy(l->tree);
+}
+
+static idm_status open_likelihood(const replication *r, likelihood *l, idm_error *opt_error)
+{
+  *l = (likelihood){.r = r};
+  if (r->data->preferences) return IDM_OK;
+  const idm_status status = idm_evidence_tree(r->c->problem, r->data, &l->tree, opt_error);
+  return status == IDM_OK ? idm_matching_create(r->c->problem, r->data, l->tree, r->parameters,
+                                                &l->matching, opt_error)
+                          : status;
+}
+
+static idm_status find_likelihood(const likelihood *l, const double *y, double *value,
+                                  idm_error *opt_error)
+{
+  const replication *r = l->r;
+  if (l->matching) return idm_matching_log_likelihood(l->matching, y, value, NULL, opt_error);
+  idm_parameters_set(r->parameters, y, r->theta);
+  return idm_prefer_log_likelihood(r->c->problem, r->data, r->theta, r->c->settings.inverse, value,
+                                   opt_error);
+}
+
 /* The log-likelihoods of the truth and of the draws it is ranked among. */
 static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
                                   idm_recovery *recovery, idm_error *opt_error)
 {
   const size_t all = p->chains * p->draws;
   const size_t d = r->parameters->dimension;
-  idm_prefix_tree *tree = NULL;
-  idm_matching *matching = NULL;
+  likelihood l = {0};
   double *y = idm_new(d, sizeof *y);
   double sum = 0;
-  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_evidence_tree(r->c->problem, r->data, &tree, opt_error);
-  if (status == IDM_OK)
-    status = idm_matching_create(r->c->problem, r->data, tree, r->parameters, &matching, opt_error);
-  if (status == IDM_OK)
-    status = idm_matching_log_likelihood(matching, r->truth, &recovery->truth, NULL, opt_error);
+  idm_status status = y ? open_likelihood(r, &l, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = find_likelihood(&l, r->truth, &recovery->truth, opt_error);
   for (size_t k = 0; k < IDM_RANKS && status == IDM_OK; k++) {
-    double value;
+    double value = NAN;
     for (size_t i = 0; i < d; i++) y[i] = p->unconstrained[i * all + k * all / IDM_RANKS];
-    status = idm_matching_log_likelihood(matching, y, &value, NULL, opt_error);
+    status = find_likelihood(&l, y, &value, opt_error);
     sum += value / IDM_RANKS;
     recovery->rank += value < recovery->truth;
   }
   recovery->mean = sum;
   recovery->sd = recovery->low = recovery->high = NAN;
-  idm_matching_destroy(matching);
-  idm_prefix_tree_destroy(tree);
+  close_likelihood(&l);
   free(y);
   return status;
 }

@@ -64,6 +64,11 @@ double idm_log_loss(double log_likelihood, double decisions)
   return loss <= 0 ? 0 : loss;
 }
 
+double idm_share_explained(double log_loss, double of)
+{
+  return of > 0 ? 1 - log_loss / of : NAN;
+}
+
 idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error)
 {
   enum { most_steps = 1000 };

@@ -15,6 +15,9 @@ typedef struct idm_chance {
 /* The log-loss of a decision, nats: never below 0, as a sum of rounded logarithms may be, nor -0.
  */
 double idm_log_loss(double log_likelihood, double decisions);
+/* The share of a log-loss that a better one takes away (pseudo-R2); NaN where there is none to take
+ * away. */
+double idm_share_explained(double log_loss, double of);
 idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error);
 
 #endif

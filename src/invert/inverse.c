@@ -62,6 +62,20 @@ static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *thet
   return IDM_OK;
 }
 
+/* Weights of a rule that takes its best action move no probability but by leaps. */
+static idm_status check_choice(const idm_inverse *inverse, const idm_problem *problem,
+                               idm_error *opt_error)
+{
+  const bool free_rule = problem->theta->block[IDM_WEIGHTS].role == IDM_DESCRIPTIVE &&
+                         idm_agent_heeds(problem, "choice");
+  if (inverse->finds || !free_rule || problem->agent.choice != IDM_CHOICE_BEST) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' goes by probabilities, and those of a rule that takes its best action "
+                  "(choice: best) are 0 and 1; use --inverse distribution-matching, or choice: "
+                  "drawn",
+                  inverse->name);
+}
+
 /* What it looks for is free, and nothing else is. */
 static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
                              idm_error *opt_error)
@@ -70,6 +84,7 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
   for (size_t i = 0; i < theta->blocks && inverse->finds; i++) {
     const idm_block *block = &theta->block[i];
     if (block->role != IDM_DESCRIPTIVE) continue;
+    if (inverse->also && strcmp(block->info->name, inverse->also) == 0) continue;
     if (strcmp(block->info->name, inverse->finds) != 0)
       return idm_fail(opt_error, IDM_INPUT,
                       "'%s' looks for %s and nothing else, and %s is free too", inverse->name,
@@ -104,5 +119,6 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   idm_status status = check_columns(inverse, problem, data, opt_error);
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
+  if (status == IDM_OK) status = check_choice(inverse, problem, opt_error);
   return status == IDM_OK ? check_blocks(inverse, problem->theta, opt_error) : status;
 }

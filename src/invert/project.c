@@ -12,6 +12,7 @@
 #include "idm/project.h"
 #include "idm/score.h"
 #include "idm/settings.h"
+#include "idm/trials.h"
 #include "idm/workspace.h"
 #include "invert/chance.h"
 #include "invert/posterior.h"
@@ -82,12 +83,6 @@ static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
   return count;
 }
 
-/* The share of a log-loss that a better one takes away. */
-static double share_explained(double log_loss, double of)
-{
-  return of > 0 ? 1 - log_loss / of : NAN;
-}
-
 static idm_status compare_with_chance(const idm_data *data, idm_projection *projection,
                                       idm_error *opt_error)
 {
@@ -97,8 +92,9 @@ static idm_status compare_with_chance(const idm_data *data, idm_projection *proj
   const double decisions = (double)(chance.decisions ? chance.decisions : 1);
   projection->uniform_log_loss = idm_log_loss(chance.uniform, decisions);
   projection->rates_log_loss = idm_log_loss(chance.rates, decisions);
-  projection->pseudo_r2 = share_explained(projection->log_loss, projection->uniform_log_loss);
-  projection->pseudo_r2_rates = share_explained(projection->log_loss, projection->rates_log_loss);
+  projection->pseudo_r2 = idm_share_explained(projection->log_loss, projection->uniform_log_loss);
+  projection->pseudo_r2_rates =
+      idm_share_explained(projection->log_loss, projection->rates_log_loss);
   return IDM_OK;
 }
 
@@ -177,6 +173,58 @@ idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior
   free(centre);
   idm_theta_destroy(theta);
   idm_parameters_destroy(parameters);
+  return status;
+}
+
+/* Log-loss and Brier score of probabilities [action], and log_probability[row] of what was done. */
+static void measure_rows(const idm_trials *trials, const idm_data *data, double *log_probability,
+                         idm_projection *projection)
+{
+  const idm_sizes n = data->sizes;
+  double log_likelihood = 0;
+  for (size_t row = 0; row < data->rows; row++) {
+    if (data->action[row] == IDM_MISSING || idm_data_open(data, data->available[row]) < 2) continue;
+    const double *p = trials->mean + trials->node[row] * trials->width + n.states;
+    const size_t taken = (size_t)data->action[row];
+    log_probability[row] = log(p[taken]);
+    log_likelihood += log_probability[row];
+    for (size_t u = 0; u < n.actions; u++)
+      projection->brier += (p[u] - (u == taken)) * (p[u] - (u == taken));
+    projection->decisions++;
+  }
+  const double decisions = (double)(projection->decisions ? projection->decisions : 1);
+  projection->log_loss = idm_log_loss(log_likelihood, decisions);
+  projection->brier /= decisions;
+}
+
+idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior *posterior,
+                                const idm_data *data, idm_projection *projection,
+                                idm_error *opt_error)
+{
+  idm_require(problem, posterior, data, projection);
+  if (posterior->chains * posterior->draws < 2 || (problem->environments && idm_data_spans(data)))
+    return idm_projection_centre(problem, posterior, data, projection, opt_error);
+  *projection = (idm_projection){.divergence = NAN};
+  idm_prefix_tree *tree = NULL;
+  idm_trials *trials = NULL;
+  decision *d = NULL;
+  double *log_probability = idm_new(data->rows, sizeof *log_probability);
+  idm_status status = log_probability ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);
+  if (status == IDM_OK) {
+    d = idm_new(tree->nodes, sizeof *d);
+    if (!d) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) status = idm_posterior_trials(problem, posterior, data, &trials, opt_error);
+  if (status == IDM_OK) {
+    measure_rows(trials, data, log_probability, projection);
+    sum_up(d, list_decisions(data, tree, log_probability, d), projection);
+    status = compare_with_chance(data, projection, opt_error);
+  }
+  free(d);
+  free(log_probability);
+  idm_trials_destroy(trials);
+  idm_prefix_tree_destroy(tree);
   return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/door.h"
 #include "base/texts.h"
+#include "idm/dynamics.h"
 #include "idm/problem_file.h"
 
 static const idm_class classes[] = {
@@ -30,6 +31,7 @@ static const idm_class classes[] = {
      .inverse = "distribution-matching",
      .free = "weights",
      .deterministic = true,
+     .divergence = IDM_DIVERGENCE_JS,
      .question = "which one action a state visits states and actions as often as they do?",
      .open = "why they do it"},
     {.name = "stoc-dm-il",
@@ -75,7 +77,7 @@ static const idm_class classes[] = {
      .free = "utility",
      .partial = true,
      .question = "what do they want, if what they do at their beliefs is best by far?",
-     .open = "scale and shift of the utility, and beliefs that they never held"},
+     .open = "shaping, scale and shift of the utility, and what they would do at other beliefs"},
     {.name = "stoc-po-irl",
      .row = "Stoc. PO-IRL",
      .planner = "boltzmann-exploratory",
@@ -216,6 +218,38 @@ static idm_status give_weights(const idm_class *of, idm_theta *theta, idm_error 
   return idm_theta_resize(theta, IDM_WEIGHTS, n.actions * (n.states + 1), 1, opt_error);
 }
 
+/* Whoever has dynamics of their own has one model of them, which begins as the environment; several
+ * that the problem lists are of somebody whose knowledge is uncertain. */
+static idm_status give_one_model(const idm_class *of, idm_problem *problem, idm_error *opt_error)
+{
+  if (problem->theta->models < 2 || !names(of->free, idm_block_name(IDM_TRANSITION))) return IDM_OK;
+  idm_dynamics *environment = NULL;
+  idm_status status = idm_problem_dynamics(problem, &environment, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_problem_list_models(problem, (const idm_dynamics *const[]){environment}, 1, opt_error);
+  idm_dynamics_destroy(environment);
+  return status;
+}
+
+/* The blocks of the class, under their default priors. */
+static idm_status free_blocks(const idm_class *of, idm_problem *problem, idm_error *opt_error)
+{
+  char list[200];
+  strncpy(list, of->free, sizeof list - 1);
+  list[sizeof list - 1] = '\0';
+  /* Where states are observed there is no emission to learn. */
+  char *emission = problem->setting->fully_observed ? strstr(list, ", emission") : NULL;
+  if (emission) *emission = '\0';
+  const idm_status status = give_one_model(of, problem, opt_error);
+  return status == IDM_OK ? idm_problem_free(problem, list, opt_error) : status;
+}
+
+void idm_class_settings(const idm_class *of, idm_fit_settings *settings)
+{
+  if (of && settings) settings->divergence = of->divergence;
+}
+
 idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error)
 {
   idm_require(of, problem);
@@ -225,24 +259,14 @@ idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error 
                     "the class '%s' is of problems whose states are observed; expected "
                     "observations: states",
                     of->name);
-  if (of->deterministic)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the class '%s' needs a rule that takes its best action, and there is none "
-                    "yet; see stoc-dm-il",
-                    of->name);
   idm_status status = idm_problem_plan_by(problem, planner, opt_error);
+  if (status == IDM_OK)
+    problem->agent.choice = of->deterministic ? IDM_CHOICE_BEST : IDM_CHOICE_DRAWN;
   for (size_t i = 0; i < IDM_BLOCK_COUNT && status == IDM_OK; i++)
     if (names(of->held, idm_block_name((idm_block_id)i)))
       idm_theta_set_scalar(problem->theta, i, 0);
   if (status == IDM_OK) status = give_weights(of, problem->theta, opt_error);
-  if (status == IDM_OK && !frees_the_same(of, problem->theta)) {
-    char list[200];
-    strncpy(list, of->free, sizeof list - 1);
-    list[sizeof list - 1] = '\0';
-    /* Where states are observed there is no emission to learn. */
-    char *emission = problem->setting->fully_observed ? strstr(list, ", emission") : NULL;
-    if (emission) *emission = '\0';
-    status = idm_problem_free(problem, list, opt_error);
-  }
+  if (status == IDM_OK && !frees_the_same(of, problem->theta))
+    status = free_blocks(of, problem, opt_error);
   return status;
 }

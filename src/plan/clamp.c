@@ -6,10 +6,12 @@
 
 /* A Dirac model prior: the agent knows the environment. The number of models stays, each of them
  * the environment's, so that the shape of theta does not depend on the planner. */
-static idm_status know_environment(const idm_setting *setting, idm_theta *theta, idm_block_id id,
-                                   idm_error *opt_error)
+static idm_status know_environment(const idm_planner *planner, const idm_setting *setting,
+                                   idm_theta *theta, idm_block_id id, idm_error *opt_error)
 {
   if (setting->moves) return IDM_OK; /* the only model there is */
+  if (!idm_setting_known(setting) && planner->needs & IDM_NEEDS_BATCH)
+    return IDM_OK; /* it may learn from a log, whatever the models */
   const double *known = id == IDM_TRANSITION ? setting->transition : setting->emission;
   if (!known)
     return idm_fail(opt_error, IDM_INPUT,
@@ -44,7 +46,7 @@ idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *settin
       break;
     case IDM_CLAMP_ENVIRONMENT:
       if (block->role == IDM_DESCRIPTIVE) break; /* dynamics of its own are looked for */
-      status = know_environment(setting, theta, clamp->block, opt_error);
+      status = know_environment(planner, setting, theta, clamp->block, opt_error);
       break;
     case IDM_CLAMP_IDLE:
       break;

@@ -26,9 +26,12 @@ static double standard_of(const idm_block *block, size_t i)
 
 /* Whether a block holds what it holds where nobody says anything, or what the planner holds it at
  * anyway. */
-static bool is_as_ever(const idm_planner *planner, size_t id, const idm_block *block)
+static bool is_as_ever(const idm_planner *planner, const idm_theta *theta, size_t id)
 {
-  if (block->size && block->info->optional) return false;
+  const idm_block *block = &theta->block[id];
+  size_t rows = 0;
+  (void)idm_theta_rows(theta, id, &rows);
+  if (rows || (block->size && block->info->optional)) return false;
   for (size_t i = 0; i < block->size; i++) {
     bool same = block->value[i] == standard_of(block, i);
     for (size_t k = 0; k < planner->clamps; k++)
@@ -65,7 +68,7 @@ void idm_agent_remark(const idm_problem *problem, idm_notes *notes)
     const idm_block *block = &problem->theta->block[id];
     const char *name = block->info->name;
     if (is_of_agent(block->info) && !idm_agent_heeds(problem, name) &&
-        !is_as_ever(planner, id, block))
+        !is_as_ever(planner, problem->theta, id))
       enlist(list, sizeof list, name);
   }
   for (const idm_key *key = idm_agent_keys(); key->name; key++)

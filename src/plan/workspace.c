@@ -53,7 +53,8 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
                     planner->name);
   const idm_status status = idm_planner_fits(planner, agent, theta, opt_error);
   if (status != IDM_OK) return status;
-  if (planner->needs & IDM_NEEDS_SAMPLER && !idm_setting_known(setting))
+  if (planner->needs & IDM_NEEDS_SAMPLER && !(planner->needs & IDM_NEEDS_BATCH) &&
+      !idm_setting_known(setting))
     return idm_fail(
         opt_error, IDM_INPUT,
         "planner '%s' learns by acting in the environment, whose dynamics are not given",
@@ -139,6 +140,18 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   }
   *ret_workspace = w;
   return IDM_OK;
+}
+
+idm_status idm_workspace_study(idm_workspace *workspace, const idm_batch *batch,
+                               idm_error *opt_error)
+{
+  idm_require(workspace, batch);
+  if (workspace->planner->study)
+    return workspace->planner->study(workspace->content, batch, opt_error);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "planner '%s' does not learn from the transitions of a log; 'q-learning' and "
+                  "'soft-q-learning' do",
+                  workspace->planner->name);
 }
 
 idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_workspace *workspace,

@@ -40,6 +40,7 @@ static const char *const recognition_words[] = {"mean", "sampled", NULL};
 static const char *const alpha_unit_words[] = {"absolute", "range", NULL};
 static const char *const discounting_words[] = {"exponential", "naive", "sophisticated", NULL};
 static const char *const asymmetry_words[] = {"outcome", "error", NULL};
+static const char *const choice_words[] = {"drawn", "best", NULL};
 
 static const idm_key agent_keys[] = {
     {.name = "resolution",
@@ -164,6 +165,12 @@ static const idm_key agent_keys[] = {
      .least = 1,
      .most = 1000,
      .help = "controller: nodes of its memory"},
+    {.name = "choice",
+     .kind = IDM_KEY_WORD,
+     .offset = offsetof(idm_agent, choice),
+     .words = choice_words,
+     .help = "decision-rule: drawn by the softmax of its scores, or the best of them",
+     .later = true},
     {.name = NULL},
 };
 _Static_assert(sizeof(idm_evaluate) == sizeof(int), "words are stored as int");

@@ -252,6 +252,17 @@ const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
+const double *idm_theta_rows(const idm_theta *theta, size_t id, size_t *ret_count)
+{
+  if (!ret_count) return NULL;
+  *ret_count = 0;
+  if (!theta || id >= theta->blocks || !theta->block[id].info->rows) return NULL;
+  const idm_block *block = &theta->block[id];
+  const size_t fields = idm_block_size(block->info, theta->sizes, theta->models);
+  if (block->size > fields) *ret_count = (block->size - fields) / theta->sizes.states;
+  return block->value + fields;
+}
+
 double idm_theta_scalar(const idm_theta *theta, size_t id)
 {
   return theta && id < theta->blocks ? theta->block[id].value[0] : NAN;
@@ -315,7 +326,8 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
   const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
   const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
   const bool chosen = info->opaque && !info->count; /* by the planner, which looks at it itself */
-  if (block->size != size && !chosen && !(info->optional && block->size == 0))
+  const bool rows = info->rows && block->size > size && (block->size - size) % sizes.states == 0;
+  if (block->size != size && !chosen && !rows && !(info->optional && block->size == 0))
     return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
                     info->name, block->size, size);
   for (size_t j = 0; j < block->size * block->variants; j++) {

@@ -4,6 +4,7 @@
 
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
+#include "invert/utility/hidden_support.h"
 #include "invert/utility/preferred_support.h"
 
 static idm_status normal(void *context, const double *x, double *log_density, double *opt_gradient,
@@ -172,6 +173,23 @@ static void test_soft(void **state)
   }
 }
 
+/* One whose plan is not enough to tell: others are brought in. */
+static void test_beliefs(void **state)
+{
+  (void)state;
+  static hidden_beliefs b;
+  const hidden h = hidden_home();
+  size_t action[HIDDEN_MOST] = {0};
+  hidden_reach(&h, &b);
+  sought_for s = {"maximum-margin", hidden_problem(&h, NULL, NULL, NULL), NULL};
+  s.data = hidden_log(&h, &b, action, s.problem, 2, 3, 1);
+  check(idm_problem_free(s.problem, "utility", &support_error));
+  fail_one_by_one(s.inverse, seek, &s, true, recovers, 1);
+  fail_one_by_one(s.inverse, seek, &s, false, recovers, 3);
+  idm_data_destroy(s.data);
+  idm_problem_destroy(s.problem);
+}
+
 /* Notes may be lost; what is written is whole. */
 static idm_status explain(const void *argument, idm_error *error)
 {
@@ -295,6 +313,7 @@ int main(void)
       cmocka_unit_test(test_free_blocks),
       cmocka_unit_test(test_fit),
       cmocka_unit_test(test_soft),
+      cmocka_unit_test(test_beliefs),
       cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_explain),
       cmocka_unit_test(test_calibration),

@@ -152,6 +152,60 @@ static void test_interrupt(void **state)
   idm_program_destroy(p);
 }
 
+/* Stops at the question of a number. */
+typedef struct patience {
+  int asked;
+  int until;
+} patience;
+
+static bool stop_at_last(void *context)
+{
+  patience *p = context;
+  return ++p->asked >= p->until;
+}
+
+/* A box cut by rows of either sign, of more entries than can be gone through in a moment. */
+static idm_program *long_program(idm_program_method method)
+{
+  enum { ROWS = 450, COLUMNS = 450 };
+  idm_program *p;
+  idm_random random;
+  idm_random_init(&random, 3, 0);
+  check(idm_program_create(COLUMNS, &p, &support_error));
+  idm_program_set_method(p, method);
+  for (size_t j = 0; j < COLUMNS; j++) {
+    idm_program_set_bounds(p, j, -1, 1);
+    idm_program_set_cost(p, j, idm_random_normal(&random));
+  }
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t j = 0; j < COLUMNS; j++) enter(p, j, idm_random_normal(&random));
+    add(p, -1, 1);
+  }
+  return p;
+}
+
+/* Within one long program somebody is asked again and again, and heard. */
+static void test_asks_again(void **state)
+{
+  (void)state;
+  for (int method = IDM_PROGRAM_AUTOMATIC; method <= IDM_PROGRAM_PRIMAL; method++) {
+    if (method == IDM_PROGRAM_BARRIER) continue;
+    idm_program *p = long_program((idm_program_method)method);
+    idm_program_solution s;
+    patience patient = {.until = 1000000}, hasty = {.until = 2};
+    check(idm_program_solve(p, stop_at_last, &patient, &s, &support_error));
+    assert_int_equal(s.end, IDM_PROGRAM_SOLVED);
+    assert_true(s.gap < 1e-9 && s.violation < 1e-9);
+    assert_true(patient.asked >= 3);
+    idm_program_destroy(p);
+    p = long_program((idm_program_method)method);
+    check(idm_program_solve(p, stop_at_last, &hasty, &s, &support_error));
+    assert_int_equal(s.end, IDM_PROGRAM_STOPPED);
+    assert_int_equal(hasty.asked, 2);
+    idm_program_destroy(p);
+  }
+}
+
 /* Whichever way it begins. */
 static void test_methods(void **state)
 {
@@ -199,6 +253,6 @@ int main(void)
       cmocka_unit_test(test_textbook),     cmocka_unit_test(test_methods),
       cmocka_unit_test(test_keep_optimal), cmocka_unit_test(test_going_on),
       cmocka_unit_test(test_unbounded),    cmocka_unit_test(test_random),
-      cmocka_unit_test(test_interrupt)};
+      cmocka_unit_test(test_interrupt),    cmocka_unit_test(test_asks_again)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

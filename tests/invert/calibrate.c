@@ -80,6 +80,53 @@ static void test_recovery(void **state)
   idm_problem_destroy(problem);
 }
 
+static const char walk[] = "states: [a, b]\nactions: [stay, go]\nobservations: states\n"
+                           "discount: 0.9\nstart: [1, 0]\n"
+                           "transition: {stay: [[0.9, 0.1], [0.2, 0.8]], go: uniform}\n"
+                           "utility: {stay: 0, go: 0}\n"
+                           "agent: {planner: maximum-entropy, alpha: 1}\n"
+                           "free: {utility: {entries: [stay.b, go.a], prior: {normal: [0, 1]}}}\n";
+
+/* Whoever is asked for preferences alone is drawn from the prior; the same bounds as above. */
+static void test_preferences(void **state)
+{
+  (void)state;
+  enum { REPLICATIONS = 12 };
+  idm_problem *problem = support_yaml(walk);
+  idm_calibration_settings settings = make_settings(REPLICATIONS, 10);
+  settings.steps = 5;
+  settings.pairs = 60;
+  strcpy(settings.inverse, "preference-bayes");
+  idm_calibration *c = make(problem, &settings);
+  check(idm_calibration_run(c, NULL, NULL, &support_error));
+  for (size_t q = 0; q < 2; q++) {
+    size_t covered = 0;
+    double spread = 0, error = 0;
+    for (size_t i = 0; i < REPLICATIONS; i++) {
+      const idm_recovery *r = &c->recovery[i * c->quantity.count + q];
+      covered += r->truth > r->low && r->truth < r->high;
+      error += (r->truth - r->mean) * (r->truth - r->mean);
+      spread += r->truth * r->truth;
+    }
+    assert_true(covered >= 6);
+    assert_true(error < 0.7 * spread); /* preferences say something */
+  }
+  for (size_t i = 0; i < REPLICATIONS; i++) {
+    const idm_recovery *likelihood = &c->recovery[i * c->quantity.count + 2];
+    /* Of 60 preferences, each at log 1/2 about. */
+    assert_true(likelihood->truth < 0 && likelihood->truth > -60);
+    assert_true(fabs(likelihood->truth - likelihood->mean) < 10);
+  }
+  idm_calibration_destroy(c);
+  /* Nobody else reads pairs. */
+  idm_error error = {0};
+  settings.pairs = 3;
+  strcpy(settings.inverse, "bayes");
+  assert_int_equal(idm_calibration_create(problem, &settings, &c, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "--pairs says nothing to 'bayes'"));
+  idm_problem_destroy(problem);
+}
+
 static void same_results(const idm_calibration *a, const idm_calibration *b)
 {
   for (size_t i = 0; i < a->settings.replications; i++) {
@@ -250,9 +297,13 @@ static void test_calibrated(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_recovery), cmocka_unit_test(test_threads_and_resuming),
-      cmocka_unit_test(test_errors),   cmocka_unit_test(test_other_inverse),
-      cmocka_unit_test(test_keys),     cmocka_unit_test(test_calibrated),
+      cmocka_unit_test(test_recovery),
+      cmocka_unit_test(test_preferences),
+      cmocka_unit_test(test_threads_and_resuming),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_other_inverse),
+      cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_calibrated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,16 @@ static void test_log_loss(void **state)
   assert_true(idm_log_loss(-INFINITY, 2) == INFINITY);
 }
 
+/* There is no share of nothing. */
+static void test_share(void **state)
+{
+  (void)state;
+  assert_true(idm_share_explained(0.5, 2) == 0.75);
+  assert_true(idm_share_explained(3, 2) == -0.5);
+  assert_true(isnan(idm_share_explained(0, 0)));
+  assert_true(isnan(idm_share_explained(1, 0)));
+}
+
 /* No decision at all. */
 static void test_nothing(void **state)
 {
@@ -99,9 +109,8 @@ static void test_nothing(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_all_open),
-      cmocka_unit_test(test_some_open),
-      cmocka_unit_test(test_log_loss),
+      cmocka_unit_test(test_all_open), cmocka_unit_test(test_some_open),
+      cmocka_unit_test(test_log_loss), cmocka_unit_test(test_share),
       cmocka_unit_test(test_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,27 @@ static void derivatives(void **state)
   }
 }
 
+/* Weights of a rule that takes its best action are none that a likelihood can tell. */
+static void choices(void **state)
+{
+  (void)state;
+  idm_inverse inverse = demanding(IDM_ANY_PLANNER, 0);
+  idm_problem *problem = support_reversal(idm_planner_find("decision-rule"));
+  idm_data *data = support_data(problem, "agent,action,observation,reward\na,left,win,1\n");
+  problem->agent.choice = IDM_CHOICE_BEST;
+  check(idm_problem_free(problem, "lapse", &support_error));
+  check(idm_inverse_check(&inverse, problem, data, &support_error));
+  check(idm_problem_free(problem, "weights", &support_error));
+  refused(&inverse, problem, data, "choice: drawn");
+  inverse.finds = "weights";
+  check(idm_inverse_check(&inverse, problem, data, &support_error));
+  inverse.finds = NULL;
+  problem->agent.choice = IDM_CHOICE_DRAWN;
+  check(idm_inverse_check(&inverse, problem, data, &support_error));
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Every kind of evidence can be asked for, and is named where the log has none. */
 static void columns(void **state)
 {
@@ -142,9 +163,13 @@ static void preferences(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(families),    cmocka_unit_test(derivatives),
-      cmocka_unit_test(columns),     cmocka_unit_test(rewards_of_the_planner),
-      cmocka_unit_test(preferences), cmocka_unit_test(blocks),
+      cmocka_unit_test(families),
+      cmocka_unit_test(derivatives),
+      cmocka_unit_test(choices),
+      cmocka_unit_test(columns),
+      cmocka_unit_test(rewards_of_the_planner),
+      cmocka_unit_test(preferences),
+      cmocka_unit_test(blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

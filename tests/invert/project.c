@@ -210,13 +210,68 @@ static void test_project(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Policies averaged over draws: probabilities, not their logarithms, are what is averaged. */
+static void test_draws(void **state)
+{
+  enum { DRAWS = 7 };
+  (void)state;
+  static choice list[MOST_ROWS], one[MOST_ROWS];
+  idm_problem *problem = make_problem(1.25);
+  check(idm_problem_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 4]}}}",
+                         &support_error));
+  idm_data *data = make_data(problem, 40);
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.chains = 1;
+  settings.draws = DRAWS;
+  settings.warmup = 20;
+  settings.threads = 1;
+  idm_posterior *posterior;
+  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
+                                       &support_error));
+  size_t count = 0;
+  for (size_t k = 0; k < DRAWS; k++) {
+    /* Draws far apart, so that the centre is not their mean. */
+    posterior->unconstrained[k] = 6 * (double)k - 10;
+    idm_theta_set_scalar(problem->theta, IDM_BETA, 1 / posterior->unconstrained[k]);
+    idm_workspace *workspace = support_plan(problem, NULL);
+    count = walk(idm_workspace_behavior(workspace), data, one);
+    if (!k) memcpy(list, one, sizeof list);
+    for (size_t i = 0; i < count; i++)
+      for (size_t u = 0; u < ACTIONS; u++)
+        list[i].probability[u] = (k ? list[i].probability[u] : 0) + one[i].probability[u] / DRAWS;
+    idm_workspace_destroy(workspace);
+  }
+  const idm_projection plain = plain_measure(list, count);
+  idm_projection p, centre;
+  check(idm_projection_draws(problem, posterior, data, &p, &support_error));
+  check(idm_projection_centre(problem, posterior, data, &centre, &support_error));
+  assert_int_equal(p.decisions, plain.decisions);
+  assert_int_equal(p.repeated, plain.repeated);
+  assert_near(p.log_loss, plain.log_loss, 1e-9);
+  assert_near(p.brier, plain.brier, 1e-9);
+  assert_near(p.divergence, plain.divergence, 1e-9);
+  assert_true(fabs(p.log_loss - centre.log_loss) > 1e-3);
+  assert_near(p.uniform_log_loss, centre.uniform_log_loss, 1e-12);
+  idm_posterior_destroy(posterior);
+  /* A point is its own centre. */
+  settings.draws = 50;
+  check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
+                                     &support_error));
+  check(idm_projection_draws(problem, posterior, data, &p, &support_error));
+  check(idm_projection_centre(problem, posterior, data, &centre, &support_error));
+  assert_true(p.log_loss == centre.log_loss && p.divergence == centre.divergence);
+  idm_posterior_destroy(posterior);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_simulated),
-      cmocka_unit_test(test_available_and_missing),
-      cmocka_unit_test(test_impossible),
-      cmocka_unit_test(test_project),
+      cmocka_unit_test(test_simulated),  cmocka_unit_test(test_available_and_missing),
+      cmocka_unit_test(test_impossible), cmocka_unit_test(test_project),
+      cmocka_unit_test(test_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,13 +49,11 @@ static void test_apply(void **state)
     const idm_class *of = idm_class_at(i);
     idm_problem *problem = support_yaml(OBSERVED);
     idm_error error = {0};
+    problem->agent.choice = of->deterministic ? IDM_CHOICE_DRAWN : IDM_CHOICE_BEST;
     const idm_status status = idm_class_apply(of, problem, &error);
-    if (of->deterministic) {
-      assert_int_equal(status, IDM_INPUT);
-      idm_problem_destroy(problem);
-      continue;
-    }
     if (status != IDM_OK) fail_msg("%s: %s", of->name, error.message);
+    assert_int_equal(problem->agent.choice,
+                     strcmp(of->name, "det-dm-il") == 0 ? IDM_CHOICE_BEST : IDM_CHOICE_DRAWN);
     assert_string_equal(idm_agent_planner(&problem->agent)->name, of->planner);
     for (size_t b = 0; b < problem->theta->blocks; b++) {
       const idm_block *block = &problem->theta->block[b];
@@ -79,6 +77,21 @@ static void test_own_freedom(void **state)
   idm_problem_destroy(problem);
 }
 
+/* One action a state is infinitely far from most demonstrators by kl: there the class has another
+ * divergence. */
+static void test_settings(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_class_at(i); i++) {
+    idm_fit_settings usual, own;
+    idm_fit_settings_default(&usual);
+    own = usual;
+    idm_class_settings(idm_class_at(i), &own);
+    const bool best = strcmp(idm_class_at(i)->name, "det-dm-il") == 0;
+    assert_int_equal(own.divergence, best ? IDM_DIVERGENCE_JS : usual.divergence);
+  }
+}
+
 static void test_refusals(void **state)
 {
   (void)state;
@@ -90,10 +103,33 @@ static void test_refusals(void **state)
   idm_problem_destroy(diag);
 }
 
+/* Dynamics of somebody's own are of one model, the environment's to begin with, also where the
+ * problem lists several; whoever knows them by models keeps these. */
+static void test_one_model(void **state)
+{
+  (void)state;
+  idm_problem *diag = NULL;
+  check(idm_problem_read("example:diag", &diag, NULL, &support_error));
+  assert_int_equal(diag->theta->models, 3);
+  check(idm_class_apply(idm_class_find("stoc-po-irl"), diag, &support_error));
+  assert_int_equal(diag->theta->models, 3);
+  check(idm_class_apply(idm_class_find("subj-po-irl"), diag, &support_error));
+  assert_int_equal(diag->theta->models, 1);
+  const idm_block *emission = &diag->theta->block[IDM_EMISSION];
+  assert_int_equal(emission->role, IDM_DESCRIPTIVE);
+  for (size_t i = 0; i < emission->size; i++)
+    assert_true(emission->value[i] == diag->setting->emission[i]);
+  idm_parameters *parameters = NULL;
+  check(idm_parameters_create(diag, &parameters, &support_error));
+  idm_parameters_destroy(parameters);
+  idm_problem_destroy(diag);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ticks), cmocka_unit_test(test_apply),
-                                     cmocka_unit_test(test_own_freedom),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ticks),       cmocka_unit_test(test_apply),
+      cmocka_unit_test(test_own_freedom), cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_one_model)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,13 +79,18 @@ static void remarks_name_what_makes_no_difference(void **state)
                {"point-based", NULL, NULL},
                {"decision-rule", NULL, "makes nothing of certainty, belief_utility"},
                {"maximum-entropy", NULL, "makes nothing of action_prior"},
+               {"decision-rule", "", "makes nothing of belief_utility"},
+               {"rational", "", NULL},
                {"td-learner", "decay=0.5", NULL},
                {"td-learner", "resolution=7", "makes nothing of resolution"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(0, INFINITY, 0);
     idm_agent_default(&problem->agent);
     check(idm_problem_plan_by(problem, idm_planner_find(cases[i].planner), &support_error));
-    if (cases[i].assignment) {
+    if (cases[i].assignment && !cases[i].assignment[0]) {
+      check(
+          idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, 4, 1, &support_error)); /* a piece */
+    } else if (cases[i].assignment) {
       support_assign(problem, cases[i].assignment);
     } else {
       problem->theta->block[IDM_CERTAINTY].value[1] = 2;

@@ -113,6 +113,31 @@ static void test_scalars(void **state)
   destroy(p);
 }
 
+/* Any number of whole rows beside the fields, and only where the descriptor says so. */
+static void test_rows(void **state)
+{
+  (void)state;
+  pair p = create();
+  size_t rows = 7;
+  assert_non_null(idm_theta_rows(p.theta, IDM_BELIEF_UTILITY, &rows));
+  assert_int_equal(rows, 0);
+  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 2 + 3 * 2, 1, NULL), IDM_OK);
+  const double *row = idm_theta_rows(p.theta, IDM_BELIEF_UTILITY, &rows);
+  assert_int_equal(rows, 3);
+  assert_ptr_equal(row, p.theta->block[IDM_BELIEF_UTILITY].value + 2);
+  assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_OK);
+  p.theta->block[IDM_BELIEF_UTILITY].value[7] = INFINITY;
+  assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_INPUT);
+  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 2 + 3, 1, NULL), IDM_OK);
+  assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_USAGE);
+  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 1, 1, NULL), IDM_OK);
+  assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_USAGE);
+  assert_null(idm_theta_rows(p.theta, IDM_CERTAINTY, &rows));
+  assert_int_equal(rows, 0);
+  assert_null(idm_theta_rows(p.theta, 1000, &rows));
+  destroy(p);
+}
+
 static void test_resize_and_variants(void **state)
 {
   (void)state;
@@ -399,6 +424,7 @@ int main(void)
       cmocka_unit_test(test_create),
       cmocka_unit_test(test_create_needs_a_model),
       cmocka_unit_test(test_scalars),
+      cmocka_unit_test(test_rows),
       cmocka_unit_test(test_resize_and_variants),
       cmocka_unit_test(test_copy_is_deep),
       cmocka_unit_test(test_copy_of_coordinates),

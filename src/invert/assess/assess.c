@@ -4,6 +4,7 @@
 #include "invert/assess/identify.h"
 #include "invert/assess/lattice.h"
 #include "invert/assess/look.h"
+#include "invert/assess/matched.h"
 #include "invert/assess/model.h"
 #include "invert/assess/people.h"
 #include "invert/assess/ridge.h"
@@ -11,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
@@ -18,6 +20,7 @@
 #include "idm/cut.h"
 #include "idm/diagnostics.h"
 #include "idm/pareto.h"
+#include "idm/planner.h"
 #include "idm/samplers.h"
 #include "idm/settings.h"
 #include "idm/transform.h"
@@ -48,6 +51,7 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->person);
   idm_labels_destroy(&a->person_name);
   idm_finding_destroy(a->finding);
+  idm_finding_destroy(a->matched);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -62,6 +66,24 @@ static bool is_finite(const idm_diagnosis *d, size_t chains)
   return isfinite(d->mean) && isfinite(d->sd) && isfinite(d->mcse_mean) && isfinite(d->mcse_sd) &&
          isfinite(d->q05) && isfinite(d->q50) && isfinite(d->q95) && isfinite(d->ess_bulk) &&
          isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
+}
+
+/* Whether a quantity is a number of a block whose numbers lie in [0, 1]: it has a mean, however its
+ * draws look. */
+static bool is_fraction(const char *quantity)
+{
+  const size_t length = strcspn(quantity, "[.");
+  const idm_block_info *found = NULL;
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++) {
+    const idm_block_info *info = idm_block_describe((idm_block_id)id);
+    if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
+  }
+  for (size_t p = 0; !found && idm_planner_at(p); p++)
+    for (size_t k = 0; k < idm_planner_at(p)->owns; k++) {
+      const idm_block_info *info = &idm_planner_at(p)->own[k];
+      if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
+    }
+  return found && (found->support == IDM_FRACTION || found->support == IDM_DISTRIBUTION);
 }
 
 /* A tail so heavy that the mean hangs on the last few draws. */
@@ -199,7 +221,8 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
         idm_is_of_person(posterior, i))
       continue;
     judge_quantity(posterior, i, a);
-    status = judge_heaviness(posterior, i, a, opt_error);
+    if (!is_fraction(posterior->quantity.name[i]))
+      status = judge_heaviness(posterior, i, a, opt_error);
   }
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR) idm_judge_people(posterior, a);
   if (status == IDM_OK) judge_finiteness(posterior, a);
@@ -232,6 +255,7 @@ typedef struct part {
 } part;
 
 static const part parts[] = {
+    {idm_assess_matched, NULL, false},
     {idm_identify, idm_judge_identification, true},
     {idm_identify_ridge, idm_judge_ridge, true},
     {idm_assess_look, idm_judge_look, true},

@@ -15,6 +15,7 @@
 #include "base/record.h"
 #include "data/part.h"
 #include "idm/prior.h"
+#include "invert/chance.h"
 #include "invert/parameters.h"
 #include "invert/people/tally.h"
 #include "invert/people/who.h"
@@ -445,7 +446,7 @@ static void measure(const each *e, idm_projection *projection)
   const double decisions = projection->decisions ? (double)projection->decisions : NAN;
   projection->log_loss /= decisions;
   projection->uniform_log_loss /= decisions;
-  projection->pseudo_r2 = 1 - projection->log_loss / projection->uniform_log_loss;
+  projection->pseudo_r2 = idm_share_explained(projection->log_loss, projection->uniform_log_loss);
 }
 
 static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_assessment,

@@ -350,8 +350,9 @@ static idm_status judge_people(const report *r, const idm_posterior *p, const id
     one->own = idm_new(d->effects, sizeof *one->own);
     if (!one->own) return idm_fail_memory(r->opt_error);
     for (size_t e = 0; e < d->effects; e++) one->own[e] = own_share(r, e, i);
-    one->log_loss =
-        one->decisions ? -mean_log_likelihood(r->people, i) / (double)one->decisions : NAN;
+    one->log_loss = one->decisions
+                        ? idm_log_loss(mean_log_likelihood(r->people, i), (double)one->decisions)
+                        : NAN;
     judge_person(p, a, d->effects, i, one);
   }
   return idm_labels_copy(&d->person, &a->person_name, r->opt_error);
@@ -371,10 +372,11 @@ static idm_status measure(const idm_assessment *a, const idm_data *data, idm_pro
   const double decisions = chance.decisions ? (double)chance.decisions : 1;
   projection->decisions = chance.decisions;
   projection->log_loss = sum / decisions;
-  projection->uniform_log_loss = -chance.uniform / decisions;
-  projection->rates_log_loss = -chance.rates / decisions;
-  projection->pseudo_r2 = 1 - projection->log_loss / projection->uniform_log_loss;
-  projection->pseudo_r2_rates = 1 - projection->log_loss / projection->rates_log_loss;
+  projection->uniform_log_loss = idm_log_loss(chance.uniform, decisions);
+  projection->rates_log_loss = idm_log_loss(chance.rates, decisions);
+  projection->pseudo_r2 = idm_share_explained(projection->log_loss, projection->uniform_log_loss);
+  projection->pseudo_r2_rates =
+      idm_share_explained(projection->log_loss, projection->rates_log_loss);
   return IDM_OK;
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "idm/finding.h"
-#include "idm/workspace.h"
 #include "invert/parameters.h"
+#include "invert/policy.h"
 #include "invert/posterior.h"
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -52,32 +52,6 @@ static void say_open(const idm_labels *name, idm_finding *f)
                 f->open == 1 ? "direction" : "directions", list, f->open > shown ? "; ..." : "");
 }
 
-/* --- the policy ----------------------------------------------------------------------------- */
-
-static idm_status put_policy(const idm_problem *problem, const idm_theta *theta, idm_finding *f,
-                             idm_error *opt_error)
-{
-  const idm_setting *setting = problem->setting;
-  const idm_sizes n = idm_setting_sizes(setting);
-  idm_workspace *workspace = NULL;
-  double *corner = idm_new(n.states, sizeof *corner);
-  f->policy = idm_new(idm_times(n.states, n.actions), sizeof *f->policy);
-  idm_status status = corner && f->policy ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &f->state, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &f->action, opt_error);
-  if (status == IDM_OK)
-    status = idm_workspace_create(setting, theta, &problem->agent, &workspace, opt_error);
-  if (status == IDM_OK) status = idm_plan(theta, NULL, workspace, NULL, opt_error);
-  for (size_t s = 0; s < n.states && status == IDM_OK; s++) {
-    corner[s] = 1;
-    idm_plan_policy(workspace, 0, corner, f->policy + s * n.actions, NULL);
-    corner[s] = 0;
-  }
-  idm_workspace_destroy(workspace);
-  free(corner);
-  return status;
-}
-
 /* --- the answer ----------------------------------------------------------------------------- */
 
 /* Names, and room for the numbers. */
@@ -101,7 +75,7 @@ static idm_status finish(idm_status status, const idm_problem *problem, const id
                          idm_error *opt_error)
 {
   if (status == IDM_OK && problem->setting->fully_observed && !finding->policy)
-    status = put_policy(problem, theta, finding, opt_error);
+    status = idm_policy_put(problem, theta, finding, opt_error);
   if (status == IDM_OK) {
     say_open(&p->coordinate, finding);
     p->finding = finding;
@@ -149,7 +123,9 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
     idm_finding_destroy(finding);
     return status;
   }
-  idm_sought_fill(sought, x, theta->block[IDM_UTILITY].value);
+  double *utility = theta->block[IDM_UTILITY].value;
+  idm_sought_fill(sought, x, utility);
+  for (size_t e = 0; e < sought->entries; e++) utility[e] *= sought->unit;
   const idm_status made = idm_answer_create(inverse, problem, settings, theta, method, finding,
                                             ret_posterior, opt_error);
   idm_theta_destroy(theta);

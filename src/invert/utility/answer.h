@@ -13,7 +13,7 @@ idm_status idm_answer_create(const idm_inverse *inverse, const idm_problem *prob
                              const idm_fit_settings *settings, const idm_theta *theta,
                              const char *method, idm_finding *finding,
                              idm_posterior **ret_posterior, idm_error *opt_error);
-/* The same with the free numbers of the utility at x. */
+/* The same with the free numbers of the utility at x, in units of what is sought. */
 idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *problem,
                               const idm_fit_settings *settings, const idm_sought *sought,
                               const double *x, const char *method, idm_finding *finding,

@@ -3,6 +3,23 @@
 
 #include <string.h>
 
+/* Before the world: settings, and what the inverse planner needs. */
+static idm_status begin(idm_asked *asked, const idm_fit_watch *opt_watch, const char *doing,
+                        idm_error *opt_error)
+{
+  idm_halt_begin(&asked->halt, opt_watch, doing);
+  idm_status status = idm_keys_check(idm_fit_keys(), asked->settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_inverse_check(asked->inverse, asked->problem, asked->data, opt_error);
+  return status;
+}
+
+static idm_status seek(idm_asked *asked, idm_error *opt_error)
+{
+  if (strcmp(asked->inverse->finds, idm_block_name(IDM_UTILITY)) != 0) return IDM_OK;
+  return idm_sought_create(asked->problem, &asked->sought, opt_error);
+}
+
 idm_status idm_asked_open(idm_asked *asked, const idm_inverse *inverse, const idm_problem *problem,
                           const idm_data *data, const idm_fit_settings *settings,
                           const idm_fit_watch *opt_watch, const char *doing, idm_notes *opt_notes,
@@ -13,14 +30,33 @@ idm_status idm_asked_open(idm_asked *asked, const idm_inverse *inverse, const id
                        .data = data,
                        .settings = settings,
                        .opt_notes = opt_notes};
-  idm_halt_begin(&asked->halt, opt_watch, doing);
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
-  if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, opt_error);
+  idm_status status = begin(asked, opt_watch, doing, opt_error);
   if (status == IDM_OK)
     status = idm_world_create(problem, problem->setting, inverse->name, &asked->world, opt_error);
-  if (status == IDM_OK && strcmp(inverse->finds, idm_block_name(IDM_UTILITY)) == 0)
-    status = idm_sought_create(problem, &asked->sought, opt_error);
-  return status;
+  return status == IDM_OK ? seek(asked, opt_error) : status;
+}
+
+idm_status idm_asked_open_believing(idm_asked *asked, const idm_inverse *inverse,
+                                    const idm_problem *problem, const idm_data *data,
+                                    const idm_fit_settings *settings,
+                                    const idm_fit_watch *opt_watch, const char *doing,
+                                    idm_notes *opt_notes, idm_error *opt_error)
+{
+  if (problem->setting->fully_observed)
+    return idm_asked_open(asked, inverse, problem, data, settings, opt_watch, doing, opt_notes,
+                          opt_error);
+  *asked = (idm_asked){.inverse = inverse,
+                       .problem = problem,
+                       .data = data,
+                       .settings = settings,
+                       .opt_notes = opt_notes};
+  idm_status status = begin(asked, opt_watch, doing, opt_error);
+  if (status == IDM_OK)
+    status = idm_mind_create(problem, data, inverse->name, &asked->mind, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_world_create_believed(problem->setting, asked->mind->theta, &asked->world, opt_error);
+  return status == IDM_OK ? seek(asked, opt_error) : status;
 }
 
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error)
@@ -34,4 +70,5 @@ void idm_asked_close(idm_asked *asked)
   idm_demonstrator_destroy(asked->demonstrator);
   idm_sought_destroy(asked->sought);
   idm_world_destroy(asked->world);
+  idm_mind_destroy(asked->mind);
 }

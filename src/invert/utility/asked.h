@@ -6,6 +6,7 @@
 #include "idm/inverse.h"
 #include "invert/matching/halt.h"
 #include "invert/utility/demonstrator.h"
+#include "invert/utility/mind.h"
 #include "invert/utility/sought.h"
 #include "invert/utility/world.h"
 
@@ -15,6 +16,7 @@ typedef struct idm_asked {
   const idm_data *data;
   const idm_fit_settings *settings;
   idm_notes *opt_notes;
+  idm_mind *mind; /* of a demonstrator whose states are hidden; NULL elsewhere */
   idm_world *world;
   idm_sought *sought;             /* NULL where it looks for no utility */
   idm_demonstrator *demonstrator; /* NULL until it is asked for */
@@ -27,6 +29,13 @@ idm_status idm_asked_open(idm_asked *asked, const idm_inverse *inverse, const id
                           const idm_data *data, const idm_fit_settings *settings,
                           const idm_fit_watch *opt_watch, const char *doing, idm_notes *opt_notes,
                           idm_error *opt_error);
+/* The same of an inverse planner that goes by beliefs where states are hidden: the world is then
+ * the agent's own. */
+idm_status idm_asked_open_believing(idm_asked *asked, const idm_inverse *inverse,
+                                    const idm_problem *problem, const idm_data *data,
+                                    const idm_fit_settings *settings,
+                                    const idm_fit_watch *opt_watch, const char *doing,
+                                    idm_notes *opt_notes, idm_error *opt_error);
 /* And the demonstrator of the whole log. */
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error);
 void idm_asked_close(idm_asked *asked);

@@ -200,7 +200,7 @@ static idm_closest *allocate(size_t entries)
 }
 
 idm_status idm_closest_create(const idm_world *world, const idm_setting *setting,
-                              const double *target, const double *fallback,
+                              const double *target, const double *fallback, const bool *opt_allowed,
                               idm_divergence divergence, double lambda, double entropy,
                               idm_halt *opt_halt, idm_closest **ret_closest, idm_error *opt_error)
 {
@@ -212,8 +212,8 @@ idm_status idm_closest_create(const idm_world *world, const idm_setting *setting
   double *work = idm_new(6 * all + world->n.states, sizeof *work);
   idm_status status = found && zero && work ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status =
-        idm_flows_create(world, setting, target, divergence, lambda, entropy, &flows, opt_error);
+    status = idm_flows_create(world, setting, target, opt_allowed, divergence, lambda, entropy,
+                              &flows, opt_error);
   if (status == IDM_OK) {
     const search o = {world, flows, fallback, work, work + 6 * all, work + all};
     status = find(&o, opt_halt, zero, work + 3 * all, found, opt_error);

@@ -14,10 +14,11 @@ typedef struct idm_closest {
 } idm_closest;
 
 /* Of target[state][action] under a divergence, less `entropy` times that of the policy (TABLES,
- * section 3). In states that it does not come to the policy is fallback[state][action]. IDM_INPUT
- * where the divergence is infinite for every policy. */
+ * section 3), among policies of what opt_allowed[state][action] leaves. In states that it does not
+ * come to the policy is fallback[state][action]. IDM_INPUT where the divergence is infinite for
+ * every policy. */
 idm_status idm_closest_create(const idm_world *world, const idm_setting *setting,
-                              const double *target, const double *fallback,
+                              const double *target, const double *fallback, const bool *opt_allowed,
                               idm_divergence divergence, double lambda, double entropy,
                               idm_halt *opt_halt, idm_closest **ret_closest, idm_error *opt_error);
 void idm_closest_destroy(idm_closest *closest);

@@ -1,5 +1,5 @@
 /* The inverse planner `distribution-matching`: the decision rule whose occupancy comes nearest to
- * the demonstrator's. */
+ * the demonstrator's, among all of them or, where it takes its best action, among those. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "idm/planner.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
-#include "invert/utility/closest.h"
+#include "invert/utility/pure.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
 
@@ -43,14 +43,21 @@ static idm_status check_weights(const idm_theta *theta, const char *who, idm_err
                   who);
 }
 
-static double score_of(const double *policy, const double *prior, size_t action)
+static bool takes_best(const idm_problem *problem)
 {
+  return problem->agent.choice == IDM_CHOICE_BEST;
+}
+
+/* Of a rule that takes its best action, 1 for what is taken and 0 for what is not. */
+static double score_of(bool best, const double *policy, const double *prior, size_t action)
+{
+  if (best) return policy[action] > 0;
   return log(fmax(policy[action], least_probability) / prior[action]);
 }
 
 /* Weights at which the rule has the policy: scores are told up to a number a state, which is that
  * of the action held there, or of the first that may be taken. */
-static void put_weights(const double *policy, const double *prior, idm_theta *theta)
+static void put_weights(bool best, const double *policy, const double *prior, idm_theta *theta)
 {
   const size_t states = theta->sizes.states;
   const size_t actions = theta->sizes.actions;
@@ -63,10 +70,10 @@ static void put_weights(const double *policy, const double *prior, idm_theta *th
       if (prior[u] > 0 && (reference == actions || !is_free(block, u * (states + 1) + s + 1)))
         reference = u;
     const double *held = weight + reference * (states + 1);
-    const double level = held[0] + held[s + 1] - score_of(row, prior, reference);
+    const double level = held[0] + held[s + 1] - score_of(best, row, prior, reference);
     for (size_t u = 0; u < actions; u++) {
       double *at = weight + u * (states + 1);
-      if (u != reference && prior[u] > 0) at[s + 1] = score_of(row, prior, u) + level - at[0];
+      if (u != reference && prior[u] > 0) at[s + 1] = score_of(best, row, prior, u) + level - at[0];
     }
   }
 }
@@ -98,6 +105,29 @@ static idm_status put_open(const idm_theta *theta, const idm_closest *found, idm
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
+static void say_best(const idm_pure *pure, const idm_closest *found, idm_finding *f)
+{
+  snprintf(f->certificate, sizeof f->certificate, "gap to the bound");
+  if (found->gap > f->closed)
+    idm_notes_add(&f->words,
+                  "after %zu choices of actions it is not decided whether another rule of one "
+                  "action a state comes nearer: the nearest is between %.6g and %.6g away",
+                  pure->branches, found->objective - found->gap, found->objective);
+  idm_notes_add(&f->words,
+                "the rule takes the action of its largest weight in each state: weights count by "
+                "their order alone, and stand at 1 for what is taken and 0 for what is not, up to "
+                "those that are held");
+  if (pure->rivals)
+    idm_notes_add(&f->words,
+                  "another rule of one action a state comes as near; of those that were found this "
+                  "is one, picked by the names of states and actions and not by their order");
+  if (pure->tied)
+    idm_notes_add(&f->words,
+                  "in %zu %s that the rule does not come to several actions tie for the best: "
+                  "there they are drawn by the action prior",
+                  pure->tied, pure->tied == 1 ? "state" : "states");
+}
+
 static void say(const idm_closest *found, idm_finding *f)
 {
   snprintf(f->certificate, sizeof f->certificate, "duality gap");
@@ -112,7 +142,7 @@ static void say(const idm_closest *found, idm_finding *f)
                   found->zeros == 1 ? "is" : "are", least_probability);
 }
 
-/* --- the inverse planner -------------------------------------------------------------------- */
+/* --- the search ----------------------------------------------------------------------------- */
 
 /* With its own policy's occupancy and nothing for entropy, the demonstrator is the nearest: no
  * divergence is below 0. */
@@ -143,32 +173,37 @@ static bool is_own(const idm_fit_settings *settings)
 
 static idm_status search(const idm_problem *problem, const idm_data *data,
                          const idm_fit_settings *settings, const idm_world *world,
-                         const idm_demonstrator *d, idm_halt *halt, idm_closest **ret_closest,
-                         idm_notes *opt_notes, idm_error *opt_error)
+                         const idm_demonstrator *d, idm_halt *halt, idm_pure *pure,
+                         idm_closest **ret_closest, idm_notes *opt_notes, idm_error *opt_error)
 {
   const bool empirical = settings->occupancy == IDM_OCCUPANCY_EMPIRICAL;
   double *target = idm_new(world->n.states * world->n.actions, sizeof *target);
   if (!target) return idm_fail_memory(opt_error);
   idm_status status = idm_demonstrator_occupancy(d, world, data, problem->setting, empirical,
                                                  target, opt_notes, opt_error);
-  if (status == IDM_OK && is_own(settings))
+  if (status == IDM_OK && takes_best(problem))
+    status = idm_pure_create(world, problem->setting, target, d->policy, settings->divergence,
+                             settings->lambda, halt, pure, ret_closest, opt_error);
+  else if (status == IDM_OK && is_own(settings))
     status = repeat(world, d, target, ret_closest, opt_error);
   else if (status == IDM_OK)
-    status = idm_closest_create(world, problem->setting, target, d->policy, settings->divergence,
-                                settings->lambda, settings->entropy, halt, ret_closest, opt_error);
+    status =
+        idm_closest_create(world, problem->setting, target, d->policy, NULL, settings->divergence,
+                           settings->lambda, settings->entropy, halt, ret_closest, opt_error);
   free(target);
   return status;
 }
 
-static const char *method(const idm_fit_settings *settings)
+static const char *method(const idm_problem *problem, const idm_fit_settings *settings)
 {
+  if (takes_best(problem)) return "branch-and-bound";
   if (is_own(settings)) return "frequencies";
   return settings->divergence == IDM_DIVERGENCE_TV && !(settings->entropy > 0) ? "linear-program"
                                                                                : "interior-point";
 }
 
 static idm_status answer(const idm_problem *problem, const idm_fit_settings *settings,
-                         const idm_world *world, const idm_closest *found,
+                         const idm_world *world, const idm_pure *pure, const idm_closest *found,
                          idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_block *block = &problem->theta->block[IDM_WEIGHTS];
@@ -177,12 +212,14 @@ static idm_status answer(const idm_problem *problem, const idm_fit_settings *set
   idm_finding *f = NULL;
   idm_status status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_finding_create(numbers, &f, opt_error);
-  if (status == IDM_OK) status = put_open(problem->theta, found, f, opt_error);
+  if (status == IDM_OK && !takes_best(problem))
+    status = put_open(problem->theta, found, f, opt_error);
   if (status == IDM_OK) {
-    put_weights(found->policy, world->prior, theta);
+    put_weights(takes_best(problem), found->policy, world->prior, theta);
     say(found, f);
+    if (takes_best(problem)) say_best(pure, found, f);
     status = idm_answer_create(&idm_inverse_distribution_matching, problem, settings, theta,
-                               method(settings), f, ret_posterior, opt_error);
+                               method(problem, settings), f, ret_posterior, opt_error);
   } else {
     idm_finding_destroy(f);
   }
@@ -213,6 +250,9 @@ static idm_status check(const idm_problem *problem, const idm_fit_settings *sett
     return idm_fail(opt_error, IDM_INPUT, "'%s' needs a discount below 1", who);
   if (settings->divergence == IDM_DIVERGENCE_SQUARED && isinf(settings->lambda))
     return idm_fail(opt_error, IDM_USAGE, "'%s' --divergence squared takes a finite --lambda", who);
+  if (takes_best(problem) && settings->entropy > 0)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--entropy says nothing of rules of one action a state: theirs is 0");
   return check_weights(problem->theta, who, opt_error);
 }
 
@@ -235,6 +275,7 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
 {
   idm_asked asked;
   idm_closest *found = NULL;
+  idm_pure pure = {0};
   *ret_posterior = NULL;
   idm_status status =
       idm_asked_open(&asked, &idm_inverse_distribution_matching, problem, data, settings, opt_watch,
@@ -244,10 +285,10 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = check_taken(asked.world, problem->setting, asked.demonstrator, opt_error);
   if (status == IDM_OK)
-    status = search(problem, data, settings, asked.world, asked.demonstrator, &asked.halt, &found,
-                    opt_notes, opt_error);
+    status = search(problem, data, settings, asked.world, asked.demonstrator, &asked.halt, &pure,
+                    &found, opt_notes, opt_error);
   if (status == IDM_OK)
-    status = answer(problem, settings, asked.world, found, ret_posterior, opt_error);
+    status = answer(problem, settings, asked.world, &pure, found, ret_posterior, opt_error);
   idm_closest_destroy(found);
   idm_asked_close(&asked);
   return status;

@@ -181,7 +181,7 @@ static void say(const question *q, idm_finding *f)
   for (size_t k = 0; k < f->free; k++) {
     const double here = f->range[2 * k + 1] - f->range[2 * k];
     width += here / (double)f->free;
-    open += here > 1e-7;
+    open += here > 1e-7 * q->sought->unit;
     boxed += f->at_box[2 * k] || f->at_box[2 * k + 1];
   }
   idm_notes_add(&f->words,
@@ -197,14 +197,28 @@ static void say(const question *q, idm_finding *f)
 
 static idm_status set_ranges(const question *q, idm_finding *f, idm_error *opt_error)
 {
-  const double edge = q->settings->bound * (1 - 1e-9);
+  const double unit = q->sought->unit;
+  const double edge = q->settings->bound / unit * (1 - 1e-9);
   f->at_box = idm_new(2 * f->free, sizeof *f->at_box);
   if (!f->at_box) return idm_fail_memory(opt_error);
   for (size_t k = 0; k < f->free; k++) {
     f->at_box[2 * k] = f->range[2 * k] <= -edge;
     f->at_box[2 * k + 1] = f->range[2 * k + 1] >= edge;
+    f->range[2 * k] *= unit;
+    f->range[2 * k + 1] *= unit;
   }
   return IDM_OK;
+}
+
+/* What no behaviour in any of the environments that were seen can tell. */
+static idm_status look_for_open(const question *q, idm_finding *f, idm_error *opt_error)
+{
+  const idm_world **world = idm_new(q->count, sizeof *world);
+  if (!world) return idm_fail_memory(opt_error);
+  for (size_t e = 0; e < q->count; e++) world[e] = q->experiment[e].world;
+  const idm_status status = idm_open_shared(q->count, world, q->sought, f, opt_error);
+  free(world);
+  return status;
 }
 
 static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
@@ -221,12 +235,13 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
     if (!f->range) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
-    status = idm_experiments_solve(q->count, q->experiment, q->sought, q->settings->bound, &q->face,
-                                   f->range, &q->halt, opt_error);
+    status = idm_experiments_solve(q->count, q->experiment, q->sought,
+                                   q->settings->bound / q->sought->unit, &q->face, f->range,
+                                   &q->halt, opt_error);
   if (status == IDM_OK) status = set_ranges(q, f, opt_error);
-  if (status == IDM_OK) status = idm_open_shaping(q->experiment[0].world, q->sought, f, opt_error);
+  if (status == IDM_OK) status = look_for_open(q, f, opt_error);
   if (status == IDM_OK) {
-    f->objective = q->face.objective;
+    f->objective = q->sought->unit * q->face.objective;
     snprintf(f->certificate, sizeof f->certificate, "duality gap");
     f->attained = q->face.attained;
     f->closed = 1e-9;
@@ -254,6 +269,7 @@ static idm_status fit_experiments(const idm_problem *problem, const idm_data *da
                  "'%s' needs several environments; expected `environments:` in the problem", who);
   if (status == IDM_OK) status = idm_sought_create(problem, &sought, opt_error);
   if (status == IDM_OK) status = check_reference(sought, opt_error);
+  if (status == IDM_OK) idm_sought_measure(sought, false, settings->bound);
   question q = {.problem = problem, .data = data, .settings = settings, .sought = sought};
   if (status == IDM_OK) {
     idm_halt_begin(&q.halt, opt_watch, "looking for what the utilities can be");

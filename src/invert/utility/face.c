@@ -32,7 +32,13 @@ idm_status idm_face_solve(idm_program *program, const char *infeasible, const ch
   return fail_to_solve(solution->end, infeasible, unbounded, halt, opt_error);
 }
 
-static const char unclear[] = "the optima of the program could not be told apart";
+/* What is found once is found again, but for rounding; and may have no end. */
+static const char lost_again[] =
+    "which other utilities do as well could not be found: numbers of very different sizes stand in "
+    "the way";
+static const char no_end[] =
+    "other utilities do as well, without an end; expected a finite --bound, or fewer entries that "
+    "are free";
 
 static double cost_of(const double *cost, const double *x, size_t columns)
 {
@@ -65,7 +71,7 @@ static idm_status look_for_others(idm_program *program, const double *cost, idm_
   for (int sign = 1; sign >= 0 && status == IDM_OK; sign--) {
     for (size_t j = 0; j < columns; j++)
       idm_program_set_cost(program, j, j < face->count ? (sign ? -1 : 1) * face->key[j] : 0);
-    status = idm_face_solve(program, unclear, unclear, &found, halt, opt_error);
+    status = idm_face_solve(program, lost_again, no_end, &found, halt, opt_error);
     if (status == IDM_OK) end[sign] = sign ? -found.objective : found.objective;
   }
   face->only = status == IDM_OK && end[1] - end[0] <= apart * fmax(1, fabs(end[0]));
@@ -134,7 +140,7 @@ idm_status idm_face_ranges(idm_program *program, size_t count, double *range, id
     for (int sign = 0; sign < 2 && status == IDM_OK; sign++) {
       idm_program_solution found;
       idm_program_set_cost(program, j, sign ? -1 : 1);
-      status = idm_face_solve(program, unclear, unclear, &found, halt, opt_error);
+      status = idm_face_solve(program, lost_again, no_end, &found, halt, opt_error);
       if (status == IDM_OK) range[2 * j + (size_t)sign] = found.x[j];
     }
     idm_program_set_cost(program, j, 0);

@@ -7,12 +7,13 @@
 
 /* --- which policies ------------------------------------------------------------------------- */
 
-/* Take away actions that may lead to a state in which nothing is left, until there is none. */
+/* Take away actions that may lead to a state in which nothing is left, until there is none. With a
+ * discount of 0 it does not matter where they lead. */
 static void prune(const idm_world *world, bool *allowed)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
-  bool changed = true;
+  bool changed = world->discount > 0;
   while (changed) {
     changed = false;
     for (size_t e = 0; e < n.states * n.actions; e++) {
@@ -44,12 +45,13 @@ static idm_status check_start(const idm_world *world, const idm_setting *setting
   return IDM_OK;
 }
 
-/* row[state] = 1 where it can be come to from the start by actions that are allowed. */
+/* row[state] = 1 where it can be come to from the start by actions that are allowed; with a
+ * discount of 0 nothing that follows the start counts. */
 static void reach(const idm_world *world, const bool *allowed, size_t *row)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
-  bool changed = true;
+  bool changed = world->discount > 0;
   for (size_t s = 0; s < n.states; s++) row[s] = world->start[s] > 0;
   while (changed) {
     changed = false;
@@ -81,14 +83,16 @@ void idm_flows_destroy(idm_flows *flows)
   free(flows);
 }
 
-/* Divergence of an entry at q. */
-static double diverge(const idm_flows *f, double p, double q)
+/* Divergence of an entry at q. Where actions end episodes occupancies differ in what they sum to: q
+ * - p makes of kl and reverse-kl a divergence all the same, 0 where q = p and nowhere less;
+ * elsewhere these add up to 0. */
+double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q)
 {
-  switch (f->divergence) {
+  switch (divergence) {
   case IDM_DIVERGENCE_KL:
-    return p > 0 ? p * log(p / q) : 0;
+    return (p > 0 ? p * log(p / q) : 0) + q - p;
   case IDM_DIVERGENCE_REVERSE_KL:
-    return q > 0 ? q * log(q / p) : 0;
+    return (q > 0 ? q * log(q / p) : 0) + p - q;
   case IDM_DIVERGENCE_JS:
     return 0.5 * ((p > 0 ? p * log(2 * p / (p + q)) : 0) + (q > 0 ? q * log(2 * q / (p + q)) : 0));
   case IDM_DIVERGENCE_TV:
@@ -96,8 +100,13 @@ static double diverge(const idm_flows *f, double p, double q)
   case IDM_DIVERGENCE_CHI2:
     return p > 0 ? (p - q) * (p - q) / q : q;
   default:
-    return 0.5 * f->lambda * (p - q) * (p - q);
+    return 0.5 * lambda * (p - q) * (p - q);
   }
+}
+
+static double diverge(const idm_flows *f, double p, double q)
+{
+  return idm_flows_diverge(f->divergence, f->lambda, p, q);
 }
 
 static bool allocate(idm_flows *f, size_t states, size_t entries, size_t coefficients)
@@ -155,13 +164,15 @@ static void put_equations(const idm_world *world, const bool *allowed, const dou
 }
 
 static idm_status build(const idm_world *world, const idm_setting *setting, const double *target,
-                        bool *allowed, size_t *row, idm_flows *f, idm_error *opt_error)
+                        const bool *opt_allowed, bool *allowed, size_t *row, idm_flows *f,
+                        idm_error *opt_error)
 {
   const idm_sizes n = world->n;
   const size_t entries = n.states * n.actions;
   const bool within = f->divergence == IDM_DIVERGENCE_REVERSE_KL;
   for (size_t e = 0; e < entries; e++)
-    allowed[e] = world->prior[e % n.actions] > 0 && (!within || target[e] > 0);
+    allowed[e] = world->prior[e % n.actions] > 0 && (!within || target[e] > 0) &&
+                 (!opt_allowed || opt_allowed[e]);
   if (within) prune(world, allowed);
   const idm_status status = within ? check_start(world, setting, allowed, opt_error) : IDM_OK;
   if (status != IDM_OK) return status;
@@ -176,8 +187,9 @@ static idm_status build(const idm_world *world, const idm_setting *setting, cons
 }
 
 idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
-                            const double *target, idm_divergence divergence, double lambda,
-                            double entropy, idm_flows **ret_flows, idm_error *opt_error)
+                            const double *target, const bool *opt_allowed,
+                            idm_divergence divergence, double lambda, double entropy,
+                            idm_flows **ret_flows, idm_error *opt_error)
 {
   const size_t entries = world->n.states * world->n.actions;
   *ret_flows = NULL;
@@ -187,7 +199,7 @@ idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
   idm_status status = f && allowed && row ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     *f = (idm_flows){.divergence = divergence, .lambda = lambda, .entropy = entropy};
-    status = build(world, setting, target, allowed, row, f, opt_error);
+    status = build(world, setting, target, opt_allowed, allowed, row, f, opt_error);
   }
   free(allowed);
   free(row);
@@ -228,9 +240,9 @@ double idm_flows_slope(const idm_flows *f, size_t i, double q)
   const double p = f->p[i];
   switch (f->divergence) {
   case IDM_DIVERGENCE_KL:
-    return p > 0 ? -p / q : 0;
+    return (p > 0 ? -p / q : 0) + 1;
   case IDM_DIVERGENCE_REVERSE_KL:
-    return log(q / p) + 1;
+    return log(q / p);
   case IDM_DIVERGENCE_JS:
     return p > 0 ? 0.5 * log(2 * q / (p + q)) : 0.5 * log(2);
   case IDM_DIVERGENCE_CHI2:

@@ -24,13 +24,17 @@ typedef struct idm_flows {
   double beyond;  /* what p has where no policy comes adds to the divergence; may be infinite */
 } idm_flows;
 
-/* All policies that take no action of prior 0, and with reverse-kl none that p does not. target is
- * p[state][action]. IDM_INPUT where none is left, or where the divergence is infinite for all. */
+/* All policies that take no action of prior 0, none that opt_allowed[state][action] forbids, and
+ * with reverse-kl none that p does not. target is p[state][action]. IDM_INPUT where none is left,
+ * or where the divergence is infinite for all. */
 idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
-                            const double *target, idm_divergence divergence, double lambda,
-                            double entropy, idm_flows **ret_flows, idm_error *opt_error);
+                            const double *target, const bool *opt_allowed,
+                            idm_divergence divergence, double lambda, double entropy,
+                            idm_flows **ret_flows, idm_error *opt_error);
 void idm_flows_destroy(idm_flows *flows);
 
+/* What an occupancy of q in place of p adds to a divergence; may be infinite. */
+double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q);
 /* The row's own expression at q[entry]. */
 double idm_flows_objective(const idm_flows *flows, const double *q);
 /* First and second derivative of the divergence by entry i at q; not of tv, which has none. */

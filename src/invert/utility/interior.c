@@ -331,6 +331,14 @@ static double measure(interior *o, double *gap)
   return fmax(*gap, worst);
 }
 
+/* Whether a point is better than the best so far. Among those whose gap is closed log pi decides;
+ * before, the gap alone: where hardly anything comes log pi may be far off all along. */
+static bool is_better(double now, double gap, double least, double least_gap)
+{
+  static const double closed = 1e-10;
+  return gap <= closed && least_gap <= closed ? now < least : gap < least_gap;
+}
+
 static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error *opt_error)
 {
   double least = INFINITY;
@@ -338,6 +346,7 @@ static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error
   double left = INFINITY; /* and how far along the path */
   double length = 1;
   int stale = 0;
+  *gap = INFINITY;
   for (int k = 0; k < most_steps && stale < patience; k++) {
     const idm_status status = idm_halt_check(opt_halt, opt_error);
     if (status != IDM_OK) return status;
@@ -350,7 +359,7 @@ static idm_status follow(interior *o, idm_halt *opt_halt, double *gap, idm_error
       left = fmin(left, ahead);
       stale = 0;
     }
-    if (now < least) {
+    if (is_better(now, here, least, *gap)) {
       least = now;
       *gap = here;
       memcpy(o->best, o->at.q, o->n * sizeof *o->best);

@@ -1,17 +1,21 @@
 /* The inverse planner `maximum-margin`: utilities under which the demonstrator is better than
  * others by as much as can be.
  *
- * By state it is Ng and Russell's (2000), of the return Syed and Schapire's (2008), see game.h. */
+ * By state it is Ng and Russell's (2000), of the return Syed and Schapire's (2008), see game.h;
+ * where states are hidden it goes by beliefs, after Choi and Kim (2011), see belief_margin.h. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/belief_margin.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/face.h"
 #include "invert/utility/game.h"
 #include "invert/utility/open.h"
+#include "invert/utility/penalty.h"
+#include "invert/utility/risk_margin.h"
 
 extern const idm_inverse idm_inverse_maximum_margin; /* registered below */
 
@@ -20,11 +24,14 @@ typedef struct question {
   const idm_problem *problem;
   const idm_data *data;
   const idm_fit_settings *settings;
+  const idm_mind *mind; /* NULL where states are observed */
   const idm_world *world;
   const idm_sought *sought;
-  const idm_demonstrator *demonstrator;
-  double *weight; /* [number]: entries that share it */
-  double *key;    /* [number]: see idm_sought_keys */
+  const idm_demonstrator *demonstrator; /* NULL where they are not */
+  double bound;                         /* the box, in units */
+  double epsilon;                       /* the least margin of a state, in units */
+  double *weight;                       /* [number]: entries that share it */
+  double *key;                          /* [number]: see idm_sought_keys */
   idm_program *program;
   idm_face face;
   idm_halt *halt;
@@ -34,7 +41,7 @@ typedef struct question {
 
 static const char no_utility[] =
     "no utility within the box makes every action of the demonstrator the best of its state, with "
-    "the entries that are held; free more of them, or widen --bound";
+    "the entries that are held and the --epsilon asked for; free more of them, or widen --bound";
 static const char no_end[] =
     "without an end to the box the margin grows for ever; expected a finite --bound";
 
@@ -57,28 +64,8 @@ static idm_status add_margins(question *q, idm_bellman *rows, size_t s, size_t t
     if (status == IDM_OK)
       status = idm_program_enter(q->program, margin_column(q, s), -1, opt_error);
     if (status == IDM_OK) status = idm_bellman_add(rows, s, 0, INFINITY, opt_error);
-    idm_program_set_bounds(q->program, margin_column(q, s), 0, INFINITY);
+    idm_program_set_bounds(q->program, margin_column(q, s), q->epsilon, INFINITY);
     idm_program_set_cost(q->program, margin_column(q, s), -1);
-  }
-  return status;
-}
-
-/* x = above - below, each of which costs. */
-static idm_status add_penalty(question *q, idm_error *opt_error)
-{
-  const size_t count = q->sought->count;
-  const size_t above = margin_column(q, q->world->n.states);
-  idm_status status = IDM_OK;
-  for (size_t k = 0; k < count && status == IDM_OK; k++) {
-    for (size_t side = 0; side < 2; side++) {
-      idm_program_set_bounds(q->program, above + side * count + k, 0, INFINITY);
-      idm_program_set_cost(q->program, above + side * count + k,
-                           q->settings->penalty * q->weight[k]);
-    }
-    status = idm_program_enter(q->program, k, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_enter(q->program, above + k, -1, opt_error);
-    if (status == IDM_OK) status = idm_program_enter(q->program, above + count + k, 1, opt_error);
-    if (status == IDM_OK) status = idm_program_add(q->program, 0, 0, opt_error);
   }
   return status;
 }
@@ -92,19 +79,20 @@ static idm_status state_program(question *q, const int32_t *taken, idm_error *op
       idm_program_create(count + 2 * states + (penalty ? 2 * count : 0), &q->program, opt_error);
   if (status != IDM_OK) return status;
   idm_bellman rows = idm_bellman_begin(q->program, q->world, q->sought, count);
-  for (size_t k = 0; k < count; k++)
-    idm_program_set_bounds(q->program, k, -q->settings->bound, q->settings->bound);
+  for (size_t k = 0; k < count; k++) idm_program_set_bounds(q->program, k, -q->bound, q->bound);
   status = idm_bellman_policy(&rows, q->demonstrator->policy, opt_error);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
     idm_program_set_bounds(q->program, margin_column(q, s), 0, 0);
     if (taken[s] != IDM_MISSING) status = add_margins(q, &rows, s, (size_t)taken[s], opt_error);
   }
-  if (status == IDM_OK && penalty) status = add_penalty(q, opt_error);
+  if (status == IDM_OK && penalty)
+    status = idm_penalty_add(q->program, count, margin_column(q, states), q->settings->penalty,
+                             q->weight, opt_error);
   return status;
 }
 
 /* max sum over visited s of min_{u != u_s} (Q(s,u_s) - Q(s,u)) - penalty |utility|_1, Q that of the
- * demonstrator. */
+ * demonstrator, each at least epsilon. */
 static idm_status find_by_state(question *q, idm_error *opt_error)
 {
   int32_t *taken = idm_new(q->world->n.states, sizeof *taken);
@@ -146,7 +134,7 @@ static void say_of_game(const question *q, const idm_game *game)
                   "the policy shown is the one that plays against this utility: its return is "
                   "better than the demonstrator's by %.6g at least, whichever utility of the box "
                   "is the true one",
-                  game->objective);
+                  q->sought->unit * game->objective);
   if (!game->policy_nearest)
     idm_notes_add(words,
                   "of the policies that play as well, the one nearest the demonstrator's was not "
@@ -168,7 +156,7 @@ static idm_status keep_policy(question *q, idm_game *game, idm_error *opt_error)
 static idm_status find_by_return(question *q, idm_error *opt_error)
 {
   const idm_sizes n = q->world->n;
-  idm_game game = {.bound = q->settings->bound, .face = &q->face};
+  idm_game game = {.bound = q->bound, .face = &q->face};
   double *occupancy = idm_new(idm_times(n.states, n.actions), sizeof *occupancy);
   idm_status status = occupancy ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
@@ -189,32 +177,58 @@ static idm_status find_by_return(question *q, idm_error *opt_error)
   return status;
 }
 
+/* --- where states are observed, and where they are not -------------------------------------- */
+
+static idm_status find_by_states(question *q, idm_error *opt_error)
+{
+  const idm_status status = q->settings->margin == IDM_MARGIN_STATE ? find_by_state(q, opt_error)
+                                                                    : find_by_return(q, opt_error);
+  snprintf(q->finding->certificate, sizeof q->finding->certificate, "duality gap");
+  q->finding->attained = q->face.attained;
+  q->finding->closed = 1e-9;
+  return status;
+}
+
+static idm_status find_by_beliefs(question *q, idm_error *opt_error)
+{
+  const idm_belief_margin asked = {.mind = q->mind,
+                                   .data = q->data,
+                                   .sought = q->sought,
+                                   .settings = q->settings,
+                                   .who = idm_inverse_maximum_margin.name,
+                                   .halt = q->halt,
+                                   .opt_notes = q->opt_notes};
+  return idm_belief_margin_find(&asked, &q->face, q->finding, opt_error);
+}
+
 /* --- words ---------------------------------------------------------------------------------- */
 
 static void say(const question *q)
 {
   idm_notes *words = &q->finding->words;
+  const char *margin = q->settings->penalty > 0 ? "margin less its price" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->sought->entries; e++)
     if (q->sought->number[e] < 0 && q->sought->held[e] != 0) scale = false;
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (q->face.only)
-    idm_notes_add(words, "no other utility of the box has as large a margin");
+    idm_notes_add(words, "no other utility of the box has as large a %s", margin);
   else if (q->face.nearest)
     idm_notes_add(words,
-                  "other utilities have as large a margin; this is the one of least norm, which "
-                  "does not depend on the order of states and actions");
+                  "other utilities have as large a %s; this is the one of least norm, which "
+                  "does not depend on the order of states and actions",
+                  margin);
   else
-    idm_notes_add(
-        words, "other utilities have as large a margin; this is one of them, picked by the names "
-               "of its entries and not by their order");
+    idm_notes_add(words,
+                  "other utilities have as large a %s; this is one of them, picked by the names "
+                  "of its entries and not by their order",
+                  margin);
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
 static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  const bool by_state = q->settings->margin == IDM_MARGIN_STATE;
   idm_finding *f = NULL;
   idm_status status = idm_finding_create(q->sought->count, &f, opt_error);
   q->finding = f;
@@ -226,13 +240,9 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
     if (q->sought->number[e] >= 0) q->weight[q->sought->number[e]]++;
   q->face = (idm_face){.count = q->sought->count, .weight = q->weight, .key = q->key};
   if (status == IDM_OK)
-    status = by_state ? find_by_state(q, opt_error) : find_by_return(q, opt_error);
-  if (status == IDM_OK) {
-    snprintf(f->certificate, sizeof f->certificate, "duality gap");
-    f->attained = q->face.attained;
-    f->closed = 1e-9;
-    status = idm_open_shaping(q->world, q->sought, f, opt_error);
-  }
+    status = q->mind ? find_by_beliefs(q, opt_error) : find_by_states(q, opt_error);
+  if (status == IDM_OK) f->objective *= q->sought->unit;
+  if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
   if (status == IDM_OK) {
     say(q);
     status = idm_answer_utility(&idm_inverse_maximum_margin, q->problem, q->settings, q->sought,
@@ -247,10 +257,16 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   return status;
 }
 
-static idm_status check_settings(const idm_fit_settings *settings, idm_error *opt_error)
+static idm_status check_settings(const idm_fit_settings *settings, bool observed,
+                                 idm_error *opt_error)
 {
+  if (!observed && settings->occupancy == IDM_OCCUPANCY_EMPIRICAL)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--occupancy empirical is of problems whose states are observed");
   if (settings->margin == IDM_MARGIN_RETURN && settings->penalty != 0)
     return idm_fail(opt_error, IDM_USAGE, "--penalty is of --margin state, not of return");
+  if (settings->margin == IDM_MARGIN_RETURN && settings->epsilon != 0)
+    return idm_fail(opt_error, IDM_USAGE, "--epsilon is of --margin state, not of return");
   if (settings->margin == IDM_MARGIN_RETURN && !isfinite(settings->bound))
     return idm_fail(opt_error, IDM_USAGE, "--margin return needs a finite --bound");
   return IDM_OK;
@@ -263,19 +279,27 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
 {
   idm_asked asked;
   *ret_posterior = NULL;
-  idm_status status =
-      idm_asked_open(&asked, &idm_inverse_maximum_margin, problem, data, settings, opt_watch,
-                     "looking for the utility of the largest margin", opt_notes, opt_error);
-  if (status == IDM_OK) status = check_settings(settings, opt_error);
+  idm_status status = idm_asked_open_believing(
+      &asked, &idm_inverse_maximum_margin, problem, data, settings, opt_watch,
+      "looking for the utility of the largest margin", opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = check_settings(settings, problem->setting->fully_observed, opt_error);
   if (status == IDM_OK)
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK) {
+  if (status == IDM_OK && !asked.mind) status = idm_asked_demonstrator(&asked, opt_error);
+  if (status == IDM_OK && !asked.mind && idm_risk_margin_is_asked(problem)) {
+    status = idm_risk_margin_fit(&asked, ret_posterior, opt_error);
+  } else if (status == IDM_OK) {
+    /* Margins on beliefs are held against searches in the file's own unit. */
+    if (!asked.mind) idm_sought_measure(asked.sought, false, settings->bound);
     question q = {.problem = problem,
                   .data = data,
                   .settings = settings,
+                  .mind = asked.mind,
                   .world = asked.world,
                   .sought = asked.sought,
+                  .bound = settings->bound / asked.sought->unit,
+                  .epsilon = settings->epsilon / asked.sought->unit,
                   .demonstrator = asked.demonstrator,
                   .halt = &asked.halt,
                   .opt_notes = opt_notes};
@@ -285,7 +309,8 @@ static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
-static const char *const settings_read[] = {"margin", "penalty", "bound", "occupancy", NULL};
+static const char *const settings_read[] = {"margin", "penalty",   "epsilon",
+                                            "bound",  "occupancy", NULL};
 
 const idm_inverse idm_inverse_maximum_margin = {
     .name = "maximum-margin",
@@ -293,6 +318,7 @@ const idm_inverse idm_inverse_maximum_margin = {
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .finds = "utility",
+    .also = "risk_level",
     .settings = settings_read,
     .fit = fit_margin,
 };

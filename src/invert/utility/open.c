@@ -64,7 +64,7 @@ idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm
 
 /* --- shaping -------------------------------------------------------------------------------- */
 
-/* row[state] += sign times how entry (action, state) changes with the potential. */
+/* row[state] += sign times how entry (action, state) changes with the potential of a world. */
 static void add_change(const idm_world *world, size_t entry, double sign, double *row)
 {
   const idm_moves *moves = world->moves;
@@ -73,36 +73,40 @@ static void add_change(const idm_world *world, size_t entry, double sign, double
   row[entry % world->n.states] -= sign;
 }
 
-/* What a potential must satisfy: entries that are held do not change, tied ones change alike.
- * first[number]: an entry of each free number. Returns how many rows there are. */
-static size_t put_conditions(const idm_world *world, const idm_sought *sought, int64_t *first,
-                             double *rows)
+/* What potentials, one a world, must satisfy: entries that are held do not change, tied ones change
+ * alike, and all as in the first world. first[number]: an entry of each free number. Returns how
+ * many rows there are. */
+static size_t put_conditions(size_t worlds, const idm_world *const *world, const idm_sought *sought,
+                             int64_t *first, double *rows)
 {
-  const size_t states = world->n.states;
+  const size_t states = world[0]->n.states;
   size_t count = 0;
   for (size_t i = 0; i < sought->count; i++) first[i] = -1;
-  for (size_t e = 0; e < sought->entries; e++) {
-    const int32_t number = sought->number[e];
-    if (number >= 0 && first[number] < 0) {
-      first[number] = (int64_t)e;
-      continue;
+  for (size_t w = 0; w < worlds; w++)
+    for (size_t e = 0; e < sought->entries; e++) {
+      const int32_t number = sought->number[e];
+      double *row = rows + count * worlds * states;
+      if (number >= 0 && first[number] < 0) {
+        first[number] = (int64_t)e;
+        continue;
+      }
+      add_change(world[w], e, 1, row + w * states);
+      if (number >= 0) add_change(world[0], (size_t)first[number], -1, row);
+      count++;
     }
-    add_change(world, e, 1, rows + count * states);
-    if (number >= 0) add_change(world, (size_t)first[number], -1, rows + count * states);
-    count++;
-  }
   return count;
 }
 
-/* Potentials as directions of the free numbers: how an entry of each changes. */
+/* Potentials, `width` numbers each, as directions of the free numbers: how an entry of each changes
+ * in the first world. */
 static double *directions(const idm_world *world, const idm_sought *sought, const int64_t *first,
-                          const double *potential, size_t count)
+                          const double *potential, size_t width, size_t count)
 {
   const size_t states = world->n.states;
   double *direction = idm_new(idm_times(count, sought->count), sizeof *direction);
   for (size_t i = 0; direction && i < count; i++)
     for (size_t k = 0; k < sought->count; k++) {
-      const double *phi = potential + i * states;
+      const double *phi = potential + i * width;
       const size_t entry = (size_t)first[k];
       direction[i * sought->count + k] =
           idm_world_next(world, entry / states, entry % states, phi) - phi[entry % states];
@@ -110,11 +114,12 @@ static double *directions(const idm_world *world, const idm_sought *sought, cons
   return direction;
 }
 
-idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
-                            idm_error *opt_error)
+idm_status idm_open_shared(size_t worlds, const idm_world *const *world, const idm_sought *sought,
+                           idm_finding *finding, idm_error *opt_error)
 {
-  const size_t states = world->n.states;
-  if (states > most_states || idm_times(states, sought->count) > most_basis) {
+  const size_t states = world[0]->n.states;
+  const size_t width = worlds * states;
+  if (width > most_states || idm_times(width, sought->count) > most_basis) {
     idm_notes_add(&finding->words,
                   "unchecked: with %zu states and %zu free numbers, what no behaviour can tell of "
                   "the utility was not looked for",
@@ -123,14 +128,71 @@ idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, id
   }
   size_t count = 0;
   int64_t *first = idm_new(sought->count, sizeof *first);
-  double *rows = idm_new(idm_times(sought->entries, states), sizeof *rows);
+  double *rows = idm_new(idm_times(worlds * sought->entries, width), sizeof *rows);
   double *potential = NULL;
   double *direction = NULL;
   idm_status status = first && rows ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    const size_t conditions = put_conditions(world, sought, first, rows);
+    const size_t conditions = put_conditions(worlds, world, sought, first, rows);
+    potential = null_space(conditions, width, rows, &count);
+    if (potential) direction = directions(world[0], sought, first, potential, width, count);
+    status = keep(direction, count, finding, opt_error);
+  }
+  free(first);
+  free(rows);
+  free(potential);
+  return status;
+}
+
+idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
+                            idm_error *opt_error)
+{
+  return idm_open_shared(1, &world, sought, finding, opt_error);
+}
+
+/* row[state] += sign times how an entry changes with a potential in one of several worlds. */
+static void add_difference(const idm_world *world, size_t entry, double sign, double *row)
+{
+  const idm_moves *moves = world->moves;
+  for (size_t i = moves->first[entry]; i < moves->first[entry + 1]; i++)
+    row[moves->next[i]] += sign * world->discount * moves->probability[i];
+}
+
+/* What leads elsewhere in another world is to change alike. Returns how many rows there are. */
+static size_t put_differences(const idm_world *world, const idm_world *other, size_t entries,
+                              double *rows)
+{
+  for (size_t e = 0; e < entries; e++) {
+    add_difference(world, e, 1, rows + e * world->n.states);
+    add_difference(other, e, -1, rows + e * world->n.states);
+  }
+  return entries;
+}
+
+idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world, const idm_sought *sought,
+                                idm_finding *finding, idm_error *opt_error)
+{
+  const size_t states = world[0]->n.states;
+  const idm_world *one = world[0];
+  if (states > most_states || idm_times(states, idm_times(worlds, sought->count)) > most_basis) {
+    idm_notes_add(&finding->words,
+                  "unchecked: with %zu states, %zu models and %zu free numbers, what no behaviour "
+                  "can tell of the utility was not looked for",
+                  states, worlds, sought->count);
+    return IDM_OK;
+  }
+  size_t count = 0;
+  int64_t *first = idm_new(sought->count, sizeof *first);
+  double *rows = idm_new(idm_times(worlds * sought->entries, states), sizeof *rows);
+  double *potential = NULL;
+  double *direction = NULL;
+  idm_status status = first && rows ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    size_t conditions = put_conditions(1, &one, sought, first, rows);
+    for (size_t m = 1; m < worlds; m++)
+      conditions += put_differences(one, world[m], sought->entries, rows + conditions * states);
     potential = null_space(conditions, states, rows, &count);
-    if (potential) direction = directions(world, sought, first, potential, count);
+    if (potential) direction = directions(one, sought, first, potential, states, count);
     status = keep(direction, count, finding, opt_error);
   }
   free(first);

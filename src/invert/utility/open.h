@@ -11,6 +11,14 @@
  * eliminated nothing is said (`looked` stays false, and words say so). */
 idm_status idm_open_shaping(const idm_world *world, const idm_sought *sought, idm_finding *finding,
                             idm_error *opt_error);
+/* The same of what was done in several worlds: the utility, which they share, changes by a
+ * potential of each. More worlds leave fewer. */
+idm_status idm_open_shared(size_t worlds, const idm_world *const *world, const idm_sought *sought,
+                           idm_finding *finding, idm_error *opt_error);
+/* And of whoever holds several worlds possible and plans for all of them at once: by one potential
+ * that changes the utility alike in each. */
+idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world, const idm_sought *sought,
+                                idm_finding *finding, idm_error *opt_error);
 /* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
 idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error);
 

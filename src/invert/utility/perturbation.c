@@ -30,6 +30,7 @@ typedef struct question {
   const idm_fit_settings *settings;
   const idm_world *world;
   const idm_sought *sought;
+  double epsilon; /* in units, as all that follows */
   int32_t *taken; /* [state]: IDM_MISSING where it was never visited */
   bool *matters;  /* [state]: the demonstrator can come to it */
   size_t *row;    /* [state][action]: of the program; its rows' number where there is none */
@@ -47,6 +48,7 @@ typedef struct question {
   branch *branch;
   double lower; /* what any solution costs, at least */
   bool rivals;  /* another choice may cost as little */
+  bool gave_up; /* choices were left when it ended */
   idm_face face;
   idm_halt *halt;
 } question;
@@ -54,6 +56,10 @@ typedef struct question {
 static const char no_utility[] =
     "no utility makes every action of the demonstrator the best of its state, with the entries "
     "that are held and the --epsilon asked for; free more of them";
+static const char not_decided[] =
+    "no utility was found: states that the demonstrator comes to were never visited, what is best "
+    "there was not decided after all choices that were tried, and with the entries that are held "
+    "the last one has no utility; free more of them";
 static const char no_end[] = "the distance to the file's utility has no least value";
 
 /* --- the program ---------------------------------------------------------------------------- */
@@ -89,8 +95,8 @@ static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error 
       status = idm_program_enter(q->program, rows->values + q->world->n.states + (size_t)number, -1,
                                  opt_error);
     if (status == IDM_OK)
-      status = idm_bellman_add(rows, s, visited && !taken ? q->settings->epsilon : 0,
-                               taken ? 0 : INFINITY, opt_error);
+      status = idm_bellman_add(rows, s, visited && !taken ? q->epsilon : 0, taken ? 0 : INFINITY,
+                               opt_error);
   }
   return status;
 }
@@ -153,7 +159,8 @@ static idm_status set_aim(question *q, idm_error *opt_error)
       return idm_fail(opt_error, IDM_INPUT,
                       "'%s' needs a utility to start from, and entries that are tied differ in the "
                       "file (%g and %g); expected one value for them",
-                      idm_inverse_minimum_perturbation.name, q->aim[k], sought->held[e]);
+                      idm_inverse_minimum_perturbation.name, sought->unit * q->aim[k],
+                      sought->unit * sought->held[e]);
     q->aim[k] = sought->held[e];
     q->weight[k]++;
   }
@@ -210,7 +217,8 @@ static idm_status relax(question *q, idm_error *opt_error)
 
 /* States that the demonstrator can come to: visited ones, and what follows by its action, or by any
  * where it was never seen. Of the others it does not matter whether an action attains V: V is then
- * an upper bound of their values, and what is better than a bound is better than the value. */
+ * an upper bound of their values, and what is better than a bound is better than the value. Nor
+ * does it with a discount of 0, where no value of what follows enters. */
 static idm_status find_what_matters(question *q, idm_error *opt_error)
 {
   const idm_sizes n = q->world->n;
@@ -226,7 +234,7 @@ static idm_status find_what_matters(question *q, idm_error *opt_error)
     for (size_t u = 0; u < n.actions; u++) {
       const size_t s = queue[i];
       const size_t entry = u * n.states + s;
-      if (q->row[s * n.actions + u] == SIZE_MAX) continue;
+      if (q->row[s * n.actions + u] == SIZE_MAX || !(q->world->discount > 0)) continue;
       if (q->taken[s] != IDM_MISSING && (size_t)q->taken[s] != u) continue;
       for (size_t k = moves->first[entry]; k < moves->first[entry + 1]; k++) {
         if (q->matters[moves->next[k]]) continue;
@@ -368,7 +376,8 @@ static idm_status search(question *q, idm_error *opt_error)
   q->lower = q->branch[at].bound;
   for (size_t i = 0; i < q->branches; i++)
     if (i != at && q->branch[i].bound <= q->lower + 1e-9 * fmax(1, q->lower)) q->rivals = true;
-  if (q->branch[at].undecided != none) return settle(q, at, opt_error);
+  q->gave_up = q->branch[at].undecided != none;
+  if (q->gave_up) return settle(q, at, opt_error);
   set_branch(q, at, true);
   return IDM_OK;
 }
@@ -379,25 +388,59 @@ static idm_status search(question *q, idm_error *opt_error)
  */
 static idm_status choose(question *q, idm_finding *f, idm_error *opt_error)
 {
+  const char *none = q->gave_up ? not_decided : no_utility;
   idm_status status = IDM_OK;
   if (by_squares(q)) {
     status = relax(q, opt_error);
-    if (status == IDM_OK && !q->possible) status = idm_fail(opt_error, IDM_INPUT, "%s", no_utility);
+    if (status == IDM_OK && !q->possible) status = idm_fail(opt_error, IDM_INPUT, "%s", none);
     q->face.only = true;
   } else {
     q->face = (idm_face){
         .count = columns_of(q), .weight = q->weight, .opt_aim = q->aim, .key = q->key, .x = q->x};
-    status = idm_face_choose(q->program, no_utility, no_end, &q->face, q->halt, opt_error);
+    status = idm_face_choose(q->program, none, no_end, &q->face, q->halt, opt_error);
     q->cost = q->face.objective + q->offset;
     q->attained = q->face.attained;
   }
   if (status != IDM_OK) return status;
-  f->objective = q->cost < 0 ? 0 : q->cost;
+  f->objective = q->cost < 0 ? 0 : q->sought->unit * q->cost;
   f->attained = fmax(q->attained, (q->cost - q->lower) / fmax(1, q->cost));
   f->closed = 1e-9;
   snprintf(f->certificate, sizeof f->certificate, "%s",
            by_squares(q) ? "KKT residual" : "duality gap");
   return IDM_OK;
+}
+
+/* The same with the actions that attain values where the search ended: the program once more, as
+ * what was chosen from is bound to its optima. */
+static idm_status choose_again(question *q, const size_t *attains, idm_finding *f,
+                               idm_error *opt_error)
+{
+  idm_program_destroy(q->program);
+  q->program = NULL;
+  q->offset = 0;
+  q->rivals = true;
+  const idm_status status = make_program(q, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t s = 0; s < q->world->n.states; s++)
+    if (q->matters[s] && q->taken[s] == IDM_MISSING) set_choice(q, s, attains[s], true);
+  return choose(q, f, opt_error);
+}
+
+/* Where the search ended every value is attained; of all that are as near the one that is chosen
+ * may not have that. Then choices are made as they were there. */
+static idm_status choose_attained(question *q, idm_finding *f, idm_error *opt_error)
+{
+  const size_t states = q->world->n.states;
+  size_t *attains = idm_new(states, sizeof *attains);
+  idm_status status = attains ? relax(q, opt_error) : idm_fail_memory(opt_error);
+  for (size_t s = 0; s < states && status == IDM_OK && q->possible; s++) {
+    double slack_of;
+    attains[s] = best_action(q, s, &slack_of);
+  }
+  if (status == IDM_OK) status = choose(q, f, opt_error);
+  if (status == IDM_OK && undecided(q) != states) status = choose_again(q, attains, f, opt_error);
+  free(attains);
+  return status;
 }
 
 static void say(const question *q, idm_finding *f)
@@ -407,17 +450,22 @@ static void say(const question *q, idm_finding *f)
     idm_notes_add(&f->words,
                   "states that the demonstrator comes to were never visited, and what is best "
                   "there was not decided after %zu choices: the distance is between %.6g and %.6g",
-                  q->branches, q->lower, q->cost);
-  if (f->objective <= 1e-9)
+                  q->branches, q->sought->unit * q->lower, q->sought->unit * q->cost);
+  if (q->cost <= 1e-9)
     idm_notes_add(&f->words,
                   "the demonstrator's actions are already the best under the file's utility");
   if (q->rivals)
-    idm_notes_add(&f->words,
-                  "another choice of what is best in states never visited may cost as little");
+    idm_notes_add(
+        &f->words,
+        "another choice of what is best in states never visited may cost as little; which "
+        "one is taken may depend on the order of states and actions");
   if (q->face.only)
     idm_notes_add(&f->words, "%s",
-                  q->rivals ? "with this choice no other utility is as near"
-                            : "no other utility is as near");
+                  q->rivals || q->gave_up ? "with this choice no other utility is as near"
+                                          : "no other utility is as near");
+  else if (q->rivals || q->gave_up)
+    idm_notes_add(&f->words, "with this choice other utilities are as near%s",
+                  q->face.nearest ? "; of those this is the nearest by squares" : "");
   else if (q->face.nearest)
     idm_notes_add(&f->words,
                   "other utilities are as near; of those this is the nearest by squares, which "
@@ -475,7 +523,7 @@ static idm_status find(question *q, const idm_demonstrator *demonstrator,
   if (status == IDM_OK) extend_aim(q);
   if (status == IDM_OK) status = find_what_matters(q, opt_error);
   if (status == IDM_OK) status = search(q, opt_error);
-  if (status == IDM_OK) status = choose(q, f, opt_error);
+  if (status == IDM_OK) status = choose_attained(q, f, opt_error);
   if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
   if (status == IDM_OK) {
     add_above(q);
@@ -506,10 +554,12 @@ static idm_status fit_perturbation(const idm_problem *problem, const idm_data *d
     status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
   if (status == IDM_OK) {
+    idm_sought_measure(asked.sought, true, settings->epsilon);
     question q = {.problem = problem,
                   .settings = settings,
                   .world = asked.world,
                   .sought = asked.sought,
+                  .epsilon = settings->epsilon / asked.sought->unit,
                   .halt = &asked.halt};
     status = find(&q, asked.demonstrator, ret_posterior, opt_error);
   }

@@ -26,11 +26,14 @@ typedef struct objective {
   double *precision; /* [n][n] */
   double *step;
   double *trial;
+  double *before;
+  double *after;
 } objective;
 
 static void clear(objective *o)
 {
-  double *const arrays[] = {o->mean, o->sd, o->x, o->gradient, o->precision, o->step, o->trial};
+  double *const arrays[] = {o->mean, o->sd,    o->x,      o->gradient, o->precision,
+                            o->step, o->trial, o->before, o->after};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
@@ -66,7 +69,10 @@ static idm_status open_objective(const idm_problem *problem, const idm_preferred
   o->precision = idm_new(idm_times(n, n), sizeof *o->precision);
   o->step = idm_new(n, sizeof *o->step);
   o->trial = idm_new(n, sizeof *o->trial);
-  if (!o->mean || !o->sd || !o->x || !o->gradient || !o->precision || !o->step || !o->trial)
+  o->before = idm_new(n, sizeof *o->before);
+  o->after = idm_new(n, sizeof *o->after);
+  if (!o->mean || !o->sd || !o->x || !o->gradient || !o->precision || !o->step || !o->trial ||
+      !o->before || !o->after)
     return idm_fail_memory(opt_error);
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   if (status == IDM_OK) status = take_prior(parameters, o, opt_error);
@@ -133,18 +139,18 @@ static bool settle(const objective *o)
   return true;
 }
 
-/* Go along the step as far as it leads down enough; false where it does nowhere. */
-static bool go(const objective *o, double *value)
+/* Go along the step as far as it leads down enough, *share of it; false where it does nowhere. */
+static bool go(const objective *o, double *share, double *value)
 {
   enum { most_halvings = 40 };
   double slope = 0;
+  *share = 1;
   for (size_t j = 0; j < o->n; j++) slope += o->gradient[j] * o->step[j];
   if (-slope < 1e-10 * fmax(1, fabs(*value))) return settle(o);
-  double share = 1;
-  for (int i = 0; i < most_halvings; i++, share /= 2) {
-    for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + share * o->step[j];
+  for (int i = 0; i < most_halvings; i++, *share /= 2) {
+    for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + *share * o->step[j];
     const double there = evaluate(o, o->trial, NULL, NULL);
-    if (!(there <= *value + 1e-4 * share * slope)) continue;
+    if (!(there <= *value + 1e-4 * *share * slope)) continue;
     memcpy(o->x, o->trial, o->n * sizeof *o->x);
     *value = there;
     return true;
@@ -152,15 +158,46 @@ static bool go(const objective *o, double *value)
   return false;
 }
 
+/* A step to the least of a quadratic that is nowhere below the objective. */
+static bool go_by_bound(const objective *o, double *value)
+{
+  evaluate(o, o->x, o->gradient, NULL);
+  idm_preferred_bound(o->preferred, o->x, o->precision);
+  for (size_t j = 0; j < o->n; j++) o->precision[j * o->n + j] += 1 / (o->sd[j] * o->sd[j]);
+  double share;
+  return find_step(o) && go(o, &share, value);
+}
+
+/* A step of Newton's. Where logistics are flat their curvature says little of how far to go: if
+ * little of the step is left, the one by the bound is tried from the same place, and the better one
+ * is kept. False where neither leads down. */
+static bool advance(const objective *o, double *value)
+{
+  const double before = *value;
+  memcpy(o->before, o->x, o->n * sizeof *o->x);
+  double share = 0;
+  const bool newton = find_step(o) && go(o, &share, value);
+  if (newton && share > 0.01) return true;
+  const double reached = *value;
+  memcpy(o->after, o->x, o->n * sizeof *o->x);
+  memcpy(o->x, o->before, o->n * sizeof *o->x);
+  *value = before;
+  const bool bound = go_by_bound(o, value);
+  if (!newton || (bound && *value < reached)) return bound;
+  memcpy(o->x, o->after, o->n * sizeof *o->x);
+  *value = reached;
+  return true;
+}
+
 static idm_status descend(const objective *o, idm_halt *halt, idm_error *opt_error)
 {
-  enum { most_steps = 500 };
+  enum { most_steps = 1000 };
   static const double enough = 1e-13;
   double value = evaluate(o, o->x, o->gradient, o->precision);
   for (int k = 0; k < most_steps; k++) {
     const idm_status status = idm_halt_check(halt, opt_error);
     if (status != IDM_OK) return status;
-    if (measure_gradient(o, o->x) <= enough || !find_step(o) || !go(o, &value)) break;
+    if (measure_gradient(o, o->x) <= enough || !advance(o, &value)) break;
     value = evaluate(o, o->x, o->gradient, o->precision);
   }
   return IDM_OK;

@@ -196,6 +196,30 @@ void idm_preferred_destroy(idm_preferred *preferred)
 
 /* --- the likelihood ------------------------------------------------------------------------- */
 
+static double odds_of(const idm_preferred *p, size_t i, const double *x)
+{
+  double odds = p->offset[i];
+  for (size_t j = 0; j < p->free; j++) odds += p->difference[i * p->free + j] * x[j];
+  return odds;
+}
+
+/* precision += curvature d d', lower triangle. */
+static void add_curvature(double curvature, const double *d, size_t n, double *precision)
+{
+  for (size_t j = 0; j < n; j++)
+    for (size_t k = 0; d[j] != 0 && k <= j; k++) precision[j * n + k] += curvature * d[j] * d[k];
+}
+
+void idm_preferred_bound(const idm_preferred *p, const double *x, double *precision)
+{
+  memset(precision, 0, p->free * p->free * sizeof *precision);
+  for (size_t i = 0; i < p->count; i++) {
+    const double size = fabs(odds_of(p, i, x));
+    const double curvature = size > 1e-6 ? tanh(size / 2) / (2 * size) : 0.25;
+    add_curvature(p->weight[i] * curvature, p->difference + i * p->free, p->free, precision);
+  }
+}
+
 double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, double *opt_gradient,
                                     double *opt_precision)
 {
@@ -205,16 +229,13 @@ double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, dou
   if (opt_precision) memset(opt_precision, 0, n * n * sizeof *opt_precision);
   for (size_t i = 0; i < p->count; i++) {
     const double *d = p->difference + i * n;
-    double odds = p->offset[i];
-    for (size_t j = 0; j < n; j++) odds += d[j] * x[j];
+    const double odds = odds_of(p, i, x);
     const double small = exp(-fabs(odds)); /* never overflows */
     const double against = (odds > 0 ? small : 1) / (1 + small);
     const double curvature = p->weight[i] * small / ((1 + small) * (1 + small));
     sum += p->weight[i] * (fmin(odds, 0) - log1p(small));
     for (size_t j = 0; opt_gradient && j < n; j++) opt_gradient[j] += p->weight[i] * against * d[j];
-    for (size_t j = 0; opt_precision && j < n; j++)
-      for (size_t k = 0; d[j] != 0 && k <= j; k++)
-        opt_precision[j * n + k] += curvature * d[j] * d[k];
+    if (opt_precision) add_curvature(curvature, d, n, opt_precision);
   }
   return sum;
 }

@@ -30,6 +30,10 @@ void idm_preferred_destroy(idm_preferred *preferred);
  * [free][free] (lower triangle), where they are asked for. */
 double idm_preferred_log_likelihood(const idm_preferred *preferred, const double *x,
                                     double *opt_gradient, double *opt_precision);
+/* The precision of a quadratic that touches the log-likelihood at x and is nowhere above it (lower
+ * triangle): where logistics are flat it still has a curvature, and its step never leads down
+ * (Jaakkola and Jordan 2000). */
+void idm_preferred_bound(const idm_preferred *preferred, const double *x, double *precision);
 /* How many preferences some direction of the free numbers agrees with, the more the further one
  * goes, without ever disagreeing with one: 0 where there is none such (Albert and Anderson 1984).
  * Else the likelihood has no mode. */

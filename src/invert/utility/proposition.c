@@ -76,7 +76,7 @@ static idm_status find_utility(const idm_world *world, const double *target, con
       number[e] = (int32_t)e;
       work[e] = target[e % n.states * n.actions + e / n.states];
     }
-    const idm_sought sought = {all, all, number, work};
+    const idm_sought sought = {all, all, number, work, 1};
     const idm_smooth_margin margin = {&sought, plan, work, p->lambda, NULL};
     status = idm_smooth_margin_minimise(&margin, work + all, &p->margin, &p->slope, opt_error);
   }
@@ -93,8 +93,8 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
   const idm_sizes n = world->n;
   idm_closest *found = NULL;
   const idm_status status =
-      idm_closest_create(world, setting, target, p->demonstrated, IDM_DIVERGENCE_SQUARED, p->lambda,
-                         p->alpha, NULL, &found, opt_error);
+      idm_closest_create(world, setting, target, p->demonstrated, NULL, IDM_DIVERGENCE_SQUARED,
+                         p->lambda, p->alpha, NULL, &found, opt_error);
   if (status != IDM_OK) return status;
   p->matching = found->objective;
   p->gap = found->gap;

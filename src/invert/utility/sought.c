@@ -13,16 +13,19 @@ idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
   idm_sought *sought = idm_new(1, sizeof *sought);
   int32_t *number = idm_new(block->size, sizeof *number);
-  if (!sought || !number) {
+  double *held = idm_duplicate(block->value, block->size, sizeof *held);
+  if (!sought || !number || !held) {
     free(sought);
     free(number);
+    free(held);
     return idm_fail_memory(opt_error);
   }
   *sought = (idm_sought){
       .entries = block->size,
       .count = block->coordinate ? block->coordinate_name.count : block->size,
       .number = number,
-      .held = block->value,
+      .held = held,
+      .unit = 1,
   };
   for (size_t i = 0; i < block->size; i++)
     number[i] = block->coordinate ? block->coordinate[i] : (int32_t)i;
@@ -34,7 +37,20 @@ void idm_sought_destroy(idm_sought *sought)
 {
   if (!sought) return;
   free(sought->number);
+  free(sought->held);
   free(sought);
+}
+
+void idm_sought_measure(idm_sought *sought, bool free_too, double size)
+{
+  double largest = isfinite(size) ? fabs(size) : 0;
+  for (size_t e = 0; e < sought->entries; e++)
+    if (free_too || sought->number[e] < 0) largest = fmax(largest, fabs(sought->held[e]));
+  /* A unit that has an inverse. */
+  const int power = largest > 0 ? ilogb(largest) : 0;
+  const double unit = ldexp(1, power < -1000 ? -1000 : power > 1000 ? 1000 : power);
+  for (size_t e = 0; e < sought->entries; e++) sought->held[e] /= unit;
+  sought->unit *= unit;
 }
 
 idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,

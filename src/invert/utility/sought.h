@@ -6,21 +6,27 @@
 #include "idm/problem.h"
 
 typedef struct idm_sought {
-  size_t entries;     /* actions * states, as in theta */
-  size_t count;       /* free numbers, in the order of the answer's coordinates */
-  int32_t *number;    /* [entry]: the free number that it is, or -1: held */
-  const double *held; /* [entry]: the file's values, borrowed from theta */
+  size_t entries;  /* actions * states, as in theta */
+  size_t count;    /* free numbers, in the order of the answer's coordinates */
+  int32_t *number; /* [entry]: the free number that it is, or -1: held */
+  double *held;    /* [entry]: the file's values, in units */
+  double unit;     /* of everything that is counted as utilities are: 1 until it is chosen */
 } idm_sought;
 
 /* Of a problem whose utility is free, and nothing else (see idm_inverse.finds). */
 idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought,
                              idm_error *opt_error);
 void idm_sought_destroy(idm_sought *sought);
+/* Choose the unit by the largest of what entries hold, free ones too where their values count, and
+ * of `size`, a bound or a difference that is asked for (infinite: none). What is then solved has
+ * numbers about 1, whatever the problem counts in, and tolerances mean the same everywhere; a power
+ * of 2, so that nothing is rounded. */
+void idm_sought_measure(idm_sought *sought, bool free_too, double size);
 /* key[count]: a number between 1/2 and 3/2 for each, by its name: two problems that differ in order
  * alone have the same ones. */
 idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,
                            idm_error *opt_error);
-/* utility[entry] at the free numbers x[count]. */
+/* utility[entry] at the free numbers x[count], all in units. */
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
 /* gradient[count] = what a derivative by entries is by free numbers. */
 void idm_sought_pull(const idm_sought *sought, const double *slope, double *gradient);

@@ -7,20 +7,27 @@
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
+/* Where rows come from. */
+typedef struct source {
+  const idm_setting *setting;
+  const double *transition; /* [action][state][next state], where there are no moves */
+} source;
+
 /* Entries of a row of tau, sparse, after those that are there. */
-static size_t put_row(const idm_setting *setting, size_t row, idm_moves *moves, size_t at)
+static size_t put_row(const source *from, size_t row, idm_moves *moves, size_t at)
 {
-  const size_t states = setting->states.count;
-  if (setting->moves) {
-    for (size_t i = setting->moves->first[row]; i < setting->moves->first[row + 1]; i++, at++) {
+  const size_t states = from->setting->states.count;
+  const idm_moves *given = from->setting->moves;
+  if (given) {
+    for (size_t i = given->first[row]; i < given->first[row + 1]; i++, at++) {
       if (!moves->next) continue;
-      moves->next[at] = setting->moves->next[i];
-      moves->probability[at] = setting->moves->probability[i];
+      moves->next[at] = given->next[i];
+      moves->probability[at] = given->probability[i];
     }
     return at;
   }
   for (size_t s = 0; s < states; s++) {
-    const double p = setting->transition[row * states + s];
+    const double p = from->transition[row * states + s];
     if (p == 0) continue;
     if (moves->next) {
       moves->next[at] = (uint32_t)s;
@@ -31,33 +38,30 @@ static size_t put_row(const idm_setting *setting, size_t row, idm_moves *moves, 
   return at;
 }
 
-static size_t put_rows(const idm_setting *setting, idm_moves *moves)
+static size_t put_rows(const source *from, idm_moves *moves)
 {
-  const size_t states = setting->states.count;
+  const size_t states = from->setting->states.count;
   size_t at = 0;
-  for (size_t row = 0; row < setting->actions.count * states; row++) {
+  for (size_t row = 0; row < from->setting->actions.count * states; row++) {
     if (moves->first) moves->first[row] = at;
-    if (!setting->terminal[row / states]) at = put_row(setting, row, moves, at);
+    if (!from->setting->terminal[row / states]) at = put_row(from, row, moves, at);
   }
   return at;
 }
 
-static idm_status copy_rows(const idm_setting *setting, idm_world *world, idm_error *opt_error)
+static idm_status copy_rows(const source *from, idm_world *world, idm_error *opt_error)
 {
   idm_moves counting = {0};
   const size_t rows = world->n.actions * world->n.states;
-  const size_t entries = put_rows(setting, &counting);
+  const size_t entries = put_rows(from, &counting);
   const idm_status status = idm_moves_create(rows, entries, &world->moves, opt_error);
-  if (status == IDM_OK) world->moves->first[rows] = put_rows(setting, world->moves);
+  if (status == IDM_OK) world->moves->first[rows] = put_rows(from, world->moves);
   return status;
 }
 
 static idm_status check(const idm_problem *problem, const idm_setting *setting, const char *who,
                         idm_error *opt_error)
 {
-  if (!setting->fully_observed)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs states that are observed; expected fully_observed: true", who);
   if (!setting->moves && !setting->transition)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' needs to know where actions lead; expected `transition` in the problem",
@@ -68,26 +72,51 @@ static idm_status check(const idm_problem *problem, const idm_setting *setting, 
   return IDM_OK;
 }
 
-idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
-                            idm_world **ret_world, idm_error *opt_error)
+static idm_status create(const source *from, const idm_theta *theta, idm_world **ret_world,
+                         idm_error *opt_error)
 {
-  *ret_world = NULL;
-  idm_status status = check(problem, setting, who, opt_error);
-  if (status != IDM_OK) return status;
   idm_world *world = idm_new(1, sizeof *world);
   if (!world) return idm_fail_memory(opt_error);
-  *world = (idm_world){.n = idm_setting_sizes(setting),
-                       .discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT),
-                       .horizon = (size_t)setting->horizon,
-                       .start = setting->start,
-                       .prior = idm_theta_values(problem->theta, IDM_ACTION_PRIOR, 0)};
-  status = copy_rows(setting, world, opt_error);
+  *world = (idm_world){.n = idm_setting_sizes(from->setting),
+                       .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
+                       .horizon = (size_t)from->setting->horizon,
+                       .start = from->setting->start,
+                       .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0)};
+  const idm_status status = copy_rows(from, world, opt_error);
   if (status != IDM_OK) {
     idm_world_destroy(world);
     return status;
   }
   *ret_world = world;
   return IDM_OK;
+}
+
+idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
+                            idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  if (!setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs states that are observed; expected observations: states", who);
+  return idm_world_underlying(problem, setting, who, ret_world, opt_error);
+}
+
+idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
+                                const char *who, idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  const idm_status status = check(problem, setting, who, opt_error);
+  if (status != IDM_OK) return status;
+  const source from = {setting, setting->transition};
+  return create(&from, problem->theta, ret_world, opt_error);
+}
+
+idm_status idm_world_create_believed(const idm_setting *setting, const idm_theta *theta,
+                                     idm_world **ret_world, idm_error *opt_error)
+{
+  *ret_world = NULL;
+  const source from = {setting, idm_theta_values(theta, IDM_TRANSITION, 0)};
+  return create(&from, theta, ret_world, opt_error);
 }
 
 void idm_world_destroy(idm_world *world)

@@ -1,5 +1,5 @@
-/* The world of a demonstrator whose states are observed: where actions lead, one row a state and
- * action, whichever way the file gives it. */
+/* The world of a demonstrator: where actions lead, one row a state and action, whichever way the
+ * file gives it. */
 #ifndef IDM_INVERT_UTILITY_WORLD_H
 #define IDM_INVERT_UTILITY_WORLD_H
 
@@ -18,6 +18,12 @@ typedef struct idm_world {
  * or the utility varies with the data. */
 idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
                             idm_world **ret_world, idm_error *opt_error);
+/* Where states are hidden: the world as the first model of a theta has it, which is borrowed. */
+idm_status idm_world_create_believed(const idm_setting *setting, const idm_theta *theta,
+                                     idm_world **ret_world, idm_error *opt_error);
+/* The same where states may be hidden: of whoever would see them. */
+idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
+                                const char *who, idm_world **ret_world, idm_error *opt_error);
 void idm_world_destroy(idm_world *world);
 
 /* discount * P(.|s,u) . v. */

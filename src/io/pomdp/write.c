@@ -103,8 +103,12 @@ static bool has_columns(const idm_columns *columns)
 }
 
 /* Whether a block holds anything but its default values. */
-static bool is_changed(const idm_block *block)
+static bool is_changed(const idm_theta *theta, size_t id)
 {
+  const idm_block *block = &theta->block[id];
+  size_t rows = 0;
+  (void)idm_theta_rows(theta, id, &rows);
+  if (rows) return true;
   const idm_block_info *info = block->info;
   bool same = true;
   for (size_t i = 0; i < block->size * block->variants; i++) {
@@ -123,7 +127,7 @@ static void note_blocks(const idm_theta *theta, idm_notes *opt_notes)
     const idm_block *block = &theta->block[i];
     const bool written = i == IDM_DISCOUNT || block->info->form == IDM_FORM_UTILITY ||
                          block->info->form == IDM_FORM_MODELS;
-    if (!written && is_changed(block))
+    if (!written && is_changed(theta, i))
       idm_notes_add(opt_notes, "left out, as the .POMDP format has no place for it: %s (%s)",
                     block->info->name, block->info->summary);
   }

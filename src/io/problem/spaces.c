@@ -362,6 +362,29 @@ idm_status idm_yaml_by_action(const idm_yaml_reader *reader, const idm_yaml_node
   return IDM_OK;
 }
 
+idm_status idm_yaml_by_state(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                             const char *what, const idm_yaml_node **ret_value)
+{
+  const idm_yaml_node *rest = idm_yaml_find(reader->tree, node, "*");
+  idm_status status = IDM_OK;
+  for (size_t s = 0; s < reader->sizes.states; s++) ret_value[s] = NULL;
+  for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
+    size_t s = 0;
+    const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
+    if (strcmp(idm_yaml_text(key), "*") == 0) continue;
+    status = idm_yaml_find_state(reader, key, what, &s);
+    if (status == IDM_OK) ret_value[s] = idm_yaml_item(reader->tree, node, i);
+  }
+  for (size_t s = 0; s < reader->sizes.states && status == IDM_OK; s++) {
+    if (!ret_value[s]) ret_value[s] = rest;
+    if (!ret_value[s])
+      status = idm_yaml_fail(reader->tree, node,
+                             "%s lacks the state '%.60s'; expected an entry for it, or \"*\"", what,
+                             reader->problem->setting->states.name[s]);
+  }
+  return status;
+}
+
 /* --- lists of numbers ----------------------------------------------------------------------- */
 
 idm_status idm_yaml_read_numbers(const idm_yaml_reader *reader, const idm_yaml_node *node,

@@ -32,6 +32,9 @@ idm_status idm_yaml_find_state(const idm_yaml_reader *reader, const idm_yaml_nod
  */
 idm_status idm_yaml_by_action(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *what, const idm_yaml_node **ret_value);
+/* A mapping of states: value of each, "*" for those not named; one that has neither is refused. */
+idm_status idm_yaml_by_state(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                             const char *what, const idm_yaml_node **ret_value);
 /* A list of `count` numbers into values; where `least` is given none may lie below it. */
 idm_status idm_yaml_read_numbers(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                  const char *what, size_t count, const double *opt_least,

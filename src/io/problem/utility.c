@@ -132,29 +132,6 @@ idm_status idm_yaml_read_utility_entry(const idm_yaml_reader *reader, const idm_
   return idm_yaml_add_reference(references, column, reader->opt_error);
 }
 
-/* {state: entry, "*": entry}: those of the states, each by its name or by the star. */
-static idm_status by_state(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                           const char *what, const idm_yaml_node **entry)
-{
-  const idm_yaml_node *rest = idm_yaml_find(reader->tree, node, "*");
-  idm_status status = IDM_OK;
-  for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
-    size_t s = 0;
-    const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
-    if (strcmp(idm_yaml_text(key), "*") == 0) continue;
-    status = idm_yaml_find_state(reader, key, what, &s);
-    if (status == IDM_OK) entry[s] = idm_yaml_item(reader->tree, node, i);
-  }
-  for (size_t s = 0; s < reader->sizes.states && status == IDM_OK; s++) {
-    if (!entry[s]) entry[s] = rest;
-    if (!entry[s])
-      status = idm_yaml_fail(reader->tree, node,
-                             "%s lacks the state '%.60s'; expected an entry for it, or \"*\"", what,
-                             reader->problem->setting->states.name[s]);
-  }
-  return status;
-}
-
 idm_status idm_yaml_read_utility_of(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                     size_t action, double *values, idm_yaml_references *references)
 {
@@ -169,7 +146,7 @@ idm_status idm_yaml_read_utility_of(const idm_yaml_reader *reader, const idm_yam
         idm_yaml_check_list(reader->tree, node, what,
                             "entries (one a state, in their order), a number or a column", states);
   else if (status == IDM_OK && idm_yaml_is_mapping(node))
-    status = by_state(reader, node, what, entry);
+    status = idm_yaml_by_state(reader, node, what, entry);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
     const idm_yaml_node *item = list ? idm_yaml_item(reader->tree, node, s) : node;
     status = idm_yaml_read_utility_entry(reader, entry[s] ? entry[s] : item, action, s, &values[s],

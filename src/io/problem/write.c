@@ -315,14 +315,22 @@ static void put_distribution(idm_emitter *out, const char *key, const char *name
   idm_emit_mapping_end(out);
 }
 
-static void put_fields(idm_emitter *out, const idm_block *block)
+static void put_fields(idm_emitter *out, const idm_block *block, size_t states)
 {
   const idm_field *field = block->info->field;
   bool usual = true;
-  for (size_t i = 0; field[i].name; i++) usual = usual && block->value[i] == field[i].standard;
-  if (usual) return;
+  size_t fields = 0;
+  for (; field[fields].name; fields++)
+    usual = usual && block->value[fields] == field[fields].standard;
+  if (usual && block->size == fields) return;
   idm_emit_mapping(out, block->info->name, IDM_EMIT_FLOW);
-  for (size_t i = 0; field[i].name; i++) idm_emit_number(out, field[i].name, block->value[i]);
+  for (size_t i = 0; i < fields; i++) idm_emit_number(out, field[i].name, block->value[i]);
+  if (block->size > fields) {
+    idm_emit_list(out, block->info->rows, IDM_EMIT_FLOW);
+    for (size_t i = fields; i < block->size; i += states)
+      idm_emit_numbers(out, NULL, block->value + i, states);
+    idm_emit_list_end(out);
+  }
   idm_emit_mapping_end(out);
 }
 
@@ -349,7 +357,7 @@ static void put_block(idm_emitter *out, const idm_block *block, const idm_settin
     idm_emit_numbers(out, name, block->value, block->size);
     break;
   case IDM_FORM_FIELDS:
-    put_fields(out, block);
+    put_fields(out, block, setting->states.count);
     break;
   case IDM_FORM_DIRICHLET:
     put_distribution(out, name, "dirichlet", block->value, block->size);

@@ -3,8 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
+
+/* What the objective of an answer by the likelihood is. */
+static const char matched[] = "-log-likelihood";
 
 /* --- writing -------------------------------------------------------------------------------- */
 
@@ -63,6 +67,18 @@ void idm_finding_put(json_t **object, const idm_labels *name, const idm_finding 
   if (f->looked) idm_json_set(object, "open_directions", directions(name, f));
   if (f->range) idm_json_set(object, "ranges", ranges(name, f));
   if (f->at_box) idm_json_set(object, "ranges_at_box", at_box(name, f));
+  if (f->policy) idm_json_set(object, "policy", policy(f));
+}
+
+void idm_matched_put(json_t **object, const idm_finding *f)
+{
+  idm_json_set(object, "objective", idm_json_number(f->objective));
+  idm_json_set(object, "objective_kind", json_string(matched));
+  if (f->certificate[0]) {
+    idm_json_set(object, "certificate", idm_json_number(f->attained));
+    idm_json_set(object, "certificate_kind", json_string(f->certificate));
+    idm_json_set(object, "certificate_limit", idm_json_number(f->closed));
+  }
   if (f->policy) idm_json_set(object, "policy", policy(f));
 }
 
@@ -134,26 +150,56 @@ static idm_status take_policy(json_t *object, idm_finding *f, idm_error *opt_err
   return IDM_OK;
 }
 
+/* What both kinds have. */
+static idm_status take_common(const json_t *object, const char *opt_kind, idm_finding *f,
+                              idm_error *opt_error)
+{
+  snprintf(f->certificate, sizeof f->certificate, "%s", opt_kind ? opt_kind : "");
+  f->objective = number_at(object, "objective");
+  f->attained = number_at(object, "certificate");
+  f->closed = number_at(object, "certificate_limit");
+  return take_policy(json_object_get(object, "policy"), f, opt_error);
+}
+
+/* Whether a summary is of an answer by the likelihood. */
+static bool is_matched(const json_t *object)
+{
+  const char *kind = json_string_value(json_object_get(object, "objective_kind"));
+  return kind && strcmp(kind, matched) == 0;
+}
+
 idm_status idm_finding_take(const json_t *object, const idm_labels *name, idm_finding **ret_finding,
                             idm_error *opt_error)
 {
   *ret_finding = NULL;
   const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
-  if (!kind) return IDM_OK;
+  if (!kind || is_matched(object)) return IDM_OK;
   idm_finding *f = NULL;
   idm_status status = idm_finding_create(name->count, &f, opt_error);
   if (status != IDM_OK) return status;
-  snprintf(f->certificate, sizeof f->certificate, "%s", kind);
-  f->objective = number_at(object, "objective");
-  f->attained = number_at(object, "certificate");
-  f->closed = number_at(object, "certificate_limit");
   if (!take_directions(json_object_get(object, "open_directions"), name, f) ||
       !take_ranges(json_object_get(object, "ranges"), json_object_get(object, "ranges_at_box"),
                    name, f))
     status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = take_policy(json_object_get(object, "policy"), f, opt_error);
+  if (status == IDM_OK) status = take_common(object, kind, f, opt_error);
   if (status == IDM_OK)
     *ret_finding = f;
+  else
+    idm_finding_destroy(f);
+  return status;
+}
+
+idm_status idm_matched_take(const json_t *object, idm_finding **ret_matched, idm_error *opt_error)
+{
+  *ret_matched = NULL;
+  if (!is_matched(object)) return IDM_OK;
+  idm_finding *f = NULL;
+  idm_status status = idm_finding_create(0, &f, opt_error);
+  if (status != IDM_OK) return status;
+  const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
+  status = take_common(object, kind, f, opt_error);
+  if (status == IDM_OK)
+    *ret_matched = f;
   else
     idm_finding_destroy(f);
   return status;

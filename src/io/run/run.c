@@ -316,11 +316,12 @@ static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
 }
 
 /* From here on the problem is the one on the lattice chosen: by the likelihood of actions, which
- * whoever compares trajectories does not ask for. */
+ * whoever compares trajectories, or looks for a block by other means, does not ask for. */
 static idm_status refine(fitting *f, idm_error *opt_error)
 {
   const idm_fit_watch watcher = {.progress = watch, .context = f};
-  const idm_status status = f->data->preferences
+  const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
+  const idm_status status = f->data->preferences || (inverse && inverse->finds)
                                 ? IDM_OK
                                 : idm_refine(f->problem, f->data, &f->request->settings, &watcher,
                                              &f->refinement, opt_error);

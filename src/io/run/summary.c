@@ -218,6 +218,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
   put_data_part(&object, p, a);
   if (a->finding) idm_finding_put(&object, &p->coordinate, a->finding);
+  if (a->matched) idm_matched_put(&object, a->matched);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
@@ -339,6 +340,7 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
     if (status == IDM_OK) status = idm_people_take(object, posterior, assessment, opt_error);
     if (status == IDM_OK)
       status = idm_finding_take(object, &posterior->coordinate, &assessment->finding, opt_error);
+    if (status == IDM_OK) status = idm_matched_take(object, &assessment->matched, opt_error);
   }
   json_decref(object);
   return status;

@@ -18,6 +18,28 @@ static double award(const control *c, double most)
   return n->guess * most + (most > n->certainty_above ? n->certainty_award : 0);
 }
 
+/* What the best of the pieces is worth: max_i a_i.z, as by guessing for a prize. */
+static double best_piece(const control *c, const double *z)
+{
+  const size_t k = c->sizes.states;
+  double best = c->numbers.pieces ? -INFINITY : 0;
+  for (size_t i = 0; i < c->numbers.pieces; i++) {
+    double sum = 0;
+    for (size_t s = 0; s < k; s++) sum += z[s] * c->numbers.piece[i * k + s];
+    best = fmax(best, sum);
+  }
+  return best;
+}
+
+/* The same where the state is certain. */
+static double best_corner(const control *c, size_t state)
+{
+  double best = c->numbers.pieces ? -INFINITY : 0;
+  for (size_t i = 0; i < c->numbers.pieces; i++)
+    best = fmax(best, c->numbers.piece[i * c->sizes.states + state]);
+  return best;
+}
+
 double idm_control_reward(const control *c, size_t variant, const double *z, size_t action)
 {
   const size_t k = c->sizes.states;
@@ -31,7 +53,7 @@ double idm_control_reward(const control *c, size_t variant, const double *z, siz
   if (c->numbers.entropy != 0)
     for (size_t s = 0; s < k; s++)
       if (z[s] > 0) sum += c->numbers.entropy * z[s] * log(z[s]);
-  return sum + award(c, most);
+  return sum + award(c, most) + best_piece(c, z);
 }
 
 void idm_control_rewards(control *c, size_t variant)
@@ -43,7 +65,7 @@ void idm_control_rewards(control *c, size_t variant)
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
       reward[u * c->padded + i] =
-          c->lattice->corners ? utility[u * k + i] + sure
+          c->lattice->corners ? utility[u * k + i] + sure + best_corner(c, i)
                               : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 

@@ -162,6 +162,8 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   const idm_sizes n = c->sizes;
   c->numbers.action_prior = idm_new(n.actions, sizeof(double));
   c->numbers.model_prior = idm_new(c->models, sizeof(double));
+  const double *piece = idm_theta_rows(theta, IDM_BELIEF_UTILITY, &c->numbers.pieces);
+  c->numbers.piece = idm_duplicate(piece, c->numbers.pieces * n.states, sizeof(double));
   c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), control_transitions(c),
                                 sizeof(double));
   c->emission =
@@ -175,9 +177,9 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->unit = idm_new(c->variants, sizeof *c->unit);
   c->alpha = idm_new(c->variants, sizeof *c->alpha);
   c->solved = idm_new(c->variants, sizeof *c->solved);
-  return c->numbers.action_prior && c->numbers.model_prior && c->transition && c->emission &&
-         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->forgetful &&
-         c->utility && c->unit && c->alpha && c->solved;
+  return c->numbers.action_prior && c->numbers.model_prior && c->numbers.piece && c->transition &&
+         c->emission && (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group &&
+         c->forgetful && c->utility && c->unit && c->alpha && c->solved;
 }
 
 static bool allocate_vectors(control *c)
@@ -221,6 +223,7 @@ void idm_control_destroy(void *content)
   idm_lattice_destroy(c->lattice);
   void *const owned[] = {c->numbers.action_prior,
                          c->numbers.model_prior,
+                         c->numbers.piece,
                          c->transition,
                          c->emission,
                          c->belief_prior,
@@ -359,6 +362,11 @@ static void renew_awards(control *c, const idm_theta *theta)
     c->rewarded = c->rewarded && *held[i] == now[i];
     *held[i] = now[i];
   }
+  size_t pieces;
+  const double *piece = idm_theta_rows(theta, IDM_BELIEF_UTILITY, &pieces);
+  const size_t bytes = n->pieces * c->sizes.states * sizeof *piece;
+  c->rewarded = c->rewarded && memcmp(n->piece, piece, bytes) == 0;
+  memcpy(n->piece, piece, bytes);
 }
 
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,

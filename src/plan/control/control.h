@@ -19,6 +19,8 @@ typedef struct control_numbers {
   double certainty_award;
   double entropy;       /* utility lost by a nat of the belief's entropy */
   double guess;         /* utility of the likeliest state's probability */
+  size_t pieces;        /* of which a belief is paid the best */
+  double *piece;        /* [piece][state] */
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
 } control_numbers;

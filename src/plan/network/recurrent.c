@@ -192,16 +192,28 @@ static idm_status log_act(const void *content, void *content_memory, const bool 
   return IDM_OK;
 }
 
+/* What the agent knew and the log does not say could be any of several: to sum over them is to keep
+ * a memory for each, which never meet again. To read nothing would be to say that it saw nothing.
+ */
+static idm_status refuse(const char *what, idm_error *opt_error)
+{
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "%s, and the planner 'recurrent' reads it: expected every action and observation; "
+      "where nothing was seen, say so by a label of its own among the observations, and "
+      "leave other such trajectories out by --where",
+      what);
+}
+
 static idm_status observe(const void *content, void *before, void *after, const idm_event *event,
                           double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error)
 {
   (void)opt_log_evidence;
   (void)opt_random;
   const recurrent *r = content;
-  if (event->action == IDM_MISSING)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "an action was not recorded, and the planner 'recurrent' reads it: expected "
-                    "every action; leave such trajectories out by --where");
+  if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
+  if (event->observation == IDM_MISSING && !event->last)
+    return refuse("an observation was not recorded", opt_error);
   read_input(r, before, (lstm_input){event->action, event->observation}, after);
   return IDM_OK;
 }

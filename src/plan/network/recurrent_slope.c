@@ -42,7 +42,8 @@ static bool possible(const void *content, const idm_data *data, const idm_prefix
   (void)content;
   (void)data;
   for (size_t i = 0; i < tree->nodes; i++)
-    if (tree->node[i].begin < 0 && tree->node[i].action == IDM_MISSING && !tree->node[i].leaf)
+    if (tree->node[i].begin < 0 && !tree->node[i].leaf &&
+        (tree->node[i].action == IDM_MISSING || tree->node[i].observation == IDM_MISSING))
       return false;
   return true;
 }

@@ -27,6 +27,7 @@ idm_status idm_softmax_create(const softmax_scores *scores, const idm_theta *the
   s->models = theta->models;
   s->hidden = hidden;
   s->width = width;
+  s->temperature = 1;
   for (size_t i = 0; i < scores->blocks; i++) s->count += theta->block[scores->block[i]].size;
   s->number = idm_new(s->count, sizeof *s->number);
   s->action_prior = idm_new(s->sizes.actions, sizeof *s->action_prior);
@@ -74,7 +75,7 @@ static void policy(const void *content, size_t variant, int steps, const double 
   (void)steps;
   const softmax *s = content;
   s->scores->score(s, z, score + s->sizes.actions, score);
-  idm_soft(1, s->sizes.actions, s->action_prior, score, decision);
+  idm_soft(s->temperature, s->sizes.actions, s->action_prior, score, decision);
   for (size_t u = 0; opt_specification && u < s->sizes.actions; u++)
     memcpy(opt_specification + u * s->models, s->model_prior, s->models * sizeof(double));
 }
@@ -86,7 +87,7 @@ static void log_policy(const void *content, size_t variant, int steps, const dou
   (void)steps;
   const softmax *s = content;
   s->scores->score(s, z, score + s->sizes.actions, score);
-  idm_soft_logs(1, s->sizes.actions, s->action_prior, score, log_decision);
+  idm_soft_logs(s->temperature, s->sizes.actions, s->action_prior, score, log_decision);
 }
 
 /* --- the derivative in reverse -------------------------------------------------------------- */
@@ -147,10 +148,13 @@ static void adjoint_point(void *content, const idm_policy_slope *point)
   for (size_t u = 0; u < n; u++) total += point->log_decision_slope[u];
   for (size_t u = 0; u < n; u++) {
     a->score[u] = point->log_decision_slope[u] - total * point->decision[u];
-    if (s->action_prior[u] > 0) a->action_prior[u] += a->score[u] / s->action_prior[u];
+    const bool counts = s->temperature > 0 || point->decision[u] > 0;
+    if (counts && s->action_prior[u] > 0) a->action_prior[u] += a->score[u] / s->action_prior[u];
     for (size_t m = 0; m < s->models; m++)
       a->model_prior[m] += point->specification_slope[u * s->models + m];
   }
+  /* What is best changes by leaps, or not at all. */
+  if (s->temperature == 0) return;
   s->scores->recall(s, point->belief, a->score + n, a->score, a->number, point->opt_belief_slope);
 }
 

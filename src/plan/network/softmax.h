@@ -24,15 +24,16 @@ struct softmax {
   const softmax_scores *scores;
   idm_sizes sizes;
   size_t models;
-  size_t count;   /* numbers, over all blocks */
-  size_t hidden;  /* numbers between belief and scores */
-  size_t width;   /* of the planner's own choosing */
-  double *number; /* [count], block after block */
+  size_t count;       /* numbers, over all blocks */
+  size_t hidden;      /* numbers between belief and scores */
+  size_t width;       /* of the planner's own choosing */
+  double temperature; /* 1; 0: the best action is taken */
+  double *number;     /* [count], block after block */
   double *action_prior;
   double *model_prior;
 };
 
-/* A content of that planner. */
+/* A content of that planner, its temperature 1. */
 idm_status idm_softmax_create(const softmax_scores *scores, const idm_theta *theta, size_t hidden,
                               size_t width, void **ret_content, idm_error *opt_error);
 /* Operations of a planner whose content that is. */

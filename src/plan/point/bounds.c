@@ -58,7 +58,7 @@ static double sweep(const point_problem *problem, const double *from, double *to
   for (size_t u = 0; u < problem->kernel->actions; u++)
     for (size_t s = 0; s < states; s++) {
       const size_t i = u * states + s;
-      to[i] = problem->reward[i];
+      to[i] = problem->reward[i] + idm_prize_corner(&problem->prize, s);
       if (!problem->terminal[u]) to[i] += problem->discount * informed(problem, u, s, from);
       most = fmax(most, fabs(to[i] - from[i]));
     }
@@ -73,7 +73,9 @@ static void sweep_down(const point_problem *problem, double tolerance, double *q
   enum { most_sweeps = 100000 };
   const size_t pairs = problem->kernel->actions * problem->kernel->states;
   double top = -INFINITY;
-  for (size_t i = 0; i < pairs; i++) top = fmax(top, problem->reward[i]);
+  for (size_t i = 0; i < pairs; i++)
+    top = fmax(top,
+               problem->reward[i] + idm_prize_corner(&problem->prize, i % problem->kernel->states));
   top = fmax(top, top / (1 - problem->discount));
   for (size_t i = 0; i < pairs; i++) quality[i] = top;
   for (int n = 0; n < most_sweeps; n++) {
@@ -119,8 +121,18 @@ static idm_status bound_above(const point_problem *problem, double tolerance, bo
 
 /* --- from below ----------------------------------------------------------------------------- */
 
+/* What action u pays, state by state, with the guess that is best where all states are as likely.
+ */
+static void paid(const point_problem *problem, size_t u, const belief *even, double *reward)
+{
+  const size_t states = problem->kernel->states;
+  memcpy(reward, problem->reward + u * states, states * sizeof *reward);
+  idm_prize_add(&problem->prize, even, reward);
+}
+
 /* One step of the plan that repeats u; returns the largest change. */
-static double repeat(const point_problem *problem, size_t u, const double *from, double *to)
+static double repeat(const point_problem *problem, size_t u, const double *reward,
+                     const double *from, double *to)
 {
   const kernel *k = problem->kernel;
   const uint32_t *state = k->state + kernel_first_cell(k, u);
@@ -129,51 +141,72 @@ static double repeat(const point_problem *problem, size_t u, const double *from,
     double sum = 0;
     for (size_t e = k->entry[u * k->states + s]; e < k->entry[u * k->states + s + 1]; e++)
       sum += k->value[e] * from[state[k->at[e]]];
-    to[s] = problem->reward[u * k->states + s] + problem->discount * sum;
+    to[s] = reward[s] + problem->discount * sum;
     most = fmax(most, fabs(to[s] - from[s]));
   }
   return most;
 }
 
 /* The plan that repeats u forever. Starting below, all steps stay below. */
-static void repeat_forever(const point_problem *problem, size_t u, double tolerance, double *vector,
-                           double *other)
+static void repeat_forever(const point_problem *problem, size_t u, const double *reward,
+                           double tolerance, double *vector, double *other)
 {
   enum { most_steps = 100000 };
   const size_t states = problem->kernel->states;
   double low = INFINITY;
-  for (size_t s = 0; s < states; s++) low = fmin(low, problem->reward[u * states + s]);
+  for (size_t s = 0; s < states; s++) low = fmin(low, reward[s]);
   for (size_t s = 0; s < states; s++) vector[s] = low / (1 - problem->discount);
   double change = INFINITY;
   for (int n = 0; n < most_steps && change > tolerance; n++) {
-    change = repeat(problem, u, vector, other);
+    change = repeat(problem, u, reward, vector, other);
     memcpy(vector, other, states * sizeof *vector);
   }
+}
+
+/* The plans that repeat an action, [4][state] being scratch; a terminal one is not repeated. */
+static idm_status add_plans(const point_problem *problem, double tolerance, const belief *even,
+                            double *vector, bounds *b, idm_error *opt_error)
+{
+  const size_t states = problem->kernel->states;
+  double *other = vector + states;
+  double *reward = other + states;
+  idm_status status = IDM_OK;
+  for (size_t u = 0; u < problem->kernel->actions && status == IDM_OK; u++) {
+    if (!allowed(problem, u)) continue;
+    paid(problem, u, even, reward);
+    memset(vector, 0, states * sizeof *vector);
+    for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
+      if (problem->terminal[u])
+        memcpy(vector, reward, states * sizeof *vector);
+      else if (problem->horizon > 0) {
+        repeat(problem, u, reward, vector, other);
+        memcpy(vector, other, states * sizeof *vector);
+      } else
+        repeat_forever(problem, u, reward, tolerance, vector, other);
+      status = idm_alphas_add(&b->stage[t].lower, vector, u, opt_error);
+    }
+  }
+  return status;
 }
 
 static idm_status bound_below(const point_problem *problem, double tolerance, bounds *b,
                               idm_error *opt_error)
 {
   const size_t states = problem->kernel->states;
-  double *vector = idm_new(2 * states, sizeof *vector);
-  if (!vector) return idm_fail_memory(opt_error);
-  double *other = vector + states;
-  idm_status status = IDM_OK;
-  for (size_t u = 0; u < problem->kernel->actions && status == IDM_OK; u++) {
-    if (!allowed(problem, u)) continue;
-    memset(vector, 0, states * sizeof *vector);
-    for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
-      if (problem->terminal[u])
-        memcpy(vector, problem->reward + u * states, states * sizeof *vector);
-      else if (problem->horizon > 0) {
-        repeat(problem, u, vector, other);
-        memcpy(vector, other, states * sizeof *vector);
-      } else
-        repeat_forever(problem, u, tolerance, vector, other);
-      status = idm_alphas_add(&b->stage[t].lower, vector, u, opt_error);
+  double *vector = idm_new(4 * states, sizeof *vector);
+  uint32_t *state = idm_new(states, sizeof *state);
+  idm_status status = vector && state ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    double *mass = vector + 3 * states;
+    for (size_t s = 0; s < states; s++) {
+      state[s] = (uint32_t)s;
+      mass[s] = 1 / (double)states;
     }
+    const belief even = {.state = state, .mass = mass, .count = states};
+    status = add_plans(problem, tolerance, &even, vector, b, opt_error);
   }
   free(vector);
+  free(state);
   return status;
 }
 

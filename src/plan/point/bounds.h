@@ -7,12 +7,14 @@
 
 #include "plan/point/alphas.h"
 #include "plan/point/kernel.h"
+#include "plan/point/prize.h"
 #include "plan/point/sawtooth.h"
 
 /* What is planned for. Everything is borrowed. */
 typedef struct point_problem {
   const kernel *kernel;
   const double *reward; /* [action][state] */
+  prize prize;          /* for the belief itself, whatever the action */
   const double *prior;  /* [action]: one of 0 cannot be taken */
   const bool *terminal; /* [action] */
   const double *start;  /* [state] */

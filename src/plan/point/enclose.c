@@ -18,9 +18,7 @@ static bool is_rational(const idm_workspace *w)
   return !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
          idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
-         idm_theta_values(w->theta, IDM_CERTAINTY, 0)[1] == 0 &&
-         idm_theta_values(w->theta, IDM_BELIEF_UTILITY, 0)[0] == 0 &&
-         idm_theta_values(w->theta, IDM_BELIEF_UTILITY, 0)[1] == 0;
+         idm_prize_of(w->theta, &(prize){0});
 }
 
 /* A planned workspace as a policy. */
@@ -52,7 +50,10 @@ static idm_status support(held *h, const double *z, double *lower, idm_error *op
   kernel *k;
   idm_status status = idm_kernel_create(w->setting, w->theta, &k, opt_error);
   if (status != IDM_OK) return status;
+  prize paid;
+  (void)idm_prize_of(w->theta, &paid);
   const point_problem problem = {.kernel = k,
+                                 .prize = paid,
                                  .reward = idm_theta_values(w->theta, IDM_UTILITY, h->variant),
                                  .prior = idm_theta_values(w->theta, IDM_ACTION_PRIOR, 0),
                                  .terminal = w->setting->terminal,

@@ -86,6 +86,7 @@ static bool room_for_node(graph *g)
 
 static bool room_for_edges(graph *g, size_t edges)
 {
+  if (!edges) return true; /* nothing follows a terminal action */
   edge *wider = widen(g->edge, sizeof *wider, g->edges, edges, &g->most_edges);
   if (!wider) return false;
   g->edge = wider;

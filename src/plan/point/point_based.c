@@ -25,6 +25,7 @@ static void destroy(void *content)
   free(p->action_prior);
   free(p->model_prior);
   free(p->utility);
+  free(p->piece);
   free(p);
 }
 
@@ -55,7 +56,10 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   p->action_prior = idm_new(p->sizes.actions, sizeof *p->action_prior);
   p->model_prior = idm_new(p->models, sizeof *p->model_prior);
   p->utility = idm_new(p->variants * p->sizes.actions * p->sizes.states, sizeof *p->utility);
-  if (!p->action_prior || !p->model_prior || !p->utility) {
+  size_t pieces;
+  (void)idm_theta_rows(theta, IDM_BELIEF_UTILITY, &pieces);
+  p->piece = idm_new(pieces * p->sizes.states, sizeof *p->piece);
+  if (!p->action_prior || !p->model_prior || !p->utility || !p->piece) {
     destroy(p);
     return idm_fail_memory(opt_error);
   }
@@ -66,7 +70,10 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
 static point_problem problem_of(const point_based *p, const idm_theta *theta, const kernel *k,
                                 size_t variant)
 {
+  prize paid;
+  (void)idm_prize_of(theta, &paid);
   return (point_problem){.kernel = k,
+                         .prize = paid,
                          .reward = idm_theta_values(theta, IDM_UTILITY, variant),
                          .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
                          .terminal = p->setting->terminal,
@@ -106,6 +113,9 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
   p->kernel = k;
   p->bounds = b;
   p->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
+  (void)idm_prize_of(theta, &p->prize);
+  memcpy(p->piece, p->prize.piece, p->prize.pieces * p->sizes.states * sizeof *p->piece);
+  p->prize.piece = p->piece;
   memcpy(p->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
          p->sizes.actions * sizeof *p->action_prior);
   memcpy(p->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
@@ -115,23 +125,22 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
            pairs * sizeof *p->utility);
 }
 
-/* Refuse what makes the value other than convex in the belief, on which both bounds stand. */
-static idm_status check_convex(const idm_theta *theta, idm_error *opt_error)
+/* Refuse what makes the value other than the best of finitely many vectors, on which both bounds
+ * stand. */
+static idm_status check_prize(const idm_theta *theta, idm_error *opt_error)
 {
-  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
-  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "planner 'point-based' cannot plan for an award for certainty, nor for any "
-                    "utility of the belief: its bounds hold for utilities by state and action; "
-                    "'rational' can");
-  return IDM_OK;
+  if (idm_prize_of(theta, &(prize){0})) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "planner 'point-based' cannot plan for an award for certainty, nor for a "
+                  "belief_utility of the entropy or with a negative guess: its bounds hold where a "
+                  "belief is worth the best of finitely many pieces; 'rational' can");
 }
 
 static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
                        idm_plan_report *report, idm_error *opt_error)
 {
   point_based *p = content;
-  idm_status status = check_convex(theta, opt_error);
+  idm_status status = check_prize(theta, opt_error);
   if (status != IDM_OK) return status;
   const search_goal goal = {.gap = solver->tolerance > 0 ? solver->tolerance : p->gap,
                             .seconds = solver->seconds,
@@ -193,16 +202,32 @@ static double future(const point_based *p, const alphas *lower, const double *z,
   return sum;
 }
 
+/* A belief by the states that it holds possible, in scratch of both, [state]. */
+static belief sparse(const double *z, size_t states, double *mass, uint32_t *state)
+{
+  belief b = {.state = state, .mass = mass};
+  for (size_t s = 0; s < states; s++) {
+    if (!(z[s] > 0)) continue;
+    mass[b.count] = z[s];
+    state[b.count++] = (uint32_t)s;
+    b.sign |= belief_bit((uint32_t)s);
+  }
+  return b;
+}
+
 static void quality(const void *content, size_t variant, int steps, const double *z, double *q,
                     double *scratch)
 {
   const point_based *p = content;
   const idm_sizes n = p->sizes;
+  double *mass = scratch + n.actions + p->widest;
+  const belief b = sparse(z, n.states, mass, (uint32_t *)(void *)(mass + n.states));
+  const double paid = idm_prize_at(&p->prize, &b);
   const size_t stage = stage_after(p, steps);
   const bool last = p->setting->horizon > 0 && stage == 0;
   const double *utility = p->utility + variant * n.actions * n.states;
   for (size_t u = 0; u < n.actions; u++) {
-    q[u] = p->bounds ? 0 : NAN;
+    q[u] = p->bounds ? paid : NAN;
     for (size_t s = 0; s < n.states; s++) q[u] += z[s] * utility[u * n.states + s];
     if (last || p->setting->terminal[u] || !p->bounds) continue;
     const size_t after = p->setting->horizon > 0 ? stage - 1 : stage;
@@ -251,16 +276,11 @@ static void bound(const void *content, size_t variant, int steps, const double *
   *lower = *upper = value(content, variant, steps, z, scratch);
   if (!p->bounds) return;
   const bounds_pair *now = &p->bounds[variant].stage[stage_after(p, steps)];
-  belief b = {.state = state, .mass = mass};
-  for (size_t s = 0; s < states; s++) {
-    dense[s] = 0;
-    if (!(z[s] > 0)) continue;
-    mass[b.count] = z[s];
-    state[b.count++] = (uint32_t)s;
-    b.sign |= belief_bit((uint32_t)s);
-  }
+  const belief b = sparse(z, states, mass, state);
+  memset(dense, 0, states * sizeof *dense);
   double price[HULL_MOST];
-  *upper = idm_sawtooth_at(&now->upper, &b, 0, INFINITY, price, dense);
+  /* Where both have met, one step of lookahead may be above by rounding. */
+  *upper = fmax(*lower, idm_sawtooth_at(&now->upper, &b, 0, INFINITY, price, dense));
 }
 
 static bool vector_at(const void *content, size_t variant, size_t index, double *vector,

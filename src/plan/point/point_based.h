@@ -17,6 +17,8 @@ typedef struct point_based {
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
   double *utility;      /* [variant][action][state] */
+  double *piece;        /* of the prize */
+  prize prize;          /* for beliefs themselves */
   bounds *bounds;       /* [variant]; NULL before planning */
 } point_based;
 

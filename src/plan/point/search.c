@@ -33,13 +33,13 @@ typedef struct search {
 
 /* --- from above ----------------------------------------------------------------------------- */
 
-/* E[r] at a belief. */
+/* E[r] at a belief, and what the belief itself is paid. */
 static double reward_at(const search *s, const belief *b, size_t u)
 {
   const double *reward = s->problem->reward + u * s->problem->kernel->states;
   double sum = 0;
   for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * reward[b->state[k]];
-  return sum;
+  return sum + idm_prize_at(&s->problem->prize, b);
 }
 
 /* Look at an action again, by its successors. */
@@ -147,6 +147,8 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
       sum += k->value[e] * s->reached[k->at[e]];
     s->vector[i] = s->problem->reward[u * k->states + i] + s->problem->discount * sum;
   }
+  const belief here = graph_belief(g, at);
+  idm_prize_add(&s->problem->prize, &here, s->vector);
   s->backups++;
   return idm_alphas_add(&g->bounds->stage[stage].lower, s->vector, u, opt_error);
 }

@@ -36,6 +36,7 @@ static void destroy(void *content)
   free(c->learnt);
   table_free(&c->logit);
   table_free(&c->probability);
+  for (size_t r = 0; r < CONTROLLER_STARTS; r++) table_free(&c->start[r]);
   table_free(&c->count);
   table_free(&c->sum);
   free(c->step);
@@ -61,6 +62,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
               table_make(c, &c->count) && table_make(c, &c->sum) &&
               idm_lesson_create(&c->lesson, theta);
   for (size_t v = 0; made && v < c->variants; v++) made = table_make(c, &c->learnt[v]);
+  for (size_t r = 0; made && r < CONTROLLER_STARTS; r++) made = table_make(c, &c->start[r]);
   if (!made) {
     destroy(c);
     return idm_fail_memory(opt_error);

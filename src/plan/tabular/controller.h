@@ -14,6 +14,9 @@ typedef struct controller_table {
   double *pass;   /* [node][action][observation][next node] */
 } controller_table;
 
+/* Controllers that are learnt from random starts, of which the best is kept. */
+enum { CONTROLLER_STARTS = 6 };
+
 /* A step of an episode. */
 typedef struct controller_step {
   uint32_t node;
@@ -36,6 +39,7 @@ typedef struct controller {
   /* Scratch of learning: */
   controller_table logit;
   controller_table probability;
+  controller_table start[CONTROLLER_STARTS]; /* probabilities that each start came to */
   controller_table count; /* visits in a batch of episodes, each discounted from its start */
   controller_table sum;   /* of what followed them, likewise */
   controller_step *step;  /* [the longest episode] */

@@ -5,17 +5,23 @@
  * episode. Each step adds advantages, estimated by means over a batch of episodes, to the logits,
  * in units of a temperature. An entropy bonus at that temperature keeps actions alive until
  * memories that make use of them have come about; it falls from a fifth of the utilities' range to
- * nearly none. The best of several controllers that start at random is kept. */
+ * nearly none. What chance is left in the end is of the learning, or of use: a controller competes
+ * with itself made firm, which always takes its likeliest choice. Of several that start at random
+ * the best is kept, by rounds in which fewer are looked at for longer. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/draw.h"
 #include "plan/tabular/controller.h"
 #include "setting/freedom.h"
 
-enum { restarts = 6, most_updates = 300, least_batch = 20 };
-/* Shares of the budget: to learn, and to choose among restarts; as much is left to judge. */
-static const double learning_share = 0.8, choosing_share = 0.1;
+enum { most_updates = 300, least_batch = 20, candidates = 2 * CONTROLLER_STARTS, rounds = 3 };
+/* Shares of the budget: to learn, and to choose among candidates; the rest is left to judge. */
+static const double learning_share = 0.7, choosing_share = 0.2;
+/* Candidates of each round, and its share of what choosing may cost. */
+static const size_t field[rounds] = {candidates, 4, 2};
+static const double round_share[rounds] = {0.3, 0.4, 0.3};
 /* What discounting leaves of an episode's last step: while learning, and in a judgement. */
 static const double learning_tail = 1e-3, judging_tail = 1e-6;
 static const double hot = 0.2, cold = 0.004; /* temperatures, of the utilities' range */
@@ -226,6 +232,71 @@ static void keep(const controller *c, const controller_table *from, controller_t
   memcpy(to->pass, from->pass, passes(c) * sizeof *to->pass);
 }
 
+/* --- the best of several -------------------------------------------------------------------- */
+
+/* A start, as it is or made firm, and its mean return in the episodes that it was looked at in. */
+typedef struct candidate {
+  size_t start;
+  bool firm;
+  double episodes;
+  double mean;
+} candidate;
+
+/* Always the likeliest choice, the first of equals; the others as nearly never as learning has it.
+ */
+static void make_firm(double *p, size_t count)
+{
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (p[i] > p[best]) best = i;
+  const double total = 1 + (double)(count - 1) * exp(least);
+  for (size_t i = 0; i < count; i++) p[i] = (i == best ? 1 : exp(least)) / total;
+}
+
+/* The probabilities of a candidate. */
+static void take(const controller *c, const candidate *who, controller_table *p)
+{
+  keep(c, &c->start[who->start], p);
+  if (!who->firm) return;
+  for (size_t i = 0; i < choices(c); i += c->sizes.actions)
+    make_firm(p->choice + i, c->sizes.actions);
+  for (size_t i = 0; i < passes(c); i += c->nodes) make_firm(p->pass + i, c->nodes);
+}
+
+/* Look at a candidate for longer. */
+static void watch(controller *c, task *k, double budget, idm_random *random, candidate *who)
+{
+  const size_t length = episode_length(k->discount, learning_tail);
+  const size_t episodes = (size_t)fmax(budget / (double)length, 1);
+  take(c, who, &c->probability);
+  for (size_t e = 0; e < episodes; e++) {
+    const size_t steps = live(c, k, &c->probability, length, random);
+    double ahead = 0;
+    for (size_t t = steps; t-- > 0;) ahead = c->step[t].reward + k->discount * ahead;
+    who->mean += (ahead - who->mean) / ++who->episodes;
+  }
+}
+
+static int by_mean(const void *a, const void *b)
+{
+  const candidate *x = a, *y = b;
+  if (x->mean != y->mean) return x->mean < y->mean ? 1 : -1;
+  return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : x->firm - y->firm;
+}
+
+/* The best of all starts, by fewer candidates in every round. */
+static candidate choose(controller *c, task *k, double budget, idm_random *random)
+{
+  candidate who[candidates];
+  for (size_t i = 0; i < candidates; i++) who[i] = (candidate){.start = i / 2, .firm = i % 2};
+  for (size_t r = 0; r < rounds; r++) {
+    for (size_t i = 0; i < field[r]; i++)
+      watch(c, k, round_share[r] * budget / (double)field[r], random, &who[i]);
+    qsort(who, field[r], sizeof *who, by_mean);
+  }
+  return who[0];
+}
+
 void idm_controller_learn(controller *c, const idm_theta *theta, size_t variant,
                           idm_experience *found)
 {
@@ -235,16 +306,15 @@ void idm_controller_learn(controller *c, const idm_theta *theta, size_t variant,
             .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
             .range = range > 0 ? range : 1};
   idm_random random;
-  double best = -INFINITY;
-  for (uint64_t r = 0; r < restarts; r++) {
+  for (uint64_t r = 0; r < CONTROLLER_STARTS; r++) {
     idm_random_init(&random, c->seed, r);
-    climb(c, &k, learning_share * budget / restarts, &random);
-    judge(c, &k, &c->probability, choosing_share * budget / restarts, &random, found);
-    if (found->value > best) keep(c, &c->probability, &c->learnt[variant]);
-    best = fmax(best, found->value);
+    climb(c, &k, learning_share * budget / CONTROLLER_STARTS, &random);
+    keep(c, &c->probability, &c->start[r]);
   }
+  idm_random_init(&random, c->seed, CONTROLLER_STARTS);
+  const candidate best = choose(c, &k, choosing_share * budget, &random);
+  take(c, &best, &c->learnt[variant]);
   /* The one chosen is judged anew: the best of several is chosen for luck too. */
-  idm_random_init(&random, c->seed, restarts);
   judge(c, &k, &c->learnt[variant], (1 - learning_share - choosing_share) * budget, &random, found);
   found->transitions = k.drawn;
   found->residual = NAN;

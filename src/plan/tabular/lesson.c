@@ -37,6 +37,11 @@ bool idm_lesson_is_new(lesson *l, const idm_theta *theta)
   return true;
 }
 
+void idm_lesson_forget(lesson *l)
+{
+  l->learnt = false;
+}
+
 idm_plan_report idm_lesson_report(const lesson *l)
 {
   return (idm_plan_report){.bound = INFINITY,

@@ -15,6 +15,8 @@ bool idm_lesson_create(lesson *l, const idm_theta *theta);
 void idm_lesson_destroy(lesson *l);
 /* Whether theta asks for something else than was learnt last; from then on it is what was. */
 bool idm_lesson_is_new(lesson *l, const idm_theta *theta);
+/* Learn anew at the next plan, whatever theta asks for. */
+void idm_lesson_forget(lesson *l);
 /* The plan's report. */
 idm_plan_report idm_lesson_report(const lesson *l);
 

@@ -4,18 +4,26 @@
  * Both are one loop, Q <- Q + n^-omega (u + gamma V(s') - Q) at the n-th visit of (s, u), with
  * V(s) = alpha log sum_u exp(Q(s,u)/alpha): the maximum at alpha = 0. The soft V is the entropy
  * form's: without terminal actions it is larger than DESIGN's, which measures against the even
- * policy, by alpha log|U| / (1 - gamma); policies are the same. */
+ * policy, by alpha log|U| / (1 - gamma); policies are the same.
+ *
+ * Transitions come from acting in the environment, or are those of a log, gone through again and
+ * again: a sampler of the empirical process, whose Q* is then the limit. Nothing is known there of
+ * an action that the log never takes in a state, so that V and policy are over those that it takes.
+ */
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/soft.h"
 #include "idm/planner.h"
 #include "plan/draw.h"
+#include "plan/tabular/batch.h"
 #include "plan/tabular/lesson.h"
 #include "setting/freedom.h"
 
 /* Transitions where `budget` is auto. */
 enum { default_budget = 100000 };
+/* And how often at least a log is then gone through. */
+enum { least_passes = 100 };
 /* Where nothing ends an episode, it starts anew after as many steps a state as this, and no sooner
  * than after the least: whoever never leaves a part of the states comes back from it. What is drawn
  * then depends on no parameter while all actions are drawn evenly. */
@@ -35,19 +43,23 @@ typedef struct learner {
   size_t variants;
   idm_alpha_unit alpha_unit;
   size_t budget;
+  bool chosen; /* the budget is not by default */
   double step_power;
   double exploration;
   uint64_t seed;
   double discount;
   double *alpha;     /* [variant] */
-  double *even;      /* [action]: 1/|U| */
-  double evenness;   /* log|U|: the entropy of an even policy */
+  double *even;      /* [state][action]: the even policy over what can be learnt of there */
+  double *evenness;  /* [state]: its entropy, the log of how many actions those are */
   double *quality;   /* [variant][state][action] */
   transition *drawn; /* [budget] */
   double *visits;    /* [state][action] */
   double *ahead;     /* [state][action]: sum over what was drawn there of V(s') */
   double *value;     /* [state]: V of what was learnt */
   double *policy;    /* [action]: scratch */
+  idm_batch *batch;  /* a log's; NULL: the environment is acted in */
+  uint32_t *order;   /* [transition of the log]: in which they are gone through */
+  size_t replays;    /* of them, in all */
   lesson lesson;     /* what was learnt for */
 } learner;
 
@@ -59,12 +71,15 @@ static void destroy(void *content)
   if (!l) return;
   free(l->alpha);
   free(l->even);
+  free(l->evenness);
   free(l->quality);
   free(l->drawn);
   free(l->visits);
   free(l->ahead);
   free(l->value);
   free(l->policy);
+  idm_batch_destroy(l->batch);
+  free(l->order);
   idm_lesson_destroy(&l->lesson);
   free(l);
 }
@@ -80,6 +95,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
                  .models = theta->models,
                  .variants = idm_theta_variants(theta),
                  .alpha_unit = agent->alpha_unit,
+                 .chosen = agent->budget > 0,
                  .budget = agent->budget > 0 ? (size_t)agent->budget : default_budget,
                  .step_power = agent->step_power,
                  .exploration = agent->exploration,
@@ -87,44 +103,141 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   const size_t actions = l->sizes.actions;
   const size_t pairs = idm_times(l->sizes.states, actions);
   l->alpha = idm_new(l->variants, sizeof *l->alpha);
-  l->even = idm_new(actions, sizeof *l->even);
+  l->even = idm_new(pairs, sizeof *l->even);
+  l->evenness = idm_new(l->sizes.states, sizeof *l->evenness);
   l->quality = idm_new(idm_times(l->variants, pairs), sizeof *l->quality);
   l->drawn = idm_new(l->budget, sizeof *l->drawn);
   l->visits = idm_new(pairs, sizeof *l->visits);
   l->ahead = idm_new(pairs, sizeof *l->ahead);
   l->value = idm_new(l->sizes.states, sizeof *l->value);
   l->policy = idm_new(actions, sizeof *l->policy);
-  if (!l->alpha || !l->even || !l->quality || !l->drawn || !l->visits || !l->ahead || !l->value ||
-      !l->policy || !idm_lesson_create(&l->lesson, theta)) {
+  if (!l->alpha || !l->even || !l->evenness || !l->quality || !l->drawn || !l->visits ||
+      !l->ahead || !l->value || !l->policy || !idm_lesson_create(&l->lesson, theta)) {
     destroy(l);
     return idm_fail_memory(opt_error);
   }
-  for (size_t u = 0; u < actions; u++) l->even[u] = 1 / (double)actions;
-  l->evenness = log((double)actions);
+  for (size_t i = 0; i < pairs; i++) l->even[i] = 1 / (double)actions;
+  for (size_t s = 0; s < l->sizes.states; s++) l->evenness[s] = log((double)actions);
   *ret_content = l;
+  return IDM_OK;
+}
+
+/* Take a log in: in each state, what it does there is what can be learnt of; all where it does
+ * nothing. */
+static idm_status study(void *content, const idm_batch *batch, idm_error *opt_error)
+{
+  learner *l = content;
+  const size_t states = l->sizes.states, actions = l->sizes.actions;
+  for (size_t i = 0; i < batch->count; i++)
+    if (batch->state[i] >= states || batch->action[i] >= actions ||
+        (batch->next[i] >= states && batch->next[i] != IDM_BATCH_END))
+      return idm_fail(opt_error, IDM_USAGE, "the transitions are of another problem");
+  if (batch->reward && l->variants > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "utilities come from columns of the log here: its rewards cannot be learnt "
+                    "from in their place");
+  if (!batch->count)
+    return idm_fail(opt_error, IDM_USAGE, "there are no transitions to learn from");
+  idm_batch *own = idm_batch_copy(batch);
+  uint32_t *order = idm_new(batch->count, sizeof *order);
+  if (!own || !order) {
+    idm_batch_destroy(own);
+    free(order);
+    return idm_fail_memory(opt_error);
+  }
+  memset(l->visits, 0, states * actions * sizeof *l->visits);
+  for (size_t i = 0; i < batch->count; i++)
+    l->visits[batch->state[i] * actions + batch->action[i]]++;
+  for (size_t s = 0; s < states; s++) {
+    size_t taken = 0;
+    for (size_t u = 0; u < actions; u++) taken += l->visits[s * actions + u] > 0;
+    const double share = 1 / (double)(taken ? taken : actions);
+    for (size_t u = 0; u < actions; u++)
+      l->even[s * actions + u] = !taken || l->visits[s * actions + u] > 0 ? share : 0;
+    l->evenness[s] = -log(share);
+  }
+  idm_batch_destroy(l->batch);
+  free(l->order);
+  l->batch = own;
+  l->order = order;
+  l->replays = l->budget;
+  if (!l->chosen && l->replays < least_passes * batch->count)
+    l->replays = least_passes * batch->count;
+  idm_lesson_forget(&l->lesson);
   return IDM_OK;
 }
 
 /* --- learning ------------------------------------------------------------------------------- */
 
-/* V of the qualities in one place. */
-static double value_of(const learner *l, double alpha, const double *quality)
+/* V of a state, by the qualities of all of them. */
+static double value_of(const learner *l, double alpha, const double *quality, size_t state)
 {
-  return idm_soft(alpha, l->sizes.actions, l->even, quality, NULL) + alpha * l->evenness;
+  const size_t at = state * l->sizes.actions;
+  return idm_soft(alpha, l->sizes.actions, l->even + at, quality + at, NULL) +
+         alpha * l->evenness[state];
 }
 
 /* An action while learning: evenly, or by what was learnt so far. */
-static size_t explore(const learner *l, double alpha, const double *quality, idm_random *random)
+static size_t explore(const learner *l, double alpha, const double *quality, size_t state,
+                      idm_random *random)
 {
   const size_t actions = l->sizes.actions;
   if (idm_random_uniform(random) < l->exploration)
     return (size_t)(idm_random_uniform(random) * (double)actions);
-  idm_soft(alpha, actions, l->even, quality, l->policy);
+  idm_soft(alpha, actions, l->even + state * actions, quality + state * actions, l->policy);
   return idm_random_choice(random, l->policy, actions);
 }
 
-/* Learn one variant's Q. The stream is the same for every variant and every theta. */
-static void learn(learner *l, double alpha, const double *utility, double *quality)
+/* Learn from one transition. */
+static void hear(learner *l, double alpha, transition what, double reward, double *quality)
+{
+  const double after = what.next == nowhere ? 0 : value_of(l, alpha, quality, what.next);
+  l->visits[what.pair]++;
+  quality[what.pair] += pow(l->visits[what.pair], -l->step_power) *
+                        (reward + l->discount * after - quality[what.pair]);
+}
+
+/* Transitions that are learnt from, and what number i of them is. */
+static size_t transitions(const learner *l)
+{
+  return l->batch ? l->batch->count : l->budget;
+}
+
+static transition transition_at(const learner *l, size_t i)
+{
+  const idm_batch *batch = l->batch;
+  if (!batch) return l->drawn[i];
+  return (transition){(uint32_t)(batch->state[i] * l->sizes.actions + batch->action[i]),
+                      batch->next[i]};
+}
+
+static double reward_of(const learner *l, const double *utility, size_t i)
+{
+  if (l->batch && l->batch->reward) return l->batch->reward[i];
+  const size_t pair = transition_at(l, i).pair;
+  return utility[pair % l->sizes.actions * l->sizes.states + pair / l->sizes.actions];
+}
+
+/* Learn one variant's Q from the transitions of a log, all of them before one comes again, each
+ * time in another order. */
+static void replay(learner *l, double alpha, const double *utility, double *quality)
+{
+  const size_t count = l->batch->count;
+  idm_random random;
+  idm_random_init(&random, l->seed, 0);
+  for (size_t i = 0; i < count; i++) l->order[i] = (uint32_t)i;
+  for (size_t n = 0; n < l->replays; n++) {
+    const size_t at = n % count;
+    const size_t from = at + (size_t)(idm_random_uniform(&random) * (double)(count - at));
+    const uint32_t i = l->order[from];
+    l->order[from] = l->order[at];
+    l->order[at] = i;
+    hear(l, alpha, transition_at(l, i), reward_of(l, utility, i), quality);
+  }
+}
+
+/* Learn one variant's Q by acting. The stream is the same for every variant and every theta. */
+static void act(learner *l, double alpha, const double *utility, double *quality)
 {
   const idm_setting *setting = l->setting;
   const size_t states = l->sizes.states, actions = l->sizes.actions;
@@ -132,45 +245,63 @@ static void learn(learner *l, double alpha, const double *utility, double *quali
       states * steps_a_state > least_steps ? states * steps_a_state : least_steps;
   idm_random random;
   idm_random_init(&random, l->seed, 0);
-  memset(quality, 0, states * actions * sizeof *quality);
-  memset(l->visits, 0, states * actions * sizeof *l->visits);
   size_t state = idm_random_choice(&random, setting->start, states);
   for (size_t i = 0, steps = 1; i < l->budget; i++, steps++) {
-    const size_t u = explore(l, alpha, quality + state * actions, &random);
+    const size_t u = explore(l, alpha, quality, state, &random);
     const size_t pair = state * actions + u;
     const bool ends = setting->terminal[u];
-    const double reward = utility[u * states + state];
     if (!ends) idm_draw_move(setting, u, &state, &random);
-    const double next = ends ? 0 : value_of(l, alpha, quality + state * actions);
     l->drawn[i] = (transition){(uint32_t)pair, ends ? nowhere : (uint32_t)state};
-    l->visits[pair]++;
-    quality[pair] +=
-        pow(l->visits[pair], -l->step_power) * (reward + l->discount * next - quality[pair]);
+    hear(l, alpha, l->drawn[i], reward_of(l, utility, i), quality);
     if (!ends && steps < episode) continue;
     state = idm_random_choice(&random, setting->start, states);
     steps = 0;
   }
 }
 
-/* What the transitions drawn say of a Q that was learnt from them. */
+static void learn(learner *l, double alpha, const double *utility, double *quality)
+{
+  const size_t pairs = l->sizes.states * l->sizes.actions;
+  memset(quality, 0, pairs * sizeof *quality);
+  memset(l->visits, 0, pairs * sizeof *l->visits);
+  if (l->batch)
+    replay(l, alpha, utility, quality);
+  else
+    act(l, alpha, utility, quality);
+}
+
+/* Visits of each pair, and the sum of what followed: reward and discounted value. */
+static void gather(learner *l, double alpha, const double *utility, const double *quality)
+{
+  const size_t states = l->sizes.states, actions = l->sizes.actions;
+  memset(l->visits, 0, states * actions * sizeof *l->visits);
+  memset(l->ahead, 0, states * actions * sizeof *l->ahead);
+  for (size_t s = 0; s < states; s++) l->value[s] = value_of(l, alpha, quality, s);
+  for (size_t i = 0; i < transitions(l); i++) {
+    const transition what = transition_at(l, i);
+    l->visits[what.pair]++;
+    l->ahead[what.pair] +=
+        reward_of(l, utility, i) + (what.next == nowhere ? 0 : l->discount * l->value[what.next]);
+  }
+}
+
+/* What the transitions say of a Q that was learnt from them. */
 static idm_experience look_back(learner *l, double alpha, const double *utility,
                                 const double *quality)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
-  idm_experience found = {
-      .transitions = (long)l->budget, .value = NAN, .standard_error = NAN, .slope = NAN};
+  idm_experience found = {.transitions = (long)(l->batch ? l->replays : l->budget),
+                          .logged = l->batch ? l->batch->count : 0,
+                          .value = NAN,
+                          .standard_error = NAN,
+                          .slope = NAN};
   double total = 0, pairs = 0;
-  memset(l->ahead, 0, states * actions * sizeof *l->ahead);
-  for (size_t s = 0; s < states; s++) l->value[s] = value_of(l, alpha, quality + s * actions);
-  for (size_t i = 0; i < l->budget; i++)
-    if (l->drawn[i].next != nowhere) l->ahead[l->drawn[i].pair] += l->value[l->drawn[i].next];
+  gather(l, alpha, utility, quality);
   for (size_t s = 0; s < states; s++) {
     bool seen = false;
-    for (size_t u = 0; u < actions; u++) {
-      const size_t pair = s * actions + u;
+    for (size_t pair = s * actions; pair < (s + 1) * actions; pair++) {
       if (!(l->visits[pair] > 0)) continue;
-      total += fabs(utility[u * states + s] + l->discount * l->ahead[pair] / l->visits[pair] -
-                    quality[pair]);
+      total += fabs(l->ahead[pair] / l->visits[pair] - quality[pair]);
       pairs++;
       seen = true;
     }
@@ -184,8 +315,11 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
                        idm_plan_report *report, idm_error *opt_error)
 {
   (void)solver;
-  (void)opt_error;
   learner *l = content;
+  if (!l->batch && !idm_setting_known(l->setting))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the dynamics of the environment are not given, so that nobody can learn by "
+                    "acting in it; give the transitions of a log (--batch), or its dynamics");
   idm_experience *all = &l->lesson.found;
   const size_t pairs = l->sizes.states * l->sizes.actions;
   const bool is_new = idm_lesson_is_new(&l->lesson, theta);
@@ -208,7 +342,19 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
 
 static size_t scratch(const void *content)
 {
-  return ((const learner *)content)->sizes.actions;
+  return 2 * ((const learner *)content)->sizes.actions;
+}
+
+/* The even policy at a belief, which is a state but for those who cannot tell states apart. */
+static const double *even_at(const learner *l, const double *z, double *mixed)
+{
+  const size_t states = l->sizes.states, actions = l->sizes.actions;
+  for (size_t s = 0; s < states; s++)
+    if (z[s] == 1) return l->even + s * actions;
+  for (size_t u = 0; u < actions; u++) mixed[u] = 0;
+  for (size_t s = 0; s < states; s++)
+    for (size_t u = 0; u < actions; u++) mixed[u] += z[s] * l->even[s * actions + u];
+  return mixed;
 }
 
 /* Q(z,u): who cannot tell states apart for once takes the mean. */
@@ -230,7 +376,8 @@ static void policy(const void *content, size_t variant, int steps, const double 
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  idm_soft(l->alpha[variant], l->sizes.actions, l->even, quality, decision);
+  const double *even = even_at(l, z, quality + l->sizes.actions);
+  idm_soft(l->alpha[variant], l->sizes.actions, even, quality, decision);
   /* Every model is the environment. */
   for (size_t i = 0; opt_specification && i < l->sizes.actions * l->models; i++)
     opt_specification[i] = i % l->models == 0;
@@ -241,7 +388,8 @@ static void log_policy(const void *content, size_t variant, int steps, const dou
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  idm_soft_logs(l->alpha[variant], l->sizes.actions, l->even, quality, log_decision);
+  const double *even = even_at(l, z, quality + l->sizes.actions);
+  idm_soft_logs(l->alpha[variant], l->sizes.actions, even, quality, log_decision);
 }
 
 static double value(const void *content, size_t variant, int steps, const double *z,
@@ -249,7 +397,11 @@ static double value(const void *content, size_t variant, int steps, const double
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  return value_of(l, l->alpha[variant], quality);
+  const double *even = even_at(l, z, quality + l->sizes.actions);
+  double evenness = 0;
+  for (size_t s = 0; s < l->sizes.states; s++) evenness += z[s] * l->evenness[s];
+  const double alpha = l->alpha[variant];
+  return idm_soft(alpha, l->sizes.actions, even, quality, NULL) + alpha * evenness;
 }
 
 /* --- the tables ----------------------------------------------------------------------------- */
@@ -274,9 +426,9 @@ static const idm_block_id reads[] = {
                                {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0},                           \
                                {IDM_PRIOR_WEIGHT, IDM_CLAMP_IDLE, 0},                              \
                                {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_IDLE, 0}},                          \
-  .clamps = 7, .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_RANDOM | IDM_NEEDS_STATES,                   \
+  .clamps = 7, .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_BATCH | IDM_NEEDS_RANDOM | IDM_NEEDS_STATES, \
   .gives = IDM_GIVES_STATIONARY | IDM_GIVES_MOVES, .create = create, .plan = plan,                 \
-  .destroy = destroy, .belief = &belief
+  .destroy = destroy, .study = study, .belief = &belief
 #define ALPHA(kind)                                                                                \
   {                                                                                                \
     IDM_ALPHA, IDM_CLAMP_##kind, 0                                                                 \
@@ -284,7 +436,7 @@ static const idm_block_id reads[] = {
 
 const idm_planner idm_q_learning = {
     .name = "q-learning",
-    .summary = "the best action by values learnt from sampled transitions",
+    .summary = "the best action by values learnt from sampled transitions, or from a log's",
     .row = "Model-free MDP learner",
     .keys = (const char *const[]){"seed", "budget", "step_power", "exploration", NULL},
     SAMPLED(ALPHA(VALUE)),

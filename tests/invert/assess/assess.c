@@ -168,6 +168,14 @@ static void test_heavy_tails(void **state)
     idm_assessment *a = assess(p);
     assert_true(mentions(&a->failures, "the mean of 1/beta hangs on its few largest draws"));
     idm_assessment_destroy(a);
+    /* A number within [0, 1] has a mean, however its draws are spread there. */
+    static const char *const fractions[] = {"lapse", "learning_rate_gain", "action_prior[a]"};
+    for (size_t k = 0; k < 3; k++) {
+      check(idm_labels_set(&p->quantity, 0, fractions[k], strlen(fractions[k]), &support_error));
+      a = assess(p);
+      assert_false(mentions(&a->failures, "hangs on its few largest draws"));
+      idm_assessment_destroy(a);
+    }
     idm_posterior_destroy(p);
   }
 }

@@ -37,6 +37,41 @@ static void test_open(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where states are hidden, whoever goes by beliefs has a mind; where they are observed, none. */
+static void test_believing(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = support_data(problem, log_text);
+  idm_fit_settings settings;
+  idm_asked asked;
+  const idm_inverse *inverse = idm_inverse_find("maximum-margin");
+  idm_fit_settings_default(&settings);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL, "asking", NULL,
+                                 &support_error));
+  assert_true(asked.world && asked.sought && !asked.mind);
+  idm_asked_close(&asked);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  problem = support_diag(0, INFINITY, 0);
+  problem->agent.planner = idm_planner_find("deterministic-optimal");
+  data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL, "asking", NULL,
+                                 &support_error));
+  assert_true(asked.world && asked.sought && asked.mind);
+  idm_asked_close(&asked);
+  problem->theta->block[IDM_PRIOR_WEIGHT].value[0] = 0.5;
+  assert_int_equal(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL,
+                                            "asking", NULL, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "'maximum-margin' needs beliefs by Bayes' rule"));
+  idm_asked_close(&asked);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Whoever looks for weights has no utility to seek. */
 static void test_weights(void **state)
 {
@@ -88,6 +123,7 @@ static void test_refusals(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_weights),
+                                     cmocka_unit_test(test_believing),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

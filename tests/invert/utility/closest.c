@@ -14,8 +14,8 @@ static idm_closest *closest(const idm_problem *problem, const idm_world *world,
                             double entropy)
 {
   idm_closest *found;
-  check(idm_closest_create(world, problem->setting, target, fallback, divergence, 50, entropy, NULL,
-                           &found, &support_error));
+  check(idm_closest_create(world, problem->setting, target, fallback, NULL, divergence, 50, entropy,
+                           NULL, &found, &support_error));
   return found;
 }
 

@@ -103,6 +103,86 @@ static void test_what_is_open(void **state)
   idm_problem_destroy(problem);
 }
 
+/* sum_t 0.9^t of the number that stands in (state, action), for one trajectory. */
+static void put_row(const idm_data *data, size_t t, const int32_t *number, size_t count,
+                    double *row)
+{
+  size_t now = 0;
+  double weight = 1;
+  memset(row, 0, count * sizeof *row);
+  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= 0.9) {
+    row[number[(size_t)data->action[r] * 3 + now]] += weight;
+    now = (size_t)data->observation[r];
+  }
+}
+
+static double sum_of(const idm_data *data, const int32_t *number, const double *x, size_t count,
+                     idm_norm norm)
+{
+  double sum = 0, row[6];
+  for (size_t t = 0; t < data->trajectories; t++) {
+    double left = -data->number[IDM_COLUMN_SCORE][t];
+    put_row(data, t, number, count, row);
+    for (size_t k = 0; k < count; k++) left += row[k] * x[k];
+    sum += norm == IDM_NORM_1 ? fabs(left) : left * left;
+  }
+  return sum;
+}
+
+/* However few trajectories there are, in whatever unit, and whatever they leave open: the sum is
+ * the answer's own, no other answer has a smaller one, and of what is open the answer has no part.
+ */
+static void test_few_trajectories(void **state)
+{
+  (void)state;
+  static const double unit[] = {1, 1e-8, 1e6};
+  static const int32_t every[] = {0, 1, 2, 3, 4, 5}, tied[] = {0, 1, 1, 2, 3, 0};
+  for (uint64_t seed = 1; seed <= 24; seed++) {
+    const double u = unit[seed % 3];
+    const idm_norm norm = seed % 2 ? IDM_NORM_1 : IDM_NORM_2;
+    const bool ties = seed % 5 == 0;
+    const size_t n = ties ? 4 : 6;
+    idm_random random;
+    idm_random_init(&random, seed, 0);
+    idm_problem *problem = support_yaml(WALK);
+    idm_data *data = support_simulate(
+        problem, (idm_simulation){.trajectories = 1 + seed % 9, .steps = 5, .seed = seed});
+    data->number[IDM_COLUMN_SCORE] = calloc(data->trajectories, sizeof(double));
+    for (size_t t = 0; t < data->trajectories; t++)
+      data->number[IDM_COLUMN_SCORE][t] = u * idm_random_normal(&random);
+    check(idm_problem_free(problem,
+                           ties ? "{utility: {entries: {a: [left.a, right.c], b: [left.b, left.c], "
+                                  "c: [right.a], d: [right.b]}}}"
+                                : "utility",
+                           &support_error));
+    const int32_t *number = ties ? tied : every;
+    idm_posterior *p = fit(problem, data, norm);
+    const idm_finding *f = p->finding;
+    const double size = norm == IDM_NORM_1 ? u : u * u;
+    double x[6], most = 0;
+    for (size_t k = 0; k < n; k++) {
+      x[k] = p->unconstrained[k];
+      most = fmax(most, fabs(x[k]));
+    }
+    assert_true(idm_finding_holds(f));
+    assert_near(f->objective / size, sum_of(data, number, x, n, norm) / size, 1e-8);
+    for (int trial = 0; trial < 400; trial++) {
+      double other[6];
+      for (size_t k = 0; k < n; k++)
+        other[k] = x[k] + u * pow(0.1, trial % 6) * idm_random_normal(&random);
+      assert_true(sum_of(data, number, other, n, norm) >= f->objective - 1e-8 * size);
+    }
+    for (size_t i = 0; i < f->open; i++) {
+      double part = 0;
+      for (size_t k = 0; k < n; k++) part += f->direction[i * n + k] * x[k];
+      assert_near(part / fmax(u, most), 0, 1e-7);
+    }
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void expect_refusal(const char *log, double score, idm_norm norm, idm_status status,
                            const char *words)
 {
@@ -138,6 +218,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exact_scores), cmocka_unit_test(test_one_score_off),
-      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_few_trajectories),
+      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

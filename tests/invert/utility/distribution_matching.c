@@ -142,6 +142,82 @@ static void names_do_not_matter(void **state)
   support_twins_destroy(&twins);
 }
 
+/* choice: best. Weights whose best actions are the policy, whatever is held; 0 where the log has
+ * one action a state. */
+static void the_best_action_stands_for_the_policy(void **state)
+{
+  (void)state;
+  static const char *const freedoms[] = {"weights", "{weights: {reference: right}}",
+                                         "{weights: {reference: none}}"};
+  static const char *const logs[] = {
+      "trajectory,action,observation\n1,left,a\n1,right,a\n1,right,a\n1,right,b\n1,right,c\n"
+      "1,left,b\n1,right,c\n1,right,c\n1,left,b\n",
+      "trajectory,action,observation\n1,right,a\n1,right,b\n1,right,c\n1,left,b\n1,right,c\n"};
+  for (size_t k = 0; k < 3; k++)
+    for (size_t l = 0; l < 2; l++)
+      for (int o = IDM_OCCUPANCY_POLICY; o <= IDM_OCCUPANCY_EMPIRICAL; o++) {
+        idm_problem *problem = support_yaml(RULE);
+        idm_data *data = support_data(problem, logs[l]);
+        problem->agent.choice = IDM_CHOICE_BEST;
+        check(idm_problem_free(problem, freedoms[k], &support_error));
+        const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS, 0, (idm_occupancy)o);
+        idm_posterior *p = support_fit(name, problem, data, &settings);
+        double policy[6];
+        plan_at(problem, p, policy);
+        assert_memory_equal(policy, p->finding->policy, sizeof policy);
+        assert_true(idm_finding_holds(p->finding));
+        assert_string_equal(p->finding->certificate, "gap to the bound");
+        /* a and b go right; of one action a state nothing is lost. */
+        assert_true(policy[1] == 1 && policy[3] == 1);
+        if (l && o == IDM_OCCUPANCY_POLICY) assert_true(p->finding->objective == 0);
+        if (!l) assert_true(p->finding->objective > 0.01);
+        idm_posterior_destroy(p);
+        idm_data_destroy(data);
+        idm_problem_destroy(problem);
+      }
+}
+
+/* Where it does not come, what was done as often as anything else ties, and that is said. */
+static void ties_are_said(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(RULE);
+  /* From a nothing but left: b is seen, but never come to. */
+  idm_data *data = support_data(problem, "trajectory,state,action\n1,a,left\n2,a,left\n"
+                                         "3,b,left\n4,b,right\n");
+  problem->agent.choice = IDM_CHOICE_BEST;
+  check(idm_problem_free(problem, "weights", &support_error));
+  const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  const double expected[] = {1, 0, 0.5, 0.5, 0.5, 0.5};
+  assert_memory_equal(p->finding->policy, expected, sizeof expected);
+  bool said = false;
+  for (size_t i = 0; i < p->finding->words.count; i++)
+    said |= strstr(p->finding->words.text[i], "in 2 states that the rule does not come to") != NULL;
+  assert_true(said);
+  assert_true(p->finding->objective == 0);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void refusals_of_the_best(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(RULE);
+  idm_data *data = support_data(problem, "trajectory,state,action\n1,a,left\n2,a,right\n");
+  problem->agent.choice = IDM_CHOICE_BEST;
+  check(idm_problem_free(problem, "weights", &support_error));
+  idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS, 0.1, IDM_OCCUPANCY_POLICY);
+  support_refused(name, problem, data, &settings, "--entropy says nothing");
+  settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
+  support_refused(name, problem, data, &settings, "infinite for every rule of one action a state");
+  idm_fit_settings_default(&settings);
+  support_refused("map", problem, data, &settings, "goes by probabilities");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 static void refusals(void **state)
 {
   (void)state;
@@ -172,6 +248,9 @@ int main(void)
       cmocka_unit_test(own_occupancy_gives_frequencies),
       cmocka_unit_test(weights_stand_for_the_policy),
       cmocka_unit_test(names_do_not_matter),
+      cmocka_unit_test(the_best_action_stands_for_the_policy),
+      cmocka_unit_test(ties_are_said),
+      cmocka_unit_test(refusals_of_the_best),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

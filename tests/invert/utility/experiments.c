@@ -86,6 +86,49 @@ static void test_more_environments_narrow(void **state)
   idm_posterior_destroy(p);
 }
 
+/* A potential of a that one environment leaves open is told by the other, whichever comes first. */
+static void test_all_environments_tell(void **state)
+{
+  (void)state;
+  for (size_t seen = 1; seen <= 3; seen++) {
+    char csv[1000] = "trajectory,environment,state,action\n";
+    for (size_t e = 0; e < 2; e++)
+      if (seen >> e & 1) add_rows(csv, sizeof csv, e);
+    idm_problem *problem = support_yaml(FAMILY);
+    idm_data *data = support_data(problem, csv);
+    check(idm_problem_free(problem, "{utility: {entries: [left, right.a]}}", &support_error));
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    idm_posterior *p = grid_fit(problem, data, "multiple-experimentation", &settings);
+    assert_true(p->finding->looked);
+    assert_int_equal(p->finding->open, seen == 3 ? 0 : 1);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Utilities may be counted in anything: ranges are those of their unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+    char csv[1000] = "trajectory,environment,state,action\n";
+    add_rows(csv, sizeof csv, 0);
+    add_rows(csv, sizeof csv, 1);
+    idm_problem *problem = support_yaml(FAMILY);
+    idm_data *data = support_data(problem, csv);
+    check(idm_problem_free(problem, "{utility: {entries: [left.c, right.c, left.a]}}",
+                           &support_error));
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    grid_in_units(problem, data, "multiple-experimentation", &settings, unit[i]);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void test_reference(void **state)
 {
   (void)state;
@@ -100,13 +143,21 @@ static void test_reference(void **state)
                    IDM_INPUT);
   assert_null(posterior);
   assert_non_null(strstr(support_error.message, "needs two entries of the utility that are held"));
+  /* A set without an end is none that could be shown. */
+  check(idm_problem_free(problem, "{utility: {entries: [left]}}", &support_error));
+  settings.bound = INFINITY;
+  assert_int_equal(idm_inverse_find("multiple-experimentation")
+                       ->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "expected a finite --bound"));
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_more_environments_narrow),
-                                     cmocka_unit_test(test_reference)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_more_environments_narrow), cmocka_unit_test(test_all_environments_tell),
+      cmocka_unit_test(test_any_unit), cmocka_unit_test(test_reference)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,8 @@ static void close_scene(scene *s)
 static idm_flows *flows_of(const scene *s, idm_divergence divergence, double entropy)
 {
   idm_flows *flows;
-  check(idm_flows_create(s->world, s->problem->setting, s->target, divergence, 20, entropy, &flows,
-                         &support_error));
+  check(idm_flows_create(s->world, s->problem->setting, s->target, NULL, divergence, 20, entropy,
+                         &flows, &support_error));
   assert_int_equal(flows->entries, ALL);
   assert_int_equal(flows->rows, STATES);
   return flows;
@@ -170,24 +170,24 @@ static void supports(void **state)
   idm_error error = {0};
   /* In c nothing was done: go of a and of b may lead there, so that staying in a is all. */
   const double stays[] = {0.5, 0.2, 0, 0.3, 0, 0, 0, 0};
-  check(idm_flows_create(world, problem->setting, stays, IDM_DIVERGENCE_REVERSE_KL, 1, 0, &flows,
-                         &support_error));
+  check(idm_flows_create(world, problem->setting, stays, NULL, IDM_DIVERGENCE_REVERSE_KL, 1, 0,
+                         &flows, &support_error));
   assert_int_equal(flows->entries, 1);
   assert_int_equal(flows->rows, 1);
   idm_flows_destroy(flows);
   const double goes[] = {0, 0.5, 0, 0.5, 0, 0, 0, 0};
-  assert_int_equal(idm_flows_create(world, problem->setting, goes, IDM_DIVERGENCE_REVERSE_KL, 1, 0,
-                                    &flows, &error),
+  assert_int_equal(idm_flows_create(world, problem->setting, goes, NULL, IDM_DIVERGENCE_REVERSE_KL,
+                                    1, 0, &flows, &error),
                    IDM_INPUT);
   assert_null(flows);
   assert_non_null(strstr(error.message, "'a'"));
   /* d is not come to: kl is infinite for all, js is not. */
   const double beyond[] = {0.5, 0, 0, 0, 0, 0, 0.5, 0};
-  assert_int_equal(
-      idm_flows_create(world, problem->setting, beyond, IDM_DIVERGENCE_KL, 1, 0, &flows, &error),
-      IDM_INPUT);
+  assert_int_equal(idm_flows_create(world, problem->setting, beyond, NULL, IDM_DIVERGENCE_KL, 1, 0,
+                                    &flows, &error),
+                   IDM_INPUT);
   assert_non_null(strstr(error.message, "infinite"));
-  check(idm_flows_create(world, problem->setting, beyond, IDM_DIVERGENCE_JS, 1, 0, &flows,
+  check(idm_flows_create(world, problem->setting, beyond, NULL, IDM_DIVERGENCE_JS, 1, 0, &flows,
                          &support_error));
   assert_int_equal(flows->rows, 3);
   assert_near(flows->beyond, 0.25 * log(2), 1e-15);

@@ -189,6 +189,32 @@ idm_posterior *grid_fit(const idm_problem *problem, const idm_data *data, const 
   return posterior;
 }
 
+void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,
+                   const idm_fit_settings *settings, double unit)
+{
+  idm_fit_settings counted = *settings;
+  idm_posterior *a = grid_fit(problem, data, inverse, settings);
+  for (size_t e = 0; e < problem->theta->block[IDM_UTILITY].size; e++)
+    problem->theta->block[IDM_UTILITY].value[e] *= unit;
+  counted.bound *= unit;
+  counted.epsilon *= unit;
+  idm_posterior *b = grid_fit(problem, data, inverse, &counted);
+  const idm_finding *one = a->finding, *two = b->finding;
+  assert_true(idm_finding_holds(one) && idm_finding_holds(two));
+  assert_near(one->objective, two->objective / unit, 1e-7 * fmax(1, fabs(one->objective)));
+  for (size_t k = 0; k < a->quantity.count; k++) assert_near(a->value[k], b->value[k] / unit, 1e-7);
+  for (size_t k = 0; k < 2 * one->free && one->range; k++) {
+    assert_near(one->range[k], two->range[k] / unit, 1e-7);
+    assert_int_equal(one->at_box[k], two->at_box[k]);
+  }
+  assert_int_equal(one->words.count, two->words.count);
+  /* Up to where numbers may stand in them. */
+  for (size_t i = 0; i < one->words.count; i++)
+    assert_memory_equal(one->words.text[i], two->words.text[i], 20);
+  idm_posterior_destroy(a);
+  idm_posterior_destroy(b);
+}
+
 bool grid_says(const idm_finding *finding, const char *words)
 {
   for (size_t i = 0; i < finding->words.count; i++)

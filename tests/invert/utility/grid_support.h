@@ -24,6 +24,10 @@ double grid_quality(const idm_problem *problem, const double *utility, const dou
 /* Fit by an inverse planner that must succeed. */
 idm_posterior *grid_fit(const idm_problem *problem, const idm_data *data, const char *inverse,
                         const idm_fit_settings *settings);
+/* The same question with utilities, --bound and --epsilon counted in `unit`s must have the same
+ * answer, counted so, and say the same of it. The problem is counted in units afterwards. */
+void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,
+                   const idm_fit_settings *settings, double unit);
 /* Whether a sentence of the finding has these words. */
 bool grid_says(const idm_finding *finding, const char *words);
 

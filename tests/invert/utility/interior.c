@@ -46,8 +46,8 @@ static void no_policy_is_better(void **state)
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 2; w++) {
       idm_flows *flows;
-      check(idm_flows_create(world, problem->setting, target, divergences[d], 7, weights[w], &flows,
-                             &support_error));
+      check(idm_flows_create(world, problem->setting, target, NULL, divergences[d], 7, weights[w],
+                             &flows, &support_error));
       double q[4], y[2], left[2], gap;
       check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
       const double found = idm_flows_objective(flows, q), best = best_of_grid(flows, occupancy);
@@ -78,7 +78,7 @@ static void no_neighbour_is_better(void **state)
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 3; w++) {
       idm_flows *flows;
-      check(idm_flows_create(world, problem->setting, target, divergences[d], 30, weights[w],
+      check(idm_flows_create(world, problem->setting, target, NULL, divergences[d], 30, weights[w],
                              &flows, &support_error));
       double q[ALL], y[STATES], gap;
       check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
@@ -97,11 +97,57 @@ static void no_neighbour_is_better(void **state)
   idm_problem_destroy(problem);
 }
 
+/* An action that ends the episode, so that occupancies differ in what they sum to; discounts at
+ * both ends; start and target of few states: no policy of many is better, and with no entropy a
+ * target that a policy has is met, at 0. */
+static void no_policy_that_ends_is_better(void **state)
+{
+  (void)state;
+  enum { STATES = 3, ACTIONS = 3, ALL = STATES * ACTIONS };
+  static const double discounts[] = {0, 0.5, 0.99}, weights[] = {0, 1};
+  idm_problem *problem = support_yaml(
+      "name: ends\nstates: [a, b, c]\nactions: [stop, go, stay]\nobservations: states\n"
+      "terminal: [stop]\nstart: a\n"
+      "transition:\n  stop: identity\n  stay: [[0.9, 0.1, 0], [0, 1, 0], [0, 0.5, 0.5]]\n"
+      "  go: [[0, 0.5, 0.5], [1, 0, 0], [0.3, 0.7, 0]]\n"
+      "utility: {stop: 1, go: 0, stay: 0}\nagent: {planner: maximum-entropy, alpha: 1}\n");
+  idm_world *world = support_world(problem);
+  idm_random random;
+  idm_random_init(&random, 8, 0);
+  for (int k = 0; k < 36; k++) {
+    double policy[ALL], target[ALL], q[ALL], y[STATES], other[ALL], gap;
+    world->discount = discounts[k % 3];
+    support_policy(&random, STATES, ACTIONS, policy);
+    check(idm_world_occupancy(world, policy, target, &support_error));
+    idm_flows *flows;
+    check(idm_flows_create(world, problem->setting, target, NULL, divergences[k / 3 % 6], 7,
+                           weights[k / 18], &flows, &support_error));
+    assert_int_equal(flows->rows, k % 3 ? STATES : 1);
+    check(idm_interior_minimise(flows, NULL, q, y, &gap, &support_error));
+    const double found = idm_flows_objective(flows, q);
+    assert_true(gap <= 1e-9);
+    if (weights[k / 18] == 0) assert_near(found, 0, 1e-9);
+    for (int trial = 0; trial < 300; trial++) {
+      double occupancy[ALL];
+      support_policy(&random, STATES, ACTIONS, policy);
+      check(idm_world_occupancy(world, policy, occupancy, &support_error));
+      for (size_t r = 0; r < flows->rows; r++)
+        for (size_t i = flows->first[r]; i < flows->first[r + 1]; i++)
+          other[i] = occupancy[flows->place[r] * ACTIONS + flows->action[i]];
+      assert_true(idm_flows_objective(flows, other) >= found - 1e-9);
+    }
+    idm_flows_destroy(flows);
+  }
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_policy_is_better),
       cmocka_unit_test(no_neighbour_is_better),
+      cmocka_unit_test(no_policy_that_ends_is_better),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

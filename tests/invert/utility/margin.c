@@ -51,6 +51,7 @@ static void test_nothing_is_better(void **state)
     idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
     assert_true(idm_finding_holds(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
+    assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
     idm_random random;
     idm_random_init(&random, seed, 1);
     for (int trial = 0; trial < 300; trial++) {
@@ -65,6 +66,61 @@ static void test_nothing_is_better(void **state)
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }
+}
+
+/* The least margin of a state under a utility. */
+static double least_margin(const idm_problem *problem, const double *utility, const size_t *action)
+{
+  double v[8], least = INFINITY;
+  grid_values(problem, utility, action, v);
+  for (size_t s = 0; s < problem->setting->states.count; s++)
+    for (size_t u = 0; u < problem->setting->actions.count; u++)
+      if (u != action[s]) least = fmin(least, v[s] - grid_quality(problem, utility, v, s, u));
+  return least;
+}
+
+/* The utility of an answer, by entry. */
+static const double *utility_of(const idm_problem *problem, const idm_posterior *p, double *utility)
+{
+  const idm_block *block = &problem->theta->block[IDM_UTILITY];
+  for (size_t e = 0; e < block->size; e++)
+    utility[e] = block->coordinate[e] < 0 ? block->value[e] : p->value[block->coordinate[e]];
+  return utility;
+}
+
+/* A sum may give up the margin of a state for those of others; epsilon asks for so much in each,
+ * here for half of what there is under the demonstrator's own utility. */
+static void test_epsilon(void **state)
+{
+  (void)state;
+  size_t given_up = 0;
+  for (uint64_t seed = 1; seed <= 30; seed++) {
+    idm_problem *problem = grid_random(4, 3, 0.9, seed, NULL, NULL);
+    size_t action[4];
+    double one[12];
+    grid_best(problem, action);
+    idm_data *data = grid_log(problem, action);
+    check(idm_problem_free(problem, "{utility: {entries: [u2, u0.s3, u1.s0]}}", &support_error));
+    idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
+    idm_posterior *free_one = grid_fit(problem, data, "maximum-margin", &settings);
+    const double least = least_margin(problem, utility_of(problem, free_one, one), action);
+    settings.epsilon =
+        0.5 * least_margin(problem, problem->theta->block[IDM_UTILITY].value, action);
+    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    const double *found = utility_of(problem, p, one);
+    given_up += least < settings.epsilon - 1e-6;
+    assert_true(least_margin(problem, found, action) >= settings.epsilon - 1e-9);
+    assert_near(p->finding->objective, margin_of(problem, found, action, 0), 1e-9);
+    if (least > settings.epsilon + 1e-6)
+      assert_near(p->finding->objective, free_one->finding->objective, 1e-9);
+    if (least < settings.epsilon - 1e-6)
+      assert_true(p->finding->objective < free_one->finding->objective - 1e-9);
+    idm_posterior_destroy(free_one);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_true(given_up >= 3);
 }
 
 /* One utility a state: {s0: [u0.s0, u1.s0, ...], ...}. */
@@ -163,6 +219,26 @@ static void test_return_of_everything(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Utilities may be counted in anything: tiny and huge ones have the same margins in their unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  static const char *const freed[] = {"utility", "{utility: {entries: [u0, u1.s0, u1.s2]}}"};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+    for (int way = 0; way < 6; way++) {
+      idm_problem *problem = grid_random(3, 2, 0.99, 5 + i, NULL, NULL);
+      idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX, 1});
+      check(idm_problem_free(problem, freed[way % 2], &support_error));
+      idm_fit_settings settings =
+          settings_of(way < 2 ? IDM_MARGIN_RETURN : IDM_MARGIN_STATE, way < 4 ? 0 : 0.1);
+      settings.bound = 10;
+      grid_in_units(problem, data, "maximum-margin", &settings, unit[i]);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
 static void expect(const idm_problem *problem, const idm_data *data,
                    const idm_fit_settings *settings, idm_status status, const char *words)
 {
@@ -186,9 +262,20 @@ static void test_refusals(void **state)
   idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
-  expect(problem, data, &settings, IDM_INPUT, "expected a finite --bound");
+  expect(problem, data, &settings, IDM_INPUT, "the margin grows for ever");
+  /* The price stops what the margin gains, and at that price all multiples do as well. */
+  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
+  idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
+  settings.penalty = 1;
+  problem->theta->block[IDM_DISCOUNT].value[0] = 0;
+  expect(problem, one, &settings, IDM_INPUT, "other utilities do as well, without an end");
+  idm_data_destroy(one);
   settings = settings_of(IDM_MARGIN_RETURN, 0.1);
   expect(problem, data, &settings, IDM_USAGE, "--penalty is of --margin state");
+  settings = settings_of(IDM_MARGIN_RETURN, 0);
+  settings.epsilon = 0.1;
+  expect(problem, data, &settings, IDM_USAGE, "--epsilon is of --margin state");
   /* A held utility that is far better elsewhere. */
   problem->theta->block[IDM_UTILITY].value[3] = 100;
   check(idm_problem_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));
@@ -204,7 +291,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_better), cmocka_unit_test(test_goal_corner),
       cmocka_unit_test(test_any_order),         cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_any_unit),          cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_epsilon),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

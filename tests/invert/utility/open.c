@@ -70,6 +70,53 @@ static void test_open_directions_change_nothing(void **state)
   close_scene(&s);
 }
 
+/* WALK with another wind. */
+#define OTHER_WALK                                                                                 \
+  "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\n"   \
+  "start: a\n"                                                                                     \
+  "transition: {left: [[1, 0, 0], [0.3, 0.7, 0], [0, 1, 0]], right: [[0.1, 0.9, 0], [0, 0, 1], "   \
+  "[0, 0, 1]]}\n"                                                                                  \
+  "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: {planner: rational}\n"
+
+/* How many of directions [count][n] are independent, by Gram and Schmidt. */
+static size_t rank_of(const double *direction, size_t count, size_t n)
+{
+  double basis[12][6];
+  size_t rank = 0;
+  for (size_t i = 0; i < count; i++) {
+    double rest[6], left = 0, whole = 0;
+    memcpy(rest, direction + i * n, n * sizeof *rest);
+    for (size_t k = 0; k < n; k++) whole += rest[k] * rest[k];
+    for (int pass = 0; pass < 2; pass++)
+      for (size_t r = 0; r < rank; r++) {
+        double dot = 0;
+        for (size_t k = 0; k < n; k++) dot += basis[r][k] * rest[k];
+        for (size_t k = 0; k < n; k++) rest[k] -= dot * basis[r][k];
+      }
+    for (size_t k = 0; k < n; k++) left += rest[k] * rest[k];
+    if (left <= 1e-16 * whole) continue;
+    for (size_t k = 0; k < n; k++) basis[rank][k] = rest[k] / sqrt(left);
+    rank++;
+  }
+  return rank;
+}
+
+static size_t rank_of_both(const idm_finding *a, const idm_finding *b, size_t n)
+{
+  double all[12 * 6];
+  if (a->open) memcpy(all, a->direction, a->open * n * sizeof *all);
+  if (b->open) memcpy(all + a->open * n, b->direction, b->open * n * sizeof *all);
+  return rank_of(all, a->open + b->open, n);
+}
+
+static bool lies_in(const double *direction, const idm_finding *f, size_t n)
+{
+  double all[12 * 6];
+  if (f->open) memcpy(all, f->direction, f->open * n * sizeof *all);
+  memcpy(all + f->open * n, direction, n * sizeof *all);
+  return rank_of(all, f->open + 1, n) == f->open;
+}
+
 /* Held entries close directions; ties leave those that change tied entries alike. */
 static void test_held_and_tied(void **state)
 {
@@ -82,6 +129,53 @@ static void test_held_and_tied(void **state)
   assert_int_equal(s.finding->open, 1); /* the shift */
   for (size_t k = 0; k < 3; k++) assert_near(s.finding->direction[k], 1, 1e-10);
   close_scene(&s);
+}
+
+/* Of several worlds those directions are open that are in each by itself, whatever is held; of one
+ * world twice those of that one. */
+static void test_several_worlds(void **state)
+{
+  (void)state;
+  enum { WORLDS = 3 };
+  static const char *const freed[] = {
+      "utility", "{utility: {entries: [left, right.a, right.b]}}",
+      "{utility: {entries: {x: [left.a, right.a], y: [left.b], z: [right.b], v: [left.c], w: "
+      "[right.c]}}}"};
+  size_t fewer = 0;
+  for (size_t f = 0; f < sizeof freed / sizeof *freed; f++) {
+    idm_problem *problem[WORLDS];
+    idm_world *world[WORLDS];
+    scene alone[WORLDS];
+    /* Rows of the second world are others for one action; the third is the first again. */
+    for (size_t w = 0; w < WORLDS; w++) {
+      alone[w] = open_scene(freed[f]);
+      problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
+      check(
+          idm_world_create(problem[w], problem[w]->setting, "somebody", &world[w], &support_error));
+      check(idm_open_shaping(world[w], alone[w].sought, alone[w].finding, &support_error));
+    }
+    const size_t n = alone[0].sought->count;
+    idm_finding *shared;
+    check(idm_finding_create(n, &shared, &support_error));
+    const idm_world *again[] = {world[0], world[2]}, *both[] = {world[0], world[1]};
+    check(idm_open_shared(2, again, alone[0].sought, shared, &support_error));
+    assert_int_equal(shared->open, alone[0].finding->open);
+    check(idm_open_shared(2, both, alone[0].sought, shared, &support_error));
+    /* dim(A and B) = dim A + dim B - dim(A + B). */
+    assert_int_equal(shared->open, alone[0].finding->open + alone[1].finding->open -
+                                       rank_of_both(alone[0].finding, alone[1].finding, n));
+    fewer += alone[0].finding->open - shared->open;
+    for (size_t i = 0; i < shared->open; i++)
+      for (size_t w = 0; w < 2; w++)
+        assert_true(lies_in(shared->direction + i * n, alone[w].finding, n));
+    idm_finding_destroy(shared);
+    for (size_t w = 0; w < WORLDS; w++) {
+      close_scene(&alone[w]);
+      idm_world_destroy(world[w]);
+      idm_problem_destroy(problem[w]);
+    }
+  }
+  assert_true(fewer > 0);
 }
 
 static void test_design(void **state)
@@ -128,7 +222,8 @@ static void test_canonical_distance(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_open_directions_change_nothing), cmocka_unit_test(test_held_and_tied),
-      cmocka_unit_test(test_design), cmocka_unit_test(test_canonical_distance)};
+      cmocka_unit_test(test_open_directions_change_nothing), cmocka_unit_test(test_several_worlds),
+      cmocka_unit_test(test_held_and_tied), cmocka_unit_test(test_design),
+      cmocka_unit_test(test_canonical_distance)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Minimum perturbation: optimal defaults, all completions of what was not visited, other utilities,
  * any order, refusals. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,110 @@ static void test_any_order(void **state)
   }
 }
 
+/* Two actions of a state never visited are alike: raising either makes what leads there the best.
+ * One is taken, and nobody is told that order plays no part, or that there is no other. With a
+ * discount of 0 what follows plays none, and there is no choice. */
+static void test_rivals(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "name: rivals\nstates: [here, there]\nactions: [go, stay]\nobservations: states\n"
+      "start: here\ndiscount: %g\n"
+      "transition: {go: [[0, 1], [0, 1]], stay: identity}\n"
+      "utility: {go: [0, 0], stay: [1, 0]}\nagent: {planner: deterministic-optimal}\n";
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++)
+    for (int follows = 0; follows < 2; follows++) {
+      char yaml[600];
+      snprintf(yaml, sizeof yaml, text, follows ? 0.9 : 0.0);
+      idm_problem *problem = support_yaml(yaml);
+      idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX});
+      check(idm_problem_free(problem, "utility", &support_error));
+      const idm_fit_settings settings = settings_of(norm, 0);
+      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      assert_true(idm_finding_holds(p->finding));
+      assert_int_equal(grid_says(p->finding, "another choice"), follows);
+      if (follows) {
+        assert_false(grid_says(p->finding, "does not depend on the order"));
+        for (size_t i = 0; i < p->finding->words.count; i++)
+          assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
+      }
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
+/* Whether an action taken is the best of its state under a utility, by plain value iteration. */
+static bool is_best(const idm_problem *problem, const double *utility, size_t s, size_t taken)
+{
+  const size_t states = problem->setting->states.count, actions = problem->setting->actions.count;
+  double v[32] = {0};
+  double best = -INFINITY;
+  for (int sweep = 0; sweep < 1000; sweep++)
+    for (size_t t = 0; t < states; t++) {
+      double most = -INFINITY;
+      for (size_t u = 0; u < actions; u++)
+        most = fmax(most, grid_quality(problem, utility, v, t, u));
+      v[t] = most;
+    }
+  for (size_t u = 0; u < actions; u++) best = fmax(best, grid_quality(problem, utility, v, s, u));
+  return grid_quality(problem, utility, v, s, taken) >= best - 1e-7;
+}
+
+/* With more states never visited than can be tried, what is found still does what it must, its
+ * certificate stays open, and nothing is claimed to be the only one. */
+static void test_giving_up(void **state)
+{
+  (void)state;
+  enum { MANY = 14, WAYS = 4, VISITED = 2 };
+  size_t given_up = 0, decided = 0;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    idm_problem *problem = grid_random(MANY, WAYS, 0.95, seed, NULL, NULL);
+    size_t action[MANY];
+    grid_best(problem, action);
+    for (size_t s = 0; s < MANY; s++)
+      action[s] = s < VISITED ? (action[s] + 1) % WAYS : seed % 3 ? SIZE_MAX : action[s];
+    idm_data *data = grid_log(problem, action);
+    check(idm_problem_free(problem, "utility", &support_error));
+    const idm_fit_settings settings = settings_of(seed % 2 ? IDM_NORM_INF : IDM_NORM_1, 0);
+    idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+    const bool open = grid_says(p->finding, "was not decided after");
+    given_up += open;
+    decided += !open;
+    assert_int_equal(idm_finding_holds(p->finding), !open);
+    for (size_t s = 0; s < VISITED; s++) assert_true(is_best(problem, p->value, s, action[s]));
+    for (size_t i = 0; i < p->finding->words.count && open; i++)
+      assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
+    assert_false(open && grid_says(p->finding, "does not depend on the order"));
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_true(given_up > 0 && decided > 0);
+}
+
+/* Utilities may be counted in anything: the nearest is the nearest in every unit. */
+static void test_any_unit(void **state)
+{
+  (void)state;
+  static const double unit[] = {1e-12, 1e-8, 1e-4, 1e4, 1e8};
+  for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+    for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++)
+      for (int some = 0; some < 2; some++) {
+        idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, 11 + i, NULL, NULL);
+        size_t action[STATES];
+        grid_best(problem, action);
+        action[0] = 1 - action[0];
+        if (some) action[1] = SIZE_MAX;
+        idm_data *data = grid_log(problem, action);
+        check(idm_problem_free(problem, "utility", &support_error));
+        const idm_fit_settings settings = settings_of(norm, some ? 0 : 0.1);
+        grid_in_units(problem, data, "minimum-perturbation", &settings, unit[i]);
+        idm_data_destroy(data);
+        idm_problem_destroy(problem);
+      }
+}
+
 static void expect(const idm_problem *problem, const idm_data *data, double epsilon,
                    const char *words)
 {
@@ -209,7 +314,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_already_optimal), cmocka_unit_test(test_nothing_is_nearer),
       cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_rivals),
+      cmocka_unit_test(test_giving_up),       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* The mode of preferences: against plain searches, separable data, and names in another order. */
+#include <stdio.h>
+
 #include "invert/utility/preferred_support.h"
 
 extern const idm_inverse idm_inverse_preference;
@@ -90,6 +92,26 @@ static void test_one_number(void **state)
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
+}
+
+/* What is held may be so large that every logistic is flat where the search begins. */
+static void test_far_from_where_it_begins(void **state)
+{
+  (void)state;
+  static const double scale[] = {1e2, 1e4, 1e7};
+  static const char *const priors[] = {"flat", "{normal: [0, 1e5]}"};
+  for (size_t k = 0; k < 6; k++) {
+    char text[200];
+    snprintf(text, sizeof text, "{utility: {entries: [left.c, right.c, left.a], prior: %s}}",
+             priors[k / 3]);
+    idm_problem *problem = make_problem(walk_text, text);
+    idm_data *data = make_preferred(problem, 20, 80, true, 4);
+    double *utility = problem->theta->block[IDM_UTILITY].value;
+    for (size_t e = 0; e < 6; e++) utility[e] *= scale[k % 3];
+    idm_posterior_destroy(answer(problem, data));
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
 }
 
 /* Under a flat prior: the shortest of all that are as likely. */
@@ -251,6 +273,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_mode),
       cmocka_unit_test(test_one_number),
+      cmocka_unit_test(test_far_from_where_it_begins),
       cmocka_unit_test(test_flat),
       cmocka_unit_test(test_separable),
       cmocka_unit_test(test_behavior_is_not_judged),

@@ -86,6 +86,37 @@ static void test_derivatives(void **state)
   }
 }
 
+/* A quadratic that touches the log-likelihood, and is nowhere above it: near, and where all is
+ * flat.
+ */
+static void test_bound(void **state)
+{
+  (void)state;
+  for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+    model m = open_model(asked[k].text, asked[k].what_is_free);
+    const size_t n = m.preferred->free;
+    idm_random random;
+    idm_random_init(&random, 4, k);
+    for (int i = 0; i < 200; i++) {
+      double x[6], there[6], gradient[6], precision[36];
+      const double size = pow(10, i % 5 - 2), step = pow(10, i / 5 % 5 - 2);
+      for (size_t j = 0; j < n; j++) x[j] = size * idm_random_normal(&random);
+      for (size_t j = 0; j < n; j++) there[j] = x[j] + step * idm_random_normal(&random);
+      double bound = idm_preferred_log_likelihood(m.preferred, x, gradient, NULL);
+      const double scale = fmax(1, fabs(bound));
+      idm_preferred_bound(m.preferred, x, precision);
+      for (size_t j = 0; j < n; j++) {
+        bound += gradient[j] * (there[j] - x[j]);
+        for (size_t l = 0; l <= j; l++)
+          bound -= (l < j ? 1 : 0.5) * precision[j * n + l] * (there[j] - x[j]) * (there[l] - x[l]);
+      }
+      assert_true(idm_preferred_log_likelihood(m.preferred, there, NULL, NULL) >=
+                  bound - 1e-12 * fmax(scale, fabs(bound)));
+    }
+    close_model(&m);
+  }
+}
+
 /* Odds beyond what an exponential bears. */
 static void test_large_odds(void **state)
 {
@@ -296,10 +327,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_likelihood), cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_large_odds), cmocka_unit_test(test_separation),
-      cmocka_unit_test(test_interrupt),  cmocka_unit_test(test_open),
-      cmocka_unit_test(test_idle),       cmocka_unit_test(test_gaps),
-      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_bound),      cmocka_unit_test(test_large_odds),
+      cmocka_unit_test(test_separation), cmocka_unit_test(test_interrupt),
+      cmocka_unit_test(test_open),       cmocka_unit_test(test_idle),
+      cmocka_unit_test(test_gaps),       cmocka_unit_test(test_models),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Which entries of a utility are free, tied or held. */
 #include "invert/utility/sought.h"
 
+#include <math.h>
+
 #include "invert/utility/walk.h"
 #include "support.h"
 
@@ -42,8 +44,31 @@ static void test_ties(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A unit changes no bit of what is held, and covers what is free only where that counts. */
+static void test_units(void **state)
+{
+  (void)state;
+  static const double size[] = {0, 1e-300, 0.7, 3e5, INFINITY};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+    for (int free_too = 0; free_too < 2; free_too++) {
+      idm_problem *problem = support_yaml(WALK);
+      check(idm_problem_free(problem, "{utility: {entries: [right]}}", &support_error));
+      idm_sought *sought;
+      check(idm_sought_create(problem, &sought, &support_error));
+      idm_sought_measure(sought, free_too, size[i]);
+      /* Of left the largest is 2, of right 3. */
+      const double most = fmax(isfinite(size[i]) ? size[i] : 0, free_too ? 3 : 2);
+      assert_true(sought->unit <= most && most < 2 * sought->unit);
+      for (size_t e = 0; e < sought->entries; e++)
+        assert_true(sought->held[e] * sought->unit == problem->theta->block[IDM_UTILITY].value[e]);
+      idm_sought_destroy(sought);
+      idm_problem_destroy(problem);
+    }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties),
+                                     cmocka_unit_test(test_units)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

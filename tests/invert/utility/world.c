@@ -33,6 +33,28 @@ static void test_both_forms(void **state)
   idm_problem_destroy(matrices);
 }
 
+/* The world as an agent has it, which need not be as it is: the first model's, terminal actions
+ * without a row. */
+static void test_believed(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 4, 0);
+  idm_problem *problem = support_problem((support_shape){3, 2, 2, 2, 5}, &random);
+  const double *tau = idm_theta_values(problem->theta, IDM_TRANSITION, 0);
+  const double v[] = {1, 10, 100}, discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
+  idm_world *world;
+  problem->setting->terminal[1] = problem->setting->ends[1] = true;
+  check(idm_world_create_believed(problem->setting, problem->theta, &world, &support_error));
+  for (size_t s = 0; s < 3; s++) {
+    const double next = tau[s * 3] + 10 * tau[s * 3 + 1] + 100 * tau[s * 3 + 2];
+    assert_near(idm_world_next(world, 0, s, v), discount * next, 1e-13);
+    assert_true(idm_world_next(world, 1, s, v) == 0);
+  }
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
 /* Truncated sums over 2,000 steps. */
 static void test_policy(void **state)
 {
@@ -141,7 +163,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_both_forms), cmocka_unit_test(test_policy),
       cmocka_unit_test(test_endings),    cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_horizon),
+      cmocka_unit_test(test_horizon),    cmocka_unit_test(test_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

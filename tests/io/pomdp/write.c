@@ -223,6 +223,10 @@ static void test_notes_of_writing(void **state)
   assert_noted(p, "certainty");
 
   p = writable();
+  assert_int_equal(idm_theta_resize(p->theta, IDM_BELIEF_UTILITY, 4, 1, NULL), IDM_OK);
+  assert_noted(p, "belief_utility");
+
+  p = writable();
   p->theta->block[IDM_ALPHA].role = IDM_DESCRIPTIVE;
   assert_noted(p, "free");
 

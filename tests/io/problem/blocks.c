@@ -45,6 +45,28 @@ static void fields(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Rows by state beside the fields, in every form; what is left out is 0. */
+static void pieces(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *line;
+    size_t size;
+    double values[8];
+  } cases[] = {{"belief_utility: {entropy: 0.5}", 2, {0.5, 0}},
+               {"belief_utility: {guess: -2}", 2, {0, -2}},
+               {"belief_utility: {pieces: [[1, 2], 3]}", 6, {0, 0, 1, 2, 3, 3}},
+               {"belief_utility: {pieces: [{b: 2, a: -1}, {\"*\": 7}, {a: 1, \"*\": 0}], guess: 4}",
+                8,
+                {0, 4, -1, 2, 7, 7, 1, 0}}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_problem *problem = parse(with(cases[i].line), NULL);
+    assert_int_equal(problem->theta->block[IDM_BELIEF_UTILITY].size, cases[i].size);
+    expect_numbers(block(problem, IDM_BELIEF_UTILITY), cases[i].values, cases[i].size);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void dirichlet(void **state)
 {
   (void)state;
@@ -114,6 +136,17 @@ static void wrong_blocks_are_refused(void **state)
       {"certainty: {above: 1, award: 1}", 20,
        "certainty.above is '1'; expected a number in [0, 1)"},
       {"certainty: {above: 0.5, award: 1, below: 2}", 35, "below"},
+      {"belief_utility: {pieces: []}", 26, "belief_utility.pieces"},
+      {"belief_utility: {pieces: 3}", 26, "belief_utility.pieces is '3'; expected a list of rows"},
+      {"belief_utility: {pieces: {a: 1}}", 26, "belief_utility.pieces"},
+      {"belief_utility: {pieces: [[1, 2], [1]]}", 35, "belief_utility.pieces is a list of 1"},
+      {"belief_utility: {pieces: [[1, inf]]}", 31, "belief_utility.pieces is 'inf'"},
+      {"belief_utility: {pieces: [{a: 1}]}", 27, "belief_utility.pieces lacks the state 'b'"},
+      {"belief_utility: {pieces: [{c: 1}]}", 28, "the state 'c' is unknown"},
+      {"belief_utility: {pieces: [x]}", 27, "belief_utility.pieces is 'x'"},
+      {"belief_utility: {pieces: [[[1]], 2]}", 27, "belief_utility.pieces"},
+      {"belief_utility: {piece: [1]}", 18, "piece"},
+      {"belief_utility: [1]", 17, "belief_utility"},
       {"belief_prior: {dirichlet: [1, 0]}", 31, "belief_prior.dirichlet is '0'"},
       {"belief_prior: {dirichlet: [1]}", 27, "belief_prior.dirichlet"},
       {"belief_prior: {}", 15, "dirichlet"},
@@ -158,6 +191,7 @@ int main(void)
       cmocka_unit_test(numbers),
       cmocka_unit_test(weights),
       cmocka_unit_test(fields),
+      cmocka_unit_test(pieces),
       cmocka_unit_test(dirichlet),
       cmocka_unit_test(rows),
       cmocka_unit_test(lists),

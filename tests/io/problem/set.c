@@ -214,7 +214,7 @@ static void test_failures(void **state)
        "decision_capacity, "
        "specification_capacity, recognition_capacity, discounting, asymmetry, fictive, hidden, "
        "layer, sweeps, "
-       "seed, budget, step_power, exploration, nodes, discount, horizon, start, "
+       "seed, budget, step_power, exploration, nodes, choice, discount, horizon, start, "
        "utility.ACTION, utility.ACTION.STATE, transition.NAME, emission.NAME"},
       {"agent.discount=0.5", "the key 'agent.discount' is unknown"},
       {"agent.wieghts=1", "the key 'agent.wieghts' is unknown"},

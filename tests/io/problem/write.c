@@ -118,6 +118,7 @@ static void test_every_key(void **state)
       "weights: {go: [1, 2], stop: [3, 4, 5]}}\n"
       "action_prior: [1, 1, 5]\nbelief_prior: {dirichlet: [0.5, 2]}\n"
       "certainty: {above: 0.9, award: 2.5}\n"
+      "belief_utility: {guess: 0.25, pieces: [[-1, 0.1], 2, {a: 1e-3, \"*\": 0}]}\n"
       "free:\n  alpha: {scale: log, prior: flat}\n  beta:\n  eta: {prior: {uniform: [-1, 1]}}\n"
       "  utility: {scale: signed-log}\n  discount:\n  action_prior: {prior: {dirichlet: [1, 2, "
       "3]}}\n"
@@ -146,6 +147,8 @@ static void test_every_key(void **state)
                                       "stop: uniform",
                                       "belief_prior: {dirichlet: [0.5, 2]}",
                                       "certainty: {above: 0.9, award: 2.5}",
+                                      "belief_utility: {entropy: 0, guess: 0.25, pieces: [[-1, "
+                                      "0.1], [2, 2], [0.001, 0]]}",
                                       "alpha: {scale: log, prior: flat}",
                                       "agent: \"who did\"",
                                       "trajectory: [w, \"1\"]",

@@ -66,6 +66,47 @@ static void test_round_trip(void **state)
   idm_labels_destroy(&name);
 }
 
+/* What an answer by the likelihood has of it comes back as such, and as no finding; a point has no
+ * certificate. */
+static void test_matched(void **state)
+{
+  (void)state;
+  idm_labels name = {0};
+  idm_finding *f = sample();
+  idm_finding *back;
+  snprintf(f->certificate, sizeof f->certificate, "R-hat");
+  json_t *object = json_object();
+  idm_matched_put(&object, f);
+  assert_null(json_object_get(object, "open_directions"));
+  check(idm_finding_take(object, &name, &back, &support_error));
+  assert_null(back);
+  check(idm_matched_take(object, &back, &support_error));
+  assert_string_equal(back->certificate, "R-hat");
+  assert_near(back->objective, 1.25, 0);
+  assert_near(back->attained, 1e-13, 0);
+  assert_near(back->closed, 1e-9, 0);
+  assert_memory_equal(back->policy, f->policy, 4 * sizeof *f->policy);
+  idm_finding_destroy(back);
+  json_decref(object);
+  f->certificate[0] = '\0';
+  object = json_object();
+  idm_matched_put(&object, f);
+  assert_null(json_object_get(object, "certificate"));
+  check(idm_matched_take(object, &back, &support_error));
+  assert_string_equal(back->certificate, "");
+  idm_finding_destroy(back);
+  json_decref(object);
+  /* A finding is none of these. */
+  object = json_object();
+  snprintf(f->certificate, sizeof f->certificate, "R-hat");
+  f->free = 0;
+  idm_finding_put(&object, &name, f);
+  check(idm_matched_take(object, &back, &support_error));
+  assert_null(back);
+  json_decref(object);
+  idm_finding_destroy(f);
+}
+
 /* A summary without one has none; one that was tampered with is read as far as it goes. */
 static void test_absent_and_odd(void **state)
 {
@@ -92,6 +133,7 @@ static void test_absent_and_odd(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
+                                     cmocka_unit_test(test_matched),
                                      cmocka_unit_test(test_absent_and_odd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

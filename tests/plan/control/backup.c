@@ -2,6 +2,7 @@
 #include "plan/control/backup.h"
 
 #include "plan/control/plain.h"
+#include "plan/guess_support.h"
 #include <stdio.h>
 
 static const double temperatures[] = {0.0, -0.0, INFINITY, -INFINITY, 0.3,  -0.3,
@@ -26,6 +27,7 @@ static idm_problem *featured(support_shape shape, int feature, idm_random *rando
     problem->setting->terminal[last] = problem->setting->ends[last] = true;
   if (feature == 3) plain_forget(problem, 0, 0); /* under the first model alone */
   if (feature == 3 || feature == 5) plain_blur(problem, last);
+  if (feature >= 4) support_pieces(problem, (size_t)feature - 2, random);
   if (feature == 5) {
     problem->agent.surprise = IDM_SURPRISE_OBSERVATION;
     check(idm_theta_resize(problem->theta, IDM_BELIEF_PRIOR, shape.states, 1, &support_error));
@@ -366,6 +368,77 @@ static void guessing_is_a_pomdp(void **state)
   idm_problem_destroy(guesses);
 }
 
+/* So it is with any pieces: to be paid the best of them is to guess with every action. Values are
+ * the same, and an action is as likely as its guesses are together. */
+static void pieces_are_guess_actions(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 37, 0);
+  for (size_t k = 0; k < 12; k++) {
+    const support_shape shape = {2 + k % 2, 2, 2, 1 + k / 2 % 2, 24};
+    idm_problem *paid = support_problem(shape, &random);
+    paid->setting->terminal[0] = paid->setting->ends[0] = k % 3 == 1;
+    paid->setting->horizon = k % 4 == 3 ? 5 : 0;
+    support_pieces(paid, 1 + k % 4, &random);
+    idm_problem *guesses = support_guesses(paid);
+    check(idm_problem_plan_by(paid, idm_planner_find("rational"), &support_error));
+    check(idm_problem_plan_by(guesses, idm_planner_find("rational"), &support_error));
+    idm_workspace *a = support_plan(paid, NULL);
+    idm_workspace *b = support_plan(guesses, NULL);
+    const size_t pieces = 1 + k % 4;
+    for (int i = 0; i <= 24; i++) {
+      double z[3], pi[2], all[8];
+      support_distribution(&random, z, shape.states);
+      assert_near(idm_plan_value(a, 0, z), idm_plan_value(b, 0, z), 1e-6);
+      idm_plan_policy(a, 0, z, pi, NULL);
+      idm_plan_policy(b, 0, z, all, NULL);
+      for (size_t u = 0; u < 2; u++) {
+        double together = 0;
+        for (size_t j = 0; j < pieces; j++) together += all[u * pieces + j];
+        assert_near(pi[u], together, 1e-12);
+      }
+    }
+    idm_workspace_destroy(a);
+    idm_workspace_destroy(b);
+    idm_problem_destroy(paid);
+    idm_problem_destroy(guesses);
+  }
+}
+
+/* Less the entropy is the best of its tangents, log p at p: with those at every point of the
+ * lattice both are one problem. Points with a state ruled out touch theirs only in the limit. */
+static void entropy_is_the_best_of_its_tangents(void **state)
+{
+  (void)state;
+  enum { points = 16 };
+  idm_random random;
+  idm_random_init(&random, 38, 0);
+  idm_problem *lost = support_problem((support_shape){2, 3, 2, 2, points}, &random);
+  check(idm_problem_plan_by(lost, idm_planner_find("rational"), &support_error));
+  lost->theta->block[IDM_BELIEF_UTILITY].value[0] = 1.5;
+  idm_workspace *a = support_plan(lost, NULL);
+  double value[points + 1];
+  for (int i = 0; i <= points; i++) {
+    const double p = i / (double)points;
+    value[i] = idm_plan_value(a, 0, (const double[]){p, 1 - p});
+  }
+  check(idm_theta_resize(lost->theta, IDM_BELIEF_UTILITY, 2 + 2 * (points + 1), 1, &support_error));
+  for (int i = 0; i <= points; i++) {
+    const double p = fmin(fmax(i / (double)points, 1e-12), 1 - 1e-12);
+    lost->theta->block[IDM_BELIEF_UTILITY].value[2 + 2 * i] = 1.5 * log(p);
+    lost->theta->block[IDM_BELIEF_UTILITY].value[3 + 2 * i] = 1.5 * log1p(-p);
+  }
+  idm_workspace *b = support_plan(lost, NULL);
+  for (int i = 0; i <= points; i++) {
+    const double p = i / (double)points;
+    assert_near(idm_plan_value(b, 0, (const double[]){p, 1 - p}), value[i], 1e-6);
+  }
+  idm_workspace_destroy(a);
+  idm_workspace_destroy(b);
+  idm_problem_destroy(lost);
+}
+
 /* What is lost by entropy: nothing where the belief is certain, log 2 at its worst. */
 static void entropy_is_lost(void **state)
 {
@@ -399,6 +472,8 @@ int main(void)
       cmocka_unit_test(a_held_policy_pays_its_divergence),
       cmocka_unit_test(corners_follow_the_same_formulas),
       cmocka_unit_test(guessing_is_a_pomdp),
+      cmocka_unit_test(pieces_are_guess_actions),
+      cmocka_unit_test(entropy_is_the_best_of_its_tangents),
       cmocka_unit_test(entropy_is_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

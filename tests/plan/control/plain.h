@@ -165,6 +165,19 @@ typedef struct plain_result {
   double sigma[PLAIN_MOST * PLAIN_MOST]; /* [action][model] */
 } plain_result;
 
+/* max_i a_i.z of the pieces behind the two fields; 0 where there are none. */
+static inline double plain_pieces(const idm_theta *theta, const double *z)
+{
+  const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
+  double best = block->size > 2 ? -INFINITY : 0;
+  for (size_t i = 2; i < block->size; i += theta->sizes.states) {
+    double sum = 0;
+    for (size_t s = 0; s < theta->sizes.states; s++) sum += block->value[i + s] * z[s];
+    best = fmax(best, sum);
+  }
+  return best;
+}
+
 /* Rewards, K, Q, pi, sigma and V at z, from next values v, for a variant of the utility. */
 static inline plain_result plain_backup(const idm_problem *problem, const idm_lattice *lattice,
                                         size_t variant, const double *v, const double *z)
@@ -179,7 +192,7 @@ static inline plain_result plain_backup(const idm_problem *problem, const idm_la
   double most = 0;
   for (size_t s = 0; s < n.states; s++) most = fmax(most, z[s]);
   for (size_t u = 0; u < n.actions; u++) {
-    out.q[u] = (most > certainty[0] ? certainty[1] : 0) + worth[1] * most;
+    out.q[u] = (most > certainty[0] ? certainty[1] : 0) + worth[1] * most + plain_pieces(theta, z);
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] > 0 ? worth[0] * z[s] * log(z[s]) : 0;
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] * utility[u * n.states + s];
     double k[PLAIN_MOST] = {0};

@@ -106,6 +106,76 @@ static void planning_takes_the_numbers_in(void **state)
   idm_problem_destroy(problem);
 }
 
+/* choice: best. The largest score of those that the prior leaves, the prior among equals, and no
+ * derivative by what the scores are made of. */
+static void the_best_is_taken(void **state)
+{
+  (void)state;
+  const double weights[9] = {0.5, 1, -1, -0.5, -1, 2, 0, 0.3, 0.3};
+  const double prior[3] = {0.2, 0.3, 0.5};
+  idm_problem *problem = ruled(weights, prior);
+  problem->agent.choice = IDM_CHOICE_BEST;
+  void *content = content_of(problem);
+  double pi[3], log_pi[3];
+  /* Scores 1.5, -1.5 and .3; at the other corner -.5, 1.5 and .3. */
+  ask(content, 0, pi, NULL, log_pi);
+  assert_true(pi[0] == 1 && pi[1] == 0 && pi[2] == 0);
+  assert_true(log_pi[0] == 0 && log_pi[1] == -INFINITY);
+  ask(content, 1, pi, NULL, log_pi);
+  assert_true(pi[1] == 1 && log_pi[1] == 0);
+  /* 1.5 - 2p against -1.5 + 3p: the same at p = .6, and .3 as well. */
+  ask(content, 0.6, pi, NULL, log_pi);
+  for (int u = 0; u < 3; u++) {
+    assert_near(pi[u], prior[u], 1e-14);
+    assert_near(log_pi[u], log(pi[u]), 1e-14);
+  }
+  rule()->destroy(content);
+  memcpy(problem->theta->block[IDM_ACTION_PRIOR].value, (double[]){0, 0.3, 0.7},
+         3 * sizeof(double));
+  content = content_of(problem);
+  ask(content, 0, pi, NULL, log_pi);
+  assert_true(pi[2] == 1 && log_pi[0] == -INFINITY);
+  rule()->destroy(content);
+  idm_problem_destroy(problem);
+}
+
+/* What ties hang on is the prior alone: log pi_0 = log(p_0 / (p_0 + p_2)) of two equal scores. */
+static void ties_have_the_slope_of_the_prior(void **state)
+{
+  (void)state;
+  const double weights[9] = {1, 0, 0, 0, 0, 0, 1, 0, 0};
+  idm_problem *problem = ruled(weights, (double[]){0.2, 0.3, 0.5});
+  problem->agent.choice = IDM_CHOICE_BEST;
+  void *content = content_of(problem), *adjoint;
+  const idm_adjoint_ops *ops = rule()->belief->adjoint;
+  idm_theta *slope;
+  const double z[2] = {0.4, 0.6}, by_log[3] = {1, 0, 0}, by_model[6] = {0};
+  double pi[3], log_pi[3], by_belief[2] = {0};
+  ask(content, 0.6, pi, NULL, log_pi);
+  assert_near(pi[0], 2.0 / 7, 1e-14);
+  check(idm_theta_copy(problem->theta, &slope, &support_error));
+  for (size_t b = 0; b < slope->blocks; b++)
+    for (size_t i = 0; i < slope->block[b].size; i++) slope->block[b].value[i] = 0;
+  check(ops->create(content, &adjoint, &support_error));
+  ops->begin(adjoint);
+  ops->point(adjoint, &(idm_policy_slope){.belief = z,
+                                          .decision = pi,
+                                          .log_decision_slope = by_log,
+                                          .specification_slope = by_model,
+                                          .opt_belief_slope = by_belief});
+  check(ops->finish(adjoint, slope, &support_error));
+  const double *by_prior = slope->block[IDM_ACTION_PRIOR].value;
+  assert_near(by_prior[0], 1 / 0.2 - 1 / 0.7, 1e-12);
+  assert_true(by_prior[1] == 0);
+  assert_near(by_prior[2], -1 / 0.7, 1e-12);
+  for (size_t i = 0; i < 9; i++) assert_true(slope->block[IDM_WEIGHTS].value[i] == 0);
+  assert_true(by_belief[0] == 0 && by_belief[1] == 0);
+  ops->destroy(adjoint);
+  idm_theta_destroy(slope);
+  rule()->destroy(content);
+  idm_problem_destroy(problem);
+}
+
 /* A prior of 0 beats any score, finite logs elsewhere. */
 static void a_prior_of_zero_excludes_an_action(void **state)
 {
@@ -271,6 +341,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scores_are_linear_in_the_belief),
       cmocka_unit_test(planning_takes_the_numbers_in),
+      cmocka_unit_test(the_best_is_taken),
+      cmocka_unit_test(ties_have_the_slope_of_the_prior),
       cmocka_unit_test(a_prior_of_zero_excludes_an_action),
       cmocka_unit_test(huge_scores_neither_overflow_nor_lose_their_logs),
       cmocka_unit_test(weights_are_needed),

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "plan/guess_support.h"
+
 typedef struct interval {
   double lower;
   double upper;
@@ -79,6 +81,25 @@ static void horizons_are_enclosed(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Beliefs that are paid the best of some pieces have a convex value, too. */
+static void prizes_are_enclosed(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 99, 0);
+  idm_problem *problem = support_problem((support_shape){3, 2, 2, 1, 30}, &random);
+  support_pieces(problem, 3, &random);
+  problem->theta->block[IDM_BELIEF_UTILITY].value[1] = 0.5;
+  problem->agent.gap = 1e-5;
+  const interval best = enclosed(problem, "point-based");
+  const interval lattice = enclosed(problem, "rational");
+  assert_true(lattice.lower <= best.upper && lattice.upper >= best.lower);
+  assert_true(lattice.upper - lattice.lower < 0.1);
+  problem->theta->block[IDM_BELIEF_UTILITY].value[0] = 0.5;
+  assert_true(isnan(enclosed(problem, "rational").lower));
+  idm_problem_destroy(problem);
+}
+
 static void others_have_none(void **state)
 {
   (void)state;
@@ -119,9 +140,8 @@ static void others_have_none(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lattices_hold_the_optimum),
-      cmocka_unit_test(coarse_lattices_are_told_apart),
-      cmocka_unit_test(horizons_are_enclosed),
+      cmocka_unit_test(lattices_hold_the_optimum), cmocka_unit_test(coarse_lattices_are_told_apart),
+      cmocka_unit_test(horizons_are_enclosed),     cmocka_unit_test(prizes_are_enclosed),
       cmocka_unit_test(others_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/guess_support.h"
+
 static idm_problem *read_problem(const char *path)
 {
   idm_problem *problem;
@@ -117,6 +119,79 @@ static void two_states_agree_with_the_lattice(void **state)
     idm_workspace_destroy(bounds);
     idm_problem_destroy(problem);
   }
+}
+
+/* --- prizes --------------------------------------------------------------------------------- */
+
+/* To be paid the best of some pieces is to guess with every action: both problems have one value,
+ * whose bounds both searches bring together. */
+static void pieces_are_guess_actions(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 84, 0);
+  for (size_t k = 0; k < 12; k++) {
+    idm_problem *paid = support_problem((support_shape){2 + k % 3, 2, 2, 1 + k % 2, 5}, &random);
+    paid->setting->terminal[0] = paid->setting->ends[0] = k % 3 == 1;
+    paid->setting->horizon = k % 4 == 3 ? 5 : 0;
+    paid->setting->emits_before = k % 5 == 2;
+    paid->agent.gap = 1e-4;
+    idm_theta_set_scalar(paid->theta, IDM_DISCOUNT, 0.85);
+    support_pieces(paid, 1 + k % 4, &random);
+    idm_problem *guesses = support_guesses(paid);
+    check(idm_problem_plan_by(paid, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_plan_by(guesses, idm_planner_find("point-based"), &support_error));
+    const interval a = bounds_of(paid), b = bounds_of(guesses);
+    assert_true(a.lower <= b.upper + 1e-9 && b.lower <= a.upper + 1e-9);
+    idm_problem_destroy(paid);
+    idm_problem_destroy(guesses);
+  }
+}
+
+/* Pieces and a guess together, against a lattice that is exact to 1e-6. */
+static void prizes_agree_with_the_lattice(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 85, 0);
+  for (int k = 0; k < 6; k++) {
+    idm_problem *problem = support_problem((support_shape){2, 3, 2, 1, 20000}, &random);
+    support_pieces(problem, (size_t)k % 3, &random);
+    problem->theta->block[IDM_BELIEF_UTILITY].value[1] = 1.5;
+    problem->agent.gap = 1e-5;
+    problem->setting->horizon = k == 5 ? 6 : 0;
+    check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+    idm_workspace *lattice = support_plan(problem, NULL);
+    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    idm_workspace *bounds = support_plan(problem, NULL);
+    const double *start = problem->setting->start;
+    assert_near(idm_plan_value(bounds, 0, start), idm_plan_value(lattice, 0, start), 1.2e-5);
+    for (int i = 0; i <= 10; i++) {
+      const double z[] = {i / 10.0, 1 - i / 10.0};
+      double lower, upper;
+      check(idm_plan_bounds(bounds, 0, z, &lower, &upper, &support_error));
+      assert_true(lower <= idm_plan_value(lattice, 0, z) + 1e-9);
+      assert_true(upper >= idm_plan_value(lattice, 0, z) - 1e-6);
+    }
+    idm_workspace_destroy(lattice);
+    idm_workspace_destroy(bounds);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Nothing may follow the first action that a search looks at. */
+static void the_best_plan_may_end_at_once(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nobservations: [x, y]\nactions: [left, right]\ndiscount: 0.9\n"
+      "transition: {\"*\": identity}\nobservation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
+      "utility: {left: [4, 2], right: [2, 4]}\nterminal: [left, right]\n"
+      "agent: {planner: point-based}\n");
+  const interval found = bounds_of(problem);
+  assert_near(found.lower, 3, 1e-12);
+  assert_near(found.upper, 3, 1e-9);
+  idm_problem_destroy(problem);
 }
 
 /* --- enumeration ---------------------------------------------------------------------------- */
@@ -297,6 +372,13 @@ static void refuses_what_it_cannot_bound(void **state)
                              &support_error));
   assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "certainty"));
+  static const double unlike[][2] = {{0.5, 0}, {-0.5, 0}, {0, -1}};
+  problem->theta->block[IDM_CERTAINTY].value[1] = 0;
+  for (size_t i = 0; i < 3; i++) {
+    memcpy(problem->theta->block[IDM_BELIEF_UTILITY].value, unlike[i], sizeof unlike[i]);
+    assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
+    assert_non_null(strstr(support_error.message, "finitely many pieces"));
+  }
   /* Before anything is planned there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));
   idm_workspace_destroy(workspace);
@@ -315,6 +397,9 @@ int main(void)
       cmocka_unit_test(tiger_lies_between),
       cmocka_unit_test(classic_problems_meet_published_bounds),
       cmocka_unit_test(two_states_agree_with_the_lattice),
+      cmocka_unit_test(the_best_plan_may_end_at_once),
+      cmocka_unit_test(pieces_are_guess_actions),
+      cmocka_unit_test(prizes_agree_with_the_lattice),
       cmocka_unit_test(horizons_agree_with_enumeration),
       cmocka_unit_test(other_orders_change_nothing),
       cmocka_unit_test(plans_do_not_depend_on_what_came_before),

@@ -26,10 +26,15 @@ typedef struct plan {
   idm_plan_report report;
 } plan;
 
-static plan plan_of(const idm_problem *problem)
+/* By acting in the environment, or from the transitions of a log. */
+static plan plan_from(const idm_problem *problem, const idm_batch *opt_batch)
 {
   plan p;
-  idm_workspace *workspace = support_plan(problem, &p.report);
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  if (opt_batch) check(idm_workspace_study(workspace, opt_batch, &support_error));
+  check(idm_plan(problem->theta, NULL, workspace, &p.report, &support_error));
   for (size_t s = 0; s < STATES; s++) {
     double corner[STATES] = {0};
     corner[s] = 1;
@@ -39,6 +44,11 @@ static plan plan_of(const idm_problem *problem)
   }
   idm_workspace_destroy(workspace);
   return p;
+}
+
+static plan plan_of(const idm_problem *problem)
+{
+  return plan_from(problem, NULL);
 }
 
 static double farthest(const double *a, const double *b, size_t count, double shift)
@@ -272,6 +282,133 @@ static void terminal_actions_end_episodes(void **state)
   idm_problem_destroy(exact);
 }
 
+/* --- from a log ----------------------------------------------------------------------------- */
+
+/* Some transitions of an MDP whose third action is never taken in its last state, with rewards that
+ * are not the utilities. */
+enum { LOGGED = 60 };
+typedef struct logged {
+  uint32_t state[LOGGED], action[LOGGED], next[LOGGED];
+  double reward[LOGGED];
+} logged;
+
+static idm_batch log_of(logged *l, bool rewards)
+{
+  idm_random random;
+  idm_random_init(&random, 5, 0);
+  for (size_t i = 0; i < LOGGED; i++) {
+    l->state[i] = (uint32_t)(i % STATES);
+    l->action[i] = (uint32_t)(i / STATES % (l->state[i] == STATES - 1 ? ACTIONS - 1 : ACTIONS));
+    l->next[i] = i % 10 == 9 ? IDM_BATCH_END : (uint32_t)(idm_random_uniform(&random) * STATES);
+    l->reward[i] = 10 * idm_random_uniform(&random) - 8;
+  }
+  return (idm_batch){LOGGED, l->state, l->action, l->next, rewards ? l->reward : NULL, 0};
+}
+
+/* One sweep of value iteration on the empirical process, in which only what was tried is open. */
+static void empirical_sweep(const idm_problem *p, const idm_batch *b, double alpha, double *q)
+{
+  const double *utility = p->theta->block[IDM_UTILITY].value;
+  const double discount = idm_theta_scalar(p->theta, IDM_DISCOUNT);
+  double sum[PAIRS] = {0}, visits[PAIRS] = {0}, value[STATES];
+  for (size_t i = 0; i < b->count; i++) visits[b->state[i] * ACTIONS + b->action[i]]++;
+  for (size_t s = 0; s < STATES; s++) {
+    double best = -INFINITY, total = 0;
+    for (size_t k = s * ACTIONS; k < (s + 1) * ACTIONS; k++)
+      if (visits[k] > 0) best = fmax(best, q[k]);
+    for (size_t k = s * ACTIONS; k < (s + 1) * ACTIONS; k++)
+      if (visits[k] > 0 && alpha > 0) total += exp((q[k] - best) / alpha);
+    value[s] = best + (alpha > 0 ? alpha * log(total) : 0);
+  }
+  for (size_t i = 0; i < b->count; i++)
+    sum[b->state[i] * ACTIONS + b->action[i]] +=
+        (b->reward ? b->reward[i] : utility[b->action[i] * STATES + b->state[i]]) +
+        (b->next[i] == IDM_BATCH_END ? 0 : discount * value[b->next[i]]);
+  for (size_t k = 0; k < PAIRS; k++) q[k] = visits[k] > 0 ? sum[k] / visits[k] : 0;
+}
+
+/* Drawn again and again, a log is learnt by heart: Q tends to that of its own frequencies. */
+static void a_log_is_learnt_by_heart(void **state)
+{
+  (void)state;
+  enum { SEEDS = 2 };
+  for (int k = 0; k < 4; k++) {
+    const bool soft = k % 2, rewards = k / 2;
+    logged l;
+    const idm_batch batch = log_of(&l, rewards);
+    idm_problem *problem = maintenance(soft ? "soft-q-learning" : "q-learning");
+    if (soft) support_assign(problem, "alpha=2");
+    double best[PAIRS] = {0}, error[2] = {0}, residual = 0;
+    for (int i = 0; i < 2000; i++) empirical_sweep(problem, &batch, soft ? 2 : 0, best);
+    for (int i = 0; i < 2; i++)
+      for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        problem->agent.budget = i ? 500000 : 20000;
+        problem->agent.seed = seed;
+        const plan found = plan_from(problem, &batch);
+        error[i] += farthest(found.quality, best, PAIRS, 0) / SEEDS;
+        residual = found.report.experience.residual;
+        assert_int_equal(found.report.experience.logged, LOGGED);
+        /* Nothing is known of what was never tried, which is not done. */
+        assert_true(found.quality[PAIRS - 1] == 0);
+        assert_true(found.policy[PAIRS - 1] == 0);
+      }
+    print_message("errors %g and %g, residual %g\n", error[0], error[1], residual);
+    assert_true(error[1] < error[0] / 8 && error[1] < 0.02 && residual < 0.01);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Whoever learns from a log needs no environment; one that is neither given nor logged is no
+ * teacher. A state in which the log does nothing is as it began. */
+static void a_log_stands_in_for_the_environment(void **state)
+{
+  (void)state;
+  static const char text[] = "states: [a, b, c]\nactions: [x, y, z]\nobservations: states\n"
+                             "discount: 0.5\nutility: {x: 1, y: 0, z: [4, 4, 4]}\n"
+                             "models: [{transition: {\"*\": identity}}]\n"
+                             "agent: {planner: q-learning, budget: 20000}\n";
+  idm_problem *problem = support_yaml(text);
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "dynamics of the environment are not given"));
+  /* a -x-> a or b; b -y-> b; z is never taken. */
+  uint32_t from[] = {0, 0, 1}, action[] = {0, 0, 1}, next[] = {0, 1, 1};
+  const idm_batch batch = {3, from, action, next, NULL, 0};
+  check(idm_workspace_study(workspace, &batch, &support_error));
+  idm_workspace_destroy(workspace);
+  const plan found = plan_from(problem, &batch);
+  assert_near(found.value[0], 4.0 / 3, 0.01); /* V = 1 + V/4 */
+  assert_true(found.value[1] == 0 && found.value[2] == 0);
+  assert_true(found.policy[0] == 1 && found.policy[ACTIONS + 1] == 1);
+  assert_int_equal(found.report.experience.unseen, 1);
+  for (size_t u = 0; u < ACTIONS; u++) assert_near(found.policy[2 * ACTIONS + u], 1.0 / 3, 1e-15);
+  idm_problem_destroy(problem);
+}
+
+static void other_transitions_are_refused(void **state)
+{
+  (void)state;
+  idm_problem *problem = maintenance("q-learning");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  uint32_t low[] = {0}, high[] = {3};
+  const idm_batch wrong[] = {{1, high, low, low, NULL, 0},
+                             {1, low, high, low, NULL, 0},
+                             {1, low, low, high, NULL, 0},
+                             {0, low, low, low, NULL, 0}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    assert_int_equal(idm_workspace_study(workspace, &wrong[i], &support_error), IDM_USAGE);
+  idm_workspace_destroy(workspace);
+  support_assign(problem, "planner=rational");
+  workspace = support_plan(problem, NULL);
+  const idm_batch one = {1, low, low, low, NULL, 0};
+  assert_int_equal(idm_workspace_study(workspace, &one, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "does not learn from the transitions"));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 /* --- what it does not know ------------------------------------------------------------------ */
 
 static idm_problem *parse(const char *text)
@@ -326,9 +463,6 @@ static void it_says_what_it_cannot_learn_from(void **state)
   idm_problem *finite = maintenance("q-learning");
   support_assign(finite, "horizon=5");
   refuses(finite, "has no horizon");
-  refuses(parse("states: [a, b]\nactions: [x, y]\nobservations: states\nutility: {x: 1, y: 0}\n"
-                "models: [{transition: {\"*\": identity}}]\nagent: {planner: q-learning}\n"),
-          "whose dynamics are not given");
 }
 
 int main(void)
@@ -343,6 +477,9 @@ int main(void)
       cmocka_unit_test(it_is_a_plain_loop),
       cmocka_unit_test(the_seed_decides),
       cmocka_unit_test(terminal_actions_end_episodes),
+      cmocka_unit_test(a_log_is_learnt_by_heart),
+      cmocka_unit_test(a_log_stands_in_for_the_environment),
+      cmocka_unit_test(other_transitions_are_refused),
       cmocka_unit_test(states_never_sampled_are_counted),
       cmocka_unit_test(it_says_what_it_cannot_learn_from),
   };

@@ -1,0 +1,18 @@
+/* Policies by state: what a planner does in every state that may be observed. */
+#ifndef IDM_INVERT_POLICY_H
+#define IDM_INVERT_POLICY_H
+
+#include "idm/finding.h"
+#include "idm/problem.h"
+
+/* Whether a problem has such a policy: states are observed, the planner decides by what it believes
+ * of them, and utilities are one, not the log's. */
+bool idm_policy_by_state(const idm_problem *problem);
+/* policy[state][action] of the problem's planner at theta, at the first step. */
+idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, double *policy,
+                           idm_error *opt_error);
+/* The same into a finding, with the names of states and actions. */
+idm_status idm_policy_put(const idm_problem *problem, const idm_theta *theta, idm_finding *finding,
+                          idm_error *opt_error);
+
+#endif

@@ -1,0 +1,193 @@
+/* One model of the world, and the beliefs that it makes. */
+#include "invert/utility/mind.h"
+
+#include "base/memory.h"
+#include "idm/planner.h"
+#include "plan/clamp.h"
+
+/* Below this an observation cannot be seen, to all purposes. */
+static const double impossible = 1e-300;
+
+/* --- what it cannot do ---------------------------------------------------------------------- */
+
+static idm_status check_log(const idm_data *data, const char *who, idm_error *opt_error)
+{
+  if (idm_data_spans(data))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs one environment, and the trajectories of the log are of several",
+                    who);
+  for (size_t t = 0; t < data->trajectories; t++)
+    if (data->start[t] >= 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%s' needs trajectories that begin at the problem's own `start`, and the "
+                      "log gives start beliefs",
+                      who);
+  for (size_t r = 0; r < data->rows; r++) {
+    if (idm_data_open(data, data->available[r]) == data->sizes.actions) continue;
+    const idm_status status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "'%s' needs every action open at every step, and here some are not", who);
+    idm_data_locate(data, r, opt_error);
+    return status;
+  }
+  return IDM_OK;
+}
+
+static idm_status check_agent(const idm_problem *problem, const char *who, idm_error *opt_error)
+{
+  const idm_theta *theta = problem->theta;
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
+  if (!planner->belief)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' goes by the beliefs of a log, and the planner '%s' holds none", who,
+                    planner->name);
+  if (theta->block[IDM_UTILITY].variants > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' looks for one utility, and this one varies with columns of the log", who);
+  if (problem->agent.discounting != IDM_EXPONENTIAL)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs an agent that discounts by the step; expected discounting: "
+                    "exponential",
+                    who);
+  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' looks for a utility by state and action, and here beliefs are worth "
+                    "something themselves (certainty, belief_utility)",
+                    who);
+  return IDM_OK;
+}
+
+/* After the clamps: models that are all the same are one. */
+static idm_status check_models(const idm_theta *theta, const char *who, idm_error *opt_error)
+{
+  static const idm_block_id dynamics[] = {IDM_TRANSITION, IDM_EMISSION};
+  for (size_t i = 0; i < 2; i++) {
+    const idm_block *block = &theta->block[dynamics[i]];
+    const size_t size = block->size / theta->models;
+    for (size_t m = 1; m < theta->models; m++)
+      if (memcmp(block->value, block->value + m * size, size * sizeof *block->value) != 0)
+        return idm_fail(opt_error, IDM_INPUT,
+                        "'%s' needs an agent with one model of the world, and this one has %zu; "
+                        "see the planner 'deterministic-optimal', which knows the environment",
+                        who, theta->models);
+  }
+  if (idm_theta_scalar(theta, IDM_PRIOR_WEIGHT) != 1 ||
+      idm_theta_scalar(theta, IDM_EVIDENCE_WEIGHT) != 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs beliefs by Bayes' rule; expected prior_weight: 1 and "
+                    "evidence_weight: 1",
+                    who);
+  return IDM_OK;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* Lay down the entries of all rows, or count them where there is no room yet. */
+static size_t put_rows(idm_mind *mind)
+{
+  const idm_sizes n = mind->n;
+  const double *transition = idm_theta_values(mind->theta, IDM_TRANSITION, 0);
+  const double *emission = idm_theta_values(mind->theta, IDM_EMISSION, 0);
+  size_t at = 0;
+  for (size_t row = 0; row < n.actions * n.states; row++) {
+    const size_t u = row / n.states;
+    mind->first[row] = at;
+    for (size_t to = 0; to < n.states && !mind->setting->terminal[u]; to++) {
+      const double moves = transition[row * n.states + to];
+      const size_t emitter = mind->setting->emits_before ? row % n.states : to;
+      const double *shows = emission + (u * n.states + emitter) * n.observations;
+      for (size_t x = 0; x < n.observations && moves > 0; x++) {
+        if (!(shows[x] > 0)) continue;
+        if (mind->p) {
+          mind->seen[at] = (uint32_t)x;
+          mind->next[at] = (uint32_t)to;
+          mind->p[at] = moves * shows[x];
+        }
+        at++;
+      }
+    }
+  }
+  mind->first[n.actions * n.states] = at;
+  return at;
+}
+
+static idm_status lay_down(idm_mind *mind, idm_error *opt_error)
+{
+  mind->first = idm_new(idm_times(mind->n.actions, mind->n.states) + 1, sizeof *mind->first);
+  if (!mind->first) return idm_fail_memory(opt_error);
+  const size_t entries = put_rows(mind);
+  mind->seen = idm_new(entries, sizeof *mind->seen);
+  mind->next = idm_new(entries, sizeof *mind->next);
+  mind->p = idm_new(entries, sizeof *mind->p);
+  if (!mind->seen || !mind->next || !mind->p) return idm_fail_memory(opt_error);
+  put_rows(mind);
+  return IDM_OK;
+}
+
+idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, const char *who,
+                           idm_mind **ret_mind, idm_error *opt_error)
+{
+  *ret_mind = NULL;
+  idm_status status = check_agent(problem, who, opt_error);
+  if (status == IDM_OK) status = check_log(data, who, opt_error);
+  if (status != IDM_OK) return status;
+  idm_mind *mind = idm_new(1, sizeof *mind);
+  if (!mind) return idm_fail_memory(opt_error);
+  mind->setting = problem->setting;
+  mind->n = idm_setting_sizes(problem->setting);
+  mind->discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
+  status = idm_theta_copy(problem->theta, &mind->theta, opt_error);
+  if (status == IDM_OK)
+    status = idm_clamp_apply(idm_agent_planner(&problem->agent), problem->setting, mind->theta,
+                             opt_error);
+  if (status == IDM_OK) status = check_models(mind->theta, who, opt_error);
+  if (status == IDM_OK) status = lay_down(mind, opt_error);
+  if (status != IDM_OK) {
+    idm_mind_destroy(mind);
+    return status;
+  }
+  mind->start = problem->setting->start;
+  mind->terminal = problem->setting->terminal;
+  mind->prior = idm_theta_values(mind->theta, IDM_ACTION_PRIOR, 0);
+  *ret_mind = mind;
+  return IDM_OK;
+}
+
+void idm_mind_destroy(idm_mind *mind)
+{
+  if (!mind) return;
+  idm_theta_destroy(mind->theta);
+  free(mind->first);
+  free(mind->seen);
+  free(mind->next);
+  free(mind->p);
+  free(mind);
+}
+
+/* --- beliefs -------------------------------------------------------------------------------- */
+
+double idm_mind_joint(const idm_mind *mind, const double *z, size_t action, size_t observation,
+                      double *joint)
+{
+  const size_t states = mind->n.states;
+  double total = 0;
+  memset(joint, 0, states * sizeof *joint);
+  for (size_t s = 0; s < states; s++) {
+    const size_t row = action * states + s;
+    if (!(z[s] > 0)) continue;
+    for (size_t i = mind->first[row]; i < mind->first[row + 1]; i++)
+      if (mind->seen[i] == observation) joint[mind->next[i]] += z[s] * mind->p[i];
+  }
+  for (size_t s = 0; s < states; s++) total += joint[s];
+  return total;
+}
+
+double idm_mind_update(const idm_mind *mind, const double *z, size_t action, size_t observation,
+                       double *next)
+{
+  const double p = idm_mind_joint(mind, z, action, observation, next);
+  if (!(p > impossible)) return 0;
+  for (size_t s = 0; s < mind->n.states; s++) next[s] /= p;
+  return p;
+}

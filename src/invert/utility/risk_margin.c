@@ -1,0 +1,510 @@
+/* The largest margin of whoever plans for the worst share of its models.
+ *
+ * A program with one mixture of the models has true margins of at least what it says (wary.c). The
+ * worst mixture at its optimum gives the next program, which is no worse; where nothing changes any
+ * more, it is a local optimum. The largest of all programs, over the corners of what mixtures may
+ * be, is the optimum itself: where these are few, all of them are tried. */
+#include "invert/utility/risk_margin.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "idm/planner.h"
+#include "invert/parameters.h"
+#include "invert/utility/answer.h"
+#include "invert/utility/open.h"
+#include "invert/utility/wary.h"
+
+/* Levels to try beside the file's own. */
+static const double grid[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};
+enum { GRID = sizeof grid / sizeof grid[0], LEVELS = GRID + 1 };
+/* Mixtures by corners to try one by one; models whose corners are listed; starts drawn by names;
+ * programs in a row. */
+enum { most_mixtures = 600, most_listed = 4, most_corners = 24, drawn = 16, most_steps = 50 };
+/* Margins that differ by no more than this, relative to their size, are one. */
+static const double same = 1e-9;
+
+typedef struct question {
+  const idm_problem *problem;
+  const idm_asked *asked;
+  idm_wary *w;
+
+  double best;        /* at a level */
+  double *best_sigma; /* [entry][model] */
+  double *best_x;     /* [number] */
+
+  double kept; /* of all levels */
+  double kept_level;
+  double *kept_sigma;
+  size_t levels;
+  double tried[LEVELS];
+  double found[LEVELS];
+  bool exact; /* every mixture was tried, at every level */
+  size_t starts;
+} question;
+
+static bool differs(const question *q)
+{
+  return q->w->models->differing > 0;
+}
+
+/* --- one level ------------------------------------------------------------------------------ */
+
+static bool exceeds(double a, double b)
+{
+  return a > b + same * fmax(1, fabs(b)) || (isinf(b) && a > b);
+}
+
+static void keep_best(question *q)
+{
+  if (!exceeds(q->w->objective, q->best)) return;
+  q->best = q->w->objective;
+  memcpy(q->best_sigma, q->w->sigma, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+  memcpy(q->best_x, q->w->x, q->w->sought->count * sizeof *q->w->x);
+}
+
+/* From q->w->sigma on to the worst mixture at each optimum, as long as margins grow. */
+static idm_status climb(question *q, idm_error *opt_error)
+{
+  double last = -INFINITY;
+  q->starts++;
+  for (int step = 0; step < most_steps; step++) {
+    const idm_status status = idm_wary_solve(q->w, opt_error);
+    if (status != IDM_OK) return status;
+    keep_best(q);
+    if (!exceeds(q->w->objective, last)) break;
+    last = q->w->objective;
+    memcpy(q->w->sigma, q->w->worst, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+  }
+  return IDM_OK;
+}
+
+/* As much as may be of the models in this order; corner[model]. */
+static void fill_corner(const question *q, const size_t *order, double *corner)
+{
+  double left = 1;
+  for (size_t i = 0; i < q->w->models->count; i++) {
+    const size_t m = order[i];
+    const double most = q->w->level > 0 ? q->w->models->weight[m] / q->w->level : 1;
+    corner[m] = fmin(left, most);
+    left -= corner[m];
+  }
+}
+
+/* The next order of few models, or false after the last. */
+static bool turn(size_t count, size_t *order)
+{
+  size_t i = count - 1;
+  while (i > 0 && order[i - 1] > order[i]) i--;
+  if (i == 0) return false;
+  size_t j = count - 1;
+  while (order[j] < order[i - 1]) j--;
+  const size_t swap = order[i - 1];
+  order[i - 1] = order[j];
+  order[j] = swap;
+  for (size_t a = i, b = count - 1; a < b; a++, b--) {
+    const size_t other = order[a];
+    order[a] = order[b];
+    order[b] = other;
+  }
+  return true;
+}
+
+/* Corners of what a mixture of few models may be. Returns how many there are. */
+static size_t list_corners(const question *q, double corner[][most_listed])
+{
+  size_t order[most_listed];
+  size_t count = 0;
+  for (size_t m = 0; m < q->w->models->count; m++) order[m] = m;
+  do {
+    double *next = corner[count];
+    bool known = false;
+    fill_corner(q, order, next);
+    for (size_t i = 0; i < count && !known; i++) {
+      known = true;
+      for (size_t m = 0; m < q->w->models->count; m++)
+        if (fabs(corner[i][m] - next[m]) > 1e-12) known = false;
+    }
+    count += !known;
+  } while (turn(q->w->models->count, order));
+  return count;
+}
+
+/* How many mixtures there are, a corner for each entry where models differ; 0: too many. */
+static size_t count_mixtures(const question *q, size_t corners)
+{
+  size_t count = 1;
+  for (size_t e = 0; e < q->w->models->differing && count <= most_mixtures; e++) count *= corners;
+  return count <= most_mixtures ? count : 0;
+}
+
+/* Mixture number i: its digits are the corners. */
+static void put_mixture(question *q, size_t i, size_t corners, double corner[][most_listed])
+{
+  for (size_t e = 0; e < q->w->entries; e++) {
+    double *sigma = q->w->sigma + e * q->w->models->count;
+    const size_t which = q->w->models->differ[e] ? i % corners : 0;
+    memcpy(sigma, corner[which], q->w->models->count * sizeof *sigma);
+    if (q->w->models->differ[e]) i /= corners;
+  }
+}
+
+/* Every mixture, where they are few: the best is the optimum. */
+static idm_status try_all(question *q, bool *done, idm_error *opt_error)
+{
+  double corner[most_corners + 1][most_listed];
+  *done = false;
+  if (q->w->models->count > most_listed && q->w->level < 1) return IDM_OK;
+  if (q->w->level == 1) { /* one corner, however many models */
+    for (size_t i = 0; i < idm_wary_mixture(q->w); i++)
+      q->w->sigma[i] = q->w->models->weight[i % q->w->models->count];
+    *done = true;
+    return climb(q, opt_error);
+  }
+  const size_t corners = list_corners(q, corner);
+  const size_t mixtures = count_mixtures(q, corners);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < mixtures && status == IDM_OK; i++) {
+    put_mixture(q, i, corners, corner);
+    status = idm_wary_solve(q->w, opt_error);
+    if (status == IDM_OK) keep_best(q);
+  }
+  q->starts += mixtures;
+  *done = mixtures > 0;
+  return status;
+}
+
+/* A model before all others, which share what is left by their weights; none: all by weight. */
+static void put_first(question *q, size_t first)
+{
+  const size_t count = q->w->models->count;
+  const double *weight = q->w->models->weight;
+  for (size_t i = 0; i < q->w->entries * count; i++) {
+    const size_t m = i % count;
+    const double most =
+        first < count ? fmin(1, q->w->level > 0 ? weight[first] / q->w->level : 1) : 0;
+    const double rest = first < count ? 1 - weight[first] : 1;
+    q->w->sigma[i] = m == first ? most : rest > 0 ? (1 - most) * weight[m] / rest : 0;
+  }
+}
+
+/* The worst mixture at numbers x. */
+static idm_status climb_from(question *q, const double *x, idm_error *opt_error)
+{
+  const idm_status status = idm_wary_measure(q->w, x, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(q->w->sigma, q->w->worst, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+  return climb(q, opt_error);
+}
+
+/* Utilities that go by the names of their entries, so that no order changes them. */
+static void draw(const question *q, size_t start, double *x)
+{
+  const double wide = isfinite(q->w->settings->bound) ? q->w->settings->bound : 1;
+  for (size_t k = 0; k < q->w->sought->count; k++) {
+    const double mixed = q->w->key[k] * 1e4 * (1.618033988749895 + (double)start);
+    x[k] = wide * (2 * (mixed - floor(mixed)) - 1);
+  }
+}
+
+static idm_status try_starts(question *q, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  double *from = idm_new(q->w->sought->count, sizeof *from);
+  if (!from) return idm_fail_memory(opt_error);
+  for (size_t m = 0; m <= q->w->models->count && status == IDM_OK; m++) {
+    put_first(q, m);
+    status = climb(q, opt_error);
+  }
+  /* What was best at the level before. */
+  memcpy(from, q->best_x, q->w->sought->count * sizeof *from);
+  if (status == IDM_OK) status = climb_from(q, from, opt_error);
+  for (size_t i = 0; i < drawn && status == IDM_OK; i++) {
+    draw(q, i, from);
+    status = climb_from(q, from, opt_error);
+  }
+  free(from);
+  return status;
+}
+
+static idm_status try_level(question *q, double level, idm_error *opt_error)
+{
+  bool all = false;
+  q->w->level = level;
+  q->best = -INFINITY;
+  idm_status status = try_all(q, &all, opt_error);
+  if (status == IDM_OK && !all) {
+    q->exact = false;
+    status = try_starts(q, opt_error);
+  }
+  if (status != IDM_OK) return status;
+  q->exact = q->exact && !q->w->unclear;
+  q->tried[q->levels] = level;
+  q->found[q->levels++] = q->best;
+  /* Levels fall: of equal margins the largest level was first. */
+  if (!exceeds(q->best, q->kept)) return IDM_OK;
+  q->kept = q->best;
+  q->kept_level = level;
+  memcpy(q->kept_sigma, q->best_sigma, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+  return IDM_OK;
+}
+
+/* --- all levels ----------------------------------------------------------------------------- */
+
+static int risk_block(const idm_problem *problem)
+{
+  return idm_theta_find(problem->theta, "risk_level");
+}
+
+static bool is_level_free(const question *q)
+{
+  return q->problem->theta->block[risk_block(q->problem)].role == IDM_DESCRIPTIVE;
+}
+
+static double own_level(const question *q)
+{
+  return idm_theta_scalar(q->problem->theta, (size_t)risk_block(q->problem));
+}
+
+/* The grid and the file's own level, from the largest on; where none makes a difference, 1. */
+static size_t list_levels(const question *q, double *level)
+{
+  const double own = own_level(q);
+  size_t count = 0;
+  bool listed = false;
+  if (!is_level_free(q)) {
+    level[0] = own;
+    return 1;
+  }
+  for (size_t i = 0; i < (differs(q) ? (size_t)GRID : 1); i++) {
+    if (!listed && differs(q) && own > grid[i]) level[count++] = own;
+    listed = listed || own >= grid[i];
+    level[count++] = grid[i];
+  }
+  if (!listed && differs(q)) level[count++] = own;
+  return count;
+}
+
+/* The optimum of least norm of the last program; where its true margin is larger still, on from
+ * there. */
+static idm_status settle(question *q, idm_error *opt_error)
+{
+  const size_t bytes = idm_wary_mixture(q->w) * sizeof *q->w->sigma;
+  idm_status status = IDM_OK;
+  memcpy(q->w->sigma, q->kept_sigma, bytes);
+  q->w->level = q->kept_level;
+  for (int step = 0; step < most_steps && status == IDM_OK; step++) {
+    status = idm_wary_choose(q->w, opt_error);
+    if (status != IDM_OK || !exceeds(q->w->margin, q->w->objective)) break;
+    memcpy(q->w->sigma, q->w->worst, bytes);
+  }
+  return status;
+}
+
+static idm_status search(question *q, idm_error *opt_error)
+{
+  double level[LEVELS];
+  const size_t count = list_levels(q, level);
+  idm_status status = IDM_OK;
+  q->kept = -INFINITY;
+  q->exact = true;
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    q->w->halt->done = (double)i / (double)count;
+    status = try_level(q, level[i], opt_error);
+  }
+  if (status == IDM_OK && isinf(q->kept)) status = idm_wary_refuse(opt_error);
+  return status == IDM_OK ? settle(q, opt_error) : status;
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+static void say_levels(const question *q, idm_notes *words)
+{
+  char list[400] = "";
+  size_t equal = 0;
+  for (size_t i = 0; i < q->levels; i++) {
+    const size_t length = strlen(list);
+    const bool none = isinf(q->found[i]);
+    equal += !none && !exceeds(q->kept, q->found[i]);
+    snprintf(list + length, sizeof list - length, none ? "%s%.4g: none" : "%s%.4g: %.6g",
+             i ? ", " : "", q->tried[i], q->found[i]);
+  }
+  if (!differs(q)) {
+    idm_notes_add(words, "%s: the risk level makes no difference, and the data say nothing of it",
+                  q->w->models->count == 1 ? "the agent has one model"
+                                           : "the agent's models agree on where actions lead");
+    return;
+  }
+  if (q->levels == 1) return;
+  idm_notes_add(words, "the largest margin by risk level: %s", list);
+  if (equal > 1)
+    idm_notes_add(words,
+                  "%zu risk levels have the same margin; the largest of them, which fears least, "
+                  "is kept",
+                  equal);
+}
+
+static void say(const question *q, idm_notes *words)
+{
+  bool scale = true;
+  for (size_t e = 0; e < q->w->sought->entries; e++)
+    if (q->w->sought->number[e] < 0 && q->w->sought->held[e] != 0) scale = false;
+  say_levels(q, words);
+  if (!differs(q) || (q->levels == 1 && q->kept_level == 1))
+    idm_notes_add(words, "no utility of the box has a larger margin");
+  else if (q->exact)
+    idm_notes_add(words, "everything that the worst models may do was tried: no utility of the box "
+                         "has a larger margin");
+  else
+    idm_notes_add(words,
+                  "whoever fears the worst models has margins that are not concave in the utility: "
+                  "of %zu starts this is the best, and only a local optimum is certified",
+                  q->starts);
+  if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
+  if (!q->w->face.only)
+    idm_notes_add(words, "other utilities have as large a margin; this is one of them%s",
+                  q->w->face.nearest ? ", of least norm where the same models are the worst"
+                                     : ", picked by the names of its entries");
+}
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+/* Open directions of the utility as directions of all free numbers, the risk level last. */
+static idm_status widen(const idm_finding *narrow, bool level_open, idm_finding *f,
+                        idm_error *opt_error)
+{
+  const size_t extra = f->free > narrow->free && level_open;
+  f->looked = narrow->looked;
+  if (!f->looked) return IDM_OK;
+  f->direction = idm_new(idm_times(narrow->open + extra, f->free), sizeof *f->direction);
+  if (!f->direction) return idm_fail_memory(opt_error);
+  f->open = narrow->open + extra;
+  for (size_t i = 0; i < narrow->open; i++)
+    memcpy(f->direction + i * f->free, narrow->direction + i * narrow->free,
+           narrow->free * sizeof *f->direction);
+  if (extra) f->direction[f->open * f->free - 1] = 1;
+  return IDM_OK;
+}
+
+/* Whoever is neutral has one world, the mean of the models; else potentials must move all of them
+ * alike. */
+static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
+{
+  idm_finding *narrow = NULL;
+  idm_world *mean = NULL;
+  idm_status status = idm_finding_create(q->w->sought->count, &narrow, opt_error);
+  put_first(q, q->w->models->count);
+  if (status == IDM_OK) status = idm_models_mix(q->w->models, q->w->sigma, &mean, opt_error);
+  if (status == IDM_OK)
+    status = q->w->level < 1 ? idm_open_shaping_all(q->w->models->count, q->w->models->world,
+                                                    q->w->sought, narrow, opt_error)
+                             : idm_open_shaping(mean, q->w->sought, narrow, opt_error);
+  if (status == IDM_OK) status = widen(narrow, !differs(q), f, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < narrow->words.count; i++)
+    idm_notes_add(&f->words, "%s", narrow->words.text[i]);
+  idm_world_destroy(mean);
+  idm_finding_destroy(narrow);
+  return status;
+}
+
+/* The level as it is: coordinates that start a search keep off the ends of an interval, and 1 is
+ * one. */
+static idm_status put_level(const question *q, idm_posterior *p, idm_error *opt_error)
+{
+  const double level = q->kept_level;
+  const double far = 800; /* whose logistic function is 1, and of its negative 0, to the last bit */
+  idm_parameters *parameters = NULL;
+  const idm_status status = idm_parameters_create(q->problem, &parameters, opt_error);
+  if (status != IDM_OK) return status;
+  p->unconstrained[q->w->sought->count] = fmax(-far, fmin(far, log(level) - log1p(-level)));
+  idm_parameters_report(parameters, p->unconstrained, p->value);
+  const bool held = fabs(p->value[q->w->sought->count] - level) <= 1e-9;
+  if (held) p->value[q->w->sought->count] = level;
+  idm_parameters_destroy(parameters);
+  if (held) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the margin is largest at a risk level of %g, which its prior leaves out; "
+                  "expected a prior over all of 0 to 1",
+                  level);
+}
+
+static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_theta *theta = NULL;
+  idm_finding *f = NULL;
+  idm_status status = idm_theta_copy(q->problem->theta, &theta, opt_error);
+  if (status == IDM_OK)
+    status = idm_finding_create(q->w->sought->count + is_level_free(q), &f, opt_error);
+  if (status == IDM_OK) status = put_open(q, f, opt_error);
+  if (status == IDM_OK) {
+    const double claimed = q->w->objective;
+    f->objective = claimed;
+    f->attained = fmax(q->w->face.attained, fabs(q->w->margin - claimed) / fmax(1, fabs(claimed)));
+    f->closed = 1e-9;
+    snprintf(f->certificate, sizeof f->certificate, "gap of program and margins");
+    say(q, &f->words);
+    idm_sought_fill(q->w->sought, q->w->face.x, theta->block[IDM_UTILITY].value);
+    idm_theta_set_scalar(theta, (size_t)risk_block(q->problem), q->kept_level);
+    status = idm_answer_create(q->asked->inverse, q->problem, q->asked->settings, theta,
+                               q->exact ? "linear-program" : "linear-programs", f, ret_posterior,
+                               opt_error);
+  } else {
+    idm_finding_destroy(f);
+  }
+  idm_theta_destroy(theta);
+  if (status == IDM_OK && is_level_free(q)) status = put_level(q, *ret_posterior, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  return status;
+}
+
+/* --- the inverse planner -------------------------------------------------------------------- */
+
+bool idm_risk_margin_is_asked(const idm_problem *problem)
+{
+  return idm_agent_planner(&problem->agent) == idm_planner_find("cvar-robust");
+}
+
+static idm_status check(const idm_asked *asked, idm_error *opt_error)
+{
+  const idm_theta *theta = asked->problem->theta;
+  const char *who = asked->inverse->name;
+  if (asked->settings->margin != IDM_MARGIN_STATE)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the margin of the return is of agents who expect, not of 'cvar-robust'; "
+                    "expected --margin state");
+  if (idm_theta_scalar(theta, IDM_ALPHA) != 0 || idm_theta_scalar(theta, IDM_ETA) != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' is of agents who take the best action, and 'cvar-robust' has alpha = %g "
+                    "and eta = %g here; expected 0, as the class rs-irl holds them",
+                    who, idm_theta_scalar(theta, IDM_ALPHA), idm_theta_scalar(theta, IDM_ETA));
+  return IDM_OK;
+}
+
+static idm_status allocate(question *q, idm_error *opt_error)
+{
+  const size_t mixture = idm_wary_mixture(q->w);
+  q->best_sigma = idm_new(2 * mixture + q->w->sought->count, sizeof *q->best_sigma);
+  if (!q->best_sigma) return idm_fail_memory(opt_error);
+  q->kept_sigma = q->best_sigma + mixture;
+  q->best_x = q->kept_sigma + mixture;
+  return IDM_OK;
+}
+
+idm_status idm_risk_margin_fit(idm_asked *asked, idm_posterior **ret_posterior,
+                               idm_error *opt_error)
+{
+  question q = {.problem = asked->problem, .asked = asked};
+  *ret_posterior = NULL;
+  idm_status status = check(asked, opt_error);
+  if (status == IDM_OK) status = idm_wary_create(asked, &q.w, opt_error);
+  if (status == IDM_OK) status = allocate(&q, opt_error);
+  if (status == IDM_OK) status = search(&q, opt_error);
+  if (status == IDM_OK) status = answer(&q, ret_posterior, opt_error);
+  free(q.best_sigma);
+  idm_wary_destroy(q.w);
+  return status;
+}

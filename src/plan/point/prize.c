@@ -1,0 +1,65 @@
+/* What a belief is paid for itself. */
+#include "plan/point/prize.h"
+
+#include <math.h>
+
+/* Places of the fields in IDM_BELIEF_UTILITY and IDM_CERTAINTY. */
+enum { ENTROPY, GUESS, AWARD = 1 };
+
+bool idm_prize_of(const idm_theta *theta, prize *ret_prize)
+{
+  const double *field = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
+  *ret_prize = (prize){.states = theta->sizes.states, .guess = field[GUESS]};
+  ret_prize->piece = idm_theta_rows(theta, IDM_BELIEF_UTILITY, &ret_prize->pieces);
+  return field[ENTROPY] == 0 && field[GUESS] >= 0 &&
+         idm_theta_values(theta, IDM_CERTAINTY, 0)[AWARD] == 0;
+}
+
+/* The piece that pays a belief best, and what it pays; there is one. */
+static size_t best_piece(const prize *p, const belief *b, double *ret_worth)
+{
+  size_t best = 0;
+  *ret_worth = 0;
+  for (size_t i = 0; i < p->pieces; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * p->piece[i * p->states + b->state[k]];
+    if (i && sum <= *ret_worth) continue;
+    *ret_worth = sum;
+    best = i;
+  }
+  return best;
+}
+
+/* Place of the likeliest state in a belief. */
+static size_t likeliest(const belief *b)
+{
+  size_t best = 0;
+  for (size_t k = 1; k < b->count; k++)
+    if (b->mass[k] > b->mass[best]) best = k;
+  return best;
+}
+
+double idm_prize_at(const prize *p, const belief *b)
+{
+  double worth = 0;
+  if (p->pieces) (void)best_piece(p, b, &worth);
+  if (p->guess > 0) worth += p->guess * b->mass[likeliest(b)];
+  return worth;
+}
+
+void idm_prize_add(const prize *p, const belief *b, double *vector)
+{
+  if (p->pieces) {
+    double worth = 0;
+    const double *piece = p->piece + best_piece(p, b, &worth) * p->states;
+    for (size_t s = 0; s < p->states; s++) vector[s] += piece[s];
+  }
+  if (p->guess > 0) vector[b->state[likeliest(b)]] += p->guess;
+}
+
+double idm_prize_corner(const prize *p, size_t state)
+{
+  double best = p->pieces ? -INFINITY : 0;
+  for (size_t i = 0; i < p->pieces; i++) best = fmax(best, p->piece[i * p->states + state]);
+  return best + p->guess;
+}

@@ -1,0 +1,147 @@
+/* Margins of whoever plans for the worst share: against plain code; programs promise no more than
+ * is true, and the worst mixture at an optimum promises all of it. */
+#include "invert/utility/wary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/wary_support.h"
+
+enum { STATES = 3, ACTIONS = 3, ENTRIES = STATES * ACTIONS };
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  idm_asked asked;
+  idm_wary *wary;
+  size_t action[STATES];
+} scene;
+
+static void open_scene(scene *s, size_t models, double penalty, uint64_t seed)
+{
+  s->problem = wary_random((wary_shape){
+      .states = STATES, .actions = ACTIONS, .models = models, .level = 0.25, .seed = seed});
+  wary_best(s->problem, s->action);
+  s->data = grid_log(s->problem, s->action);
+  check(idm_problem_free(s->problem, "utility", &support_error));
+  idm_fit_settings_default(&s->settings);
+  s->settings.penalty = penalty;
+  check(idm_asked_open(&s->asked, idm_inverse_find("maximum-margin"), s->problem, s->data,
+                       &s->settings, NULL, "looking", NULL, &support_error));
+  check(idm_asked_demonstrator(&s->asked, &support_error));
+  check(idm_wary_create(&s->asked, &s->wary, &support_error));
+}
+
+static void close_scene(scene *s)
+{
+  idm_wary_destroy(s->wary);
+  idm_asked_close(&s->asked);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+/* The agent's own utility makes what it does the best, by as much as plain code says. */
+static void margins_are_true(void **state)
+{
+  (void)state;
+  const double levels[] = {0, 0.25, 0.6, 1};
+  for (uint64_t seed = 1; seed <= 3; seed++)
+    for (size_t l = 0; l < 4; l++) {
+      scene s;
+      open_scene(&s, 2 + seed % 2, 0, seed);
+      s.wary->level = levels[l];
+      const double *own = s.problem->theta->block[IDM_UTILITY].value;
+      check(idm_wary_measure(s.wary, own, &support_error));
+      const double expected = wary_margin(s.problem, levels[l], own, s.action);
+      if (isfinite(expected)) assert_near(s.wary->margin, expected, 1e-9);
+      if (l == 1) assert_true(expected >= 0); /* the level that it acts by */
+      close_scene(&s);
+    }
+}
+
+static void draw_mixture(idm_random *random, idm_wary *w)
+{
+  /* Somewhere between the weights and a corner. */
+  for (size_t e = 0; e < w->entries; e++) {
+    const size_t first = (size_t)((double)w->models->count * idm_random_uniform(random));
+    const double most = fmin(1, w->level > 0 ? w->models->weight[first] / w->level : 1);
+    const double part = most * idm_random_uniform(random);
+    for (size_t m = 0; m < w->models->count; m++) {
+      const double rest = w->models->weight[m] / (1 - w->models->weight[first]);
+      w->sigma[e * w->models->count + m] = m == first ? part : (1 - part) * rest;
+    }
+    bool within = true;
+    for (size_t m = 0; m < w->models->count; m++)
+      within &= w->sigma[e * w->models->count + m] * w->level <= w->models->weight[m];
+    for (size_t m = 0; m < w->models->count && !within; m++)
+      w->sigma[e * w->models->count + m] = w->models->weight[m];
+  }
+}
+
+static void programs_promise_what_is_true(void **state)
+{
+  (void)state;
+  const double levels[] = {0, 0.25, 0.6};
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    scene s;
+    idm_random random;
+    idm_random_init(&random, seed, 3);
+    open_scene(&s, 2 + seed % 2, seed > 3 ? 0.05 : 0, seed);
+    s.wary->level = levels[seed % 3];
+    draw_mixture(&random, s.wary);
+    double before = -INFINITY;
+    for (int step = 0; step < 4; step++) {
+      check(idm_wary_solve(s.wary, &support_error));
+      double expected = wary_margin(s.problem, s.wary->level, s.wary->utility, s.action); /* at x */
+      for (size_t e = 0; e < ENTRIES; e++)
+        expected -= s.settings.penalty * fabs(s.wary->utility[e]);
+      assert_near(s.wary->margin, expected, 1e-8);
+      assert_true(s.wary->margin >= s.wary->objective - 1e-8);
+      /* The next program has this utility among its own, at the true margin. */
+      assert_true(s.wary->objective >= before - 1e-8);
+      before = s.wary->margin;
+      memcpy(s.wary->sigma, s.wary->worst, idm_wary_mixture(s.wary) * sizeof *s.wary->sigma);
+    }
+    const double last = s.wary->objective;
+    check(idm_wary_choose(s.wary, &support_error));
+    assert_true(s.wary->objective >= last - 1e-8);
+    assert_true(s.wary->margin >= s.wary->objective - 1e-8);
+    assert_true(s.wary->face.attained <= 1e-8);
+    close_scene(&s);
+  }
+}
+
+/* What no utility can do, with everything held but one entry. */
+static void nothing_to_find(void **state)
+{
+  (void)state;
+  scene s;
+  open_scene(&s, 2, 0, 1);
+  idm_wary_destroy(s.wary);
+  idm_asked_close(&s.asked);
+  double *utility = s.problem->theta->block[IDM_UTILITY].value;
+  for (size_t e = 0; e < ENTRIES; e++) utility[e] = e / STATES == s.action[1] ? -50 : 0;
+  check(idm_problem_free(s.problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  check(idm_asked_open(&s.asked, idm_inverse_find("maximum-margin"), s.problem, s.data, &s.settings,
+                       NULL, "looking", NULL, &support_error));
+  check(idm_asked_demonstrator(&s.asked, &support_error));
+  check(idm_wary_create(&s.asked, &s.wary, &support_error));
+  for (size_t i = 0; i < 2 * ENTRIES; i++) s.wary->sigma[i] = s.wary->models->weight[i % 2];
+  check(idm_wary_solve(s.wary, &support_error));
+  assert_true(s.wary->objective == -INFINITY);
+  idm_error error = {0};
+  assert_int_equal(idm_wary_choose(s.wary, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "no utility within the box"));
+  assert_int_equal(idm_wary_refuse(&error), IDM_INPUT);
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(margins_are_true),
+                                     cmocka_unit_test(programs_promise_what_is_true),
+                                     cmocka_unit_test(nothing_to_find)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
