@@ -56,14 +56,16 @@ static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
     char paths[sizeof((idm_request *)0)->data];
     status = cli_data_paths(call, 2, paths, sizeof paths);
     if (status == IDM_OK) status = cli_read_data(call, paths, s->subject.problem, 0, &s->data);
-  } else if (status == IDM_OK && s->subject.posterior && (plot->needs & IDM_PLOT_DATA)) {
+  } else if (status == IDM_OK && s->subject.posterior &&
+             ((plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory"))) {
     status = cli_read_run_data(call, &s->subject, &s->data);
   }
   s->of = (idm_plot_subject){.problem = s->subject.problem,
                              .folder = idm_run_is(first) ? first : NULL,
                              .posterior = s->subject.posterior,
                              .assessment = s->assessment,
-                             .data = s->data};
+                             .data = s->data,
+                             .fitted = s->data && call->arguments == 2};
   return status;
 }
 

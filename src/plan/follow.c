@@ -12,6 +12,7 @@ void idm_followed_destroy(idm_followed *followed)
   for (size_t i = 0; followed->reached && i < followed->places; i++) free(followed->reached[i]);
   free(followed->belief);
   free(followed->policy);
+  free(followed->action);
   free(followed->reached);
   free(followed);
 }
@@ -25,9 +26,11 @@ static idm_status make(const idm_setting *setting, size_t places, idm_followed *
   f->places = places;
   f->belief = idm_new(idm_times(places, n.states), sizeof *f->belief);
   f->policy = idm_new(idm_times(places, n.actions), sizeof *f->policy);
+  f->action = idm_new(places, sizeof *f->action);
   f->reached = idm_new(places, sizeof *f->reached);
-  if (!f->belief || !f->policy || !f->reached) return idm_fail_memory(opt_error);
+  if (!f->belief || !f->policy || !f->action || !f->reached) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < places * n.states; i++) f->belief[i] = NAN;
+  f->action[places - 1] = IDM_MISSING;
   return IDM_OK;
 }
 
@@ -64,6 +67,7 @@ static idm_status take(const idm_setting *setting, idm_behavior b, void *memory,
     status = b.ops->act(b.content, memory, NULL, f->policy + i * setting->actions.count, opt_error);
   if (status != IDM_OK) return status;
   if (b.ops->belief) b.ops->belief(b.content, memory, f->belief + i * setting->states.count);
+  f->action[i - 1] = event.action;
   f->reached[i] = idm_text_copy(step, length);
   return f->reached[i] ? IDM_OK : idm_fail_memory(opt_error);
 }

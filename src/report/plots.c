@@ -5,7 +5,13 @@
 
 #include "base/door.h"
 
-#define PLOTS(X) X(idm_plot_policy)
+#define PLOTS(X)                                                                                   \
+  X(idm_plot_policy)                                                                               \
+  X(idm_plot_simplex)                                                                              \
+  X(idm_plot_occupancy)                                                                            \
+  X(idm_plot_calibration)                                                                          \
+  X(idm_plot_prc)                                                                                  \
+  X(idm_plot_surprise)
 
 #define DECLARE(plot) extern const idm_plot plot;
 PLOTS(DECLARE)
