@@ -51,7 +51,10 @@ static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
 {
   const char *first = call->argument[1];
   idm_status status = cli_open_subject(call, first, &s->subject);
-  if (status == IDM_OK && s->subject.posterior) status = cli_settle(call, &s->subject, "centre");
+  /* People have no common centre. */
+  const idm_posterior *posterior = s->subject.posterior;
+  if (status == IDM_OK && posterior && idm_posterior_axis(posterior, "person") == posterior->axes)
+    status = cli_settle(call, &s->subject, "centre");
   if (status == IDM_OK && call->arguments > 2) {
     char paths[sizeof((idm_request *)0)->data];
     status = cli_data_paths(call, 2, paths, sizeof paths);

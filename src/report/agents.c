@@ -82,17 +82,21 @@ static idm_status draw_agent(idm_problem *problem, const char *title, const idm_
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-idm_status idm_plot_agents(const idm_problem *problem, const idm_plot_settings *settings,
+idm_status idm_plot_agents(const idm_plot_subject *subject, const idm_plot_settings *settings,
                            const idm_plot_drawer *drawer, idm_figure *figure, idm_notes *notes,
                            idm_error *opt_error)
 {
+  const idm_posterior *posterior = subject->posterior;
   const size_t count = settings->panels ? settings->panels : 1;
   idm_status status = IDM_OK;
+  if (posterior && idm_posterior_axis(posterior, "person") < posterior->axes)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the run is of several people, and this kind of plot is of one agent");
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     const char *panel = settings->panels ? settings->panel[i] : "";
     idm_problem *agent = NULL;
     size_t length = 0;
-    status = fork_agent(problem, &agent, opt_error);
+    status = fork_agent(subject->problem, &agent, opt_error);
     if (status == IDM_OK && settings->panels) status = vary(agent, panel, &length, opt_error);
     char *title = idm_text_copy(panel, length);
     if (status == IDM_OK && !title) status = idm_fail_memory(opt_error);

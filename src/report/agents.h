@@ -20,8 +20,9 @@ typedef struct idm_plot_drawer {
   const void *context;
 } idm_plot_drawer;
 
-/* Every agent that the settings name, or the problem's own, planned for and drawn. */
-idm_status idm_plot_agents(const idm_problem *problem, const idm_plot_settings *settings,
+/* Every agent that the settings name, or the problem's own, planned for and drawn. IDM_USAGE where
+ * the subject is the answer of people, who are no one agent. */
+idm_status idm_plot_agents(const idm_plot_subject *subject, const idm_plot_settings *settings,
                            const idm_plot_drawer *drawer, idm_figure *figure, idm_notes *notes,
                            idm_error *opt_error);
 /* Columns of panels for so many agents. */

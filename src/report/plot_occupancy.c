@@ -196,7 +196,7 @@ static idm_status make_occupancy(const idm_plot_subject *subject, const idm_plot
       "", "Where the agent expects its beliefs to be: the discounted share of time at each.",
       idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status != IDM_OK) return status;
-  return idm_plot_agents(subject->problem, settings, &drawer, *ret_figure, notes, opt_error);
+  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_occupancy = {

@@ -133,7 +133,7 @@ static idm_status make_policy(const idm_plot_subject *subject, const idm_plot_se
       "", "Decision policies: how probable each action is at each belief of the agent.",
       idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status != IDM_OK) return status;
-  return idm_plot_agents(subject->problem, settings, &drawer, *ret_figure, notes, opt_error);
+  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_policy = {

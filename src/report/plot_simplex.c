@@ -405,7 +405,7 @@ static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_s
                                "boundaries between actions, and beliefs from step to step.",
                                idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status != IDM_OK) return status;
-  return idm_plot_agents(subject->problem, settings, &drawer, *ret_figure, notes, opt_error);
+  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_simplex = {

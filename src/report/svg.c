@@ -18,6 +18,7 @@ static const double between = 14; /* panels */
 static const double line = 14;    /* of words */
 static const double row = 17;     /* of categories */
 static const double least_panel = 150;
+static const double least_name = 34; /* of a category below a panel */
 static const double widest_simplex = 380;
 
 /* --- ends of axes --------------------------------------------------------------------------- */
@@ -262,11 +263,14 @@ static void draw_x_axis(const idm_canvas *c, bool titled)
     add_grid(c->to, x, c->top, x, foot);
     add_text(c->to, "soft", "middle", x, foot + 12, c->x.text[i]);
   }
+  /* Of very many categories every so many-th is named. */
   const size_t count = c->panel->x.category.count;
-  for (size_t i = 0; i < count; i++) {
+  const size_t every = count <= 12 ? 1 : 1 + (size_t)(least_name * (double)count / c->width);
+  for (size_t i = 0; i < count; i += every) {
     char buffer[64];
     add_text(c->to, "soft", "middle", idm_scale_place(&c->x, (double)i), foot + 12,
-             idm_letters_fit(c->panel->x.category.name[i], c->width / (double)count / small, buffer,
+             idm_letters_fit(c->panel->x.category.name[i],
+                             (double)every * c->width / (double)count / small, buffer,
                              sizeof buffer));
   }
   if (titled && *c->panel->x.title) {
