@@ -1,6 +1,8 @@
 /* Decisions beside what was predicted of them: see the header. */
 #include "report/decisions.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "idm/capacity.h"
 #include "idm/explain.h"
@@ -91,6 +93,16 @@ static void fill(const idm_data *data, const idm_trials *trials, idm_decisions *
   }
 }
 
+/* Of somebody whom the run does not know, say. */
+static void remark(const idm_decisions *d, idm_notes *notes)
+{
+  size_t unknown = 0;
+  for (size_t i = 0; i < d->count; i++)
+    unknown += 0 != isnan(d->probability[i * d->actions + d->taken[i]]);
+  if (unknown)
+    idm_notes_add(notes, "%zu of %zu decisions are not predicted, and left out", unknown, d->count);
+}
+
 idm_status idm_decisions_open(const idm_plot_subject *subject, idm_decisions *decisions,
                               idm_notes *notes, idm_error *opt_error)
 {
@@ -99,6 +111,7 @@ idm_status idm_decisions_open(const idm_plot_subject *subject, idm_decisions *de
   idm_status status = make_room(subject->data, decisions, opt_error);
   if (status == IDM_OK) status = predict(subject, &trials, notes, opt_error);
   if (status == IDM_OK) fill(subject->data, trials, decisions);
+  if (status == IDM_OK) remark(decisions, notes);
   if (status == IDM_OK && subject->fitted)
     idm_notes_add(notes, "these are the decisions that the run was fitted to: of others it may "
                          "predict less well");

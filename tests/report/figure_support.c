@@ -7,6 +7,33 @@
 
 const char figure_hostile[] = "<script>alert(\"1\")&'</script>";
 
+idm_problem *figure_clinic(void)
+{
+  idm_problem *problem;
+  check(idm_problem_read("example:clinic", &problem, NULL, &support_error));
+  support_assign(problem, "utility.scan=-0.1");
+  support_set(problem, 0.05, 1, 0);
+  check(idm_labels_set(&problem->setting->actions, 1, figure_hostile, strlen(figure_hostile),
+                       &support_error));
+  check(idm_labels_set(&problem->setting->states, 2, figure_hostile, strlen(figure_hostile),
+                       &support_error));
+  return problem;
+}
+
+idm_posterior *figure_fit(idm_problem *problem, const idm_data *data)
+{
+  idm_fit_settings settings;
+  idm_posterior *posterior = NULL;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = 20;
+  settings.warmup = 50;
+  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
+                                       &support_error));
+  return posterior;
+}
+
 idm_figure *figure_make(const char *kind, const idm_plot_subject *subject,
                         const idm_plot_settings *opt_settings)
 {

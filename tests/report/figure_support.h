@@ -7,6 +7,11 @@
 /* A name that would be markup if it were not escaped. */
 extern const char figure_hostile[];
 
+/* Three states and two actions, of which one each has a hostile name; each action is the most
+ * probable somewhere. */
+idm_problem *figure_clinic(void);
+/* A posterior of few draws of alpha, which the problem then has free. */
+idm_posterior *figure_fit(idm_problem *problem, const idm_data *data);
 /* The figure of a kind; fails unless it can be made. */
 idm_figure *figure_make(const char *kind, const idm_plot_subject *subject,
                         const idm_plot_settings *opt_settings);
