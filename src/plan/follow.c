@@ -93,6 +93,9 @@ idm_status idm_follow(const idm_setting *setting, const idm_workspace *workspace
                       const char *opt_path, idm_followed **ret_followed, idm_error *opt_error)
 {
   idm_require(setting, workspace, ret_followed);
+  *ret_followed = NULL;
+  if (!idm_sizes_same(idm_setting_sizes(setting), idm_workspace_theta(workspace)->sizes))
+    return idm_fail(opt_error, IDM_USAGE, "the workspace is of another problem");
   const idm_behavior b = idm_workspace_behavior(workspace);
   void *memory = NULL;
   size_t places = opt_path ? 2 : 1;

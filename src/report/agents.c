@@ -59,9 +59,9 @@ static idm_status vary(idm_problem *problem, const char *panel, size_t *ret_titl
     status = assign(problem, at, length, opt_error);
     at += length + (at[length] == ',');
   }
+  if (status == IDM_OK) status = idm_problem_validate(problem, opt_error);
   /* What was asked for, not what was read from a file. */
-  if (status == IDM_OK && idm_problem_validate(problem, opt_error) != IDM_OK) status = IDM_USAGE;
-  return status;
+  return status == IDM_INPUT ? IDM_USAGE : status;
 }
 
 static idm_status draw_agent(idm_problem *problem, const char *title, const idm_plot_drawer *drawer,

@@ -35,7 +35,8 @@ const char *idm_figure_column_name(idm_figure_column column)
 
 bool idm_mark_has(idm_mark_kind kind, idm_figure_column column)
 {
-  return (size_t)kind < IDM_MARK_COUNT && (kinds[kind].columns >> column & 1u);
+  return (size_t)kind < IDM_MARK_COUNT && (size_t)column < IDM_FIGURE_COLUMNS &&
+         (kinds[kind].columns >> column & 1u);
 }
 
 /* --- making --------------------------------------------------------------------------------- */

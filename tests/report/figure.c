@@ -23,6 +23,7 @@ static void kinds_and_columns(void **state)
   assert_false(idm_mark_has(IDM_MARK_COUNT, IDM_FIGURE_X));
   assert_true(idm_mark_has(IDM_MARK_LINE, IDM_FIGURE_Y));
   assert_false(idm_mark_has(IDM_MARK_LINE, IDM_FIGURE_TOP));
+  assert_false(idm_mark_has(IDM_MARK_CELLS, IDM_FIGURE_COLUMNS));
 }
 
 /* A mark has the columns of its kind, all 0, and no others; axes end where marks do. */
