@@ -66,7 +66,7 @@ static idm_status add_cells(idm_panel *panel, const idm_setting *setting, idm_wo
 {
   const size_t actions = setting->actions.count, states = setting->states.count;
   double *z = idm_new(states + actions, sizeof *z);
-  idm_mark *cells;
+  idm_mark *cells = NULL;
   idm_status status = z ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = idm_panel_add(panel, IDM_MARK_CELLS, "", 0, states * actions, &cells, opt_error);

@@ -84,11 +84,12 @@ static void tick_powers(idm_scale_of_axis *scale, double about)
   const double low = log10(scale->low), high = log10(scale->high);
   const double every = fmax(1, ceil((high - low) / fmax(about, 1) - 1e-9));
   const int parts = high - low < 2.2 && 3 * (high - low) <= fmax(about, 3) ? 3 : 1;
-  for (double k = every * floor(low / every); k <= high + 1e-9; k += every)
+  const int first = (int)floor(low / every), last = (int)floor((high + 1e-9) / every);
+  for (int k = first; k <= last; k++)
     for (int i = 0; i < parts; i++) {
-      const double number = within[i] * pow(10, k);
+      const double power = pow(10, every * k), number = within[i] * power;
       if (number >= scale->low * (1 - 1e-9) && number <= scale->high * (1 + 1e-9))
-        add_tick(scale, number, pow(10, k));
+        add_tick(scale, number, power);
     }
 }
 

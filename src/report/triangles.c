@@ -66,7 +66,7 @@ void idm_triangles_share(size_t side, const double *z, double mass, double *sum)
 {
   /* A little away from z towards, and away from, each of the states: into each of the six
    * triangles that may meet there. */
-  size_t found[6], count = 0;
+  size_t found[6] = {0}, count = 0;
   for (int k = 0; k < 6; k++) {
     const double step = (k % 2 ? 1e-6 : -1e-6) / (double)side;
     double near[3];

@@ -26,9 +26,9 @@ static void widths(void **state)
 static void fits(void **state)
 {
   (void)state;
-  static const char *const texts[] = {"monitor", "\xCE\xB1\xCE\xB2\xCE\xB3\xCE\xB4\xCE\xB5", "",
-                                      "a very long name of an action that goes on and on, longer "
-                                      "than any buffer"};
+  static const char *const texts[] = {
+      "monitor", "\xCE\xB1\xCE\xB2\xCE\xB3\xCE\xB4\xCE\xB5", "",
+      "a name longer than any buffer, which goes on and on and on and on"};
   char buffer[64];
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
     for (double width = 0; width < 40; width += 0.37) {
