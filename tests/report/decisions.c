@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/posterior.h"
 #include "report/figure_support.h"
 
 /* Rows that were forced, or not recorded, are none. */
@@ -73,6 +74,67 @@ static void by_draws(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Two draws of two people, as a fit by agent leaves them. */
+static idm_posterior *make_people(void)
+{
+  static const double log_alpha[] = {0, 1, -1, 2};
+  idm_posterior *p = calloc(1, sizeof *p);
+  idm_labels who = {0};
+  assert_non_null(p);
+  p->answer = IDM_POSTERIOR;
+  p->chains = 1;
+  p->draws = 2;
+  p->value = malloc(sizeof log_alpha);
+  memcpy(p->value, log_alpha, sizeof log_alpha);
+  check(idm_labels_create(&p->quantity, 2, &support_error));
+  p->summarised = calloc(2, sizeof *p->summarised);
+  p->statistics = calloc(2, sizeof *p->statistics);
+  SUPPORT_NAMES(&who, "q", "p");
+  check(idm_posterior_add_axis(p, "person", &who, &support_error));
+  check(idm_posterior_add_series(p, "log_alpha", 0, 0, &support_error));
+  idm_labels_destroy(&who);
+  return p;
+}
+
+/* Everybody by their own draws; somebody whom the run does not know is not predicted. */
+static void by_people(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(1, INFINITY, 0);
+  check(idm_problem_free(problem, "alpha", &support_error));
+  idm_posterior *people = make_people();
+  idm_data *data = support_data(problem, "agent,trajectory,action,observation\n"
+                                         "p,1,monitor,positive\np,1,declare_diseased,\n"
+                                         "q,2,monitor,positive\nr,3,monitor,positive\n");
+  const idm_plot_subject subject = {.problem = problem, .data = data, .posterior = people};
+  idm_decisions d;
+  idm_notes notes = {0};
+  check(idm_decisions_open(&subject, &d, &notes, &support_error));
+  static const double log_alpha[3][2] = {{-1, 2}, {-1, 2}, {0, 1}};
+  for (size_t i = 0; i < 3; i++) {
+    double mean[3] = {0};
+    for (int draw = 0; draw < 2; draw++) {
+      support_set(problem, exp(log_alpha[i][draw]), INFINITY, 0);
+      idm_workspace *workspace = support_plan(problem, NULL);
+      idm_trials *trials;
+      check(idm_trials_create(workspace, data, &trials, &support_error));
+      for (size_t u = 0; u < 3; u++)
+        mean[u] += trials->mean[trials->node[i] * trials->width + 2 + u] / 2;
+      idm_trials_destroy(trials);
+      idm_workspace_destroy(workspace);
+    }
+    for (size_t u = 0; u < 3; u++) assert_near(d.probability[3 * i + u], mean[u], 1e-7);
+  }
+  assert_true(isnan(d.probability[9]));
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "1 of 4 decisions are not predicted"));
+  idm_notes_clear(&notes);
+  idm_decisions_close(&d);
+  idm_data_destroy(data);
+  idm_posterior_destroy(people);
+  idm_problem_destroy(problem);
+}
+
 static void none(void **state)
 {
   (void)state;
@@ -93,6 +155,6 @@ static void none(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(by_a_parameter), cmocka_unit_test(by_draws),
-                                     cmocka_unit_test(none)};
+                                     cmocka_unit_test(by_people), cmocka_unit_test(none)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
