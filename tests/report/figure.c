@@ -69,10 +69,6 @@ static void what_is_refused(void **state)
   assert_int_equal(idm_panel_plot(panel, IDM_MARK_RULES, "", 0, 2, numbers, numbers, NULL),
                    IDM_USAGE);
   assert_int_equal(panel->marks, 0);
-  /* Too much for any memory. */
-  assert_int_equal(idm_panel_add(panel, IDM_MARK_LINE, "", 0, SIZE_MAX / 4, &mark, NULL),
-                   IDM_MEMORY);
-  assert_int_equal(panel->marks, 0);
   idm_figure_destroy(figure);
 }
 
