@@ -4,7 +4,7 @@
 # problems, fits, people, calibration, lives (of runs); none: all of them.
 #
 #   helpers, usage, input, numbers, system, solve, simulate and score, convert, explore and init, lint, learn, fits, people,
-#   signals, nothing is lost, recover and sbc, lists and help, hostile input
+#   signals, nothing is lost, recover and sbc, plots, lists and help, hostile input
 set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
@@ -1869,6 +1869,63 @@ test_calibration() {
   fails 5 'cannot make the folder' recover "$@" -o nowhere/campaign
 }
 
+# --- plots ----------------------------------------------------------------------------------------
+
+# drawn FILE: one well-formed SVG, with ids that are unique.
+drawn() {
+  python3 - "$1" <<'PYTHON'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+assert root.tag == "{http://www.w3.org/2000/svg}svg"
+ids = [e.get("id") for e in root.iter() if e.get("id")]
+assert len(ids) == len(set(ids)) > 0
+assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+PYTHON
+}
+
+test_plot() {
+  fails 2 'usage: idm plot KIND' plot
+  fails 2 "there is no plot of kind 'fly'; expected one of policy" plot fly example:diag
+  fails 2 "--size is 'huge'; expected narrow or wide" plot policy example:diag --size huge
+  fails 2 "--theme is 'blue'; expected auto, light or dark" plot policy example:diag --theme blue
+  fails 2 'expected ACTION:OBSERVATION' plot policy example:diag --path fly
+  fails 2 "see the kind 'simplex'" plot policy example:clinic
+  fails 2 'the problem has 2' plot simplex example:diag
+  fails 2 "'calibration' needs a log" plot calibration example:diag
+  fails 2 "the key 'fly' is unknown" plot policy example:diag --panel 'a: fly=1'
+  fails 5 'cannot write' plot policy example:diag -o nowhere/p.png
+  holds 'what fails leaves nothing' box_is_empty
+  succeeds simulate example:diag -n 30 --seed 4 -o plotted.csv
+  succeeds simulate example:clinic -n 10 --steps 4 --seed 4 -o visits.csv
+  fails 2 'name one with --trajectory' plot surprise example:diag plotted.csv
+  fails 2 "there is no trajectory 'x'" plot surprise example:diag plotted.csv --trajectory x
+  hostile='<script>alert(1)</script>&"'
+  for what in "policy example:diag --path monitor:positive --theme dark" "policy example:maintenance" \
+    "simplex example:clinic visits.csv" "simplex example:clinic visits.csv --trajectory 3 --size narrow" \
+    "simplex example:clinic --path visit:mild/none" "occupancy example:diag" "occupancy example:clinic" \
+    "occupancy example:maintenance" "calibration example:diag plotted.csv" "prc example:diag plotted.csv" \
+    "surprise example:diag plotted.csv --trajectory 2"; do
+    # shellcheck disable=SC2086
+    succeeds plot $what --data box/plot.csv
+    holds "$what is a drawing" drawn out
+    holds "$what has data" eval '[ "$(rows box/plot.csv)" -ge 2 ]'
+    rm box/plot.csv
+  done
+  succeeds plot policy example:diag --panel "$hostile: alpha=2" --panel 'two: alpha=0.1' -o box/p.svg
+  holds 'several agents are a drawing' drawn box/p.svg
+  succeeds plot policy example:beads --panel 'a: utility.draw=-1' -o box/p.PNG
+  holds 'a PNG begins as one' eval '[ "$(head -c 4 box/p.PNG | tail -c 3)" = PNG ]'
+  succeeds plot policy example:diag -o box/p.pdf --json
+  holds 'a PDF begins as one' eval '[ "$(head -c 4 box/p.pdf)" = %PDF ]'
+  rm -rf box && mkdir box
+  for what in $("$IDM_PROGRAM" list plots | sed 's/ .*//'); do
+    run plot "$what" example:clinic
+    holds "$what of a problem ends with 0 or 2, not $code" [ "$code" -eq 0 -o "$code" -eq 2 ]
+  done
+  succeeds list plots --json
+  json '[p["name"] for p in j["plots"]][:2] == ["policy", "simplex"]'
+}
+
 # --- lists and help -------------------------------------------------------------------------------
 
 # roff FILE: a man page without a warning.
@@ -2027,6 +2084,7 @@ test_problems() {
   test_tables
   test_lint
   test_learn
+  test_plot
   test_help
   test_hostile
 }

@@ -62,6 +62,7 @@ typedef struct fixture {
   idm_held_out held_out;
   idm_model_rule rule;
   size_t *places;
+  idm_figure *figure; /* of one panel */
   idm_diagnosis diagnosis;
   idm_file *file;
   idm_labels labels; /* to be made */
@@ -160,6 +161,9 @@ static void make(fixture *f, const char *yaml)
   check(idm_learn_draw(f->iohmm, f->problem, f->dynamics, &f->learn_settings, NULL, NULL, &f->draws,
                        &support_error));
   f->cuts = (idm_cuts){f->problem, &f->draws, 1};
+  idm_panel *panel;
+  check(idm_figure_create("", "", 1, &f->figure, &support_error));
+  check(idm_figure_add(f->figure, "", "", "", &panel, &support_error));
 }
 
 static void unmake(fixture *f)
@@ -192,6 +196,7 @@ static void unmake(fixture *f)
   idm_dynamics_destroy(f->dynamics);
   idm_moves_destroy(f->moves);
   free(f->places);
+  idm_figure_destroy(f->figure);
   idm_problem_destroy(f->own_problem);
   idm_problem_destroy(f->problem);
 }

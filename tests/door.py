@@ -81,6 +81,12 @@ SAMPLES = {
     "idm_gradient *": "f->gradient",
     "idm_explain_settings *": "&f->explain",
     "const idm_explanation *": "f->explanation",
+    "const idm_figure *": "f->figure",
+    "idm_figure *": "f->figure",
+    "idm_panel *": "f->figure->panel[0]",
+    "const idm_figure_look *": "&(idm_figure_look){.width = 300}",
+    "const idm_plot *": 'idm_plot_find("policy")',
+    "const idm_plot_subject *": "&(idm_plot_subject){.problem = f->problem}",
     "idm_behavior": "idm_workspace_behavior(f->workspace)",
     "const idm_simulation *": "&f->simulation",
     "idm_simulation *": "&f->simulation",
@@ -202,7 +208,8 @@ EXTREMES = {
     "double": ["NAN", "INFINITY", "-INFINITY", "1e308"],
     "const char *": ['""'],
 }
-ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind|explain_part)$")
+ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind|explain_part|"
+                   r"mark_kind|figure_column|figure_theme)$")
 # Functions that end or give away what they are called with: NULL is all there is to try.
 ENDS = re.compile(r"_(destroy|clear|abandon|commit)$")
 
@@ -245,8 +252,8 @@ def made_by(kind):
 
 
 def unmake(kind):
-    """How what was made is ended, by a legal call that happened to succeed."""
-    return {"char": "free", "idm_file": "idm_file_abandon"}.get(kind, f"{kind}_destroy")
+    """How what was made is ended, by a legal call that happened to succeed; a figure keeps what it was given."""
+    return {"char": "free", "idm_file": "idm_file_abandon", "idm_panel": "(void)", "idm_mark": "(void)"}.get(kind, f"{kind}_destroy")
 
 
 def sample(function, kind, name):

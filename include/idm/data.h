@@ -87,6 +87,13 @@ IDM_API bool idm_data_spans(const idm_data *data);
 IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
 /* Name of the file that a row stands in; "" where it comes from none. */
 IDM_API const char *idm_data_file(const idm_data *data, size_t row);
+/* What a trajectory is called: its name or, where they have none, its number, written into buffer.
+ */
+IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer,
+                                        size_t size);
+/* The trajectory of that name; IDM_USAGE where there is none, or where several agents have one. */
+IDM_API idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
+                                 idm_error *opt_error);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open;
  * preferences between two trajectories each, of weights above 0. */
 IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,

@@ -115,18 +115,19 @@ typedef struct idm_figure_look {
   bool bare;              /* without its style, for a page that has it (idm_figure_style) */
 } idm_figure_look;
 
-IDM_API idm_status idm_figure_create(const char *title, const char *description, size_t columns,
-                                     idm_figure **ret_figure, idm_error *opt_error);
+IDM_API idm_status idm_figure_create(const char *opt_title, const char *opt_description,
+                                     size_t columns, idm_figure **ret_figure, idm_error *opt_error);
 /* Takes NULL. */
 IDM_API void idm_figure_destroy(idm_figure *figure);
-/* A panel, whose axes end where its marks do. */
-IDM_API idm_status idm_figure_add(idm_figure *figure, const char *title, const char *x,
-                                  const char *y, idm_panel **ret_panel, idm_error *opt_error);
+/* A panel, whose axes end where its marks do. Words that are not given are empty. */
+IDM_API idm_status idm_figure_add(idm_figure *figure, const char *opt_title, const char *opt_x,
+                                  const char *opt_y, idm_panel **ret_panel, idm_error *opt_error);
 /* A mark of so many items, all numbers 0, for the caller to fill. */
-IDM_API idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *name, int colour,
-                                 size_t count, idm_mark **ret_mark, idm_error *opt_error);
+IDM_API idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *opt_name,
+                                 int colour, size_t count, idm_mark **ret_mark,
+                                 idm_error *opt_error);
 /* A line, or points, through copies of x and y. */
-IDM_API idm_status idm_panel_plot(idm_panel *panel, idm_mark_kind kind, const char *name,
+IDM_API idm_status idm_panel_plot(idm_panel *panel, idm_mark_kind kind, const char *opt_name,
                                   int colour, size_t count, const double *x, const double *y,
                                   idm_error *opt_error);
 IDM_API const char *idm_mark_name(idm_mark_kind kind);

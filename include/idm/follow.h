@@ -11,9 +11,10 @@ extern "C" {
 /* Places on a path, the start first. */
 typedef struct idm_followed {
   size_t places;
-  double *belief; /* [place][state]; NaN where the agent holds none */
-  double *policy; /* [place][action] */
-  char **reached; /* [place]: "monitor:positive", what led there; NULL at the start */
+  double *belief;  /* [place][state]; NaN where the agent holds none */
+  double *policy;  /* [place][action] */
+  int32_t *action; /* [place]: taken there; IDM_MISSING at the last */
+  char **reached;  /* [place]: "monitor:positive", what led there; NULL at the start */
 } idm_followed;
 
 /* Follow "monitor:positive,monitor:negative" from the start, after planning; without a path the

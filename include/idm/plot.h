@@ -18,8 +18,9 @@ typedef struct idm_plot_subject {
   const char *folder;               /* of a run, a study or an audit */
   const idm_posterior *posterior;   /* of a run */
   const idm_assessment *assessment; /* and its verdict */
-  const idm_data *data;
-  const idm_calibration *study; /* of `idm recover` or `idm sbc` */
+  const idm_data *data;             /* the problem is bound to it */
+  bool fitted;                      /* the run was fitted to it */
+  const idm_calibration *study;     /* of `idm recover` or `idm sbc` */
 } idm_plot_subject;
 
 enum {

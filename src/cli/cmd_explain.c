@@ -3,28 +3,6 @@
 
 #include "cli/explained.h"
 
-static idm_status find_trajectory(cli_call *call, const idm_data *data, int64_t *ret_trajectory)
-{
-  const char *name = cli_text(call, "trajectory");
-  char number[24];
-  *ret_trajectory = -1;
-  if (!name) return IDM_OK;
-  for (size_t t = 0; t < data->trajectories; t++) {
-    if (strcmp(name, cli_trajectory_name(data, t, number, sizeof number)) != 0) continue;
-    if (*ret_trajectory >= 0)
-      return idm_fail(&call->error, IDM_USAGE,
-                      "there are several trajectories '%s', of agents '%s' and '%s'; choose one "
-                      "with --where",
-                      name, data->agent_name.name[data->agent[*ret_trajectory]],
-                      data->agent_name.name[data->agent[t]]);
-    *ret_trajectory = (int64_t)t;
-  }
-  if (*ret_trajectory >= 0) return IDM_OK;
-  return idm_fail(&call->error, IDM_USAGE,
-                  "there is no trajectory '%s'; the log has %zu, the first is '%s'", name,
-                  data->trajectories, cli_trajectory_name(data, 0, number, sizeof number));
-}
-
 static idm_status read_settings(cli_call *call, const idm_setting *setting, const idm_data *data,
                                 idm_explain_settings *settings)
 {
@@ -38,7 +16,11 @@ static idm_status read_settings(cli_call *call, const idm_setting *setting, cons
                     "--due is '%s', which is no action of the problem; "
                     "the first is '%s'",
                     due, setting->actions.name[0]);
-  return find_trajectory(call, data, &settings->trajectory);
+  const char *name = cli_text(call, "trajectory");
+  size_t trajectory = 0;
+  const idm_status status = name ? idm_data_find(data, name, &trajectory, &call->error) : IDM_OK;
+  if (name && status == IDM_OK) settings->trajectory = (int64_t)trajectory;
+  return status;
 }
 
 /* The log: every argument but the first. Of a run, its own log must be what it was. */

@@ -57,8 +57,10 @@ static idm_status open_first(cli_call *call, const idm_plot *plot, sources *s)
   if (idm_audit_is(first))
     return idm_run_read(first, NULL, NULL, &s->subject.posterior, &call->notes, &call->error);
   idm_status status = cli_open_subject(call, first, &s->subject);
-  /* The answer of people has no centre: only a plot of the agent asks for it. */
-  if (status == IDM_OK && s->subject.posterior && (plot->needs & IDM_PLOT_PROBLEM))
+  /* People have no common centre; only a plot of the agent asks for one. */
+  const idm_posterior *posterior = s->subject.posterior;
+  if (status == IDM_OK && posterior && (plot->needs & IDM_PLOT_PROBLEM) &&
+      idm_posterior_axis(posterior, "person") == posterior->axes)
     status = cli_settle(call, &s->subject, "centre");
   if (status == IDM_OK && s->subject.posterior)
     status = idm_run_assess(first, s->subject.posterior, &s->assessment, &call->error);
@@ -74,7 +76,7 @@ static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
     status = cli_data_paths(call, 2, paths, sizeof paths);
     if (status == IDM_OK) status = cli_read_data(call, paths, s->subject.problem, 0, &s->data);
   } else if (status == IDM_OK && s->subject.problem && s->subject.posterior &&
-             (plot->needs & IDM_PLOT_DATA)) {
+             ((plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory"))) {
     status = cli_read_run_data(call, &s->subject, &s->data);
   }
   s->of = (idm_plot_subject){.problem = s->subject.problem,
@@ -82,7 +84,8 @@ static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
                              .posterior = s->subject.posterior,
                              .assessment = s->assessment,
                              .data = s->data,
-                             .study = s->study};
+                             .study = s->study,
+                             .fitted = s->data && call->arguments == 2};
   return status;
 }
 
@@ -142,12 +145,16 @@ static const cli_option options[] = {
     {.name = "panel",
      .kind = CLI_LIST,
      .value = "TITLE:KEY=VALUE,...",
-     .help = "of policy and simplex: an agent to draw, with these keys set; may be repeated"},
+     .help = "of policy, simplex and occupancy: an agent to draw, with these keys set; may be "
+             "repeated"},
     {.name = "path",
      .kind = CLI_TEXT,
      .value = "U:X,...",
      .help = "of policy and simplex: show where beliefs go after these actions and observations"},
-    {.name = "trajectory", .kind = CLI_TEXT, .value = "ID", .help = "one trajectory of the log"},
+    {.name = "trajectory",
+     .kind = CLI_TEXT,
+     .value = "ID",
+     .help = "of simplex and surprise: one trajectory of the log"},
     {.name = "quantity",
      .kind = CLI_LIST,
      .value = "NAME",

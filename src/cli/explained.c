@@ -12,13 +12,6 @@ enum { shown_agents = 20 };
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-const char *cli_trajectory_name(const idm_data *data, size_t t, char *buffer, size_t size)
-{
-  if (t < data->trajectory_name.count) return data->trajectory_name.name[t];
-  snprintf(buffer, size, "%zu", t + 1);
-  return buffer;
-}
-
 static const char *label_at(const idm_labels *labels, int32_t label)
 {
   return label >= 0 ? labels->name[label] : "";
@@ -135,7 +128,7 @@ static json_t *case_object(const cli_explained *x, size_t t)
   char number[24];
   json_t *object = json_object();
   idm_json_set(&object, "trajectory",
-               idm_json_text(cli_trajectory_name(x->data, t, number, sizeof number)));
+               idm_json_text(idm_data_trajectory(x->data, t, number, sizeof number)));
   idm_json_set(&object, "agent", idm_json_text(x->data->agent_name.name[x->data->agent[t]]));
   return object;
 }
@@ -355,7 +348,7 @@ static idm_status print_trajectory(const cli_explained *x)
   const int action_width = widest(&setting->actions, 14);
   const int seen_width = widest(&setting->observations, 4);
   char number[24];
-  printf("trajectory %s of agent %s: ", cli_trajectory_name(x->data, t, number, sizeof number),
+  printf("trajectory %s of agent %s: ", idm_data_trajectory(x->data, t, number, sizeof number),
          x->data->agent_name.name[x->data->agent[t]]);
   print_delay(&x->e->one[t], cli_given(x->call, "due"));
   int beliefs = -1;
@@ -394,7 +387,7 @@ static idm_status print_surprising(const cli_explained *x)
         idm_explained_actions(x->e, x->setting, row, IDM_EXPLAIN_RATIONAL, &best, &x->call->error);
     if (status != IDM_OK) break;
     print_name(16, x->data->agent_name.name[x->data->agent[t]]);
-    print_name(20, cli_trajectory_name(x->data, t, number, sizeof number));
+    print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
     printf("%5zu ", row - x->data->first[t] + 1);
     print_name(action_width, label_at(&x->setting->actions, x->data->action[row]));
     printf("%8.3f ", idm_explained_surprise(x->e, x->data, row).mean);
@@ -423,7 +416,7 @@ static void print_belated(const cli_explained *x)
     snprintf(at, sizeof at, one->never ? "never" : "%zu", one->step);
     snprintf(late, sizeof late, "%s%ld", one->never ? ">= " : "", one->belated);
     print_name(16, x->data->agent_name.name[x->data->agent[t]]);
-    print_name(20, cli_trajectory_name(x->data, t, number, sizeof number));
+    print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
     printf("%9s %9zu %9s %10.3f\n", at, one->due, late, one->regret);
   }
 }

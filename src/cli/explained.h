@@ -13,9 +13,6 @@ typedef struct cli_explained {
   int64_t trajectory; /* the only one, or -1 */
 } cli_explained;
 
-/* The name of a trajectory: its id, or where there is none its number, in the buffer. */
-const char *cli_trajectory_name(const idm_data *data, size_t t, char *buffer, size_t size);
-
 /* On standard output: all of it as JSON, with the call's notes. */
 idm_status cli_print_explained_json(const cli_explained *x);
 /* The one trajectory step by step, or the ranked lists; then what is said of agents. */

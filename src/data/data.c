@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
@@ -102,6 +103,39 @@ const char *idm_data_file(const idm_data *data, size_t row)
   if (!data || row >= data->rows) return "";
   const size_t file = data->file ? data->file[row] : 0;
   return file < data->file_name.count ? data->file_name.name[file] : "";
+}
+
+const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer, size_t size)
+{
+  if (!data || trajectory >= data->trajectories) return "";
+  if (trajectory < data->trajectory_name.count) return data->trajectory_name.name[trajectory];
+  if (!buffer || !size) return "";
+  snprintf(buffer, size, "%zu", trajectory + 1);
+  return buffer;
+}
+
+idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
+                         idm_error *opt_error)
+{
+  idm_require(data, name, ret_trajectory);
+  char number[24];
+  const size_t count = data->trajectories;
+  *ret_trajectory = count;
+  for (size_t t = 0; t < count; t++) {
+    if (strcmp(name, idm_data_trajectory(data, t, number, sizeof number)) != 0) continue;
+    if (*ret_trajectory < count)
+      return idm_fail(opt_error, IDM_USAGE,
+                      "there are several trajectories '%s', of agents '%s' and '%s'; choose one "
+                      "with --where",
+                      name, data->agent_name.name[data->agent[*ret_trajectory]],
+                      data->agent_name.name[data->agent[t]]);
+    *ret_trajectory = t;
+  }
+  if (*ret_trajectory < count) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE, "there is no trajectory '%s'; the log has %zu%s%s%s", name,
+                  count, count ? ", the first is '" : "",
+                  count ? idm_data_trajectory(data, 0, number, sizeof number) : "",
+                  count ? "'" : "");
 }
 
 bool idm_data_spans(const idm_data *data)

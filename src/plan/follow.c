@@ -13,6 +13,7 @@ void idm_followed_destroy(idm_followed *followed)
   for (size_t i = 0; followed->reached && i < followed->places; i++) free(followed->reached[i]);
   free(followed->belief);
   free(followed->policy);
+  free(followed->action);
   free(followed->reached);
   free(followed);
 }
@@ -26,9 +27,11 @@ static idm_status make(const idm_setting *setting, size_t places, idm_followed *
   f->places = places;
   f->belief = idm_new(idm_times(places, n.states), sizeof *f->belief);
   f->policy = idm_new(idm_times(places, n.actions), sizeof *f->policy);
+  f->action = idm_new(places, sizeof *f->action);
   f->reached = idm_new(places, sizeof *f->reached);
-  if (!f->belief || !f->policy || !f->reached) return idm_fail_memory(opt_error);
+  if (!f->belief || !f->policy || !f->action || !f->reached) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < places * n.states; i++) f->belief[i] = NAN;
+  f->action[places - 1] = IDM_MISSING;
   return IDM_OK;
 }
 
@@ -89,6 +92,7 @@ static idm_status follow(const idm_setting *setting, idm_behavior b, void *memor
   for (size_t i = 1; i < f->places && status == IDM_OK; i++) {
     status = b.ops->observe(b.content, memory, memory, &events[i - 1], NULL, NULL, opt_error);
     if (status == IDM_OK) status = look(setting, b, memory, i, f, opt_error);
+    f->action[i - 1] = events[i - 1].action;
   }
   return status;
 }
@@ -128,6 +132,8 @@ idm_status idm_follow(const idm_setting *setting, const idm_workspace *workspace
 {
   idm_require(setting, workspace, ret_followed);
   *ret_followed = NULL;
+  if (!idm_sizes_same(idm_setting_sizes(setting), idm_workspace_theta(workspace)->sizes))
+    return idm_fail(opt_error, IDM_USAGE, "the workspace is of another problem");
   size_t count = opt_path ? 1 : 0;
   for (const char *c = opt_path; c && *c; c++) count += *c == ',';
   idm_event *events = idm_new(count, sizeof *events);

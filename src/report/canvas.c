@@ -212,33 +212,58 @@ static void add_triangle(const idm_canvas *c, const idm_mark *mark, size_t i)
   const double side = column(mark, IDM_FIGURE_RIGHT, i) - x;
   /* From the first corner's side: one step towards the second corner, one towards the third. */
   const double at[3][2] = {{x, y}, {x - side, y + side}, {x - side, y}};
-  double place[2];
-  idm_markup_add(c->to, "<path d=\"");
+  double place[3][2];
   for (int k = 0; k < 3; k++)
-    if (idm_canvas_place(c, at[k][0], at[k][1], &place[0], &place[1]))
-      go(c->to, k ? 'L' : 'M', place[0], place[1]);
-  idm_markup_add(c->to, "Z\"");
+    if (!idm_canvas_place(c, at[k][0], at[k][1], &place[k][0], &place[k][1])) return;
+  for (int k = 0; k < 3; k++) go(c->to, k ? 'L' : 'M', place[k][0], place[k][1]);
+  idm_markup_raw(c->to, "Z", 1);
+}
+
+/* In hundredths, since that is what is written. */
+static int darkness(const idm_mark *mark, size_t i)
+{
+  const double value = column(mark, IDM_FIGURE_VALUE, i);
+  return value > 0 ? (int)lround(100 * fmin(value, 1)) : 0;
+}
+
+/* Of a simplex: those that are as dark as each other are one path, so that nothing shines through
+ * between them, and all are lighter, since other marks lie upon them. */
+static void draw_triangles(const idm_canvas *c, const idm_mark *mark)
+{
+  bool has[101] = {false};
+  for (size_t i = 0; i < mark->count; i++) has[darkness(mark, i)] = true;
+  idm_markup_add(c->to, "<g fill=\"currentColor\" opacity=\"0.6\" "
+                        "shape-rendering=\"crispEdges\">");
+  for (int level = 1; level <= 100; level++) {
+    if (!has[level]) continue;
+    idm_markup_add(c->to, "<path");
+    idm_markup_at(c->to, "fill-opacity", level / 100.0);
+    idm_markup_add(c->to, " d=\"");
+    for (size_t i = 0; i < mark->count; i++)
+      if (darkness(mark, i) == level) add_triangle(c, mark, i);
+    idm_markup_add(c->to, "\"/>");
+  }
+  idm_markup_add(c->to, "</g>");
 }
 
 /* Cells without edges between them; how dark one is says its value. */
 static void draw_cells(const idm_canvas *c, const idm_mark *mark)
 {
+  if (idm_canvas_is_simplex(c)) {
+    draw_triangles(c, mark);
+    return;
+  }
   idm_markup_add(c->to, "<g fill=\"currentColor\" shape-rendering=\"crispEdges\">");
   for (size_t i = 0; i < mark->count; i++) {
-    const double value = column(mark, IDM_FIGURE_VALUE, i);
     double x0, y0, x1, y1;
-    if (!(value > 0)) continue;
-    if (idm_canvas_is_simplex(c)) {
-      add_triangle(c, mark, i);
-    } else {
-      if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
-                            &y0) ||
-          !idm_canvas_place(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
-                            &x1, &y1))
-        continue;
-      add_box(c, x0, y0, x1, y1);
-    }
-    idm_markup_at(c->to, "fill-opacity", fmin(value, 1));
+    if (!(column(mark, IDM_FIGURE_VALUE, i) > 0) ||
+        !idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
+                          &y0) ||
+        !idm_canvas_place(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
+                          &x1, &y1))
+      continue;
+    add_box(c, x0, y0, x1, y1);
+    idm_markup_at(c->to, "fill-opacity", fmin(column(mark, IDM_FIGURE_VALUE, i), 1));
     idm_markup_add(c->to, "/>");
   }
   idm_markup_add(c->to, "</g>");
@@ -286,6 +311,10 @@ static void draw_arrows(const idm_canvas *c, const idm_mark *mark)
     if (!(length > 0.5)) continue;
     const double size = fmin(5, 0.5 * length);
     const double a = (x1 - x0) / length * size, b = (y1 - y0) / length * size;
+    /* A little short of the end, where a point may stand. */
+    const double rest = fmin(3.2, 0.3 * length) / size;
+    x1 -= rest * a;
+    y1 -= rest * b;
     add_stroke(c, x0, y0, x1 - 0.6 * a, y1 - 0.6 * b, 1.2);
     idm_markup_add(c->to, "<path fill=\"currentColor\" d=\"");
     go(c->to, 'M', x1, y1);
@@ -385,4 +414,10 @@ void idm_canvas_draw_sample(idm_markup *to, const idm_mark *mark, double x, doub
                  mark->dashed || mark->kind == IDM_MARK_RULES || mark->kind == IDM_MARK_LEVELS
                      ? " stroke-dasharray=\"4 3\""
                      : "");
+  if (mark->kind != IDM_MARK_ARROWS) return;
+  idm_markup_add(to, "<path class=\"c%d\" fill=\"currentColor\" d=\"", colour_of(mark));
+  go(to, 'M', x + width + 1, y);
+  go(to, 'L', x + width - 6, y - 3.2);
+  go(to, 'L', x + width - 6, y + 3.2);
+  idm_markup_add(to, "Z\"/>");
 }

@@ -35,7 +35,8 @@ const char *idm_figure_column_name(idm_figure_column column)
 
 bool idm_mark_has(idm_mark_kind kind, idm_figure_column column)
 {
-  return (size_t)kind < IDM_MARK_COUNT && (kinds[kind].columns >> column & 1u);
+  return (size_t)kind < IDM_MARK_COUNT && (size_t)column < IDM_FIGURE_COLUMNS &&
+         (kinds[kind].columns >> column & 1u);
 }
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -78,15 +79,15 @@ static char *copy(const char *opt_text)
   return idm_text_copy(opt_text ? opt_text : "", opt_text ? strlen(opt_text) : 0);
 }
 
-idm_status idm_figure_create(const char *title, const char *description, size_t grid,
+idm_status idm_figure_create(const char *opt_title, const char *opt_description, size_t grid,
                              idm_figure **ret_figure, idm_error *opt_error)
 {
   idm_require(ret_figure);
   idm_figure *figure = *ret_figure = idm_new(1, sizeof *figure);
   if (!figure) return idm_fail_memory(opt_error);
   figure->columns = grid ? grid : 1;
-  figure->title = copy(title);
-  figure->description = copy(description);
+  figure->title = copy(opt_title);
+  figure->description = copy(opt_description);
   if (figure->title && figure->description) return IDM_OK;
   idm_figure_destroy(figure);
   *ret_figure = NULL;
@@ -103,15 +104,15 @@ static bool append(void ***list, size_t count, void *item)
   return true;
 }
 
-idm_status idm_figure_add(idm_figure *figure, const char *title, const char *x, const char *y,
-                          idm_panel **ret_panel, idm_error *opt_error)
+idm_status idm_figure_add(idm_figure *figure, const char *opt_title, const char *opt_x,
+                          const char *opt_y, idm_panel **ret_panel, idm_error *opt_error)
 {
   idm_require(figure, ret_panel);
   idm_panel *panel = *ret_panel = idm_new(1, sizeof *panel);
   if (!panel) return idm_fail_memory(opt_error);
-  panel->title = copy(title);
-  panel->x = (idm_figure_axis){.title = copy(x), .low = NAN, .high = NAN};
-  panel->y = (idm_figure_axis){.title = copy(y), .low = NAN, .high = NAN};
+  panel->title = copy(opt_title);
+  panel->x = (idm_figure_axis){.title = copy(opt_x), .low = NAN, .high = NAN};
+  panel->y = (idm_figure_axis){.title = copy(opt_y), .low = NAN, .high = NAN};
   void **list = (void **)figure->panel;
   const bool made =
       panel->title && panel->x.title && panel->y.title && append(&list, figure->panels, panel);
@@ -125,7 +126,7 @@ idm_status idm_figure_add(idm_figure *figure, const char *title, const char *x, 
   return idm_fail_memory(opt_error);
 }
 
-idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *name, int colour,
+idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *opt_name, int colour,
                          size_t count, idm_mark **ret_mark, idm_error *opt_error)
 {
   idm_require(panel, ret_mark);
@@ -134,7 +135,7 @@ idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *name,
     return idm_fail(opt_error, IDM_USAGE, "there is no such kind of mark, or no such colour");
   idm_mark *mark = idm_new(1, sizeof *mark);
   if (!mark) return idm_fail_memory(opt_error);
-  *mark = (idm_mark){.kind = kind, .colour = colour, .count = count, .name = copy(name)};
+  *mark = (idm_mark){.kind = kind, .colour = colour, .count = count, .name = copy(opt_name)};
   bool made = mark->name != NULL;
   for (size_t i = 0; i < IDM_FIGURE_COLUMNS; i++) {
     if (!idm_mark_has(kind, (idm_figure_column)i)) continue;
@@ -153,14 +154,14 @@ idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *name,
   return IDM_OK;
 }
 
-idm_status idm_panel_plot(idm_panel *panel, idm_mark_kind kind, const char *name, int colour,
+idm_status idm_panel_plot(idm_panel *panel, idm_mark_kind kind, const char *opt_name, int colour,
                           size_t count, const double *x, const double *y, idm_error *opt_error)
 {
   idm_require(panel, x, y);
   idm_mark *mark;
   if (!idm_mark_has(kind, IDM_FIGURE_X) || !idm_mark_has(kind, IDM_FIGURE_Y))
     return idm_fail(opt_error, IDM_USAGE, "marks of this kind are not plotted by x and y");
-  const idm_status status = idm_panel_add(panel, kind, name, colour, count, &mark, opt_error);
+  const idm_status status = idm_panel_add(panel, kind, opt_name, colour, count, &mark, opt_error);
   if (status != IDM_OK) return status;
   memcpy(mark->column[IDM_FIGURE_X], x, count * sizeof *x);
   memcpy(mark->column[IDM_FIGURE_Y], y, count * sizeof *y);

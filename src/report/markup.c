@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 static bool make_room(idm_markup *m, size_t more)
 {
@@ -47,19 +48,42 @@ void idm_markup_add(idm_markup *markup, const char *format, ...)
   markup->length += (size_t)length;
 }
 
+static const char *entity_of(unsigned long code)
+{
+  switch (code) {
+  case '<':
+    return "&lt;";
+  case '>':
+    return "&gt;";
+  case '&':
+    return "&amp;";
+  case '"':
+    return "&quot;";
+  case '\'':
+    return "&#39;";
+  default:
+    return NULL;
+  }
+}
+
+/* What a document may hold (XML 1.0, section 2.2). */
+static bool is_legal(unsigned long code)
+{
+  return code >= 32 ? code != 0xFFFE && code != 0xFFFF
+                    : code == '\t' || code == '\n' || code == '\r';
+}
+
 void idm_markup_text(idm_markup *markup, const char *text)
 {
-  for (const char *c = text; *c; c++) {
-    const char *entity = *c == '<'    ? "&lt;"
-                         : *c == '>'  ? "&gt;"
-                         : *c == '&'  ? "&amp;"
-                         : *c == '"'  ? "&quot;"
-                         : *c == '\'' ? "&#39;"
-                                      : NULL;
-    if (entity)
-      idm_markup_raw(markup, entity, strlen(entity));
-    else
-      idm_markup_raw(markup, c, 1);
+  static const char replacement[] = "\xEF\xBF\xBD";
+  const size_t length = strlen(text);
+  for (size_t at = 0, bytes; at < length; at += bytes) {
+    unsigned long code = 0;
+    bytes = idm_utf8_decode(text + at, length - at, &code);
+    const bool legal = bytes && is_legal(code);
+    const char *other = legal ? entity_of(code) : replacement;
+    if (!bytes) bytes = 1;
+    idm_markup_raw(markup, other ? other : text + at, other ? strlen(other) : bytes);
   }
 }
 

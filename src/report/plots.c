@@ -15,7 +15,12 @@
   X(idm_plot_recovery)                                                                             \
   X(idm_plot_sbc)                                                                                  \
   X(idm_plot_ppc)                                                                                  \
-  X(idm_plot_profile)
+  X(idm_plot_profile)                                                                              \
+  X(idm_plot_simplex)                                                                              \
+  X(idm_plot_occupancy)                                                                            \
+  X(idm_plot_calibration)                                                                          \
+  X(idm_plot_prc)                                                                                  \
+  X(idm_plot_surprise)
 
 #define DECLARE(plot) extern const idm_plot plot;
 PLOTS(DECLARE)

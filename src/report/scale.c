@@ -1,6 +1,7 @@
 /* Scales: see the header. */
 #include "report/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,11 +13,16 @@ void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
   if (logarithmic) {
     if (!(*high > 0)) *high = 1;
     if (!(*low > 0)) *low = 1e-3 * *high;
-    const double wider = *low < *high ? pow(*high / *low, pad) : 2;
-    *low /= wider;
-    *high *= wider;
+    *low = fmax(*low, DBL_MIN);
+    *high = fmax(*high, *low);
+    const double wider = *low < *high ? exp(pad * (log(*high) - log(*low))) : 2;
+    *low = fmax(*low / wider, DBL_MIN);
+    *high = fmin(*high * wider, DBL_MAX);
     return;
   }
+  /* Half of the range of numbers at most, so that it has a width. */
+  *low = fmax(fmin(*low, DBL_MAX / 4), -DBL_MAX / 4);
+  *high = fmax(fmin(*high, DBL_MAX / 4), -DBL_MAX / 4);
   const double size = fmax(fabs(*low), fabs(*high));
   double wider = pad * (*high - *low);
   if (!(*high - *low > 1e-12 * size)) wider = size > 0 ? 0.1 * size : 1;
@@ -24,30 +30,34 @@ void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
   *high += wider;
 }
 
-/* A minus sign as printers set it, and powers of ten as powers. */
-static void set_text(double number, int decimals, char *text)
+/* The power of ten that a number begins with. */
+static int power_of(double number)
+{
+  return (int)floor(log10(number) + 1e-9);
+}
+
+/* A minus sign as printers set it, powers of ten as powers, and as many digits as tell a number
+ * from others a step away. */
+static void set_text(double number, double step, char *text)
 {
   static const char minus[] = "\xE2\x88\x92";
-  char plain[IDM_TICK_TEXT];
+  char plain[IDM_TICK_TEXT - sizeof minus];
   const double size = fabs(number);
-  if (size != 0 && (size >= 1e6 || size < 1e-4))
-    idm_print(plain, sizeof plain, "%.3g", size);
-  else
-    idm_print(plain, sizeof plain, "%.*f", decimals, size);
+  const int decimals = -power_of(step);
+  if (size != 0 && (size >= 1e6 || size < 1e-4)) {
+    const int digits = power_of(size) + 1 + decimals;
+    idm_print(plain, sizeof plain, "%.*g", digits < 1 ? 1 : digits > 17 ? 17 : digits, size);
+  } else {
+    idm_print(plain, sizeof plain, "%.*f", decimals < 0 ? 0 : decimals > 17 ? 17 : decimals, size);
+  }
   idm_print(text, IDM_TICK_TEXT, "%s%s", number < 0 ? minus : "", plain);
 }
 
-static void add_tick(idm_scale_of_axis *scale, double number, int decimals)
+static void add_tick(idm_scale_of_axis *scale, double number, double step)
 {
   if (scale->ticks == IDM_TICKS) return;
   scale->tick[scale->ticks] = number;
-  set_text(number, decimals, scale->text[scale->ticks++]);
-}
-
-static int decimals_of(double step)
-{
-  const int places = (int)-floor(log10(step) + 1e-9);
-  return places < 0 ? 0 : places > 12 ? 12 : places;
+  set_text(number, step, scale->text[scale->ticks++]);
 }
 
 static void tick_evenly(idm_scale_of_axis *scale, double about, bool whole)
@@ -62,8 +72,9 @@ static void tick_evenly(idm_scale_of_axis *scale, double about, bool whole)
   if (whole && step < 1) step = 1;
   const double first = ceil(scale->low / step - 1e-9);
   const double last = floor(scale->high / step + 1e-9);
-  for (double k = first; k <= last && scale->ticks < IDM_TICKS; k++)
-    add_tick(scale, k == 0 ? 0 : k * step, decimals_of(step));
+  /* Where numbers next to each other are further apart than that, one is all there is. */
+  for (double k = first; k <= last && k + 1 > k && scale->ticks < IDM_TICKS; k++)
+    add_tick(scale, k == 0 ? 0 : k * step, step);
 }
 
 /* Powers of ten, every so many-th; between few of them twice and five times each as well. */
@@ -73,11 +84,12 @@ static void tick_powers(idm_scale_of_axis *scale, double about)
   const double low = log10(scale->low), high = log10(scale->high);
   const double every = fmax(1, ceil((high - low) / fmax(about, 1) - 1e-9));
   const int parts = high - low < 2.2 && 3 * (high - low) <= fmax(about, 3) ? 3 : 1;
-  for (double k = every * floor(low / every); k <= high + 1e-9; k += every)
+  const int first = (int)floor(low / every), last = (int)floor((high + 1e-9) / every);
+  for (int k = first; k <= last; k++)
     for (int i = 0; i < parts; i++) {
-      const double number = within[i] * pow(10, k);
+      const double power = pow(10, every * k), number = within[i] * power;
       if (number >= scale->low * (1 - 1e-9) && number <= scale->high * (1 + 1e-9))
-        add_tick(scale, number, decimals_of(pow(10, k)));
+        add_tick(scale, number, power);
     }
 }
 
@@ -85,8 +97,9 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
 {
   scale->ticks = 0;
   if (scale->logarithmic) tick_powers(scale, about);
-  /* Less than a power: even ticks say more. */
-  if (scale->logarithmic && scale->ticks >= 2) return;
+  /* Over a few powers even ticks say more than one alone. */
+  const bool few = scale->logarithmic && log10(scale->high) - log10(scale->low) < 3;
+  if (scale->logarithmic && (!few || scale->ticks >= 2)) return;
   /* Two at least: one alone says nothing of how far it is to anywhere. */
   for (int k = 0; k < 3; k++) {
     scale->ticks = 0;
@@ -98,7 +111,8 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
 
 double idm_scale_place(const idm_scale_of_axis *scale, double number)
 {
-  const double part = scale->logarithmic ? log(number / scale->low) / log(scale->high / scale->low)
-                                         : (number - scale->low) / (scale->high - scale->low);
+  const double part = scale->logarithmic
+                          ? (log(number) - log(scale->low)) / (log(scale->high) - log(scale->low))
+                          : (number - scale->low) / (scale->high - scale->low);
   return scale->from + part * (scale->to - scale->from);
 }

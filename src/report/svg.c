@@ -18,6 +18,8 @@ static const double between = 14; /* panels */
 static const double line = 14;    /* of words */
 static const double row = 17;     /* of categories */
 static const double least_panel = 150;
+static const double least_name = 34; /* of a category below a panel */
+static const double widest_simplex = 380;
 
 /* --- ends of axes --------------------------------------------------------------------------- */
 
@@ -58,6 +60,8 @@ static idm_scale_of_axis ends_of(const idm_panel *panel, const idm_figure_axis *
   double low = given[0] ? axis->low : scale.low, high = given[1] ? axis->high : scale.high;
   if (!(low < high) || !(given[0] && given[1]))
     idm_scale_ends(axis->logarithmic, bars ? 0 : 0.04, &low, &high);
+  /* Bars stand on one end of their axis and stay away from the other. */
+  if (bars && !x && !given[1] && !axis->logarithmic) high += 0.04 * (high - low);
   scale.low = given[0] && axis->low < high ? axis->low : low;
   scale.high = given[1] && axis->high > scale.low ? axis->high : high;
   return scale;
@@ -84,7 +88,7 @@ typedef struct layout {
 
 static double panel_depth(const idm_panel *panel, double width)
 {
-  if (panel->corner.count == 3) return 0.8660254037844386 * width;
+  if (panel->corner.count == 3) return 0.8660254037844386 * fmin(width, widest_simplex);
   if (panel->y.category.count) {
     const double rows = (double)panel->y.category.count;
     return rows <= 60 ? row * rows + 6 : fmin(row * 60 + 2 * (rows - 60), 1600);
@@ -161,6 +165,10 @@ static void place_panels(layout *l)
     c->top = l->top[p / l->columns];
     c->width = width;
     c->height = panel_depth(c->panel, width);
+    if (c->panel->corner.count == 3) {
+      c->width = fmin(width, widest_simplex);
+      c->left += (width - c->width) / 2;
+    }
     c->x.from = c->left;
     c->x.to = c->left + c->width;
     c->y.from = c->top + c->height;
@@ -302,11 +310,14 @@ static void draw_x_axis(const idm_canvas *c, bool titled)
     add_grid(c->to, x, c->top, x, foot);
     add_text(c->to, "soft", "middle", x, foot + 12, c->x.text[i]);
   }
+  /* Of very many categories every so many-th is named. */
   const size_t count = c->panel->x.category.count;
-  for (size_t i = 0; i < count; i++) {
+  const size_t every = count <= 12 ? 1 : 1 + (size_t)(least_name * (double)count / c->width);
+  for (size_t i = 0; i < count; i += every) {
     char buffer[64];
     add_text(c->to, "soft", "middle", idm_scale_place(&c->x, (double)i), foot + 12,
-             idm_letters_fit(c->panel->x.category.name[i], c->width / (double)count / small, buffer,
+             idm_letters_fit(c->panel->x.category.name[i],
+                             (double)every * c->width / (double)count / small, buffer,
                              sizeof buffer));
   }
   if (titled && *c->panel->x.title) {

@@ -59,21 +59,6 @@ static char *printed_by(idm_status (*print)(const cli_explained *x), const cli_e
   return text;
 }
 
-/* --- names ---------------------------------------------------------------------------------- */
-
-static void test_names(void **state)
-{
-  (void)state;
-  bench b;
-  char number[24];
-  open_bench(&b, false);
-  assert_string_equal(cli_trajectory_name(b.data, 1, number, sizeof number), "t2");
-  b.data->trajectory_name.count = 0; /* then they are numbered */
-  assert_string_equal(cli_trajectory_name(b.data, 1, number, sizeof number), "2");
-  b.data->trajectory_name.count = 3;
-  close_bench(&b);
-}
-
 /* --- tables --------------------------------------------------------------------------------- */
 
 static void expect_delay(const idm_explained_case *one, bool due, const char *words)
@@ -246,7 +231,7 @@ static void test_json(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_delays),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_delays),
                                      cmocka_unit_test(test_trajectory),
                                      cmocka_unit_test(test_lists), cmocka_unit_test(test_json)};
   return cmocka_run_group_tests(tests, NULL, NULL);

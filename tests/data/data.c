@@ -173,6 +173,33 @@ static void test_rows(void **state)
   expect_refused(f, "row 3 has level 1 of covariate 'sex'");
 }
 
+/* By name, or where they have none by number; agents may have trajectories of the same name. */
+static void test_find(void **state)
+{
+  const fixture *f = *state;
+  idm_data *data = f->data;
+  char number[24];
+  size_t found;
+  idm_error error = {0};
+  idm_labels_destroy(&data->trajectory_name);
+  assert_string_equal(idm_data_trajectory(data, 1, number, sizeof number), "2");
+  assert_int_equal(idm_data_find(data, "2", &found, &error), IDM_OK);
+  assert_int_equal(found, 1);
+  assert_int_equal(idm_data_find(data, "3", &found, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "no trajectory '3'; the log has 2, the first is '1'"));
+  assert_int_equal(idm_labels_create(&data->trajectory_name, 2, NULL), IDM_OK);
+  for (size_t t = 0; t < 2; t++)
+    assert_int_equal(idm_labels_set(&data->trajectory_name, t, t ? "b" : "a", 1, NULL), IDM_OK);
+  assert_string_equal(idm_data_trajectory(data, 1, number, sizeof number), "b");
+  assert_string_equal(idm_data_trajectory(data, 2, number, sizeof number), "");
+  assert_int_equal(idm_data_find(data, "b", &found, &error), IDM_OK);
+  assert_int_equal(found, 1);
+  assert_int_equal(idm_data_find(data, "1", &found, &error), IDM_USAGE);
+  assert_int_equal(idm_labels_set(&data->trajectory_name, 1, "a", 1, NULL), IDM_OK);
+  assert_int_equal(idm_data_find(data, "a", &found, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "several trajectories 'a'"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -181,6 +208,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_tables, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_trajectories, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_find, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,208 @@
+/* Where an agent's beliefs are over time, or the states where those are observed: the occupancy of
+ * the forward recursion, mu = (1 - gamma) rho_0 + gamma M mu (DESIGN, section 3). */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "belief/lattice.h"
+#include "idm/plot.h"
+#include "report/agents.h"
+#include "report/triangles.h"
+
+extern const idm_plot idm_plot_occupancy; /* registered in plots.c */
+
+/* Bars, or cells to a side, at most: of finer lattices several points are one. */
+enum { most_bars = 101, most_side = 33 };
+
+static const char of_time[] = "share of time";
+
+/* Points of a lattice, with the share of time at each; the shares sum to 1. */
+typedef struct occupancy {
+  idm_lattice *lattice;
+  double *share;
+} occupancy;
+
+static void close_occupancy(occupancy *o)
+{
+  idm_lattice_destroy(o->lattice);
+  free(o->share);
+}
+
+static idm_status open_occupancy(const idm_plot_agent *agent, occupancy *o, idm_error *opt_error)
+{
+  const idm_setting *setting = agent->problem->setting;
+  const size_t points = idm_workspace_points(agent->workspace);
+  const size_t states = setting->states.count;
+  const int asked = agent->problem->agent.resolution;
+  idm_forward forward;
+  double sum = 0;
+  idm_status status = idm_lattice_create(states, asked > 0 ? asked : idm_lattice_default(states),
+                                         setting->fully_observed, &o->lattice, opt_error);
+  if (status != IDM_OK) return status;
+  o->share = idm_new(points, sizeof *o->share);
+  if (!o->share) return idm_fail_memory(opt_error);
+  if (o->lattice->points != points)
+    return idm_fail(opt_error, IDM_USAGE, "'%s' plans on another lattice than the problem's",
+                    idm_agent_planner(&agent->problem->agent)->name);
+  status = idm_plan_forward(agent->workspace, 0, &forward, o->share, opt_error);
+  /* Where episodes end, or are discounted over a horizon, they sum to less. */
+  for (size_t i = 0; i < points; i++) sum += o->share[i];
+  for (size_t i = 0; i < points && sum > 0; i++) o->share[i] /= sum;
+  return status;
+}
+
+/* --- two states ----------------------------------------------------------------------------- */
+
+/* A bar a point of the lattice, from half way to the one before to half way to the one after. */
+static idm_status draw_beliefs(const idm_setting *setting, const occupancy *o, idm_panel *panel,
+                               idm_error *opt_error)
+{
+  (void)setting;
+  const size_t points = o->lattice->points, r = points - 1;
+  const size_t each = (points + most_bars - 1) / most_bars;
+  const size_t bars = (points + each - 1) / each;
+  idm_mark *mark;
+  const idm_status status = idm_panel_add(panel, IDM_MARK_BARS, "", 0, bars, &mark, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < points; i++) {
+    /* The lattice's order is its own affair: the belief says which point it is. */
+    const size_t point = (size_t)lround(o->lattice->belief[2 * i + 1] * (double)r);
+    mark->column[IDM_FIGURE_Y][point / each] += o->share[i];
+  }
+  for (size_t i = 0; i < bars; i++) {
+    const double last = fmin((double)((i + 1) * each) - 0.5, (double)r);
+    mark->column[IDM_FIGURE_X][i] = fmax((double)(i * each) - 0.5, 0) / (double)r;
+    mark->column[IDM_FIGURE_RIGHT][i] = last / (double)r;
+  }
+  panel->x.low = panel->y.low = 0;
+  panel->x.high = 1;
+  return IDM_OK;
+}
+
+/* --- three states --------------------------------------------------------------------------- */
+
+static size_t side_of(int resolution)
+{
+  const size_t each = ((size_t)resolution + most_side - 1) / most_side;
+  return ((size_t)resolution + each - 1) / each;
+}
+
+/* Cells by the root of their share of time, next to the largest: what is rare is seen too. Labels
+ * give the share itself. */
+static idm_status draw_cells(const idm_triangle *triangle, const double *share, size_t count,
+                             idm_panel *panel, idm_error *opt_error)
+{
+  double most = 0;
+  size_t used = 0;
+  char name[80];
+  idm_mark *cells;
+  for (size_t i = 0; i < count; i++) most = fmax(most, share[i]);
+  for (size_t i = 0; i < count; i++) used += share[i] > 0;
+  snprintf(name, sizeof name, "%s (darkest: %.2g)", of_time, most);
+  idm_status status = idm_panel_add(panel, IDM_MARK_CELLS, name, 0, used, &cells, opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&cells->label, used, opt_error);
+  for (size_t i = 0, k = 0; i < count && status == IDM_OK; i++) {
+    char text[32];
+    if (!(share[i] > 0)) continue;
+    const int length = snprintf(text, sizeof text, "%.3g", share[i]);
+    idm_triangle_set(&triangle[i], cells, k, sqrt(share[i] / most));
+    status = idm_labels_set(&cells->label, k++, text, (size_t)length, opt_error);
+  }
+  return status;
+}
+
+static idm_status draw_simplex(const idm_setting *setting, const occupancy *o, idm_panel *panel,
+                               idm_error *opt_error)
+{
+  const size_t side = side_of(o->lattice->resolution);
+  const size_t count = idm_triangles_count(side);
+  idm_triangle *triangle = idm_new(count, sizeof *triangle);
+  double *share = idm_new(count, sizeof *share);
+  idm_status status = triangle && share ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->corner, opt_error);
+  if (status == IDM_OK) {
+    idm_triangles_make(side, triangle);
+    for (size_t i = 0; i < o->lattice->points; i++)
+      idm_triangles_share(side, o->lattice->belief + 3 * i, o->share[i], share);
+    status = draw_cells(triangle, share, count, panel, opt_error);
+  }
+  free(triangle);
+  free(share);
+  return status;
+}
+
+/* --- states --------------------------------------------------------------------------------- */
+
+/* A bar a state: the share of time in it or, of beliefs over more than three, what is believed of
+ * it on average. */
+static idm_status draw_states(const idm_setting *setting, const occupancy *o, idm_panel *panel,
+                              idm_error *opt_error)
+{
+  const size_t states = setting->states.count;
+  idm_mark *mark;
+  idm_status status = idm_panel_add(panel, IDM_MARK_BARS, "", 0, states, &mark, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->x.category, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &mark->label, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t s = 0; s < states; s++) {
+    mark->column[IDM_FIGURE_X][s] = (double)s - 0.4;
+    mark->column[IDM_FIGURE_RIGHT][s] = (double)s + 0.4;
+  }
+  for (size_t i = 0; i < o->lattice->points; i++)
+    for (size_t s = 0; s < states; s++)
+      mark->column[IDM_FIGURE_Y][s] +=
+          o->share[i] * (o->lattice->corners ? i == s : o->lattice->belief[i * states + s]);
+  panel->y.low = 0;
+  return IDM_OK;
+}
+
+/* --- the figure ----------------------------------------------------------------------------- */
+
+static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
+                       idm_error *opt_error)
+{
+  (void)context;
+  const idm_setting *setting = agent->problem->setting;
+  const size_t states = setting->fully_observed ? 0 : setting->states.count;
+  idm_panel *panel;
+  occupancy o = {0};
+  char belief[160] = "";
+  if (states == 2) snprintf(belief, sizeof belief, "belief in %s", setting->states.name[1]);
+  idm_status status = idm_figure_add(figure, agent->title, belief,
+                                     states > 3 ? "mean belief" : of_time, &panel, opt_error);
+  if (status == IDM_OK) status = open_occupancy(agent, &o, opt_error);
+  if (status == IDM_OK)
+    status = (states == 2   ? draw_beliefs
+              : states == 3 ? draw_simplex
+                            : draw_states)(setting, &o, panel, opt_error);
+  close_occupancy(&o);
+  return status;
+}
+
+static idm_status check(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  if (planner->lattice) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "'%s' does not plan on a lattice of beliefs: how long it is where is not known",
+                  planner->name);
+}
+
+static idm_status make_occupancy(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                                 idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  const idm_plot_drawer drawer = {check, draw, NULL};
+  const idm_status status = idm_figure_create(
+      "", "Where the agent expects its beliefs to be: the discounted share of time at each.",
+      idm_plot_agents_columns(settings), ret_figure, opt_error);
+  if (status != IDM_OK) return status;
+  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+}
+
+const idm_plot idm_plot_occupancy = {
+    .name = "occupancy",
+    .summary = "where the beliefs of an agent are over time, or the states where those are "
+               "observed, as it expects them itself",
+    .needs = IDM_PLOT_PROBLEM,
+    .make = make_occupancy,
+};

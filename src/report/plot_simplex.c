@@ -1,0 +1,417 @@
+/* What an agent does at every belief over three states, and where beliefs go: the paper's figure
+ * "Decision Trajectories" (Appendix D).
+ *
+ * Contents: regions · the boundary · walks · where they come from · the figure */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "idm/follow.h"
+#include "idm/plot.h"
+#include "idm/trials.h"
+#include "report/agents.h"
+#include "report/triangles.h"
+
+extern const idm_plot idm_plot_simplex; /* registered in plots.c */
+
+enum {
+  side = 40, /* of the simplex, in cells */
+  ink = IDM_COLOURS - 1,
+  after = -2
+};
+
+/* --- regions -------------------------------------------------------------------------------- */
+
+static size_t most_probable(const double *policy, size_t actions)
+{
+  size_t best = 0;
+  for (size_t u = 1; u < actions; u++)
+    if (policy[u] > policy[best]) best = u;
+  return best;
+}
+
+/* The triangles and what is done in the middle of each. */
+typedef struct regions {
+  size_t count;
+  idm_triangle *triangle;
+  size_t *action; /* [count]: the most probable */
+  double *value;  /* [count]: how probable */
+} regions;
+
+static void close_regions(regions *r)
+{
+  free(r->triangle);
+  free(r->action);
+  free(r->value);
+}
+
+static idm_status open_regions(regions *r, idm_workspace *workspace, double *policy, size_t actions,
+                               idm_error *opt_error)
+{
+  r->count = idm_triangles_count(side);
+  r->triangle = idm_new(r->count, sizeof *r->triangle);
+  r->action = idm_new(r->count, sizeof *r->action);
+  r->value = idm_new(r->count, sizeof *r->value);
+  if (!r->triangle || !r->action || !r->value) return idm_fail_memory(opt_error);
+  idm_triangles_make(side, r->triangle);
+  for (size_t i = 0; i < r->count; i++) {
+    double z[3] = {0};
+    for (int k = 0; k < 3; k++)
+      for (int s = 0; s < 3; s++) z[s] += r->triangle[i].corner[k][s] / 3;
+    idm_plan_policy(workspace, 0, z, policy, NULL);
+    r->action[i] = most_probable(policy, actions);
+    r->value[i] = policy[r->action[i]];
+  }
+  return IDM_OK;
+}
+
+/* Cells, a mark an action. */
+static idm_status add_regions(idm_panel *panel, const idm_setting *setting, const regions *r,
+                              idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++) {
+    size_t count = 0;
+    idm_mark *cells;
+    for (size_t i = 0; i < r->count; i++) count += r->action[i] == u;
+    status = idm_panel_add(panel, IDM_MARK_CELLS, setting->actions.name[u], (int)(u % IDM_COLOURS),
+                           count, &cells, opt_error);
+    for (size_t i = 0, k = 0; i < r->count && status == IDM_OK; i++)
+      if (r->action[i] == u) idm_triangle_set(&r->triangle[i], cells, k++, r->value[i]);
+  }
+  return status;
+}
+
+/* --- the boundary --------------------------------------------------------------------------- */
+
+/* Where the most probable action changes on the way between two corners; false where it does not.
+ * Policies are taken to be linear between them. */
+static bool cross(const double *const z[2], const double *const policy[2], size_t actions,
+                  double *at)
+{
+  const size_t a = most_probable(policy[0], actions), b = most_probable(policy[1], actions);
+  if (a == b) return false;
+  const double from = policy[0][a] - policy[0][b], to = policy[1][b] - policy[1][a];
+  const double part = from + to > 0 ? from / (from + to) : 0.5;
+  for (int s = 0; s < 2; s++) at[s] = z[0][s] + part * (z[1][s] - z[0][s]);
+  return true;
+}
+
+/* The pieces of the boundary inside a triangle: between its two crossings, or where three actions
+ * meet from each of the three to their middle. Returns how many numbers there are. */
+static size_t cut(const idm_triangle *triangle, const double *policy, size_t actions, double *piece)
+{
+  double at[3][2], middle[2] = {0};
+  size_t count = 0, used = 0;
+  for (int k = 0; k < 3; k++) {
+    const int next = (k + 1) % 3;
+    const double *const z[2] = {triangle->corner[k], triangle->corner[next]};
+    const double *const p[2] = {policy + (size_t)k * actions, policy + (size_t)next * actions};
+    if (cross(z, p, actions, at[count])) count++;
+  }
+  for (size_t k = 0; k < count; k++)
+    for (int s = 0; s < 2; s++) middle[s] += at[k][s] / 3;
+  for (size_t k = 0; k < (count == 2 ? 1 : count); k++)
+    for (int s = 0; s < 2; s++) {
+      piece[used++] = at[k][s];
+      piece[used++] = count == 2 ? at[1][s] : middle[s];
+    }
+  return used;
+}
+
+/* A line of pieces, apart from each other by what is no number. */
+static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace *workspace,
+                               double *policy, size_t actions, idm_error *opt_error)
+{
+  double *x = idm_new(9 * r->count, sizeof *x), *y = idm_new(9 * r->count, sizeof *y);
+  idm_status status = x && y ? IDM_OK : idm_fail_memory(opt_error);
+  size_t used = 0;
+  for (size_t i = 0; i < r->count && status == IDM_OK; i++) {
+    double piece[12];
+    for (size_t k = 0; k < 3; k++)
+      idm_plan_policy(workspace, 0, r->triangle[i].corner[k], policy + k * actions, NULL);
+    const size_t numbers = cut(&r->triangle[i], policy, actions, piece);
+    for (size_t k = 0; k < numbers; k += 4) {
+      for (size_t end = 0; end < 2; end++) {
+        x[used] = piece[k + end];
+        y[used++] = piece[k + 2 + end];
+      }
+      x[used] = y[used] = NAN;
+      used++;
+    }
+  }
+  if (status == IDM_OK && used)
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "decision boundary", ink, used, x, y, opt_error);
+  free(x);
+  free(y);
+  return status;
+}
+
+/* --- walks ---------------------------------------------------------------------------------- */
+
+/* Beliefs one after the other, and what was done at each. */
+typedef struct walk {
+  size_t places;
+  double *belief;  /* [place][3] */
+  int32_t *action; /* [place]: IDM_MISSING where it was not recorded; `after` behind the last */
+} walk;
+
+static void close_walk(walk *w)
+{
+  free(w->belief);
+  free(w->action);
+}
+
+static idm_status open_walk(walk *w, size_t places, idm_error *opt_error)
+{
+  w->places = places;
+  w->belief = idm_new(places, 3 * sizeof *w->belief);
+  w->action = idm_new(places, sizeof *w->action);
+  return w->belief && w->action ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static idm_status add_arrows(idm_panel *panel, const walk *w, idm_error *opt_error)
+{
+  idm_mark *arrows;
+  if (w->places < 2) return IDM_OK;
+  const idm_status status = idm_panel_add(panel, IDM_MARK_ARROWS, "belief update", ink,
+                                          w->places - 1, &arrows, opt_error);
+  for (size_t i = 0; i + 1 < w->places && status == IDM_OK; i++) {
+    const double *from = w->belief + 3 * i, *to = from + 3;
+    arrows->column[IDM_FIGURE_X][i] = from[0];
+    arrows->column[IDM_FIGURE_Y][i] = from[1];
+    arrows->column[IDM_FIGURE_RIGHT][i] = to[0];
+    arrows->column[IDM_FIGURE_TOP][i] = to[1];
+  }
+  return status;
+}
+
+/* The beliefs at which an action was taken. */
+static idm_status add_points(idm_panel *panel, const walk *w, int32_t action, const char *name,
+                             int colour, idm_error *opt_error)
+{
+  size_t count = 0;
+  idm_mark *points;
+  for (size_t i = 0; i < w->places; i++) count += w->action[i] == action;
+  if (!count) return IDM_OK;
+  idm_status status =
+      idm_panel_add(panel, IDM_MARK_POINTS, name, colour, count, &points, opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&points->label, count, opt_error);
+  for (size_t i = 0, k = 0; i < w->places && status == IDM_OK; i++) {
+    char said[120];
+    if (w->action[i] != action) continue;
+    const int length = snprintf(said, sizeof said, "step %zu: %.80s", i + 1, name);
+    points->column[IDM_FIGURE_X][k] = w->belief[3 * i];
+    points->column[IDM_FIGURE_Y][k] = w->belief[3 * i + 1];
+    status = idm_labels_set(&points->label, k++, said, (size_t)length, opt_error);
+  }
+  return status;
+}
+
+static idm_status add_walk(idm_panel *panel, const idm_setting *setting, const walk *w,
+                           idm_error *opt_error)
+{
+  idm_status status = add_arrows(panel, w, opt_error);
+  for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
+    status = add_points(panel, w, (int32_t)u, setting->actions.name[u], (int)(u % IDM_COLOURS),
+                        opt_error);
+  if (status == IDM_OK)
+    status = add_points(panel, w, IDM_MISSING, "not recorded", IDM_COLOUR_QUIET, opt_error);
+  if (status == IDM_OK) status = add_points(panel, w, after, "final belief", ink, opt_error);
+  return status;
+}
+
+/* --- where they come from ------------------------------------------------------------------- */
+
+static idm_status walk_path(const idm_plot_agent *agent, const char *path, walk *w,
+                            idm_error *opt_error)
+{
+  idm_followed *f = NULL;
+  idm_status status = idm_follow(agent->problem->setting, agent->workspace, path, &f, opt_error);
+  if (status == IDM_OK) status = open_walk(w, f->places, opt_error);
+  if (status == IDM_OK) {
+    memcpy(w->belief, f->belief, f->places * 3 * sizeof *w->belief);
+    memcpy(w->action, f->action, f->places * sizeof *w->action);
+    w->action[f->places - 1] = after;
+  }
+  idm_followed_destroy(f);
+  return status;
+}
+
+static const double *belief_at(const idm_trials *trials, size_t row)
+{
+  return trials->mean + trials->node[row] * trials->width;
+}
+
+/* The belief that the last row leaves, where the episode goes on and all of the row is known. */
+static bool find_last(const idm_plot_agent *agent, const idm_data *data, const idm_trials *trials,
+                      size_t trajectory, double *z)
+{
+  const size_t row = data->first[trajectory + 1] - 1;
+  const int32_t action = data->action[row], seen = data->observation[row];
+  if (action == IDM_MISSING || seen == IDM_MISSING || agent->problem->setting->ends[action])
+    return false;
+  return idm_plan_recognise(agent->workspace, data->variant[trajectory],
+                            (int)(row - data->first[trajectory]), belief_at(trials, row),
+                            (size_t)action, (size_t)seen, z) > 0;
+}
+
+static idm_status walk_trajectory(const idm_plot_agent *agent, const idm_data *data,
+                                  const idm_trials *trials, size_t trajectory, walk *w,
+                                  idm_error *opt_error)
+{
+  const size_t first = data->first[trajectory], rows = data->first[trajectory + 1] - first;
+  double last[3];
+  const bool more = find_last(agent, data, trials, trajectory, last);
+  const idm_status status = open_walk(w, rows + more, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < rows; i++) {
+    memcpy(w->belief + 3 * i, belief_at(trials, first + i), 3 * sizeof *w->belief);
+    w->action[i] = data->action[first + i];
+  }
+  if (more) memcpy(w->belief + 3 * rows, last, sizeof last);
+  if (more) w->action[rows] = after;
+  return IDM_OK;
+}
+
+/* The mean of all beliefs at a step, and the action taken most often; returns how many there are.
+ */
+static size_t average(const idm_data *data, const idm_trials *trials, size_t step, size_t *taken,
+                      double *z)
+{
+  const size_t actions = data->sizes.actions;
+  size_t count = 0;
+  memset(taken, 0, actions * sizeof *taken);
+  for (int s = 0; s < 3; s++) z[s] = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const size_t row = data->first[t] + step;
+    if (row >= data->first[t + 1]) continue;
+    for (int s = 0; s < 3; s++) z[s] += belief_at(trials, row)[s];
+    if (data->action[row] != IDM_MISSING) taken[data->action[row]]++;
+    count++;
+  }
+  for (int s = 0; s < 3; s++) z[s] /= (double)count;
+  return count;
+}
+
+/* Where everybody's beliefs are on average, as long as one in twenty goes on. */
+static idm_status walk_cohort(const idm_data *data, const idm_trials *trials, walk *w,
+                              idm_error *opt_error)
+{
+  const size_t actions = data->sizes.actions;
+  size_t longest = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const size_t rows = data->first[t + 1] - data->first[t];
+    if (rows > longest) longest = rows;
+  }
+  size_t *taken = idm_new(actions, sizeof *taken);
+  idm_status status = open_walk(w, longest, opt_error);
+  if (status == IDM_OK && !taken) status = idm_fail_memory(opt_error);
+  for (size_t i = 0; i < longest && status == IDM_OK; i++) {
+    const size_t count = average(data, trials, i, taken, w->belief + 3 * i);
+    size_t most = 0;
+    for (size_t u = 1; u < actions; u++)
+      if (taken[u] > taken[most]) most = u;
+    w->action[i] = taken[most] ? (int32_t)most : IDM_MISSING;
+    if (20 * count < data->trajectories) w->places = longest = i;
+  }
+  free(taken);
+  return status;
+}
+
+/* --- the figure ----------------------------------------------------------------------------- */
+
+typedef struct wish {
+  const char *path;
+  const idm_data *data;
+  bool one;          /* this trajectory: */
+  size_t trajectory; /* else everybody */
+} wish;
+
+static idm_status add_log(const wish *wanted, const idm_plot_agent *agent, idm_panel *panel,
+                          idm_error *opt_error)
+{
+  idm_trials *trials = NULL;
+  walk w = {0};
+  idm_status status = idm_trials_create(agent->workspace, wanted->data, &trials, opt_error);
+  if (status == IDM_OK)
+    status = wanted->one
+                 ? walk_trajectory(agent, wanted->data, trials, wanted->trajectory, &w, opt_error)
+                 : walk_cohort(wanted->data, trials, &w, opt_error);
+  if (status == IDM_OK) status = add_walk(panel, agent->problem->setting, &w, opt_error);
+  close_walk(&w);
+  idm_trials_destroy(trials);
+  return status;
+}
+
+static idm_status add_path(const wish *wanted, const idm_plot_agent *agent, idm_panel *panel,
+                           idm_error *opt_error)
+{
+  walk w = {0};
+  idm_status status = walk_path(agent, wanted->path, &w, opt_error);
+  if (status == IDM_OK) status = add_walk(panel, agent->problem->setting, &w, opt_error);
+  close_walk(&w);
+  return status;
+}
+
+static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
+                       idm_error *opt_error)
+{
+  const wish *wanted = context;
+  const idm_setting *setting = agent->problem->setting;
+  const size_t actions = setting->actions.count;
+  regions r = {0};
+  idm_panel *panel;
+  double *policy = idm_new(3 * actions, sizeof *policy);
+  idm_status status = policy ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_figure_add(figure, agent->title, "", "", &panel, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->corner, opt_error);
+  if (status == IDM_OK) status = open_regions(&r, agent->workspace, policy, actions, opt_error);
+  if (status == IDM_OK) status = add_regions(panel, setting, &r, opt_error);
+  if (status == IDM_OK)
+    status = add_boundary(panel, &r, agent->workspace, policy, actions, opt_error);
+  if (status == IDM_OK && wanted->data) status = add_log(wanted, agent, panel, opt_error);
+  if (status == IDM_OK && wanted->path) status = add_path(wanted, agent, panel, opt_error);
+  close_regions(&r);
+  free(policy);
+  return status;
+}
+
+static idm_status check(const idm_problem *problem, idm_error *opt_error)
+{
+  const size_t states = problem->setting->states.count;
+  const idm_status status = idm_plot_agent_believes(problem, opt_error);
+  if (status != IDM_OK || (states == 3 && !problem->setting->fully_observed)) return status;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "a simplex is of beliefs over three states, and the problem has %zu%s; see the "
+                  "kind 'policy'",
+                  states, problem->setting->fully_observed ? ", which are observed" : "");
+}
+
+static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
+{
+  wish wanted = {.path = settings->path, .data = subject->data, .one = settings->trajectory};
+  const idm_plot_drawer drawer = {check, draw, &wanted};
+  idm_status status = IDM_OK;
+  if (wanted.one && !wanted.data)
+    return idm_fail(opt_error, IDM_USAGE, "trajectory '%s' is of a log, and there is none",
+                    settings->trajectory);
+  if (wanted.one)
+    status = idm_data_find(wanted.data, settings->trajectory, &wanted.trajectory, opt_error);
+  if (status == IDM_OK)
+    status = idm_figure_create("",
+                               "The most probable action at each belief over three states, the "
+                               "boundaries between actions, and beliefs from step to step.",
+                               idm_plot_agents_columns(settings), ret_figure, opt_error);
+  if (status != IDM_OK) return status;
+  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+}
+
+const idm_plot idm_plot_simplex = {
+    .name = "simplex",
+    .summary = "what an agent does at every belief over three states, and where beliefs go: of a "
+               "trajectory, of a log on average, or along a path",
+    .needs = IDM_PLOT_PROBLEM,
+    .make = make_simplex,
+};

@@ -1,0 +1,56 @@
+/* How wide words are, and what is left of them where there is no room. */
+#include "report/letters.h"
+
+#include <string.h>
+
+#include "support.h"
+
+static const char ellipsis[] = "\xE2\x80\xA6";
+
+static void widths(void **state)
+{
+  (void)state;
+  assert_near(idm_letters_width(""), 0, 0);
+  assert_true(idm_letters_width("iii") < idm_letters_width("mmm"));
+  assert_near(idm_letters_width("ab") + idm_letters_width("cd"), idm_letters_width("abcd"), 1e-12);
+  /* Digits are as wide as each other in every face that sets tables. */
+  for (char d[] = "1"; *d <= '9'; (*d)++)
+    assert_near(idm_letters_width(d), idm_letters_width("0"), 0);
+  /* A letter of two bytes is one letter, one of the far east twice as wide. */
+  assert_true(idm_letters_width("\xCE\xB1") < 1);
+  assert_near(idm_letters_width("\xE6\xBC\xA2"), 2 * idm_letters_width("\xCE\xB1"), 1e-12);
+  /* Bytes that are no letter end as well. */
+  assert_true(idm_letters_width("\xFF\xC3") > 0);
+}
+
+static void fits(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {
+      "monitor", "\xCE\xB1\xCE\xB2\xCE\xB3\xCE\xB4\xCE\xB5", "",
+      "a name longer than any buffer, which goes on and on and on and on"};
+  char buffer[64];
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (double width = 0; width < 40; width += 0.37) {
+      const char *kept = idm_letters_fit(texts[i], width, buffer, sizeof buffer);
+      const size_t length = strlen(kept);
+      assert_ptr_equal(kept, buffer);
+      assert_true(length < sizeof buffer);
+      if (strcmp(kept, texts[i]) == 0) {
+        assert_true(idm_letters_width(texts[i]) <= width);
+        continue;
+      }
+      assert_true(length >= strlen(ellipsis));
+      assert_string_equal(kept + length - strlen(ellipsis), ellipsis);
+      assert_memory_equal(kept, texts[i], length - strlen(ellipsis));
+      assert_true(idm_letters_width(kept) <= width || length == strlen(ellipsis));
+      /* No letter was cut in two. */
+      assert_int_not_equal((unsigned char)texts[i][length - strlen(ellipsis)] & 0xC0, 0x80);
+    }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(fits)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

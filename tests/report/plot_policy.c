@@ -1,0 +1,98 @@
+/* Plots of policies: lines equal the policies, steps the beliefs along a path. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figure_support.h"
+
+static void lines_are_the_policy(void **state)
+{
+  (void)state;
+  static const char *const panel[] = {"one: alpha=0.5", "two: alpha=3, beta=1.25"};
+  idm_problem *problem = support_diag(1, INFINITY, 0.001);
+  const idm_plot_subject subject = {.problem = problem};
+  const idm_plot_settings settings = {.panels = 2, .panel = panel, .path = "monitor:positive"};
+  check(idm_labels_set(&problem->setting->actions, 0, figure_hostile, strlen(figure_hostile),
+                       &support_error));
+  idm_figure *figure = figure_make("policy", &subject, &settings);
+  assert_int_equal(figure->panels, 2);
+  assert_string_equal(figure->panel[1]->title, "two");
+  support_set(problem, 3, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  for (size_t u = 0; u < 3; u++) {
+    const idm_mark *line = figure_mark(figure, 1, IDM_MARK_LINE, problem->setting->actions.name[u]);
+    assert_true(line->count > 100);
+    assert_near(line->column[IDM_FIGURE_X][0], 0, 0);
+    assert_near(line->column[IDM_FIGURE_X][line->count - 1], 1, 0);
+    for (size_t i = 0; i < line->count; i++) {
+      const double p = line->column[IDM_FIGURE_X][i], z[2] = {1 - p, p};
+      double policy[3];
+      idm_plan_policy(workspace, 0, z, policy, NULL);
+      assert_near(line->column[IDM_FIGURE_Y][i], policy[u], 1e-9);
+    }
+  }
+  idm_followed *f;
+  check(idm_follow(problem->setting, workspace, "monitor:positive", &f, &support_error));
+  const idm_mark *steps = figure_mark(figure, 1, IDM_MARK_STEPS, "belief along the path");
+  assert_int_equal(steps->count, 2);
+  for (size_t i = 0; i < 2; i++)
+    assert_near(steps->column[IDM_FIGURE_X][i], f->belief[2 * i + 1], 1e-9);
+  assert_string_equal(steps->label.name[1], "1");
+  char *text = figure_draw(figure, IDM_FIGURE_NARROW);
+  free(text);
+  idm_followed_destroy(f);
+  idm_workspace_destroy(workspace);
+  idm_figure_destroy(figure);
+  idm_problem_destroy(problem);
+}
+
+/* Where states are observed: a cell a state and an action. */
+static void cells_are_the_policy(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
+  const idm_plot_subject subject = {.problem = problem};
+  idm_figure *figure = figure_make("policy", &subject, NULL);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const idm_mark *cells = figure_mark(figure, 0, IDM_MARK_CELLS, "");
+  assert_int_equal(cells->count, 9);
+  for (size_t i = 0; i < 9; i++) {
+    double z[3] = {0}, policy[3];
+    z[i / 3] = 1;
+    idm_plan_policy(workspace, 0, z, policy, NULL);
+    assert_near(cells->column[IDM_FIGURE_VALUE][i], policy[i % 3], 1e-9);
+    assert_near(cells->column[IDM_FIGURE_Y][i], (double)(i / 3) - 0.5, 0);
+    assert_near(cells->column[IDM_FIGURE_RIGHT][i], (double)(i % 3) + 0.5, 0);
+  }
+  assert_string_equal(figure->panel[0]->y.category.name[2], "broken");
+  free(figure_draw(figure, IDM_FIGURE_WIDE));
+  idm_workspace_destroy(workspace);
+  idm_figure_destroy(figure);
+  idm_problem_destroy(problem);
+}
+
+static void what_is_refused(void **state)
+{
+  (void)state;
+  idm_problem *problem = figure_clinic();
+  const idm_plot_subject subject = {.problem = problem};
+  figure_refuse("policy", &subject, NULL, "see the kind 'simplex'");
+  idm_problem_destroy(problem);
+  problem = support_diag(1, 1, 0);
+  const idm_plot_subject diag = {.problem = problem};
+  figure_refuse("policy", &diag, &(idm_plot_settings){.path = "nothing"},
+                "expected ACTION:OBSERVATION");
+  static const char *const panel[] = {"a: planner=recurrent"};
+  figure_refuse("policy", &diag, &(idm_plot_settings){.panels = 1, .panel = panel},
+                "does not decide by a belief");
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_the_policy),
+                                     cmocka_unit_test(cells_are_the_policy),
+                                     cmocka_unit_test(what_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* Plots of a simplex: cells equal the policy, the boundary lies where it changes, and walks go
+ * through the beliefs of a log or a path. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figure_support.h"
+
+static void cells_and_boundary(void **state)
+{
+  (void)state;
+  idm_problem *problem = figure_clinic();
+  const idm_plot_subject subject = {.problem = problem};
+  idm_figure *figure = figure_make("simplex", &subject, NULL);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  size_t count = 0;
+  double policy[2];
+  for (size_t u = 0; u < 2; u++) {
+    const idm_mark *cells =
+        figure_mark(figure, 0, IDM_MARK_CELLS, problem->setting->actions.name[u]);
+    assert_true(cells->count > 0); /* else there were no boundary to test */
+    count += cells->count;
+    for (size_t i = 0; i < cells->count; i++) {
+      const double x = cells->column[IDM_FIGURE_X][i], y = cells->column[IDM_FIGURE_Y][i];
+      const double side = cells->column[IDM_FIGURE_RIGHT][i] - x;
+      const double z[3] = {x - side * 2 / 3, y + side / 3, 1 - x - y + side / 3};
+      idm_plan_policy(workspace, 0, z, policy, NULL);
+      assert_true(policy[u] >= policy[1 - u]);
+      assert_near(cells->column[IDM_FIGURE_VALUE][i], policy[u], 1e-9);
+    }
+  }
+  assert_int_equal(count, 1600);
+  /* On the boundary both are near one half: between corners that are 1/40 apart the policy is taken
+   * to be linear, and at one end of an edge each is the likelier. */
+  const idm_mark *line = figure_mark(figure, 0, IDM_MARK_LINE, "decision boundary");
+  assert_true(line->count >= 3);
+  for (size_t i = 0; i < line->count; i++) {
+    const double x = line->column[IDM_FIGURE_X][i], y = line->column[IDM_FIGURE_Y][i];
+    if (i % 3 == 2) {
+      assert_true(isnan(x) && isnan(y));
+      continue;
+    }
+    bool either[2] = {false, false};
+    for (int k = 0; k < 6; k++) {
+      const double step = (k % 2 ? 1 : -1) / 40.0;
+      double z[3] = {x, y, 1 - x - y};
+      z[k / 2] += step;
+      z[(k / 2 + 1) % 3] -= step;
+      if (z[0] < 0 || z[1] < 0 || z[2] < 0) continue;
+      idm_plan_policy(workspace, 0, z, policy, NULL);
+      either[policy[1] > policy[0]] = true;
+    }
+    const double z[3] = {x, y, fmax(1 - x - y, 0)};
+    idm_plan_policy(workspace, 0, z, policy, NULL);
+    assert_true((either[0] && either[1]) || fabs(policy[0] - 0.5) < 0.1);
+  }
+  free(figure_draw(figure, IDM_FIGURE_WIDE));
+  idm_workspace_destroy(workspace);
+  idm_figure_destroy(figure);
+  idm_problem_destroy(problem);
+}
+
+static const char visits[] =
+    "trajectory,step,action,observation\n"
+    "a,1,visit,mild/none\na,2,\"<script>alert(\"\"1\"\")&'</script>\",mild/small\n"
+    "a,3,visit,questionable/none\nb,1,visit,none/none\n"
+    "b,2,,none/none\nb,3,visit,\n";
+
+/* Points stand at the beliefs of the trials, arrows go from one to the next. */
+static void a_trajectory(void **state)
+{
+  (void)state;
+  idm_problem *problem = figure_clinic();
+  idm_data *data = support_data(problem, visits);
+  const idm_plot_subject subject = {.problem = problem, .data = data};
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_trials *trials;
+  check(idm_trials_create(workspace, data, &trials, &support_error));
+  idm_figure *figure = figure_make("simplex", &subject, &(idm_plot_settings){.trajectory = "a"});
+  const idm_mark *arrows = figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update");
+  const idm_mark *visit = figure_mark(figure, 0, IDM_MARK_POINTS, "visit");
+  const idm_mark *last = figure_mark(figure, 0, IDM_MARK_POINTS, "final belief");
+  assert_int_equal(arrows->count, 3);
+  assert_int_equal(visit->count, 2);
+  assert_int_equal(last->count, 1);
+  for (size_t i = 0; i < 3; i++) {
+    const double *z = trials->mean + trials->node[i] * trials->width;
+    assert_near(arrows->column[IDM_FIGURE_X][i], z[0], 1e-9);
+    assert_near(arrows->column[IDM_FIGURE_Y][i], z[1], 1e-9);
+    if (i) assert_near(arrows->column[IDM_FIGURE_RIGHT][i - 1], z[0], 1e-9);
+    if (i != 1) assert_near(visit->column[IDM_FIGURE_X][i / 2], z[0], 1e-9);
+  }
+  assert_string_equal(visit->label.name[1], "step 3: visit");
+  /* What the last visit leaves is what the path of all three leads to. */
+  idm_followed *f;
+  char path[200];
+  snprintf(path, sizeof path, "visit:mild/none,%s:mild/small,visit:questionable/none",
+           figure_hostile);
+  check(idm_follow(problem->setting, workspace, path, &f, &support_error));
+  assert_near(last->column[IDM_FIGURE_X][0], f->belief[9], 1e-9);
+  assert_near(last->column[IDM_FIGURE_Y][0], f->belief[10], 1e-9);
+  free(figure_draw(figure, IDM_FIGURE_NARROW));
+  idm_figure_destroy(figure);
+  /* The same, asked for as a path. */
+  const idm_plot_subject alone = {.problem = problem};
+  figure = figure_make("simplex", &alone, &(idm_plot_settings){.path = path});
+  const idm_mark *same = figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update");
+  assert_int_equal(same->count, 3);
+  for (size_t i = 0; i < 3; i++)
+    assert_near(same->column[IDM_FIGURE_TOP][i], f->belief[3 * i + 4], 1e-9);
+  figure_mark(figure, 0, IDM_MARK_POINTS, "final belief");
+  idm_figure_destroy(figure);
+  /* What was not recorded is told apart; nothing follows where nothing was seen. */
+  figure = figure_make("simplex", &subject, &(idm_plot_settings){.trajectory = "b"});
+  assert_int_equal(figure_mark(figure, 0, IDM_MARK_POINTS, "not recorded")->count, 1);
+  assert_int_equal(figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update")->count, 2);
+  idm_figure_destroy(figure);
+  idm_followed_destroy(f);
+  idm_trials_destroy(trials);
+  idm_workspace_destroy(workspace);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Without a name: everybody on average, and what most of them did. */
+static void a_cohort(void **state)
+{
+  (void)state;
+  idm_problem *problem = figure_clinic();
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 30, .steps = 4});
+  const idm_plot_subject subject = {.problem = problem, .data = data};
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_trials *trials;
+  check(idm_trials_create(workspace, data, &trials, &support_error));
+  idm_figure *figure = figure_make("simplex", &subject, NULL);
+  const idm_mark *arrows = figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update");
+  assert_int_equal(arrows->count, 3);
+  for (size_t step = 0; step < 3; step++) {
+    double sum = 0;
+    for (size_t t = 0; t < 30; t++)
+      sum += trials->mean[trials->node[data->first[t] + step] * trials->width];
+    assert_near(arrows->column[IDM_FIGURE_X][step], sum / 30, 1e-9);
+  }
+  idm_figure_destroy(figure);
+  idm_trials_destroy(trials);
+  idm_workspace_destroy(workspace);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void what_is_refused(void **state)
+{
+  (void)state;
+  idm_problem *diag = support_diag(1, 1, 0), *clinic = figure_clinic(), *mdp;
+  check(idm_problem_read("example:maintenance", &mdp, NULL, &support_error));
+  figure_refuse("simplex", &(idm_plot_subject){.problem = diag}, NULL, "the problem has 2");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = mdp}, NULL, "which are observed");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic},
+                &(idm_plot_settings){.trajectory = "a"}, "there is none");
+  idm_data *data = support_data(clinic, visits);
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic, .data = data},
+                &(idm_plot_settings){.trajectory = "c"}, "there is no trajectory 'c'");
+  idm_data_destroy(data);
+  idm_problem_destroy(diag);
+  idm_problem_destroy(clinic);
+  idm_problem_destroy(mdp);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cells_and_boundary),
+                                     cmocka_unit_test(a_trajectory), cmocka_unit_test(a_cohort),
+                                     cmocka_unit_test(what_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
