@@ -19,12 +19,11 @@ static idm_status write(cli_call *call, cli_subject *subject, const char *path)
   idm_status status =
       idm_run_assess(call->argument[0], subject->posterior, &assessment, &call->error);
   if (status == IDM_OK) read_log(call, subject, &data);
-  const idm_report_subject of = {.of = {.folder = call->argument[0],
-                                        .problem = subject->problem,
-                                        .posterior = subject->posterior,
-                                        .assessment = assessment,
-                                        .data = data},
-                                 .request = &subject->request};
+  const idm_plot_subject of = {.folder = call->argument[0],
+                               .problem = subject->problem,
+                               .posterior = subject->posterior,
+                               .assessment = assessment,
+                               .data = data};
   if (status == IDM_OK) status = idm_report_write(&of, path, &call->notes, &call->error);
   idm_data_destroy(data);
   idm_assessment_destroy(assessment);

@@ -15,7 +15,7 @@
 #include "report/words.h"
 
 typedef struct report {
-  const idm_report_subject *subject;
+  const idm_plot_subject *subject;
   idm_page page;
   idm_notes *notes;
   idm_error *opt_error;
@@ -27,7 +27,7 @@ static const size_t most_config = (size_t)1 << 24;
 
 /* A sentence that `words` writes, as a paragraph. */
 static idm_status add_words(report *r, const char *opt_class,
-                            void (*words)(const idm_report_subject *subject, idm_markup *to))
+                            void (*words)(const idm_plot_subject *subject, idm_markup *to))
 {
   idm_markup m = {0};
   char *text;
@@ -40,7 +40,7 @@ static idm_status add_words(report *r, const char *opt_class,
 
 static void add_verdict(report *r)
 {
-  const idm_assessment *a = r->subject->of.assessment;
+  const idm_assessment *a = r->subject->assessment;
   idm_page_section(&r->page, "verdict", "Can it be trusted?");
   const char *verdict = idm_assessment_verdict(a);
   const char *see = strstr(verdict, "; see");
@@ -67,8 +67,7 @@ static idm_status add_plot(report *r, const char *kind, const idm_plot_settings 
   idm_figure *figure;
   idm_error why;
   if (!plot) return IDM_OK;
-  const idm_status status =
-      idm_plot_make(plot, &r->subject->of, opt_settings, &figure, r->notes, &why);
+  const idm_status status = idm_plot_make(plot, r->subject, opt_settings, &figure, r->notes, &why);
   if (status == IDM_OK) return idm_page_figure(&r->page, kind, figure, caption, r->opt_error);
   if (status == IDM_MEMORY && r->opt_error) *r->opt_error = why;
   return status == IDM_MEMORY ? status : IDM_OK;
@@ -84,11 +83,11 @@ static void add_table(report *r)
 {
   static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
   enum { columns = sizeof head / sizeof head[0], most = 200 };
-  const idm_posterior *p = r->subject->of.posterior;
+  const idm_posterior *p = r->subject->posterior;
   size_t rows = 0;
   idm_page_table(&r->page, columns, head);
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
-    const idm_diagnosis *d = &r->subject->of.assessment->diagnosis[i];
+    const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
     const double value[] = {d->mean, d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
     char name[256], cell[columns][32];
     const char *row[columns];
@@ -107,7 +106,7 @@ static void add_table(report *r)
 
 static idm_status add_findings(report *r)
 {
-  const idm_posterior *p = r->subject->of.posterior;
+  const idm_posterior *p = r->subject->posterior;
   idm_page_section(&r->page, "found", "What was found");
   idm_status status =
       add_plot(r, "posterior", NULL, "Posterior of each number (blue), with its prior (grey).");
@@ -127,8 +126,8 @@ static idm_status add_behaviour(report *r)
 {
   static const char *const agents[] = {"as fitted:", "rational: planner=rational"};
   const idm_plot_settings both = {.panels = 2, .panel = agents};
-  const bool three = r->subject->of.problem->setting->states.count == 3 &&
-                     !r->subject->of.problem->setting->fully_observed;
+  const bool three = r->subject->problem->setting->states.count == 3 &&
+                     !r->subject->problem->setting->fully_observed;
   idm_page_section(&r->page, "behaviour", "How this agent decides");
   return add_plot(r, three ? "simplex" : "policy", &both,
                   "What the agent does, at the posterior's centre, beside what a rational agent "
@@ -158,8 +157,8 @@ static idm_status add_checks(report *r)
 
 static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
 {
-  const idm_data *data = r->subject->of.data;
-  const idm_setting *setting = r->subject->of.problem->setting;
+  const idm_data *data = r->subject->data;
+  const idm_setting *setting = r->subject->problem->setting;
   char id[24], step[24], surprise[32];
   snprintf(id, sizeof id, "%zu", t + 1);
   snprintf(step, sizeof step, "%zu", row - data->first[t] + 1);
@@ -175,7 +174,7 @@ static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
 static idm_status add_cases(report *r)
 {
   static const char *const head[] = {"trajectory", "step", "decision", "surprise (nats)"};
-  const idm_plot_subject *of = &r->subject->of;
+  const idm_plot_subject *of = r->subject;
   idm_explain_settings settings;
   idm_explanation *e = NULL;
   idm_error why;
@@ -218,7 +217,7 @@ static void add_counts(report *r, const char *name, idm_count count)
 static void add_data(report *r)
 {
   static const char *const head[] = {"", "rows", "trajectories", "agents"};
-  const idm_data *data = r->subject->of.data;
+  const idm_data *data = r->subject->data;
   idm_page_section(&r->page, "data", "The data");
   if (!data) {
     idm_page_paragraph(&r->page, NULL,
@@ -243,7 +242,7 @@ static void add_data(report *r)
 static idm_status add_identification(report *r)
 {
   idm_page_section(&r->page, "hangs", "What the data fix, and what it hangs on");
-  idm_page_list(&r->page, &r->subject->of.assessment->remarks);
+  idm_page_list(&r->page, &r->subject->assessment->remarks);
   return add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
 }
 
@@ -266,7 +265,7 @@ static idm_status add_request(report *r)
   char path[IDM_PATH + 32];
   char *text = NULL;
   size_t length;
-  idm_print(path, sizeof path, "%s/config.yaml", r->subject->of.folder);
+  idm_print(path, sizeof path, "%s/config.yaml", r->subject->folder);
   const idm_status status = idm_file_read(path, most_config, &text, &length, r->opt_error);
   if (status != IDM_OK) return status;
   idm_page_section(&r->page, "again", "The complete request, and how to run it again");
@@ -312,22 +311,21 @@ static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, i
   return status;
 }
 
-idm_status idm_report_make(const idm_report_subject *subject, char **ret_text, idm_notes *opt_notes,
+idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm_notes *opt_notes,
                            idm_error *opt_error)
 {
   idm_require(subject, ret_text);
-  const idm_plot_subject *of = &subject->of;
-  idm_require(of->folder, of->problem, of->posterior, of->assessment);
+  idm_require(subject->folder, subject->problem, subject->posterior, subject->assessment);
   idm_notes ignored = {0};
   char title[300];
   report r = {.notes = opt_notes ? opt_notes : &ignored, .opt_error = opt_error};
-  const char *name = of->problem->setting->name;
+  const char *name = subject->problem->setting->name;
   *ret_text = NULL;
   idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
-  idm_report_subject settled = *subject;
+  idm_plot_subject settled = *subject;
   idm_problem *centre = NULL;
-  idm_status status = settle(of, &centre, opt_error);
-  if (centre) settled.of.problem = centre;
+  idm_status status = settle(subject, &centre, opt_error);
+  if (centre) settled.problem = centre;
   r.subject = &settled;
   if (status == IDM_OK) status = compose(&r);
   idm_fork_destroy(centre);
@@ -338,8 +336,8 @@ idm_status idm_report_make(const idm_report_subject *subject, char **ret_text, i
   return status;
 }
 
-idm_status idm_report_write(const idm_report_subject *subject, const char *path,
-                            idm_notes *opt_notes, idm_error *opt_error)
+idm_status idm_report_write(const idm_plot_subject *subject, const char *path, idm_notes *opt_notes,
+                            idm_error *opt_error)
 {
   idm_require(subject, path);
   idm_file *file;

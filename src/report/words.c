@@ -58,10 +58,10 @@ static size_t count_told(const idm_posterior *p)
   return told;
 }
 
-void idm_words_question(const idm_report_subject *subject, idm_markup *to)
+void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
 {
-  const idm_posterior *p = subject->of.posterior;
-  const idm_data *data = subject->of.data;
+  const idm_posterior *p = subject->posterior;
+  const idm_data *data = subject->data;
   const size_t told = count_told(p);
   size_t named = 0;
   char buffer[256];
@@ -87,8 +87,8 @@ void idm_words_question(const idm_report_subject *subject, idm_markup *to)
   } else {
     idm_markup_add(to, "the decisions");
   }
-  idm_markup_add(to, " in %s, if they were made by the planner %s?", name_of(subject->of.problem),
-                 idm_agent_planner(&subject->of.problem->agent)->name);
+  idm_markup_add(to, " in %s, if they were made by the planner %s?", name_of(subject->problem),
+                 idm_agent_planner(&subject->problem->agent)->name);
 }
 
 static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis *d, bool first)
@@ -99,10 +99,10 @@ static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis 
                    first ? " with a probability of 90 %" : "");
 }
 
-void idm_words_answer(const idm_report_subject *subject, idm_markup *to)
+void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
 {
-  const idm_posterior *p = subject->of.posterior;
-  const idm_assessment *a = subject->of.assessment;
+  const idm_posterior *p = subject->posterior;
+  const idm_assessment *a = subject->assessment;
   size_t named = 0;
   char buffer[256];
   for (size_t i = 0; i < p->quantity.count && named < most_named; i++) {
@@ -138,9 +138,9 @@ const char *const idm_words_references[] = {
     NULL,
 };
 
-static void add_data(const idm_report_subject *subject, idm_markup *to)
+static void add_data(const idm_plot_subject *subject, idm_markup *to)
 {
-  const idm_data *data = subject->of.data;
+  const idm_data *data = subject->data;
   if (!data) return;
   idm_markup_add(to, "We analysed ");
   add_plural(to, decisions_of(data), "decision", "decisions");
@@ -151,10 +151,10 @@ static void add_data(const idm_report_subject *subject, idm_markup *to)
   idm_markup_add(to, ". ");
 }
 
-void idm_words_methods(const idm_report_subject *subject, idm_markup *to)
+void idm_words_methods(const idm_plot_subject *subject, idm_markup *to)
 {
-  const idm_posterior *p = subject->of.posterior;
-  const idm_problem *problem = subject->of.problem;
+  const idm_posterior *p = subject->posterior;
+  const idm_problem *problem = subject->problem;
   const idm_setting *setting = problem->setting;
   add_data(subject, to);
   idm_markup_add(to,

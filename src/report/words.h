@@ -6,11 +6,11 @@
 #include "report/markup.h"
 
 /* "Which alpha and 1/beta explain 5,000 decisions in 1,000 trajectories of diag?" */
-void idm_words_question(const idm_report_subject *subject, idm_markup *to);
+void idm_words_question(const idm_plot_subject *subject, idm_markup *to);
 /* "1/beta is 0.26, between 0.15 and 0.35 with a probability of 90 %; ..." */
-void idm_words_answer(const idm_report_subject *subject, idm_markup *to);
+void idm_words_answer(const idm_plot_subject *subject, idm_markup *to);
 /* A paragraph for the methods of a paper. */
-void idm_words_methods(const idm_report_subject *subject, idm_markup *to);
+void idm_words_methods(const idm_plot_subject *subject, idm_markup *to);
 /* Works that the paragraph names. */
 extern const char *const idm_words_references[];
 

@@ -48,13 +48,13 @@ static void close_answer(answer *a)
   idm_problem_destroy(a->problem);
 }
 
-static idm_report_subject subject_of(const folder *f, const answer *a, bool with_data)
+static idm_plot_subject subject_of(const folder *f, const answer *a, bool with_data)
 {
-  return (idm_report_subject){.of = {.folder = f->path,
-                                     .problem = a->problem,
-                                     .posterior = a->posterior,
-                                     .assessment = a->assessment,
-                                     .data = with_data ? a->data : NULL}};
+  return (idm_plot_subject){.folder = f->path,
+                            .problem = a->problem,
+                            .posterior = a->posterior,
+                            .assessment = a->assessment,
+                            .data = with_data ? a->data : NULL};
 }
 
 static void test_parts(void **state)
@@ -68,7 +68,7 @@ static void test_parts(void **state)
       "id=\"again\"",         "id=\"policy\"",
       "Which value of alpha", "explains 150 decisions in 30 trajectories"};
   for (int with = 1; with >= 0; with--) {
-    const idm_report_subject subject = subject_of(f, &a, with);
+    const idm_plot_subject subject = subject_of(f, &a, with);
     char *text;
     check(idm_report_make(&subject, &text, NULL, &support_error));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] - !with; i++)
@@ -89,7 +89,7 @@ static void test_problem_is_left_alone(void **state)
 {
   const folder *f = *state;
   answer a = open_answer(f);
-  const idm_report_subject subject = subject_of(f, &a, true);
+  const idm_plot_subject subject = subject_of(f, &a, true);
   const double before = idm_theta_scalar(a.problem->theta, IDM_ALPHA);
   char *text;
   check(idm_report_make(&subject, &text, NULL, &support_error));
@@ -102,14 +102,14 @@ static void test_trouble(void **state)
 {
   const folder *f = *state;
   answer a = open_answer(f);
-  idm_report_subject subject = subject_of(f, &a, true);
+  idm_plot_subject subject = subject_of(f, &a, true);
   idm_error error;
   char *text = NULL;
   assert_int_equal(idm_report_write(&subject, "/nowhere/at/all.html", NULL, &error), IDM_SYSTEM);
-  subject.of.folder = "/nowhere";
+  subject.folder = "/nowhere";
   assert_int_equal(idm_report_make(&subject, &text, NULL, &error), IDM_INPUT);
   assert_null(text);
-  subject.of.assessment = NULL;
+  subject.assessment = NULL;
   assert_int_equal(idm_report_make(&subject, &text, NULL, &error), IDM_USAGE);
   close_answer(&a);
 }

@@ -37,11 +37,11 @@ static void make(made *m, size_t count, idm_answer answer)
   }
 }
 
-static void said(const made *m, void (*words)(const idm_report_subject *, idm_markup *),
+static void said(const made *m, void (*words)(const idm_plot_subject *, idm_markup *),
                  const char *expected)
 {
-  const idm_report_subject subject = {
-      .of = {.problem = m->problem, .posterior = &m->posterior, .assessment = &m->assessment}};
+  const idm_plot_subject subject = {
+      .problem = m->problem, .posterior = &m->posterior, .assessment = &m->assessment};
   idm_markup markup = {0};
   char *text;
   words(&subject, &markup);

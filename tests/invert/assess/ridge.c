@@ -33,7 +33,7 @@ static void check_ridge(const fit *f, double correlation, const double *sd, cons
 {
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(f, correlation, sd);
-  const inquiry q = {f, p, &assessment, 1};
+  const inquiry q = {.f = f, .posterior = p, .assessment = &assessment, .among = 1};
   check(idm_identify_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1 - fabs(correlation), 1e-9);
   if (!words)
@@ -61,7 +61,7 @@ static void test_made_up(void **state)
   const double still[2] = {0, 1};
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(&a.f, 0.99, still);
-  const inquiry q = {&a.f, p, &assessment, 1};
+  const inquiry q = {.f = &a.f, .posterior = p, .assessment = &assessment, .among = 1};
   check(idm_identify_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1, 1e-9);
   assert_null(assessment.ridge_sentence);
