@@ -315,12 +315,12 @@ idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm
                            idm_error *opt_error)
 {
   idm_require(subject, ret_text);
+  *ret_text = NULL;
   idm_require(subject->folder, subject->problem, subject->posterior, subject->assessment);
   idm_notes ignored = {0};
   char title[300];
   report r = {.notes = opt_notes ? opt_notes : &ignored, .opt_error = opt_error};
   const char *name = subject->problem->setting->name;
-  *ret_text = NULL;
   idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
   idm_plot_subject settled = *subject;
   idm_problem *centre = NULL;
@@ -341,7 +341,7 @@ idm_status idm_report_write(const idm_plot_subject *subject, const char *path, i
 {
   idm_require(subject, path);
   idm_file *file;
-  char *text;
+  char *text = NULL;
   idm_status status = idm_report_make(subject, &text, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_file_create(path, &file, opt_error);
   if (status == IDM_OK) {
