@@ -44,5 +44,7 @@ echo "(The hidden agent was the optimistic one: alpha = 0.5, as held, 1/beta = 0
 fit free alpha,beta,eta
 
 echo
-echo "The log is $out/patients.csv; the reports are $out/held/summary.json and $out/free/summary.json, the draws"
-echo "run.nc beside them (ArviZ). idm summary $out/held and idm check $out/held print them again."
+echo "The log is $out/patients.csv; summary.json and the draws, run.nc (ArviZ), are in $out/held and $out/free."
+echo "idm summary $out/held and idm check $out/held print them again. The reports, to be opened in a browser:"
+echo "  $out/held/report.html"
+echo "  $out/free/report.html"

@@ -5,6 +5,8 @@ What a page shows is compared with what the program says at the same numbers. A 
 marked with @page; it gets a Browser and a folder, and calls check(). The browser is spoken to by the WebDriver protocol
 itself, which needs nothing but Python.
 """
+import base64
+import csv
 import http.client
 import json
 import pathlib
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIAG = ROOT / "examples" / "diag.yaml"
@@ -295,6 +298,88 @@ def explorer_fits(browser, folder):
         check(browser.run("return !!document.querySelector('#figure svg[role=img]')"), f"{example}: the figure is an image to readers")
         quiet(browser, example)
     check(shades[0] != shades[1] and all(paper == fill for paper, fill in shades), f"light and dark: {shades[:2]}")
+
+
+# --- reports ---------------------------------------------------------------------------------------
+
+
+def write_report(folder, problem=DIAG, *options):
+    """A small fit, which ends with its report."""
+    folder = pathlib.Path(folder)
+    idm("simulate", problem, "-n", 60, "--seed", 1, "-o", folder / "log.csv")
+    idm("fit", problem, folder / "log.csv", "-o", folder / "run", "--chains", 2, "--warmup", 200, "--draws", 200, *options)
+    return folder / "run"
+
+
+def read_back(panel, path):
+    """Numbers of a line from its places: what data-x and data-y of the panel say."""
+    def scale(text):
+        low, high, start, end = map(float, text.split()[:4])
+        return lambda place: low + (place - start) / (end - start) * (high - low)
+    x, y = scale(panel["x"]), scale(panel["y"])
+    places = [point.split(" ") for point in path.replace("L", "M").split("M") if point]
+    return [(x(float(a)), y(float(b))) for a, b in places]
+
+
+@page
+def report_shows(browser, folder):
+    """Every figure is drawn and tells its numbers: under the pointer, in places, in files."""
+    run = write_report(folder, DIAG, "--free", "alpha,beta")
+    browser.open(run / "report.html")
+    figures = browser.run(
+        "return [...document.querySelectorAll('figure')].map((f) => [f.id, f.querySelectorAll('svg.wide .mark *').length])")
+    check({f[0] for f in figures} >= {"posterior", "joint", "policy", "ppc", "calibration", "profile"}, f"figures {figures}")
+    check(all(marks > 0 for _, marks in figures), "none is empty")
+    quiet(browser, "report")
+
+    panel, path = browser.run(
+        "const p = document.querySelector('#policy svg.wide .panel'); const m = p.querySelector('.mark path');"
+        "return [{x: p.dataset.x, y: p.dataset.y}, m.getAttribute('d')]")
+    idm("plot", "policy", run, "-o", pathlib.Path(folder) / "p.svg", "--data", pathlib.Path(folder) / "p.csv")
+    with open(pathlib.Path(folder) / "p.csv", encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["mark"] == "declare_healthy"]
+    drawn = read_back(panel, path)
+    check(len(drawn) == len(rows) and all(abs(a - float(r["x"])) < 1e-3 and abs(b - float(r["y"])) < 1e-3
+                                          for (a, b), r in zip(drawn, rows)), "a line's places are its numbers")
+
+    box = browser.run("const m = document.querySelector('#policy svg.wide .mark path'); m.scrollIntoView({block: 'center'});"
+                      "const at = m.getPointAtLength(m.getTotalLength() / 3).matrixTransform(m.getScreenCTM()); return [at.x, at.y]")
+    browser.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+    said = browser.run("const h = document.getElementById('hint'); return h.hidden ? '' : h.textContent")
+    check(": x " in said, f"the pointer is told the numbers: {said}")
+
+    browser.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    browser.run("for (const b of document.querySelectorAll('#policy button')) b.click()")
+    saved = [pathlib.Path(folder) / f"policy.{kind}" for kind in ("svg", "csv")]
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not all(s.exists() for s in saved):
+        time.sleep(0.05)
+    check(all(s.exists() for s in saved), "both buttons save a file")
+    tree = xml.etree.ElementTree.parse(saved[0])
+    check(len(list(tree.iter())) > 50 and tree.getroot().find("{*}style") is not None, "the drawing is whole, with its style")
+    check(saved[1].read_text(encoding="utf-8").splitlines()[0] == "panel,mark,kind,label,x,y", "and so are its numbers")
+    quiet(browser, "saving")
+
+
+@page
+def report_fits(browser, folder):
+    """On a telephone, in the dark, on paper; names that look like code are names."""
+    problem = pathlib.Path(folder) / "hostile.yaml"
+    problem.write_text(DIAG.read_text().replace("name: diag", "name: '<script>alert(1)</script>'")
+                       .replace("monitor", "'<img src=x onerror=alert(1)>'"))
+    run = write_report(folder, problem, "--free", "alpha")
+    for dark in (False, True):
+        browser.open(run / "report.html", width=375, dark=dark)
+        check(browser.overflow() <= 0, f"no sideways scroll at 375 px ({browser.overflow()})")
+        shown = browser.run("return [...document.querySelectorAll('figure svg')].map((s) => [s.classList.contains('narrow'),"
+                            " s.getBoundingClientRect().width > 0])")
+        check(all(narrow == seen for narrow, seen in shown), "figures are those for narrow screens")
+        check(browser.run("return document.querySelectorAll('img').length + document.scripts.length"
+                          " - document.querySelectorAll('figure').length") == 1, "no element out of a name")
+        quiet(browser, "telephone")
+    printed = base64.b64decode(browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
+    pages = printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page/")
+    check(2 <= pages <= 20, f"it prints on {pages} pages")
 
 
 def main():
