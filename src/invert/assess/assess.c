@@ -255,13 +255,14 @@ typedef struct part {
 } part;
 
 static const part parts[] = {
-    {idm_assess_matched, NULL, false},
     {idm_identify, idm_judge_identification, true},
     {idm_identify_ridge, idm_judge_ridge, true},
     {idm_assess_look, idm_judge_look, true},
     {idm_assess_lattice, idm_judge_lattice, false},
     {idm_assess_sensitivity, idm_judge_sensitivity, false},
     {idm_assess_model, NULL, false},
+    /* Last: it leaves a plan behind, and what comes before begins without one. */
+    {idm_assess_matched, NULL, false},
 };
 
 /* Whether some of the free numbers have no names: too many to be looked at one by one. */
