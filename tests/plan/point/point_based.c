@@ -183,11 +183,11 @@ static void prizes_agree_with_the_lattice(void **state)
 static void the_best_plan_may_end_at_once(void **state)
 {
   (void)state;
-  idm_problem *problem = support_yaml(
-      "states: [a, b]\nobservations: [x, y]\nactions: [left, right]\ndiscount: 0.9\n"
-      "transition: {\"*\": identity}\nobservation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
-      "utility: {left: [4, 2], right: [2, 4]}\nterminal: [left, right]\n"
-      "agent: {planner: point-based}\n");
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nobservations: [x, y]\nactions: [left, right]\ndiscount: 0.9\n"
+                   "transition: {\"*\": identity}\nobservation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
+                   "utility: {left: [4, 2], right: [2, 4]}\nterminal: [left, right]\n"
+                   "agent: {planner: point-based}\n");
   const interval found = bounds_of(problem);
   assert_near(found.lower, 3, 1e-12);
   assert_near(found.upper, 3, 1e-9);
