@@ -226,7 +226,7 @@ static void replay(learner *l, double alpha, const double *utility, double *qual
   idm_random random;
   idm_random_init(&random, l->seed, 0);
   for (size_t i = 0; i < count; i++) l->order[i] = (uint32_t)i;
-  for (size_t n = 0; n < l->replays; n++) {
+  for (size_t n = 0; n < l->replays && count; n++) {
     const size_t at = n % count;
     const size_t from = at + (size_t)(idm_random_uniform(&random) * (double)(count - at));
     const uint32_t i = l->order[from];

@@ -290,7 +290,7 @@ const char *idm_explorer_draw(idm_explorer *e, double width)
   if (status == IDM_OK) status = add_path(figure, e, &e->error);
   if (status == IDM_OK) status = idm_figure_svg(figure, &look, &text, &e->error);
   idm_figure_destroy(figure);
-  return hand_out(e, text);
+  return hand_out(e, status == IDM_OK ? text : NULL);
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
