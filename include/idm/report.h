@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Of a run: its folder, its problem as it was fitted, its posterior and assessment, and its log
- * where that is still to be had: without it parts of the report say so. The page is for the caller
- * to free. */
+/* Of a study: its folder and what was read of it. Of a run or an audit: its folder, its problem as
+ * it was fitted, its posterior and assessment, and its log where that is still to be had: without
+ * it parts of the report say so. The page is for the caller to free. */
 IDM_API idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text,
                                    idm_notes *opt_notes, idm_error *opt_error);
 /* The same into a file. */

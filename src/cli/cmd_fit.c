@@ -252,7 +252,8 @@ static idm_status report(cli_call *call, const char *folder, const idm_problem *
                                               .problem = problem,
                                               .posterior = found->posterior,
                                               .assessment = found->assessment,
-                                              .data = data},
+                                              .data = data,
+                                              .fitted = true},
                           path, &call->notes, &call->error);
 }
 

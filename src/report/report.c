@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "idm/audit_run.h"
 #include "idm/explain.h"
 #include "idm/file.h"
 #include "invert/fork.h"
@@ -122,35 +123,52 @@ static idm_status add_findings(report *r)
 
 /* --- behaviour ------------------------------------------------------------------------------ */
 
-static idm_status add_behaviour(report *r)
-{
-  static const char *const agents[] = {"as fitted:", "rational: planner=rational"};
-  const idm_plot_settings both = {.panels = 2, .panel = agents};
-  const bool three = r->subject->problem->setting->states.count == 3 &&
-                     !r->subject->problem->setting->fully_observed;
-  idm_page_section(&r->page, "behaviour", "How this agent decides");
-  return add_plot(r, three ? "simplex" : "policy", &both,
-                  "What the agent does, at the posterior's centre, beside what a rational agent "
-                  "would do in the same problem.");
-}
+/* A figure, and what it shows. */
+typedef struct shown {
+  const char *kind;
+  const idm_plot_settings *opt_settings;
+  const char *caption;
+} shown;
 
-static idm_status add_checks(report *r)
+/* A section of figures; without one there is no section. */
+static idm_status add_figures(report *r, const char *id, const char *heading, const shown *figure,
+                              size_t count)
 {
   const size_t body = r->page.body.length, contents = r->page.contents.length;
   const size_t figures = r->page.figures;
-  idm_page_section(&r->page, "checks", "Does it describe the log?");
-  idm_status status = add_plot(r, "ppc", NULL,
-                               "The log's own summaries (points) and what the "
-                               "fitted agents would do (95 % intervals).");
-  if (status == IDM_OK)
-    status = add_plot(r, "calibration", NULL,
-                      "How often actions were taken, by how probable they were held to be.");
-  /* Nothing to look at needs no heading. */
+  idm_status status = IDM_OK;
+  idm_page_section(&r->page, id, heading);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = add_plot(r, figure[i].kind, figure[i].opt_settings, figure[i].caption);
   if (r->page.figures == figures) {
     r->page.body.length = body;
     r->page.contents.length = contents;
   }
   return status;
+}
+
+static idm_status add_behaviour(report *r)
+{
+  static const char *const agents[] = {"as fitted:", "rational: planner=rational"};
+  const idm_plot_settings both = {.panels = 2, .panel = agents};
+  const idm_setting *setting = r->subject->problem->setting;
+  const bool three = setting->states.count == 3 && !setting->fully_observed;
+  const shown policy = {three ? "simplex" : "policy", &both,
+                        "What the agent does, at the posterior's centre, beside what a rational "
+                        "agent would do in the same problem."};
+  /* Groups and people are no one agent. */
+  if (r->subject->posterior->series_count || idm_audit_is(r->subject->folder)) return IDM_OK;
+  return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
+}
+
+static idm_status add_checks(report *r)
+{
+  static const shown checks[] = {
+      {"ppc", NULL,
+       "The log's own summaries (points) and what the fitted agents would do (95 % intervals)."},
+      {"calibration", NULL, "How often actions were taken, by how probable they were held to be."},
+  };
+  return add_figures(r, "checks", "Does it describe the log?", checks, 2);
 }
 
 /* --- cases ---------------------------------------------------------------------------------- */
@@ -269,12 +287,35 @@ static idm_status add_request(report *r)
   const idm_status status = idm_file_read(path, most_config, &text, &length, r->opt_error);
   if (status != IDM_OK) return status;
   idm_page_section(&r->page, "again", "The complete request, and how to run it again");
-  idm_markup_add(&r->page.body, "<pre tabindex=\"0\">idm fit config.yaml -o RUN</pre>\n"
-                                "<pre tabindex=\"0\">");
+  if (!r->subject->study)
+    idm_markup_add(&r->page.body, "<pre tabindex=\"0\">idm %s config.yaml -o RUN</pre>\n",
+                   idm_audit_is(r->subject->folder) ? "audit" : "fit");
+  idm_markup_add(&r->page.body, "<pre tabindex=\"0\">");
   idm_markup_text(&r->page.body, text);
   idm_markup_add(&r->page.body, "</pre>\n");
   free(text);
   return IDM_OK;
+}
+
+/* --- studies -------------------------------------------------------------------------------- */
+
+/* Of `idm recover` or `idm sbc`: agents drawn from the prior, and what was found of each. */
+static idm_status compose_study(report *r)
+{
+  static const shown figures[] = {
+      {"recovery", NULL,
+       "What was found against what was true, with 90 % intervals: points on the line are right."},
+      {"sbc", NULL,
+       "Ranks of the truth among the draws: where the machine is right they are uniform, within "
+       "the band."},
+  };
+  char text[200];
+  idm_print(text, sizeof text, "%zu agents were drawn from the prior, simulated and fitted.",
+            idm_calibration_done(r->subject->study));
+  idm_page_paragraph(&r->page, "answer", text);
+  const idm_status status =
+      add_figures(r, "found", "Were they found again?", figures, sizeof figures / sizeof *figures);
+  return status == IDM_OK ? add_request(r) : status;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
@@ -296,12 +337,13 @@ static idm_status compose(report *r)
   return status == IDM_OK ? add_request(r) : status;
 }
 
-/* The problem with the parameter at the answer's centre; none where people have their own. */
+/* The problem with the parameter at the answer's centre; none where groups or people have their
+ * own. */
 static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, idm_error *opt_error)
 {
   idm_parameters *parameters = NULL;
   *ret_centre = NULL;
-  if (of->posterior->series_count) return IDM_OK;
+  if (of->posterior->series_count || idm_audit_is(of->folder)) return IDM_OK;
   idm_status status = idm_problem_fork(of->problem, ret_centre, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(of->problem, &parameters, opt_error);
   if (status == IDM_OK)
@@ -316,18 +358,22 @@ idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm
 {
   idm_require(subject, ret_text);
   *ret_text = NULL;
-  idm_require(subject->folder, subject->problem, subject->posterior, subject->assessment);
+  idm_require(subject->folder);
+  if (!subject->study) idm_require(subject->problem, subject->posterior, subject->assessment);
   idm_notes ignored = {0};
   char title[300];
   report r = {.notes = opt_notes ? opt_notes : &ignored, .opt_error = opt_error};
-  const char *name = subject->problem->setting->name;
-  idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
+  const char *name = subject->problem ? subject->problem->setting->name : "";
+  if (subject->study)
+    idm_print(title, sizeof title, "Can it be found again?");
+  else
+    idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
   idm_plot_subject settled = *subject;
   idm_problem *centre = NULL;
-  idm_status status = settle(subject, &centre, opt_error);
+  idm_status status = subject->study ? IDM_OK : settle(subject, &centre, opt_error);
   if (centre) settled.problem = centre;
   r.subject = &settled;
-  if (status == IDM_OK) status = compose(&r);
+  if (status == IDM_OK) status = subject->study ? compose_study(&r) : compose(&r);
   idm_fork_destroy(centre);
   idm_notes_clear(&ignored);
   if (status == IDM_OK) return idm_page_take(&r.page, title, ret_text, opt_error);
