@@ -259,8 +259,10 @@ static void add_data(report *r)
 
 static idm_status add_identification(report *r)
 {
+  const idm_notes *remarks = &r->subject->assessment->remarks;
+  if (!remarks->count) return IDM_OK;
   idm_page_section(&r->page, "hangs", "What the data fix, and what it hangs on");
-  idm_page_list(&r->page, &r->subject->assessment->remarks);
+  idm_page_list(&r->page, remarks);
   return add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
 }
 

@@ -31,6 +31,7 @@ static answer open_answer(const folder *f)
   check(idm_inverse_find("laplace")->fit(a.problem, a.data, &settings, NULL, &a.posterior, NULL,
                                          &support_error));
   check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
+  idm_notes_add(&a.assessment->remarks, "the data bound <i>alpha</i>");
   char path[96];
   snprintf(path, sizeof path, "%s/config.yaml", f->path);
   FILE *config = fopen(path, "w");
@@ -79,6 +80,7 @@ static void test_parts(void **state)
     assert_null(strstr(text, "alert(1)</script>"));
     assert_null(strstr(text, "alert(2)</script>"));
     assert_null(strstr(text, "<b>"));
+    assert_non_null(strstr(text, "the data bound &lt;i&gt;alpha"));
     free(text);
   }
   close_answer(&a);
