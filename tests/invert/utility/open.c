@@ -137,10 +137,11 @@ static void test_several_worlds(void **state)
 {
   (void)state;
   enum { WORLDS = 3 };
-  static const char *const freed[] = {
-      "utility", "{utility: {entries: [left, right.a, right.b]}}",
-      "{utility: {entries: {x: [left.a, right.a], y: [left.b], z: [right.b], v: [left.c], w: "
-      "[right.c]}}}"};
+  static const char tied[] =
+      "{utility: {entries: {x: [left.a, right.a], y: [left.b], z: [right.b], "
+      "v: [left.c], w: [right.c]}}}";
+  static const char *const freed[] = {"utility", "{utility: {entries: [left, right.a, right.b]}}",
+                                      tied};
   size_t fewer = 0;
   for (size_t f = 0; f < sizeof freed / sizeof *freed; f++) {
     idm_problem *problem[WORLDS];
