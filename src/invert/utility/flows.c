@@ -135,6 +135,7 @@ static void add_entry(const idm_world *world, const size_t *row, size_t state, s
   f->to[k] = row[state] - 1;
   f->by[k++] = 1;
   for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++) {
+    if (!row[moves->next[i]]) continue; /* a discount of 0 brings nothing there */
     f->to[k] = row[moves->next[i]] - 1;
     f->by[k++] = -world->discount * moves->probability[i];
   }
