@@ -41,7 +41,7 @@ test: deps
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 
-# The paper's Sections 5.1 and 5.2 again, beside its own numbers.
+# The paper's Sections 5.1 and 5.2 again, beside its own numbers, and its figures: paper-out/paper.html.
 paper: deps all
 	@python3 validation/paper.py build/idm paper-out
 

@@ -9,6 +9,7 @@ import base64
 import csv
 import http.client
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -141,6 +142,17 @@ def ready(browser, what):
 def quiet(browser, what):
     said = browser.logs()
     check(not said, f"{what}: the console is told nothing {said[:2]}")
+
+
+def accessible(browser, what):
+    """No serious finding of axe-core, where IDM_AXE names its script (in the package axe-core-python of PyPI)."""
+    if "IDM_AXE" not in os.environ:
+        return
+    browser.run(pathlib.Path(os.environ["IDM_AXE"]).read_text(encoding="utf-8"))
+    found = browser.run(
+        "return axe.run(document).then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact))"
+        ".map((v) => v.id + ' at ' + v.nodes.slice(0, 3).map((n) => n.target.join(' ')).join(', ')))")
+    check(not found, f"{what}: axe-core finds nothing serious {found}")
 
 
 def settle(browser):
@@ -297,6 +309,7 @@ def explorer_fits(browser, folder):
         check(nameless == 0, f"{example}: every input has a name")
         check(browser.run("return !!document.querySelector('#figure svg[role=img]')"), f"{example}: the figure is an image to readers")
         quiet(browser, example)
+        accessible(browser, example)
     check(shades[0] != shades[1] and all(paper == fill for paper, fill in shades), f"light and dark: {shades[:2]}")
 
 
@@ -377,6 +390,7 @@ def report_fits(browser, folder):
         check(browser.run("return document.querySelectorAll('img').length + document.scripts.length"
                           " - document.querySelectorAll('figure').length") == 1, "no element out of a name")
         quiet(browser, "telephone")
+        accessible(browser, "report")
     printed = base64.b64decode(browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
     pages = printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page/")
     check(2 <= pages <= 20, f"it prints on {pages} pages")

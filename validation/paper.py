@@ -5,10 +5,13 @@ Each table has a column for converged chains with proper priors (ours), one for 
 (--sampler paper) on the same logs, and one for what the paper or the authors' code reports.
 """
 
+import contextlib
+import io
 import statistics
 import sys
 import time
 
+import paper_page
 from study import AGENTS, Study, converged, draws, interval, quantile
 
 # What the authors' code gives on its own simulated data: posterior mean, posterior sd.
@@ -150,6 +153,19 @@ def reference(fits):
               f"{abs(ours - mean) / sd:.2f} posterior sd apart (expected < 2)")
 
 
+class Both(io.StringIO):
+    """Keeps what is printed, and prints it."""
+
+    def __init__(self, out):
+        super().__init__()
+        self.out = out
+
+    def write(self, text):
+        self.out.write(text)
+        self.out.flush()
+        return super().write(text)
+
+
 def main():
     program, folder = sys.argv[1:3]
     began = time.time()
@@ -176,10 +192,13 @@ def main():
     fit("joint", "pessimistic", 1, "beta,eta", HELD_ALPHA)
     fit("contrary", "contrary", 1, BOTH_SIGNS, HELD_NEUTRAL)
 
-    print(f"# The paper's Sections 5.1 and 5.2 again: {len(fits)} fits to simulated logs in {folder}")
-    for part in (flexibility, joint, distinction, three_free, irl, other_signs, reference):
-        part(fits)
-    print(f"\n{time.time() - began:.0f} s in all")
+    tables = Both(sys.stdout)
+    with contextlib.redirect_stdout(tables):
+        print(f"# The paper's Sections 5.1 and 5.2 again: {len(fits)} fits to simulated logs in {folder}")
+        for part in (flexibility, joint, distinction, three_free, irl, other_signs, reference):
+            part(fits)
+    print(f"\nwith the paper's figures: {paper_page.write(study, fits, tables.getvalue())}")
+    print(f"{time.time() - began:.0f} s in all")
 
 
 if __name__ == "__main__":
