@@ -12,7 +12,8 @@ all: build/build.ninja
 build/build.ninja:
 	cmake --preset release
 
-# Install what packages.txt lists and the machine lacks: all of it, or what the program itself needs.
+# Install what packages.txt lists and the machine lacks: all of it, with what tests/tools.sh fetches, or what the program
+# itself needs.
 deps: PARTS = demo test
 deps-demo: PARTS = demo
 deps deps-demo:
@@ -25,6 +26,7 @@ deps deps-demo:
 	  $$run apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
+	@[ "$(PARTS)" = demo ] || tests/tools.sh
 
 # Only the program and its pages: no tests, no benchmarks, nothing that only they need.
 demo: deps-demo
