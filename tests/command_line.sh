@@ -1396,7 +1396,7 @@ test_audit() {
     holds "contrasts are adjusted" grep -q p_holm out
     succeeds summary box/audit
     succeeds plot forest box/audit -o figure.svg --data figure.csv
-    holds "a forest of an audit shows its contrasts" grep -q '^log_alpha_contrast,' figure.csv
+    holds "a forest of an audit shows its contrasts" grep -q '^differences in log alpha,' figure.csv
     fails 2 'needs a problem' plot policy box/audit
     rm figure.svg figure.csv
     holds "so few draws are not to be trusted" sh -c '"$IDM_PROGRAM" check box/audit >/dev/null 2>&1; test $? = 1'

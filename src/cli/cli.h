@@ -106,6 +106,16 @@ void cli_close_subject(cli_subject *subject);
 /* Take utilities from the columns that the file names again, whatever --set put in their place; the
  * parameter stays. */
 void cli_restore_columns(cli_subject *subject);
+/* What is shown to people: a problem, or what stands in the folder of a run, an audit or a study.
+ */
+typedef struct cli_shown {
+  cli_subject subject;
+  idm_assessment *assessment; /* where there is a posterior */
+  idm_data *data;             /* for the caller to read */
+  idm_calibration *study;
+} cli_shown;
+idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown);
+void cli_close_shown(cli_shown *shown);
 /* The log that a run was fitted to, checked against its hash; the problem is bound to it. */
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data);
 /* Put the parameter at the draw that --draw names: a number from 1, or `centre`, the mean of the

@@ -32,60 +32,43 @@ static idm_status read_look(cli_call *call, idm_figure_look *look)
   return idm_fail(&call->error, IDM_USAGE, "--theme is '%s'; expected auto, light or dark", theme);
 }
 
-/* What is to be drawn, as far as the arguments say. */
-typedef struct sources {
-  cli_subject subject;
-  idm_assessment *assessment;
-  idm_data *data;
-  idm_calibration *study;
-  idm_plot_subject of;
-} sources;
-
-static void close_sources(sources *s)
+/* Groups and people have no common centre; only a plot of the agent asks for one. */
+static bool has_centre(const idm_posterior *opt_posterior)
 {
-  idm_assessment_destroy(s->assessment);
-  idm_data_destroy(s->data);
-  idm_calibration_destroy(s->study);
-  cli_close_subject(&s->subject);
+  return opt_posterior && idm_posterior_axis(opt_posterior, "person") == opt_posterior->axes;
 }
 
-/* The first argument: a problem, or the folder of a run, an audit or a study. */
-static idm_status open_first(cli_call *call, const idm_plot *plot, sources *s)
+/* The log: what is named, or, where one is needed, what the run was fitted to. */
+static idm_status read_log(cli_call *call, const idm_plot *plot, cli_shown *s)
 {
-  const char *first = call->argument[1];
-  if (idm_campaign_is(first)) return idm_campaign_read(first, &s->study, &call->error);
-  if (idm_audit_is(first))
-    return idm_run_read(first, NULL, NULL, &s->subject.posterior, &call->notes, &call->error);
-  idm_status status = cli_open_subject(call, first, &s->subject);
-  /* People have no common centre; only a plot of the agent asks for one. */
-  const idm_posterior *posterior = s->subject.posterior;
-  if (status == IDM_OK && posterior && (plot->needs & IDM_PLOT_PROBLEM) &&
-      idm_posterior_axis(posterior, "person") == posterior->axes)
-    status = cli_settle(call, &s->subject, "centre");
-  if (status == IDM_OK && s->subject.posterior)
-    status = idm_run_assess(first, s->subject.posterior, &s->assessment, &call->error);
-  return status;
-}
-
-static idm_status open_sources(cli_call *call, const idm_plot *plot, sources *s)
-{
-  const char *first = call->argument[1];
-  idm_status status = open_first(call, plot, s);
-  if (status == IDM_OK && call->arguments > 2 && s->subject.problem) {
-    char paths[sizeof((idm_request *)0)->data];
-    status = cli_data_paths(call, 2, paths, sizeof paths);
-    if (status == IDM_OK) status = cli_read_data(call, paths, s->subject.problem, 0, &s->data);
-  } else if (status == IDM_OK && s->subject.problem && s->subject.posterior &&
-             ((plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory"))) {
-    status = cli_read_run_data(call, &s->subject, &s->data);
+  char paths[sizeof((idm_request *)0)->data];
+  if (call->arguments > 2) {
+    const idm_status status = cli_data_paths(call, 2, paths, sizeof paths);
+    return status == IDM_OK ? cli_read_data(call, paths, s->subject.problem, 0, &s->data) : status;
   }
-  s->of = (idm_plot_subject){.problem = s->subject.problem,
-                             .folder = idm_run_is(first) ? first : NULL,
-                             .posterior = s->subject.posterior,
-                             .assessment = s->assessment,
-                             .data = s->data,
-                             .study = s->study,
-                             .fitted = s->data && call->arguments == 2};
+  const bool needed = (plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory");
+  return needed && s->subject.posterior ? cli_read_run_data(call, &s->subject, &s->data) : IDM_OK;
+}
+
+/* What is to be drawn, as far as the arguments say. */
+static idm_status open_shown(cli_call *call, const idm_plot *plot, cli_shown *s,
+                             idm_plot_subject *ret_subject)
+{
+  const char *first = call->argument[1];
+  idm_status status = cli_open_shown(call, first, s);
+  /* An audit is of groups: a plot of one agent has nothing to draw. */
+  const idm_problem *problem = idm_audit_is(first) ? NULL : s->subject.problem;
+  if (status == IDM_OK && problem && has_centre(s->subject.posterior) &&
+      (plot->needs & IDM_PLOT_PROBLEM))
+    status = cli_settle(call, &s->subject, "centre");
+  if (status == IDM_OK && problem) status = read_log(call, plot, s);
+  *ret_subject = (idm_plot_subject){.problem = problem,
+                                    .folder = idm_run_is(first) ? first : NULL,
+                                    .posterior = s->subject.posterior,
+                                    .assessment = s->assessment,
+                                    .data = s->data,
+                                    .study = s->study,
+                                    .fitted = s->data && call->arguments == 2};
   return status;
 }
 
@@ -102,7 +85,8 @@ static idm_status put_out(cli_call *call, const idm_figure *figure, const idm_fi
 static idm_status run(cli_call *call)
 {
   const idm_plot *plot;
-  sources s = {0};
+  cli_shown s;
+  idm_plot_subject subject;
   idm_figure *figure = NULL;
   idm_figure_look look = {.id = "figure"};
   const char *data = cli_text(call, "data");
@@ -115,12 +99,12 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK && data) status = cli_check_target(call, data);
   if (status != IDM_OK) return status;
-  status = open_sources(call, plot, &s);
+  status = open_shown(call, plot, &s, &subject);
   if (status == IDM_OK)
-    status = idm_plot_make(plot, &s.of, &settings, &figure, &call->notes, &call->error);
+    status = idm_plot_make(plot, &subject, &settings, &figure, &call->notes, &call->error);
   if (status == IDM_OK) status = put_out(call, figure, &look);
   idm_figure_destroy(figure);
-  close_sources(&s);
+  cli_close_shown(&s);
   return status;
 }
 

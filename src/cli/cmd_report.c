@@ -12,50 +12,9 @@ static void read_log(cli_call *call, cli_subject *subject, idm_data **ret_data)
   call->error = (idm_error){0};
 }
 
-/* What is reported of: a run, an audit or a study. */
-typedef struct source {
-  cli_subject subject;
-  idm_assessment *assessment;
-  idm_data *data;
-  idm_calibration *study;
-} source;
-
-static void close_source(source *s)
-{
-  idm_data_destroy(s->data);
-  idm_assessment_destroy(s->assessment);
-  idm_calibration_destroy(s->study);
-  cli_close_subject(&s->subject);
-}
-
-/* An audit's problem and posterior. */
-static idm_status open_audit(cli_call *call, const char *folder, cli_subject *subject)
-{
-  idm_audit_request request;
-  char path[IDM_PATH + 32];
-  snprintf(path, sizeof path, "%s/config.yaml", folder);
-  idm_status status =
-      idm_audit_request_read(path, &subject->problem, &request, &call->notes, &call->error);
-  if (status == IDM_OK) subject->request = request.request;
-  if (status == IDM_OK)
-    status = idm_run_read(folder, NULL, NULL, &subject->posterior, &call->notes, &call->error);
-  return status;
-}
-
-static idm_status open_source(cli_call *call, const char *folder, source *s)
-{
-  if (idm_campaign_is(folder)) return idm_campaign_read(folder, &s->study, &call->error);
-  idm_status status = idm_audit_is(folder) ? open_audit(call, folder, &s->subject)
-                                           : cli_open_subject(call, folder, &s->subject);
-  if (status == IDM_OK)
-    status = idm_run_assess(folder, s->subject.posterior, &s->assessment, &call->error);
-  if (status == IDM_OK) read_log(call, &s->subject, &s->data);
-  return status;
-}
-
 static idm_status run(cli_call *call)
 {
-  source s = {0};
+  cli_shown s;
   char usual[IDM_PATH + 32];
   const char *folder = call->argument[0];
   const char *path = cli_text(call, "output");
@@ -67,7 +26,8 @@ static idm_status run(cli_call *call)
   }
   idm_status status = cli_check_target(call, path);
   if (status != IDM_OK) return status;
-  status = open_source(call, folder, &s);
+  status = cli_open_shown(call, folder, &s);
+  if (status == IDM_OK && s.subject.posterior) read_log(call, &s.subject, &s.data);
   if (status == IDM_OK)
     status = idm_report_write(&(idm_plot_subject){.folder = folder,
                                                   .problem = s.subject.problem,
@@ -77,7 +37,7 @@ static idm_status run(cli_call *call)
                                                   .fitted = s.data != NULL,
                                                   .study = s.study},
                               path, &call->notes, &call->error);
-  close_source(&s);
+  cli_close_shown(&s);
   if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
   return status;
 }

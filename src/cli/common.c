@@ -133,6 +133,39 @@ void cli_close_subject(cli_subject *subject)
   idm_problem_destroy(subject->problem);
 }
 
+/* An audit's problem and posterior. */
+static idm_status open_audit(cli_call *call, const char *folder, cli_subject *subject)
+{
+  idm_audit_request request;
+  char path[IDM_PATH + 32];
+  snprintf(path, sizeof path, "%s/config.yaml", folder);
+  idm_status status =
+      idm_audit_request_read(path, &subject->problem, &request, &call->notes, &call->error);
+  if (status == IDM_OK) subject->request = request.request;
+  if (status == IDM_OK)
+    status = idm_run_read(folder, NULL, NULL, &subject->posterior, &call->notes, &call->error);
+  return status;
+}
+
+idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown)
+{
+  *shown = (cli_shown){0};
+  if (idm_campaign_is(path)) return idm_campaign_read(path, &shown->study, &call->error);
+  idm_status status = idm_audit_is(path) ? open_audit(call, path, &shown->subject)
+                                         : cli_open_subject(call, path, &shown->subject);
+  if (status == IDM_OK && shown->subject.posterior)
+    status = idm_run_assess(path, shown->subject.posterior, &shown->assessment, &call->error);
+  return status;
+}
+
+void cli_close_shown(cli_shown *shown)
+{
+  idm_assessment_destroy(shown->assessment);
+  idm_data_destroy(shown->data);
+  idm_calibration_destroy(shown->study);
+  cli_close_subject(&shown->subject);
+}
+
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
   const idm_status status = idm_request_relocate(&subject->request, NULL, &call->error);

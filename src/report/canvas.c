@@ -144,6 +144,7 @@ static void add_stroke(const idm_canvas *c, double x0, double y0, double x1, dou
   idm_markup_add(c->to, "\"/>");
 }
 
+/* A small one has no ring, which would hide it. */
 static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double radius, double dark)
 {
   double x, y;
@@ -153,7 +154,8 @@ static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double 
   idm_markup_at(c->to, "cx", x);
   idm_markup_at(c->to, "cy", y);
   idm_markup_at(c->to, "r", radius);
-  idm_markup_add(c->to, " class=\"ring\" fill=\"currentColor\" stroke-width=\"0.6\"");
+  if (radius >= 1.4) idm_markup_add(c->to, " class=\"ring\" stroke-width=\"0.6\"");
+  idm_markup_add(c->to, " fill=\"currentColor\"");
   if (dark < 1) idm_markup_at(c->to, "fill-opacity", dark);
   idm_markup_add(c->to, ">");
   add_hint(c->to, mark, i);
@@ -193,14 +195,20 @@ static void draw_ranges(const idm_canvas *c, const idm_mark *mark)
   }
 }
 
+/* Rows as thick as the panel has room for; where they lie close, what lies below shines through,
+ * and the narrower interval is left out. */
 static void draw_forest(const idm_canvas *c, const idm_mark *mark)
 {
+  const double room = c->height / fmax(c->y.high - c->y.low, 1);
+  const double outer = fmin(1.3, fmax(0.5, 0.2 * room)), inner = fmin(3.4, 0.5 * room);
+  if (room < 2) idm_markup_add(c->to, "<g stroke-opacity=\"0.35\">");
+  for (size_t i = 0; i < mark->count; i++)
+    add_interval(c, mark, i, true, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, outer);
+  if (room < 2) idm_markup_add(c->to, "</g>");
   for (size_t i = 0; i < mark->count; i++) {
-    add_interval(c, mark, i, true, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, mark->count > 60 ? 0.8 : 1.3);
-    if (mark->count <= 200)
-      add_interval(c, mark, i, true, IDM_FIGURE_INNER_LOW, IDM_FIGURE_INNER_HIGH,
-                   mark->count > 60 ? 1.8 : 3.4);
-    add_dot(c, mark, i, mark->count > 60 ? 1.6 : 3, 1);
+    if (room >= 4)
+      add_interval(c, mark, i, true, IDM_FIGURE_INNER_LOW, IDM_FIGURE_INNER_HIGH, inner);
+    add_dot(c, mark, i, fmin(3, fmax(1, 0.3 * room)), 1);
   }
 }
 

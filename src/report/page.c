@@ -73,6 +73,18 @@ void idm_page_table_end(idm_page *page)
   idm_markup_add(&page->body, "</tbody>\n</table></div>\n");
 }
 
+void idm_page_fold(idm_page *page, const char *words)
+{
+  idm_markup_add(&page->body, "<details><summary>");
+  idm_markup_text(&page->body, words);
+  idm_markup_add(&page->body, "</summary>\n");
+}
+
+void idm_page_fold_end(idm_page *page)
+{
+  idm_markup_add(&page->body, "</details>\n");
+}
+
 /* --- figures -------------------------------------------------------------------------------- */
 
 /* A JSON string in which nothing ends the element that it stands in. */

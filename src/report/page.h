@@ -21,6 +21,9 @@ void idm_page_list(idm_page *page, const idm_notes *notes);
 void idm_page_table(idm_page *page, size_t columns, const char *const *head);
 void idm_page_row(idm_page *page, size_t columns, const char *const *cell);
 void idm_page_table_end(idm_page *page);
+/* What is shown when the reader asks for it, by these words; and its end. */
+void idm_page_fold(idm_page *page, const char *words);
+void idm_page_fold_end(idm_page *page);
 /* A figure for wide and narrow screens, which is destroyed, with its data. */
 idm_status idm_page_figure(idm_page *page, const char *id, idm_figure *figure, const char *caption,
                            idm_error *opt_error);

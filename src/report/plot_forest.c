@@ -1,17 +1,23 @@
 /* Points and intervals: a panel a quantity, or a series of them along people, groups, contrasts or
- * coefficients, in the order of the summary. */
+ * coefficients, in the order of the summary; very many people in that of their means.
+ *
+ * Contents: rows · many · panels */
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "idm/diagnostics.h"
 #include "idm/plot.h"
 #include "report/shown.h"
+#include "report/titles.h"
 
 extern const idm_plot idm_plot_forest; /* registered in plots.c */
 
-/* What is not named may be many: everybody is drawn. */
-enum { most_quantities = 100000 };
+/* What is not named may be many: everybody is drawn, and of so many everybody is named. */
+enum { most_quantities = 100000, most_named = 60 };
+
+/* --- rows ----------------------------------------------------------------------------------- */
 
 /* Verdicts on people, by colour. */
 static const struct {
@@ -29,32 +35,47 @@ static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
   return NULL;
 }
 
-/* Some quantities in a panel. */
+/* NaN where a draw is. */
+static double mean_of(const idm_shown_one *one)
+{
+  double mean = 0;
+  for (size_t i = 0; i < one->count; i++) mean += one->draw[i] / (double)one->count;
+  return mean;
+}
+
+/* Rows of a panel: quantities that stand by themselves, or a series of them. */
 typedef struct rows {
+  const idm_plot_subject *subject;
   const idm_shown_one *one; /* [count] */
   size_t count;
   size_t series; /* theirs; the number of series: none */
+  size_t *place; /* [count]: where each stands; NULL: in their order */
 } rows;
 
-static bool is_along(const idm_posterior *p, const rows *r, const char *axis)
+static size_t item_of(const rows *r, size_t row)
 {
-  return r->series < p->series_count && strcmp(p->axis[p->series[r->series].axis].name, axis) == 0;
+  return r->one[row].quantity - r->subject->posterior->series[r->series].first;
+}
+
+static const char *name_of(const rows *r, size_t row, char *buffer, size_t size)
+{
+  const idm_posterior *p = r->subject->posterior;
+  return r->series < p->series_count ? idm_title_item(p, r->series, item_of(r, row), buffer, size)
+                                     : r->one[row].name;
 }
 
 /* The verdict on a row of people, or VERDICTS. */
-static size_t verdict_of(const idm_plot_subject *subject, const rows *r, size_t row)
+static size_t verdict_of(const rows *r, size_t row)
 {
-  const idm_posterior *p = subject->posterior;
-  if (!is_along(p, r, "person")) return VERDICTS;
-  const idm_person *who =
-      person_at(subject->assessment, r->one[row].quantity - p->series[r->series].first);
+  if (!idm_series_is_along(r->subject->posterior, r->series, "person")) return VERDICTS;
+  const idm_person *who = person_at(r->subject->assessment, item_of(r, row));
   for (size_t v = 0; who && v < VERDICTS; v++)
     if (strcmp(who->verdict, verdicts[v].word) == 0) return v;
   return VERDICTS;
 }
 
 /* The mean, and intervals by quantiles; `work` holds a copy to sort. */
-static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, size_t row, double *work)
+static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double place, double *work)
 {
   static const struct {
     idm_figure_column column;
@@ -63,35 +84,32 @@ static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, size_t 
               {IDM_FIGURE_INNER_LOW, 0.25},
               {IDM_FIGURE_INNER_HIGH, 0.75},
               {IDM_FIGURE_HIGH, 0.95}};
-  double mean = 0;
-  bool known = true;
-  for (size_t i = 0; i < one->count; i++) {
-    work[i] = one->draw[i];
-    mean += one->draw[i] / (double)one->count;
-    known = known && !isnan(one->draw[i]);
-  }
+  const double mean = mean_of(one);
+  memcpy(work, one->draw, one->count * sizeof *work);
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-    mark->column[ends[k].column][at] = known ? idm_quantile(work, one->count, ends[k].share) : NAN;
+    mark->column[ends[k].column][at] =
+        isnan(mean) ? NAN : idm_quantile(work, one->count, ends[k].share);
   mark->column[IDM_FIGURE_X][at] = mean;
-  mark->column[IDM_FIGURE_Y][at] = (double)row;
+  mark->column[IDM_FIGURE_Y][at] = place;
 }
 
 /* Rows of one verdict, as one mark. */
-static idm_status add_rows(idm_panel *panel, const idm_plot_subject *subject, const rows *r,
-                           size_t verdict, double *work, idm_error *opt_error)
+static idm_status add_rows(idm_panel *panel, const rows *r, size_t verdict, double *work,
+                           idm_error *opt_error)
 {
   size_t count = 0;
   idm_mark *mark;
-  for (size_t i = 0; i < r->count; i++) count += verdict_of(subject, r, i) == verdict;
+  for (size_t i = 0; i < r->count; i++) count += verdict_of(r, i) == verdict;
   if (!count) return IDM_OK;
   idm_status status =
       idm_panel_add(panel, IDM_MARK_FOREST, verdict < VERDICTS ? verdicts[verdict].word : "",
                     verdict < VERDICTS ? verdicts[verdict].colour : 0, count, &mark, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&mark->label, count, opt_error);
   for (size_t i = 0, at = 0; i < r->count && status == IDM_OK; i++) {
-    if (verdict_of(subject, r, i) != verdict) continue;
-    const char *name = panel->y.category.name[i];
-    put_row(mark, at, &r->one[i], i, work);
+    char buffer[256];
+    if (verdict_of(r, i) != verdict) continue;
+    const char *name = name_of(r, i, buffer, sizeof buffer);
+    put_row(mark, at, &r->one[i], (double)(r->place ? r->place[i] : i), work);
     status = idm_labels_set(&mark->label, at++, name, strlen(name), opt_error);
   }
   return status;
@@ -104,65 +122,101 @@ static idm_status add_zero(idm_panel *panel, idm_error *opt_error)
   return idm_panel_add(panel, IDM_MARK_RULES, "", IDM_COLOUR_QUIET, 1, &rule, opt_error);
 }
 
-static idm_status name_rows(idm_panel *panel, const idm_posterior *p, const rows *r,
-                            idm_error *opt_error)
+static idm_status name_rows(idm_panel *panel, const rows *r, idm_error *opt_error)
 {
   idm_status status = idm_labels_create(&panel->y.category, r->count, opt_error);
   for (size_t i = 0; i < r->count && status == IDM_OK; i++) {
-    const char *name = r->one[i].name;
-    if (r->series < p->series_count) {
-      const idm_series *s = &p->series[r->series];
-      name = p->axis[s->axis].label.name[r->one[i].quantity - s->first];
-    }
+    char buffer[256];
+    const char *name = name_of(r, i, buffer, sizeof buffer);
     status = idm_labels_set(&panel->y.category, i, name, strlen(name), opt_error);
   }
   return status;
 }
 
-static idm_status add_panel(idm_figure *figure, const idm_plot_subject *subject, const rows *r,
-                            idm_error *opt_error)
+/* --- many ----------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+  double mean;
+  size_t row;
+} ranked;
+
+/* Those without a mean behind all others. */
+static int by_mean(const void *a, const void *b)
 {
-  const idm_posterior *p = subject->posterior;
-  const bool series = r->series < p->series_count;
-  const bool values = is_along(p, r, "person") || is_along(p, r, "group");
-  char title[256] = "";
-  idm_panel *panel = NULL;
-  if (values)
-    idm_quantity_spoken(p->series[r->series].name, title, sizeof title);
-  else if (series)
-    snprintf(title, sizeof title, "%.250s", p->series[r->series].name);
+  const ranked *x = a, *y = b;
+  const double left = isnan(x->mean) ? INFINITY : x->mean;
+  const double right = isnan(y->mean) ? INFINITY : y->mean;
+  if (left < right) return -1;
+  if (left > right) return 1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+/* More people than a page has lines: from the lowest mean to the highest, so that it is seen how
+ * they differ; who is who is said where the reader points. */
+static idm_status rank_rows(idm_panel *panel, rows *r, idm_error *opt_error)
+{
+  ranked *order = idm_new(r->count, sizeof *order);
+  r->place = idm_new(r->count, sizeof *r->place);
+  idm_status status = order && r->place ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < r->count && status == IDM_OK; i++)
+    order[i] = (ranked){mean_of(&r->one[i]), i};
+  if (status == IDM_OK) qsort(order, r->count, sizeof *order, by_mean);
+  for (size_t i = 0; i < r->count && status == IDM_OK; i++) r->place[order[i].row] = i + 1;
+  free(order);
+  panel->y.low = 0.5;
+  panel->y.high = (double)r->count + 0.5;
+  panel->y.whole = true;
+  panel->aspect = 0.75;
+  return status;
+}
+
+/* --- panels --------------------------------------------------------------------------------- */
+
+static idm_status fill_panel(idm_panel *panel, rows *r, bool many, bool zero, idm_error *opt_error)
+{
   double *work = idm_new(r->one[0].count, sizeof *work);
   idm_status status = work ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_figure_add(figure, title, "", "", &panel, opt_error);
-  if (status == IDM_OK) status = name_rows(panel, p, r, opt_error);
-  if (status == IDM_OK && series && !values) status = add_zero(panel, opt_error);
+  if (status == IDM_OK)
+    status = many ? rank_rows(panel, r, opt_error) : name_rows(panel, r, opt_error);
+  if (status == IDM_OK && zero) status = add_zero(panel, opt_error);
   for (size_t v = 0; v <= VERDICTS && status == IDM_OK; v++)
-    status = add_rows(panel, subject, r, v, work, opt_error);
+    status = add_rows(panel, r, v, work, opt_error);
   free(work);
+  free(r->place);
   return status;
+}
+
+static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one *one, size_t count,
+                            idm_figure *figure, idm_notes *notes, idm_error *opt_error)
+{
+  (void)notes;
+  const idm_posterior *p = subject->posterior;
+  rows r = {subject, one, count, idm_posterior_series(p, one->quantity), NULL};
+  const bool people = idm_series_is_along(p, r.series, "person");
+  const bool zero =
+      r.series < p->series_count && !people && !idm_series_is_along(p, r.series, "group");
+  const bool many = people && count > most_named;
+  char title[256] = "";
+  idm_panel *panel = NULL;
+  if (r.series < p->series_count) idm_title_series(p, r.series, title, sizeof title);
+  const size_t used = strlen(title);
+  if (many) idm_print(title + used, sizeof title - used, " of %zu people, by their means", count);
+  const idm_status status = idm_figure_add(figure, title, "", "", &panel, opt_error);
+  return status == IDM_OK ? fill_panel(panel, &r, many, zero, opt_error) : status;
 }
 
 static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_settings *settings,
                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  const idm_posterior *p = subject->posterior;
-  idm_shown shown;
-  idm_status status =
-      idm_shown_choose(subject, settings, most_quantities, true, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status =
-      idm_figure_create("", "Means of the draws with intervals that hold 50 % and 90 % of them.", 1,
-                        ret_figure, opt_error);
-  for (size_t first = 0, next; first < shown.count && status == IDM_OK; first = next) {
-    const size_t series = idm_posterior_series(p, shown.one[first].quantity);
-    for (next = first + 1; next < shown.count && series < p->series_count &&
-                           idm_posterior_series(p, shown.one[next].quantity) == series;)
-      next++;
-    const rows r = {&shown.one[first], next - first, series};
-    status = add_panel(*ret_figure, subject, &r, opt_error);
-  }
-  idm_shown_clear(&shown);
-  return status;
+  static const idm_shown_kind kind = {
+      .description = "Means of the draws with intervals that hold 50 % and 90 % of them.",
+      .columns = 1,
+      .most = most_quantities,
+      .everybody = true,
+      .series = true,
+      .draw = add_panel,
+  };
+  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_forest = {

@@ -45,9 +45,12 @@ static idm_status add_density(idm_panel *panel, const idm_curve *curve, idm_erro
                         curve->height, opt_error);
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, idm_notes *notes,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+                               size_t count, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
+  (void)subject;
+  (void)count;
   idm_curve curve;
   idm_panel *panel = NULL;
   idm_status status = idm_curve_create(one, points, 1, &curve, opt_error);
@@ -72,20 +75,15 @@ static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, idm
 static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                  idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  idm_shown shown;
-  idm_status status =
-      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status = idm_shown_draw_priors(subject, &shown, opt_error);
-  if (status == IDM_OK)
-    status = idm_figure_create("",
-                               "Densities of the draws of a run, a panel a quantity, beside those "
-                               "of the prior where it is proper.",
-                               shown.count < 3 ? shown.count : 3, ret_figure, opt_error);
-  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, &shown.one[i], notes, opt_error);
-  idm_shown_clear(&shown);
-  return status;
+  static const idm_shown_kind kind = {
+      .description = "Densities of the draws of a run, a panel a quantity, beside those of the "
+                     "prior where it is proper.",
+      .columns = 3,
+      .most = most_panels,
+      .priors = true,
+      .draw = add_quantity,
+  };
+  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_posterior = {

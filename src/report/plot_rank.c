@@ -74,9 +74,13 @@ static idm_status add_chain(idm_figure *figure, const char *title, size_t chain,
   return status;
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, const idm_posterior *p,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+                               size_t number, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
+  (void)number;
+  (void)notes;
+  const idm_posterior *p = subject->posterior;
   const size_t bins = bins_of(p->draws);
   size_t *count = idm_new(idm_times(p->chains, bins), sizeof *count);
   double band[3]; /* its ends, and the end of the axis that all chains share */
@@ -100,22 +104,17 @@ static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, con
 static idm_status make_rank(const idm_plot_subject *subject, const idm_plot_settings *settings,
                             idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  const idm_posterior *p = subject->posterior;
-  idm_shown shown;
-  idm_status status =
-      idm_shown_choose(subject, settings, most_quantities, false, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status =
-      idm_figure_create("",
-                        "Histograms of the ranks of each chain's draws among those of all "
-                        "chains: level where the chains agree.",
-                        p->chains < most_columns ? p->chains : most_columns, ret_figure, opt_error);
-  if (p->chains < 2)
+  const size_t chains = subject->posterior->chains;
+  const idm_shown_kind kind = {
+      .description = "Histograms of the ranks of each chain's draws among those of all chains: "
+                     "level where the chains agree.",
+      .columns = chains < most_columns ? chains : most_columns,
+      .most = most_quantities,
+      .draw = add_quantity,
+  };
+  if (chains < 2)
     idm_notes_add(notes, "one chain alone is level by itself: ranks need two or more");
-  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, &shown.one[i], p, opt_error);
-  idm_shown_clear(&shown);
-  return status;
+  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_rank = {

@@ -47,36 +47,26 @@ static idm_status add_diagonal(idm_panel *panel, const idm_calibration *c, size_
   return status;
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_calibration *c, size_t quantity,
-                               bool alone, idm_error *opt_error)
+static idm_status draw(const idm_calibration *study, size_t quantity, bool alone, idm_panel *panel,
+                       idm_error *opt_error)
 {
-  char name[256];
-  idm_panel *panel;
-  idm_status status =
-      idm_figure_add(figure, idm_quantity_spoken(c->quantity.name[quantity], name, sizeof name),
-                     "truth", "estimate", &panel, opt_error);
-  if (status != IDM_OK) return status;
   panel->aspect = alone ? 0 : 1; /* one alone would fill the page */
-  status = add_diagonal(panel, c, quantity, opt_error);
-  if (status == IDM_OK) status = add_estimates(panel, c, quantity, true, opt_error);
-  return status == IDM_OK ? add_estimates(panel, c, quantity, false, opt_error) : status;
+  idm_status status = add_diagonal(panel, study, quantity, opt_error);
+  if (status == IDM_OK) status = add_estimates(panel, study, quantity, true, opt_error);
+  return status == IDM_OK ? add_estimates(panel, study, quantity, false, opt_error) : status;
 }
 
 static idm_status make_recovery(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                 idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  const idm_calibration *c = subject->study;
-  idm_replicated shown;
-  idm_status status = idm_replicated_choose(c, settings, false, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status = idm_figure_create("",
-                             "Truth against estimate, with 90 % intervals, over the replications "
-                             "of a study: a panel a quantity.",
-                             shown.count < 3 ? shown.count : 3, ret_figure, opt_error);
-  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, c, shown.quantity[i], shown.count == 1, opt_error);
-  idm_replicated_clear(&shown);
-  return status;
+  static const idm_replicated_kind kind = {
+      .description = "Truth against estimate, with 90 % intervals, over the replications of a "
+                     "study: a panel a quantity.",
+      .draw = draw,
+      .x = "truth",
+      .y = "estimate",
+  };
+  return idm_replicated_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_recovery = {

@@ -51,39 +51,31 @@ static idm_status add_bars(idm_panel *panel, const idm_calibration *c, size_t qu
   return status;
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_calibration *c, size_t quantity,
-                               idm_error *opt_error)
+static idm_status draw(const idm_calibration *study, size_t quantity, bool alone, idm_panel *panel,
+                       idm_error *opt_error)
 {
-  const size_t done = idm_calibration_done(c), bins = bins_of(done);
-  char name[256];
-  idm_panel *panel;
-  idm_status status =
-      idm_figure_add(figure, idm_quantity_spoken(c->quantity.name[quantity], name, sizeof name),
-                     "rank of the truth", "replications", &panel, opt_error);
-  if (status != IDM_OK) return status;
+  (void)alone;
+  const size_t done = idm_calibration_done(study), bins = bins_of(done);
   panel->x.low = -0.5;
   panel->x.high = IDM_RANKS + 0.5;
   panel->y.low = 0;
   panel->y.whole = true;
-  status = add_band(panel, done, bins, opt_error);
-  return status == IDM_OK ? add_bars(panel, c, quantity, bins, opt_error) : status;
+  const idm_status status = add_band(panel, done, bins, opt_error);
+  return status == IDM_OK ? add_bars(panel, study, quantity, bins, opt_error) : status;
 }
 
 static idm_status make_sbc(const idm_plot_subject *subject, const idm_plot_settings *settings,
                            idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  const idm_calibration *c = subject->study;
-  idm_replicated shown;
-  idm_status status = idm_replicated_choose(c, settings, true, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status = idm_figure_create("",
-                             "Histograms of the ranks of the truth among the draws, over the "
-                             "replications of a study: a panel a quantity.",
-                             shown.count < 3 ? shown.count : 3, ret_figure, opt_error);
-  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, c, shown.quantity[i], opt_error);
-  idm_replicated_clear(&shown);
-  return status;
+  static const idm_replicated_kind kind = {
+      .description = "Histograms of the ranks of the truth among the draws, over the replications "
+                     "of a study: a panel a quantity.",
+      .likelihood = true,
+      .draw = draw,
+      .x = "rank of the truth",
+      .y = "replications",
+  };
+  return idm_replicated_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_sbc = {

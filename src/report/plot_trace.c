@@ -26,9 +26,13 @@ static idm_status add_chain(idm_panel *panel, const idm_shown_one *one, const id
   return status;
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, const idm_posterior *p,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+                               size_t count, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
+  (void)count;
+  (void)notes;
+  const idm_posterior *p = subject->posterior;
   idm_panel *panel;
   idm_status status = idm_figure_add(figure, "", "draw", one->name, &panel, opt_error);
   if (status != IDM_OK) return status;
@@ -43,16 +47,13 @@ static idm_status add_quantity(idm_figure *figure, const idm_shown_one *one, con
 static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_settings *settings,
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  idm_shown shown;
-  idm_status status =
-      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
-  if (status != IDM_OK) return status;
-  status = idm_figure_create("", "Draws of a run in their order, a line a chain.",
-                             shown.count < 2 ? 1 : 2, ret_figure, opt_error);
-  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, &shown.one[i], subject->posterior, opt_error);
-  idm_shown_clear(&shown);
-  return status;
+  static const idm_shown_kind kind = {
+      .description = "Draws of a run in their order, a line a chain.",
+      .columns = 2,
+      .most = most_panels,
+      .draw = add_quantity,
+  };
+  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_trace = {

@@ -52,6 +52,32 @@ void idm_replicated_clear(idm_replicated *shown)
   *shown = (idm_replicated){0};
 }
 
+static idm_status add_panel(const idm_replicated_kind *kind, const idm_calibration *study,
+                            size_t quantity, bool alone, idm_figure *figure, idm_error *opt_error)
+{
+  char name[256];
+  idm_panel *panel;
+  idm_quantity_spoken(study->quantity.name[quantity], name, sizeof name);
+  const idm_status status = idm_figure_add(figure, name, kind->x, kind->y, &panel, opt_error);
+  return status == IDM_OK ? kind->draw(study, quantity, alone, panel, opt_error) : status;
+}
+
+idm_status idm_replicated_make(const idm_replicated_kind *kind, const idm_plot_subject *subject,
+                               const idm_plot_settings *settings, idm_figure **ret_figure,
+                               idm_notes *notes, idm_error *opt_error)
+{
+  const idm_calibration *study = subject->study;
+  idm_replicated shown;
+  idm_status status =
+      idm_replicated_choose(study, settings, kind->likelihood, &shown, notes, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_figure_create("", kind->description, 3, ret_figure, opt_error);
+  for (size_t i = 0; i < shown.count && status == IDM_OK; i++)
+    status = add_panel(kind, study, shown.quantity[i], shown.count == 1, *ret_figure, opt_error);
+  idm_replicated_clear(&shown);
+  return status;
+}
+
 bool idm_replicated_covers(const idm_calibration *study, size_t replication, size_t quantity)
 {
   const idm_recovery *r = &study->recovery[replication * study->quantity.count + quantity];

@@ -13,6 +13,7 @@
 #include "idm/file.h"
 #include "invert/fork.h"
 #include "report/page.h"
+#include "report/titles.h"
 #include "report/words.h"
 
 typedef struct report {
@@ -79,46 +80,76 @@ static void add_number(double value, char *cell, size_t size)
   idm_print(cell, size, isnan(value) ? "-" : "%.4g", value);
 }
 
-/* What was found of every quantity that is summarised. */
-static void add_table(report *r)
+static bool is_personal(const idm_posterior *p, size_t quantity)
+{
+  return idm_series_is_along(p, idm_posterior_series(p, quantity), "person");
+}
+
+/* What was found of every quantity that is summarised: of single people, or all others. */
+static void add_table(report *r, bool personal)
 {
   static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
-  enum { columns = sizeof head / sizeof head[0], most = 200 };
+  enum { columns = sizeof head / sizeof head[0], most = 2000 };
   const idm_posterior *p = r->subject->posterior;
   size_t rows = 0;
-  idm_page_table(&r->page, columns, head);
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
     const double value[] = {d->mean, d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
     char name[256], cell[columns][32];
     const char *row[columns];
-    if (!p->summarised[i]) continue;
-    row[0] = idm_quantity_spoken(p->quantity.name[i], name, sizeof name);
+    if (!p->summarised[i] || is_personal(p, i) != personal) continue;
+    if (!rows++) idm_page_table(&r->page, columns, head);
+    row[0] = idm_title_quantity(p, i, name, sizeof name);
     for (size_t k = 1; k < columns; k++) {
       add_number(value[k - 1], cell[k], sizeof cell[k]);
       row[k] = cell[k];
     }
     idm_page_row(&r->page, columns, row);
-    rows++;
   }
-  idm_page_table_end(&r->page);
+  if (rows) idm_page_table_end(&r->page);
   if (rows == most) idm_page_paragraph(&r->page, "soft", "More of them are in summary.json.");
+}
+
+/* Densities of what stands by itself beside people or groups: the population's numbers. */
+static idm_status add_population(report *r)
+{
+  const idm_posterior *p = r->subject->posterior;
+  const char *name[12];
+  size_t count = 0;
+  for (size_t i = 0; i < p->quantity.count && count < sizeof name / sizeof *name; i++)
+    if (p->summarised[i] && idm_posterior_series(p, i) == p->series_count)
+      name[count++] = p->quantity.name[i];
+  const idm_plot_settings settings = {.quantities = count, .quantity = name};
+  return count ? add_plot(r, "posterior", &settings, "What they have in common, and how they vary.")
+               : IDM_OK;
 }
 
 static idm_status add_findings(report *r)
 {
   const idm_posterior *p = r->subject->posterior;
+  const bool many = p->series_count > 0, people = idm_posterior_axis(p, "person") < p->axes;
+  idm_status status = IDM_OK;
   idm_page_section(&r->page, "found", "What was found");
-  idm_status status =
-      add_plot(r, "posterior", NULL, "Posterior of each number (blue), with its prior (grey).");
-  if (status == IDM_OK)
+  if (many)
+    status = add_plot(r, "forest", NULL,
+                      people ? "Everybody: means with 50 % and 90 % intervals."
+                             : "Groups and their differences, of which a dashed line is none: "
+                               "means with 50 % and 90 % intervals.");
+  if (many && status == IDM_OK) status = add_population(r);
+  if (!many)
+    status =
+        add_plot(r, "posterior", NULL, "Posterior of each number (blue), with its prior (grey).");
+  if (!many && status == IDM_OK)
     status = add_plot(r, "joint", NULL,
                       "Two numbers together: what the data cannot tell apart "
                       "lies along a ridge.");
-  if (status == IDM_OK && p->series_count)
-    status = add_plot(r, "forest", NULL, "Everybody: means with 50 % and 90 % intervals.");
-  if (status == IDM_OK) add_table(r);
-  return status;
+  if (status != IDM_OK) return status;
+  add_table(r, false);
+  if (!people) return IDM_OK;
+  idm_page_fold(&r->page, "Everybody's numbers");
+  add_table(r, true);
+  idm_page_fold_end(&r->page);
+  return IDM_OK;
 }
 
 /* --- behaviour ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* Quantities of a run that a plot shows: see the header.
  *
- * Contents: choosing · supports · priors · ranges */
+ * Contents: choosing · supports · priors · ranges · figures */
 #include "report/shown.h"
 
 #include <math.h>
@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "idm/diagnostics.h"
 #include "invert/parameters.h"
+#include "report/titles.h"
 
 /* --- choosing ------------------------------------------------------------------------------- */
 
@@ -20,8 +21,7 @@ static bool is_opaque(const idm_posterior *p, size_t quantity)
 
 static bool is_personal(const idm_posterior *p, size_t quantity)
 {
-  const size_t s = idm_posterior_series(p, quantity);
-  return s < p->series_count && strcmp(p->axis[p->series[s].axis].name, "person") == 0;
+  return idm_series_is_along(p, idm_posterior_series(p, quantity), "person");
 }
 
 static void add(const idm_posterior *p, size_t quantity, idm_shown *shown)
@@ -32,11 +32,7 @@ static void add(const idm_posterior *p, size_t quantity, idm_shown *shown)
                          .count = all,
                          .draw = p->value + quantity * all,
                          .support = {-INFINITY, INFINITY}};
-  /* Those of people and groups are called as files call them. */
-  if (p->series_count)
-    idm_print(one->name, sizeof one->name, "%.250s", p->quantity.name[quantity]);
-  else
-    idm_quantity_spoken(p->quantity.name[quantity], one->name, sizeof one->name);
+  idm_title_quantity(p, quantity, one->name, sizeof one->name);
 }
 
 static bool is_there(const idm_shown *shown, size_t quantity)
@@ -49,11 +45,12 @@ static bool is_there(const idm_shown *shown, size_t quantity)
 /* Whether somebody means this quantity: by its name, as it is spoken of, or by its series. */
 static bool is_meant(const idm_posterior *p, size_t quantity, const char *name)
 {
-  char spoken[256];
+  char spoken[256], title[256];
   const size_t s = idm_posterior_series(p, quantity);
   return strcmp(p->quantity.name[quantity], name) == 0 ||
          strcmp(idm_quantity_spoken(p->quantity.name[quantity], spoken, sizeof spoken), name) ==
              0 ||
+         strcmp(idm_title_quantity(p, quantity, title, sizeof title), name) == 0 ||
          (s < p->series_count && strcmp(p->series[s].name, name) == 0);
 }
 
@@ -267,4 +264,37 @@ idm_status idm_shown_range(const double *draw, size_t count, double bandwidth, i
   }
   free(kept);
   return IDM_OK;
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* How many from `first` on are drawn together. */
+static size_t together(const idm_shown_kind *kind, const idm_posterior *p, const idm_shown *shown,
+                       size_t first)
+{
+  const size_t series = idm_posterior_series(p, shown->one[first].quantity);
+  size_t count = 1;
+  while (kind->series && series < p->series_count && first + count < shown->count &&
+         idm_posterior_series(p, shown->one[first + count].quantity) == series)
+    count++;
+  return count;
+}
+
+idm_status idm_shown_make(const idm_shown_kind *kind, const idm_plot_subject *subject,
+                          const idm_plot_settings *settings, idm_figure **ret_figure,
+                          idm_notes *notes, idm_error *opt_error)
+{
+  idm_shown shown;
+  idm_status status =
+      idm_shown_choose(subject, settings, kind->most, kind->everybody, &shown, notes, opt_error);
+  if (status != IDM_OK) return status;
+  if (kind->priors) status = idm_shown_draw_priors(subject, &shown, opt_error);
+  if (status == IDM_OK)
+    status = idm_figure_create("", kind->description, kind->columns, ret_figure, opt_error);
+  for (size_t i = 0, count; i < shown.count && status == IDM_OK; i += count) {
+    count = together(kind, subject->posterior, &shown, i);
+    status = kind->draw(subject, &shown.one[i], count, *ret_figure, notes, opt_error);
+  }
+  idm_shown_clear(&shown);
+  return status;
 }

@@ -35,6 +35,24 @@ idm_status idm_shown_draw_priors(const idm_plot_subject *subject, idm_shown *sho
                                  idm_error *opt_error);
 void idm_shown_clear(idm_shown *shown);
 
+/* A kind of plot that goes from quantity to quantity. */
+typedef struct idm_shown_kind {
+  const char *description;
+  size_t columns; /* of panels */
+  size_t most;    /* quantities that nobody asked for */
+  bool everybody; /* of these single people too */
+  bool priors;    /* draws of them are needed */
+  bool series;    /* those of a series are drawn together, else each by itself */
+  /* Draw `count` quantities, which are one, or one series. */
+  idm_status (*draw)(const idm_plot_subject *subject, const idm_shown_one *one, size_t count,
+                     idm_figure *figure, idm_notes *notes, idm_error *opt_error);
+} idm_shown_kind;
+
+/* The figure of such a kind. */
+idm_status idm_shown_make(const idm_shown_kind *kind, const idm_plot_subject *subject,
+                          const idm_plot_settings *settings, idm_figure **ret_figure,
+                          idm_notes *notes, idm_error *opt_error);
+
 /* The ends of what is worth drawing of a quantity: its finite draws and a few bandwidths, but of
  * tails no more than three times what 90 % of them take up. False where all are alike: both ends
  * are there; or where none is finite. */

@@ -527,8 +527,9 @@ idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look,
   const size_t fitting = (size_t)fmax(1, floor(look->width / least_panel));
   l.columns = figure->columns < fitting ? figure->columns : fitting;
   while (l.grid < figure->panels && figure->panel[l.grid]->place == IDM_PANEL_GRID) l.grid++;
-  if (l.columns > l.grid) l.columns = l.grid ? l.grid : 1;
   l.rows = (l.grid + l.columns - 1) / l.columns;
+  /* Rows as long as each other, as far as can be. */
+  l.columns = l.rows ? (l.grid + l.rows - 1) / l.rows : 1;
   l.top = idm_new(2 * l.rows, sizeof *l.top);
   l.canvas = idm_new(figure->panels, sizeof *l.canvas);
   idm_status status = l.top && l.canvas ? IDM_OK : idm_fail_memory(opt_error);

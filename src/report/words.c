@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "idm/diagnostics.h"
 #include "idm/planner.h"
+#include "report/titles.h"
 
 /* Quantities that a sentence names; more of them are in the table. */
 enum { most_named = 4 };
@@ -58,24 +61,10 @@ static size_t count_told(const idm_posterior *p)
   return told;
 }
 
-void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
+/* "5,000 decisions in 1,000 trajectories of 20 agents in diag, if ... the planner rational" */
+static void add_evidence(const idm_plot_subject *subject, idm_markup *to)
 {
-  const idm_posterior *p = subject->posterior;
   const idm_data *data = subject->data;
-  const size_t told = count_told(p);
-  size_t named = 0;
-  char buffer[256];
-  idm_markup_add(to, told == 1                    ? "Which value of "
-                     : told && told <= most_named ? "Which values of "
-                                                  : "Which ");
-  for (size_t i = 0; i < p->quantity.count && told && told <= most_named; i++)
-    if (is_told(p, i)) {
-      idm_markup_add(to, "%s%s", joint(named, told),
-                     idm_quantity_spoken(p->quantity.name[i], buffer, sizeof buffer));
-      named++;
-    }
-  if (!named) idm_markup_add(to, "parameters");
-  idm_markup_add(to, told == 1 ? " explains " : " explain ");
   if (data) {
     add_plural(to, decisions_of(data), "decision", "decisions");
     idm_markup_add(to, " in ");
@@ -87,8 +76,134 @@ void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
   } else {
     idm_markup_add(to, "the decisions");
   }
-  idm_markup_add(to, " in %s, if they were made by the planner %s?", name_of(subject->problem),
+  idm_markup_add(to, " in %s, if they were made by the planner %s", name_of(subject->problem),
                  idm_agent_planner(&subject->problem->agent)->name);
+}
+
+/* Series along an axis, by their names: "log alpha and 1/beta". */
+static void add_series(const idm_posterior *p, const char *axis, idm_markup *to)
+{
+  size_t count = 0, named = 0;
+  char buffer[256];
+  for (size_t s = 0; s < p->series_count; s++) count += idm_series_is_along(p, s, axis);
+  for (size_t s = 0; s < p->series_count; s++)
+    if (idm_series_is_along(p, s, axis))
+      idm_markup_add(to, "%s%s", joint(named++, count),
+                     idm_title_series(p, s, buffer, sizeof buffer));
+}
+
+static bool has_axis(const idm_posterior *p, const char *axis)
+{
+  return idm_posterior_axis(p, axis) < p->axes;
+}
+
+void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  const size_t told = count_told(p);
+  size_t named = 0;
+  char buffer[256];
+  if (has_axis(p, "contrast") || has_axis(p, "person")) {
+    idm_markup_add(to, has_axis(p, "person") ? "How do people differ in " : "Do groups differ in ");
+    add_series(p, has_axis(p, "person") ? "person" : "group", to);
+    idm_markup_add(to, ", judging by ");
+    add_evidence(subject, to);
+    idm_markup_add(to, "?");
+    return;
+  }
+  idm_markup_add(to, told == 1                    ? "Which value of "
+                     : told && told <= most_named ? "Which values of "
+                                                  : "Which ");
+  for (size_t i = 0; i < p->quantity.count && told && told <= most_named; i++)
+    if (is_told(p, i)) {
+      idm_markup_add(to, "%s%s", joint(named, told),
+                     idm_title_quantity(p, i, buffer, sizeof buffer));
+      named++;
+    }
+  if (!named) idm_markup_add(to, "parameters");
+  idm_markup_add(to, told == 1 ? " explains " : " explain ");
+  add_evidence(subject, to);
+  idm_markup_add(to, "?");
+}
+
+/* --- groups and people ---------------------------------------------------------------------- */
+
+/* The clearest difference of a series, and how many of them are clear: 0 is outside of the middle
+ * 95 % of their draws. */
+static void count_clear(const idm_posterior *p, const idm_assessment *a, const idm_series *s,
+                        double *work, size_t *ret_clear, size_t *ret_clearest)
+{
+  const size_t all = p->chains * p->draws, count = p->axis[s->axis].label.count;
+  double best = -1;
+  *ret_clear = *ret_clearest = 0;
+  for (size_t i = 0; i < count; i++) {
+    const idm_diagnosis *d = &a->diagnosis[s->first + i];
+    memcpy(work, p->value + (s->first + i) * all, all * sizeof *work);
+    *ret_clear += idm_quantile(work, all, 0.025) > 0 || idm_quantile(work, all, 0.975) < 0;
+    if (!(fabs(d->mean) > best * d->sd)) continue;
+    best = fabs(d->mean) / d->sd;
+    *ret_clearest = i;
+  }
+}
+
+/* "Of 20 differences in log alpha 17 are clear, most of all b - a (0.5)" */
+static void add_differences(const idm_plot_subject *subject, size_t series, double *work,
+                            bool first, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  const idm_series *s = &p->series[series];
+  size_t clear, clearest;
+  char title[256];
+  count_clear(p, subject->assessment, s, work, &clear, &clearest);
+  idm_markup_add(to, "%s ", first ? "Of" : "; of");
+  add_count(to, p->axis[s->axis].label.count);
+  idm_markup_add(to, " %s ", idm_title_series(p, series, title, sizeof title));
+  if (clear)
+    add_count(to, clear);
+  else
+    idm_markup_add(to, "none");
+  idm_markup_add(to, " %s clear%s", clear > 1 ? "are" : "is",
+                 first ? " (0 lies outside of their 95 % intervals)" : "");
+  if (clear)
+    idm_markup_add(to, ", most of all %s (%.3g)", p->axis[s->axis].label.name[clearest],
+                   subject->assessment->diagnosis[s->first + clearest].mean);
+}
+
+static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  double *work = idm_new(p->chains * p->draws, sizeof *work);
+  bool first = true;
+  for (size_t s = 0; work && s < p->series_count; s++)
+    if (idm_series_is_along(p, s, "contrast")) {
+      add_differences(subject, s, work, first, to);
+      first = false;
+    }
+  to->failed = to->failed || !work;
+  free(work);
+}
+
+/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..." */
+static void add_people(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  const size_t count = p->axis[idm_posterior_axis(p, "person")].label.count;
+  double *work = idm_new(count, sizeof *work);
+  size_t named = 0;
+  char title[256];
+  idm_markup_add(to, "Nine in ten of ");
+  add_plural(to, count, "person", "people");
+  idm_markup_add(to, " have ");
+  for (size_t s = 0; work && s < p->series_count; s++) {
+    if (!idm_series_is_along(p, s, "person")) continue;
+    for (size_t i = 0; i < count; i++)
+      work[i] = subject->assessment->diagnosis[p->series[s].first + i].mean;
+    idm_markup_add(to, "%sa mean of %s between %.3g and %.3g", named++ ? ", " : "",
+                   idm_title_series(p, s, title, sizeof title), idm_quantile(work, count, 0.05),
+                   idm_quantile(work, count, 0.95));
+  }
+  to->failed = to->failed || !work;
+  free(work);
 }
 
 static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis *d, bool first)
@@ -105,9 +220,17 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
   const idm_assessment *a = subject->assessment;
   size_t named = 0;
   char buffer[256];
+  if (has_axis(p, "contrast") || has_axis(p, "person")) {
+    if (has_axis(p, "person"))
+      add_people(subject, to);
+    else
+      add_contrasts(subject, to);
+    idm_markup_add(to, ".");
+    return;
+  }
   for (size_t i = 0; i < p->quantity.count && named < most_named; i++) {
     if (!is_told(p, i)) continue;
-    const char *name = idm_quantity_spoken(p->quantity.name[i], buffer, sizeof buffer);
+    const char *name = idm_title_quantity(p, i, buffer, sizeof buffer);
     if (p->answer == IDM_POSTERIOR)
       add_posterior(to, name, &a->diagnosis[i], named == 0);
     else
@@ -120,11 +243,6 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
     idm_markup_add(to, "; ");
     add_plural(to, told - named, "number more is", "numbers more are");
     idm_markup_add(to, " in the table");
-  }
-  if (a->people) {
-    idm_markup_add(to, "%s", named ? "; " : "");
-    add_plural(to, a->people, "person has", "people have");
-    idm_markup_add(to, " numbers of their own");
   }
   idm_markup_add(to, ".");
 }

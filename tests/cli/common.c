@@ -245,6 +245,25 @@ static void test_draw(void **state)
   cli_close_subject(&s);
 }
 
+/* A problem alone has nothing found, and what is nowhere leaves nothing to close. */
+static void test_shown(void **state)
+{
+  (void)state;
+  cli_call call;
+  cli_shown shown;
+  CALL(&call, "example:diag");
+  check(cli_open_shown(&call, "example:diag", &shown));
+  assert_non_null(shown.subject.problem);
+  assert_null(shown.subject.posterior);
+  assert_null(shown.assessment);
+  assert_null(shown.study);
+  cli_close_shown(&shown);
+  assert_int_not_equal(cli_open_shown(&call, "/nowhere/at/all", &shown), IDM_OK);
+  assert_null(shown.subject.problem);
+  cli_close_shown(&shown);
+  cli_call_free(&call);
+}
+
 /* --- files and JSON ------------------------------------------------------------------------- */
 
 static void test_target(void **state)
@@ -302,6 +321,7 @@ int main(void)
       cmocka_unit_test(test_columns), cmocka_unit_test(test_plan),
       cmocka_unit_test(test_lines),   cmocka_unit_test(test_log),
       cmocka_unit_test(test_twins),   cmocka_unit_test(test_draw),
-      cmocka_unit_test(test_target),  cmocka_unit_test(test_report)};
+      cmocka_unit_test(test_shown),   cmocka_unit_test(test_target),
+      cmocka_unit_test(test_report)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

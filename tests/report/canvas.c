@@ -144,6 +144,33 @@ static void intervals(void **state)
   expect(&s, "d=\"M60 35L80 35\"");
 }
 
+/* Many rows are thin and shine through, however many of them one mark has. */
+static void many_rows(void **state)
+{
+  (void)state;
+  static const struct {
+    double rows;
+    const char *part;
+  } rooms[] = {{3, "stroke-width=\"1.3\" d=\"M60 10L80 10\""},
+               {10, "stroke-width=\"2.5\" d=\"M65 10L75 10\"/><circle"},
+               {20, "d=\"M60 10L80 10\"/><circle"},
+               {500, "<g stroke-opacity=\"0.35\"><path stroke=\"currentColor\" "
+                     "stroke-linecap=\"round\" stroke-width=\"0.5\" d=\"M60 10L80 10\"/></g>"
+                     "<circle cx=\"70\" cy=\"10\" r=\"1\" fill"}};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    sheet s;
+    open_sheet(&s, false);
+    s.canvas.y.high = rooms[i].rows;
+    idm_mark *mark = put(&s, IDM_MARK_FOREST, 1);
+    const double row[] = {[IDM_FIGURE_X] = 5,    [IDM_FIGURE_Y] = rooms[i].rows,
+                          [IDM_FIGURE_LOW] = 4,  [IDM_FIGURE_INNER_LOW] = 4.5,
+                          [IDM_FIGURE_HIGH] = 6, [IDM_FIGURE_INNER_HIGH] = 5.5};
+    for (size_t c = 0; c < sizeof row / sizeof *row; c++)
+      if (mark->column[c]) mark->column[c][0] = row[c];
+    expect(&s, rooms[i].part);
+  }
+}
+
 static void cells(void **state)
 {
   (void)state;
@@ -257,11 +284,19 @@ static void samples(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places), cmocka_unit_test(corners),   cmocka_unit_test(lines),
-      cmocka_unit_test(bands),  cmocka_unit_test(bars),      cmocka_unit_test(intervals),
-      cmocka_unit_test(cells),  cmocka_unit_test(triangles), cmocka_unit_test(rules),
-      cmocka_unit_test(arrows), cmocka_unit_test(words),     cmocka_unit_test(what_is_not_drawn),
-      cmocka_unit_test(samples)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(places),
+                                     cmocka_unit_test(corners),
+                                     cmocka_unit_test(lines),
+                                     cmocka_unit_test(bands),
+                                     cmocka_unit_test(bars),
+                                     cmocka_unit_test(intervals),
+                                     cmocka_unit_test(many_rows),
+                                     cmocka_unit_test(cells),
+                                     cmocka_unit_test(triangles),
+                                     cmocka_unit_test(rules),
+                                     cmocka_unit_test(arrows),
+                                     cmocka_unit_test(words),
+                                     cmocka_unit_test(what_is_not_drawn),
+                                     cmocka_unit_test(samples)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

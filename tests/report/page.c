@@ -30,9 +30,11 @@ static char *make_page(void)
   idm_page_section(&page, "one", hostile);
   idm_page_paragraph(&page, "soft", hostile);
   idm_page_list(&page, &notes);
+  idm_page_fold(&page, hostile);
   idm_page_table(&page, 2, (const char *const[]){hostile, "b"});
   idm_page_row(&page, 2, (const char *const[]){hostile, "1"});
   idm_page_table_end(&page);
+  idm_page_fold_end(&page);
   check(idm_page_figure(&page, "figure", small_figure(), hostile, &support_error));
   assert_int_equal(page.figures, 1);
   check(idm_page_take(&page, hostile, &text, &support_error));
@@ -54,9 +56,11 @@ static void test_nothing_of_a_user_is_markup(void **state)
   char *text = make_page();
   assert_null(strstr(text, hostile));
   assert_null(strstr(text, "alert(1)</script>"));
-  /* Title and heading, section and its link, paragraph, list, two cells, caption, and of either
-   * drawing description, title, name of a mark and legend. */
-  assert_true(occurrences(text, "&lt;script&gt;") >= 16);
+  /* Title and heading, section and its link, paragraph, list, words of what is folded, two cells,
+   * caption, and of either drawing description, title, name of a mark and legend. */
+  assert_true(occurrences(text, "&lt;script&gt;") >= 17);
+  assert_int_equal(occurrences(text, "<details><summary>&lt;script&gt;"), 1);
+  assert_int_equal(occurrences(text, "</details>"), 1);
   /* One script that runs, and the figure's data. */
   assert_int_equal(occurrences(text, "<script"), 2);
   assert_int_equal(occurrences(text, " style="), 0);

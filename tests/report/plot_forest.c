@@ -42,7 +42,8 @@ static void test_quantities(void **state)
   idm_posterior_destroy(p);
 }
 
-/* People by their verdicts, hundreds of them; those who could not be fitted are left out. */
+/* People by their verdicts, hundreds of them, from the lowest mean to the highest; those who could
+ * not be fitted are left out. */
 static void test_people(void **state)
 {
   (void)state;
@@ -66,20 +67,27 @@ static void test_people(void **state)
   const idm_plot_subject subject = {.posterior = p, .assessment = &a};
   idm_figure *figure = report_make("forest", &subject, NULL);
   assert_int_equal(figure->panels, 1);
-  assert_int_equal(figure->panel[0]->y.category.count, PEOPLE);
+  assert_int_equal(figure->panel[0]->y.category.count, 0);
+  assert_string_equal(figure->panel[0]->title, "log alpha of 300 people, by their means");
   size_t rows = 0;
+  double mean[PEOPLE + 1] = {0};
   for (size_t k = 0; k < 2; k++) {
     const idm_mark *m = report_mark(figure->panel[0], IDM_MARK_FOREST, k);
     assert_string_equal(m->name, k ? "prior-driven" : "identified");
     for (size_t i = 0; i < m->count; i++, rows++) {
-      const size_t row = (size_t)m->column[IDM_FIGURE_Y][i];
+      const size_t place = (size_t)m->column[IDM_FIGURE_Y][i];
+      size_t row = 0;
+      while (strcmp(names[row], m->label.name[i]) != 0) row++;
       const size_t who = row ? row + 1 : 0;
       assert_int_equal(who % 3 == 0, k);
-      assert_string_equal(m->label.name[i], names[row]);
       check_row(m, i, p->value + row * 21, 21);
+      assert_in_range(place, 1, PEOPLE);
+      assert_true(mean[place] == 0); /* nobody else stands there */
+      mean[place] = m->column[IDM_FIGURE_X][i];
     }
   }
   assert_int_equal(rows, PEOPLE);
+  for (size_t i = 2; i <= PEOPLE; i++) assert_true(mean[i - 1] < mean[i]);
   report_draw(figure);
   idm_figure_destroy(figure);
   free(person);
@@ -101,9 +109,10 @@ static void test_groups(void **state)
   assert_string_equal(figure->panel[0]->title, "log alpha");
   assert_string_equal(figure->panel[0]->y.category.name[2], "all");
   assert_null(report_mark(figure->panel[0], IDM_MARK_RULES, 0));
+  assert_string_equal(figure->panel[1]->title, "differences in log alpha");
   assert_string_equal(figure->panel[1]->y.category.name[0], "b - a");
   assert_true(report_mark(figure->panel[1], IDM_MARK_RULES, 0)->column[IDM_FIGURE_X][0] == 0);
-  assert_string_equal(figure->panel[2]->y.category.name[0], "log_alpha_mean");
+  assert_string_equal(figure->panel[2]->y.category.name[0], "mean of log alpha");
   report_draw(figure);
   idm_figure_destroy(figure);
   idm_posterior_destroy(p);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/folder_support.h"
+#include "report/report_support.h"
 
 typedef struct answer {
   idm_problem *problem;
@@ -86,6 +87,30 @@ static void test_parts(void **state)
   close_answer(&a);
 }
 
+/* Of people: everybody first, and everybody's numbers where the reader asks for them; two numbers
+ * of one agent are not there. */
+static void test_people(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  static const char *const who[] = {"<b>Ann</b>"};
+  report_series(a.posterior, "alpha", "person", who, 1, 0);
+  idm_assessment_destroy(a.assessment);
+  check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
+  const idm_plot_subject subject = subject_of(f, &a, true);
+  char *text;
+  check(idm_report_make(&subject, &text, NULL, &support_error));
+  assert_non_null(strstr(text, "How do people differ in alpha, judging by 150 decisions"));
+  assert_non_null(strstr(text, "<figure id=\"forest\">"));
+  assert_null(strstr(text, "<figure id=\"joint\">"));
+  const char *folded = strstr(text, "<summary>Everybody&#39;s numbers");
+  assert_non_null(folded);
+  assert_non_null(strstr(folded, "<td>alpha, &lt;b&gt;Ann"));
+  assert_null(strstr(text, "<b>"));
+  free(text);
+  close_answer(&a);
+}
+
 /* The centre that is drawn is the answer's, and the problem is left as it was. */
 static void test_problem_is_left_alone(void **state)
 {
@@ -120,6 +145,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_people, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_problem_is_left_alone, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_trouble, make_folder, remove_folder),
   };

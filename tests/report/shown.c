@@ -1,5 +1,6 @@
 /* Quantities that a plot shows: chosen, bounded, with their priors. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,12 +77,62 @@ static void test_people(void **state)
   check(choose(p, NULL, SIZE_MAX, NULL, 0, &shown, &notes)); /* everybody */
   assert_int_equal(shown.count, 5);
   idm_shown_clear(&shown);
+  static const char *const titles[] = {"sd of log alpha", "log alpha, z"}; /* as figures say */
+  check(choose(p, NULL, 1, titles, 2, &shown, &notes));
+  assert_int_equal(shown.count, 2);
+  assert_int_equal(shown.one[1].quantity, 4);
+  idm_shown_clear(&shown);
   static const char *const series[] = {"log_alpha"};
   check(choose(p, NULL, 1, series, 1, &shown, &notes));
   assert_int_equal(shown.count, 3);
-  assert_string_equal(shown.one[1].name, "log_alpha[y]");
+  assert_string_equal(shown.one[1].name, "log alpha, y");
   assert_true(isinf(shown.one[1].support.low));
   idm_shown_clear(&shown);
+  idm_posterior_destroy(p);
+}
+
+static idm_status count_calls(const idm_plot_subject *subject, const idm_shown_one *one,
+                              size_t count, idm_figure *figure, idm_notes *notes,
+                              idm_error *opt_error)
+{
+  (void)subject;
+  (void)notes;
+  idm_panel *panel;
+  char title[64];
+  if (one->quantity == 1) return idm_fail(opt_error, IDM_INPUT, "not this one");
+  snprintf(title, sizeof title, "%zu: %zu", one->quantity, count);
+  return idm_figure_add(figure, title, "", "", &panel, opt_error);
+}
+
+/* Each by itself, or series together; who fails is heard. */
+static void test_making(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"eta", "beta", "a", "b", "c"};
+  static const char *const people[] = {"x", "y", "z"};
+  idm_posterior *p = report_posterior(2, 5, names, 5);
+  report_series(p, "log_alpha", "person", people, 3, 2);
+  p->summarised[1] = false;
+  const idm_plot_subject subject = {.posterior = p};
+  const idm_plot_settings usual = {0};
+  idm_shown_kind kind = {.description = "d", .columns = 3, .most = 9, .draw = count_calls};
+  idm_figure *figure = NULL;
+  kind.everybody = true;
+  check(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error));
+  assert_int_equal(figure->panels, 4);
+  assert_string_equal(figure->panel[3]->title, "4: 1");
+  idm_figure_destroy(figure);
+  kind.series = true;
+  check(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error));
+  assert_int_equal(figure->panels, 2);
+  assert_string_equal(figure->panel[0]->title, "0: 1");
+  assert_string_equal(figure->panel[1]->title, "2: 3");
+  assert_int_equal(figure->columns, 3);
+  idm_figure_destroy(figure);
+  p->summarised[1] = true;
+  assert_int_equal(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error),
+                   IDM_INPUT);
+  idm_figure_destroy(figure);
   idm_posterior_destroy(p);
 }
 
@@ -155,6 +206,7 @@ static void test_range(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_choosing), cmocka_unit_test(test_people),
-                                     cmocka_unit_test(test_priors), cmocka_unit_test(test_range)};
+                                     cmocka_unit_test(test_making), cmocka_unit_test(test_priors),
+                                     cmocka_unit_test(test_range)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "report/report_support.h"
 
 enum { MOST = 8 };
 
@@ -68,8 +68,6 @@ static void test_sentences(void **state)
   make(&m, 3, IDM_POSTERIOR);
   said(&m, idm_words_question, "Which values of alpha, 1/beta and eta explain");
   said(&m, idm_words_answer, "; 1/beta is 2, between 0.5 and 12.2; eta is 3");
-  m.assessment.people = 1200;
-  said(&m, idm_words_answer, "; 1,200 people have numbers of their own.");
   unmake(&m);
   make(&m, 7, IDM_POINT);
   said(&m, idm_words_question, "Which parameters explain");
@@ -78,8 +76,73 @@ static void test_sentences(void **state)
   unmake(&m);
 }
 
+static idm_markup tell(const idm_posterior *p, idm_diagnosis *diagnosis, bool question)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  const idm_assessment a = {.quantities = p->quantity.count, .diagnosis = diagnosis};
+  const idm_plot_subject subject = {.problem = problem, .posterior = p, .assessment = &a};
+  idm_markup markup = {0};
+  (question ? idm_words_question : idm_words_answer)(&subject, &markup);
+  idm_problem_destroy(problem);
+  return markup;
+}
+
+static void expect_words(const idm_posterior *p, idm_diagnosis *diagnosis, bool question,
+                         const char *expected)
+{
+  idm_markup markup = tell(p, diagnosis, question);
+  assert_string_equal(markup.text, expected);
+  free(markup.text);
+}
+
+/* Three differences of which one is clear, and one that is not. */
+static void test_groups(void **state)
+{
+  (void)state;
+  enum { DRAWS = 101, MANY = 6 };
+  static const char *const names[MANY] = {"1", "2", "3", "4", "5", "6"};
+  static const char *const groups[] = {"a", "b"};
+  static const char *const contrasts[] = {"b - a", "c - a"};
+  idm_posterior *p = report_posterior(1, DRAWS, names, MANY);
+  idm_diagnosis d[MANY];
+  report_series(p, "log_alpha", "group", groups, 2, 0);
+  report_series(p, "log_alpha_contrast", "contrast", contrasts, 2, 2);
+  report_series(p, "eta_contrast", "contrast", contrasts, 2, 4);
+  for (size_t i = 0; i < MANY; i++) {
+    d[i] = (idm_diagnosis){.mean = 0.5 + (double)i, .sd = i == 3 ? 0.1 : 10};
+    /* From -0.02 on: two in a hundred are below 0; of all others three and more. */
+    for (size_t k = 0; k < DRAWS; k++)
+      p->value[i * DRAWS + k] = ((double)k - (i == 3 ? 1.5 : 3.5)) / 100;
+  }
+  expect_words(p, d, true,
+               "Do groups differ in log alpha, judging by the decisions in diag, if they were made "
+               "by the planner bounded-rational?");
+  expect_words(p, d, false,
+               "Of 2 differences in log alpha 1 is clear (0 lies outside of their 95 % intervals), "
+               "most of all c - a (3.5); of 2 differences in eta none is clear.");
+  idm_posterior_destroy(p);
+}
+
+static void test_people(void **state)
+{
+  (void)state;
+  enum { PEOPLE = 21 };
+  static const char *const name[PEOPLE] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+                                           "l", "m", "n", "o", "p", "q", "r", "s", "t", "u"};
+  idm_posterior *p = report_posterior(1, 2, name, PEOPLE);
+  idm_diagnosis d[PEOPLE] = {0};
+  for (size_t i = 0; i < PEOPLE; i++) d[i].mean = (double)((5 * i) % PEOPLE);
+  report_series(p, "inverse_beta", "person", name, PEOPLE, 0);
+  expect_words(p, d, true,
+               "How do people differ in 1/beta, judging by the decisions in diag, if they were "
+               "made by the planner bounded-rational?");
+  expect_words(p, d, false, "Nine in ten of 21 people have a mean of 1/beta between 1 and 19.");
+  idm_posterior_destroy(p);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sentences)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sentences),
+                                     cmocka_unit_test(test_groups), cmocka_unit_test(test_people)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
