@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "report/letters.h"
+
+static const double word = 10; /* size of words, in pixels */
 
 /* --- places --------------------------------------------------------------------------------- */
 
@@ -344,12 +347,33 @@ static void add_word(const idm_canvas *c, const char *text, double x, double y)
   idm_markup_add(c->to, "</text>");
 }
 
+/* How far up the label of item i stands: above those before that it would lie upon, as far as the
+ * panel goes. `up` holds theirs. */
+static int level_of(const idm_canvas *c, const idm_mark *mark, size_t i, const int *up)
+{
+  const double x = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, i));
+  const double width = idm_letters_width(mark->label.name[i]);
+  const int most = (int)fmin(8, (c->height - 24) / word);
+  int level = 0;
+  for (size_t k = 0; k < i; k++) {
+    const double other = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, k));
+    const double both = 0.5 * word * (width + idm_letters_width(mark->label.name[k]));
+    if (up[k] != level || !(fabs(x - other) < both + 2) || level >= most) continue;
+    level++;
+    k = (size_t)-1; /* from the first again */
+  }
+  return level;
+}
+
 /* Small triangles that stand on the panel's foot, with their labels on top. */
 static void draw_steps(const idm_canvas *c, const idm_mark *mark)
 {
+  enum { labelled = 64 };
   const double foot = c->top + c->height;
+  int up[labelled];
   for (size_t i = 0; i < mark->count; i++) {
     const double x = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, i));
+    if (i < labelled) up[i] = -1;
     if (!isfinite(x)) continue;
     idm_markup_add(c->to, "<path fill=\"currentColor\" d=\"");
     go(c->to, 'M', x, foot);
@@ -358,7 +382,9 @@ static void draw_steps(const idm_canvas *c, const idm_mark *mark)
     idm_markup_add(c->to, "Z\">");
     add_hint(c->to, mark, i);
     idm_markup_add(c->to, "</path>");
-    if (mark->label.count) add_word(c, mark->label.name[i], x, foot - 11);
+    if (!mark->label.count || i >= labelled) continue;
+    up[i] = level_of(c, mark, i, up);
+    add_word(c, mark->label.name[i], x, foot - 11 - word * up[i]);
   }
 }
 

@@ -1,6 +1,7 @@
 /* How wide words are: see the header. */
 #include "report/letters.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -33,21 +34,54 @@ double idm_letters_width(const char *text)
   return sum;
 }
 
-const char *idm_letters_fit(const char *text, double width, char *buffer, size_t size)
+static const char ellipsis[] = "\xE2\x80\xA6";
+
+/* How many bytes a text has from its beginning that are at most so wide, and so many. */
+static size_t begins(const char *text, double width, size_t most)
 {
-  static const char ellipsis[] = "\xE2\x80\xA6";
   const size_t length = strlen(text);
   size_t kept = 0;
-  double sum = 0.65;
-  if (length < size && idm_letters_width(text) <= width) {
-    memcpy(buffer, text, length + 1);
-    return buffer;
-  }
+  double sum = 0;
   for (size_t bytes; kept < length; kept += bytes) {
     sum += width_of(text + kept, length - kept, &bytes);
-    if (sum > width || kept + bytes + sizeof ellipsis > size) break;
+    if (sum > width || kept + bytes > most) break;
   }
+  return kept;
+}
+
+/* The text itself where it fits. */
+static bool fits(const char *text, double width, char *buffer, size_t size)
+{
+  const size_t length = strlen(text);
+  if (length >= size || idm_letters_width(text) > width) return false;
+  memcpy(buffer, text, length + 1);
+  return true;
+}
+
+const char *idm_letters_fit(const char *text, double width, char *buffer, size_t size)
+{
+  if (fits(text, width, buffer, size)) return buffer;
+  const size_t kept = begins(text, width - 0.65, size - sizeof ellipsis);
   memcpy(buffer, text, kept);
   memcpy(buffer + kept, ellipsis, sizeof ellipsis);
+  return buffer;
+}
+
+const char *idm_letters_squeeze(const char *text, double width, char *buffer, size_t size)
+{
+  if (fits(text, width, buffer, size)) return buffer;
+  const double half = (width - 0.65) / 2;
+  const size_t most = (size - sizeof ellipsis) / 2, kept = begins(text, half, most);
+  /* From its end back: the first place from which the rest is narrow enough. */
+  const size_t length = strlen(text);
+  size_t from = kept;
+  while (from < length && (length - from > most || idm_letters_width(text + from) > half)) {
+    size_t bytes;
+    width_of(text + from, length - from, &bytes);
+    from += bytes;
+  }
+  memcpy(buffer, text, kept);
+  memcpy(buffer + kept, ellipsis, sizeof ellipsis - 1);
+  memcpy(buffer + kept + sizeof ellipsis - 1, text + from, length - from + 1);
   return buffer;
 }

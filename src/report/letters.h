@@ -10,5 +10,7 @@ double idm_letters_width(const char *text);
 /* The text itself where it is at most `width` wide, else as much of it as is, and an ellipsis. Into
  * buffer, which is returned; `size` of 64 holds any. */
 const char *idm_letters_fit(const char *text, double width, char *buffer, size_t size);
+/* The same with both its ends: names of many things often begin alike. */
+const char *idm_letters_squeeze(const char *text, double width, char *buffer, size_t size);
 
 #endif

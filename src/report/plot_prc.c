@@ -77,8 +77,10 @@ static idm_status add_curve(const idm_decisions *d, const idm_setting *setting, 
   const size_t points = trace(guesses, count, taken, room, precision, &area);
   snprintf(name, sizeof name, "%.80s (area %.3f, by chance %.3f)", setting->actions.name[action],
            area, (double)taken / (double)count);
-  return idm_panel_plot(panel, IDM_MARK_LINE, name, (int)(action % IDM_COLOURS), points, room,
-                        precision, opt_error);
+  const idm_status status = idm_panel_plot(panel, IDM_MARK_LINE, name, (int)(action % IDM_COLOURS),
+                                           points, room, precision, opt_error);
+  if (status == IDM_OK) panel->mark[panel->marks - 1]->dashed = action >= IDM_COLOURS;
+  return status;
 }
 
 static idm_status make_prc(const idm_plot_subject *subject, const idm_plot_settings *settings,

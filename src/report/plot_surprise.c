@@ -36,6 +36,7 @@ static idm_status add_belief(const one_case *c, size_t state, idm_panel *panel,
     status = idm_panel_add(panel, IDM_MARK_BAND, name, colour, c->rows, &band, opt_error);
   if (status == IDM_OK)
     status = idm_panel_add(panel, IDM_MARK_LINE, name, colour, c->rows, &line, opt_error);
+  if (status == IDM_OK) line->dashed = state >= IDM_COLOURS;
   for (size_t i = 0; i < c->rows && status == IDM_OK; i++) {
     const idm_interval z = idm_explained(c->e, c->first + i, IDM_EXPLAIN_BELIEF, state);
     line->column[IDM_FIGURE_X][i] = c->step[i];

@@ -19,6 +19,8 @@ static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_wo
     idm_mark *line;
     status = idm_panel_add(panel, IDM_MARK_LINE, setting->actions.name[u], (int)u % IDM_COLOURS,
                            beliefs, &line, opt_error);
+    /* There are fewer colours than actions may be. */
+    if (status == IDM_OK) line->dashed = u >= IDM_COLOURS;
   }
   for (size_t i = 0; i < beliefs && status == IDM_OK; i++) {
     const double p = (double)i / (beliefs - 1);

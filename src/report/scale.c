@@ -36,8 +36,20 @@ static int power_of(double number)
   return (int)floor(log10(number) + 1e-9);
 }
 
+/* 2e+09 as 2e9: ticks have little room. */
+static void shorten_power(char *text)
+{
+  char *power = strchr(text, 'e');
+  if (!power) return;
+  char *to = power + 1, *from = to;
+  if (*from == '-') to++;
+  from += *from == '-' || *from == '+';
+  while (*from == '0') from++;
+  memmove(to, from, strlen(from) + 1);
+}
+
 /* A minus sign as printers set it, powers of ten as powers, and as many digits as tell a number
- * from others a step away. */
+ * from others a step away; of 0 none where they would be very many. */
 static void set_text(double number, double step, char *text)
 {
   static const char minus[] = "\xE2\x88\x92";
@@ -47,8 +59,10 @@ static void set_text(double number, double step, char *text)
   if (size != 0 && (size >= 1e6 || size < 1e-4)) {
     const int digits = power_of(size) + 1 + decimals;
     idm_print(plain, sizeof plain, "%.*g", digits < 1 ? 1 : digits > 17 ? 17 : digits, size);
+    shorten_power(plain);
   } else {
-    idm_print(plain, sizeof plain, "%.*f", decimals < 0 ? 0 : decimals > 17 ? 17 : decimals, size);
+    const int few = decimals < 0 || (size == 0 && decimals > 5) ? 0 : decimals;
+    idm_print(plain, sizeof plain, "%.*f", few > 17 ? 17 : few, size);
   }
   idm_print(text, IDM_TICK_TEXT, "%s%s", number < 0 ? minus : "", plain);
 }
@@ -109,10 +123,30 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
   }
 }
 
+/* How far along the axis a number is, from 0 to 1. */
+static double part_of(const idm_scale_of_axis *scale, double number)
+{
+  return scale->logarithmic ? (log(number) - log(scale->low)) / (log(scale->high) - log(scale->low))
+                            : (number - scale->low) / (scale->high - scale->low);
+}
+
+void idm_scale_thin(idm_scale_of_axis *scale, double length, double room)
+{
+  double apart = INFINITY;
+  for (size_t i = 1; i < scale->ticks; i++)
+    apart =
+        fmin(apart, length * (part_of(scale, scale->tick[i]) - part_of(scale, scale->tick[i - 1])));
+  if (apart >= room) return;
+  const size_t every = apart > room / IDM_TICKS ? (size_t)ceil(room / apart) : IDM_TICKS;
+  size_t kept = 0;
+  for (size_t i = 0; i < scale->ticks; i += every, kept++) {
+    scale->tick[kept] = scale->tick[i];
+    memmove(scale->text[kept], scale->text[i], sizeof scale->text[i]);
+  }
+  scale->ticks = kept;
+}
+
 double idm_scale_place(const idm_scale_of_axis *scale, double number)
 {
-  const double part = scale->logarithmic
-                          ? (log(number) - log(scale->low)) / (log(scale->high) - log(scale->low))
-                          : (number - scale->low) / (scale->high - scale->low);
-  return scale->from + part * (scale->to - scale->from);
+  return scale->from + part_of(scale, number) * (scale->to - scale->from);
 }

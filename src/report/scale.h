@@ -23,6 +23,8 @@ typedef struct idm_scale_of_axis {
 void idm_scale_ends(bool logarithmic, double pad, double *low, double *high);
 /* Ticks at numbers that are easily said, about so many: 1, 2 or 5 times a power of ten. */
 void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole);
+/* Leave out ticks until none stand closer than `room`, where the axis is so long. */
+void idm_scale_thin(idm_scale_of_axis *scale, double length, double room);
 double idm_scale_place(const idm_scale_of_axis *scale, double number);
 
 #endif

@@ -234,6 +234,10 @@ static void tick(idm_canvas *c, double width)
     widest = fmax(widest, small * idm_letters_width(c->x.text[i]));
   if ((widest + 8) * (double)c->x.ticks > width)
     idm_scale_tick(&c->x, fmax(1, width / (widest + 16)), c->panel->x.whole);
+  widest = 0;
+  for (size_t i = 0; i < c->x.ticks; i++)
+    widest = fmax(widest, small * idm_letters_width(c->x.text[i]));
+  idm_scale_thin(&c->x, width, widest + 4);
   idm_scale_tick(&c->y, fmax(2, panel_depth(c->panel, width) / 28), c->panel->y.whole);
 }
 
@@ -302,13 +306,20 @@ static void add_grid(idm_markup *m, double x0, double y0, double x1, double y1)
   idm_markup_add(m, "/>");
 }
 
-static void draw_x_axis(const idm_canvas *c, bool titled)
+/* Words around x that stay within the figure. */
+static double inside(double x, const char *words, double width)
+{
+  const double half = 0.5 * small * idm_letters_width(words);
+  return fmax(fmin(x, width - half), half);
+}
+
+static void draw_x_axis(const idm_canvas *c, double width, bool titled)
 {
   const double foot = c->top + c->height;
   for (size_t i = 0; i < c->x.ticks && !c->panel->x.category.count; i++) {
     const double x = idm_scale_place(&c->x, c->x.tick[i]);
     add_grid(c->to, x, c->top, x, foot);
-    add_text(c->to, "soft", "middle", x, foot + 12, c->x.text[i]);
+    add_text(c->to, "soft", "middle", inside(x, c->x.text[i], width), foot + 12, c->x.text[i]);
   }
   /* Of very many categories every so many-th is named. */
   const size_t count = c->panel->x.category.count;
@@ -316,9 +327,9 @@ static void draw_x_axis(const idm_canvas *c, bool titled)
   for (size_t i = 0; i < count; i += every) {
     char buffer[64];
     add_text(c->to, "soft", "middle", idm_scale_place(&c->x, (double)i), foot + 12,
-             idm_letters_fit(c->panel->x.category.name[i],
-                             (double)every * c->width / (double)count / small, buffer,
-                             sizeof buffer));
+             idm_letters_squeeze(c->panel->x.category.name[i],
+                                 (double)every * c->width / (double)count / small, buffer,
+                                 sizeof buffer));
   }
   if (titled && *c->panel->x.title) {
     char buffer[160];
@@ -342,9 +353,9 @@ static void draw_y_axis(const idm_canvas *c, double room, double title)
     char buffer[64];
     const double y = idm_scale_place(&c->y, (double)i);
     if (every == 1) add_grid(c->to, c->left, y, c->left + c->width, y);
-    add_text(
-        c->to, "soft", "end", c->left - 5, y + 3.5,
-        idm_letters_fit(c->panel->y.category.name[i], (room - 7) / small, buffer, sizeof buffer));
+    add_text(c->to, "soft", "end", c->left - 5, y + 3.5,
+             idm_letters_squeeze(c->panel->y.category.name[i], (room - 7) / small, buffer,
+                                 sizeof buffer));
   }
   if (title == 0 || !*c->panel->y.title) return;
   char buffer[160];
@@ -404,7 +415,7 @@ static void draw_panel(const layout *l, size_t p)
   if (simplex) {
     draw_simplex(c);
   } else if (p < l->grid) {
-    draw_x_axis(c, !is_shared(l, p, true));
+    draw_x_axis(c, l->look->width, !is_shared(l, p, true));
     draw_y_axis(c, l->left - l->own, is_shared(l, p, false) ? 0 : l->side + l->left);
   }
   idm_markup_add(c->to, "<clipPath id=\"");

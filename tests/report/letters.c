@@ -49,8 +49,38 @@ static void fits(void **state)
     }
 }
 
+/* Both ends of a text, about as much of either. */
+static void squeezes(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {
+      "steps 11 to 30, declare_diseased", "\xCE\xB1\xCE\xB2\xCE\xB3\xCE\xB4\xCE\xB5", "",
+      "a name longer than any buffer, which goes on and on and on and on, and then still further"};
+  char buffer[64];
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (double width = 0; width < 60; width += 0.37) {
+      const char *kept = idm_letters_squeeze(texts[i], width, buffer, sizeof buffer);
+      assert_true(strlen(kept) < sizeof buffer);
+      if (strcmp(kept, texts[i]) == 0) {
+        assert_true(idm_letters_width(texts[i]) <= width);
+        continue;
+      }
+      const char *at = strstr(kept, ellipsis);
+      assert_non_null(at);
+      const size_t before = (size_t)(at - kept), behind = strlen(at + strlen(ellipsis));
+      assert_memory_equal(kept, texts[i], before);
+      assert_string_equal(at + strlen(ellipsis), texts[i] + strlen(texts[i]) - behind);
+      assert_true(idm_letters_width(kept) <= width || before + behind == 0);
+      assert_int_not_equal((unsigned char)texts[i][before] & 0xC0, 0x80);
+      assert_int_not_equal((unsigned char)at[strlen(ellipsis)] & 0xC0, 0x80);
+    }
+  assert_string_equal(idm_letters_squeeze("one and two", 5, buffer, sizeof buffer),
+                      "one\xE2\x80\xA6 two");
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(fits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(fits),
+                                     cmocka_unit_test(squeezes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,52 @@ static void words(void **state)
   assert_string_equal(s.text[4], "100");
 }
 
+/* Very small and very large: no rows of zeros, and powers as short as can be. */
+static void far_words(void **state)
+{
+  (void)state;
+  idm_scale_of_axis s = {.low = 0, .high = 3e-9};
+  idm_scale_tick(&s, 4, false);
+  assert_int_equal(s.ticks, 4);
+  assert_string_equal(s.text[0], "0");
+  assert_string_equal(s.text[1], "1e-9");
+  s = (idm_scale_of_axis){.low = 1e9, .high = 1.02e9};
+  idm_scale_tick(&s, 2, false);
+  assert_string_equal(s.text[0], "1e9");
+  assert_string_equal(s.text[1], "1.01e9");
+  s = (idm_scale_of_axis){.low = 1e10, .high = 3e100, .logarithmic = true};
+  idm_scale_tick(&s, 2, false);
+  assert_string_equal(s.text[0], "1e46");
+  s = (idm_scale_of_axis){.low = 0, .high = 1e-3};
+  idm_scale_tick(&s, 4, false);
+  assert_string_equal(s.text[0], "0.0000");
+}
+
+/* What is left stands as far apart as it must, evenly, from the first on. */
+static void thinning(void **state)
+{
+  (void)state;
+  idm_scale_of_axis s = {.low = 0, .high = 10};
+  idm_scale_tick(&s, 10, true); /* 0 to 10 */
+  idm_scale_thin(&s, 100, 9.99);
+  assert_int_equal(s.ticks, 11);
+  idm_scale_thin(&s, 100, 21);
+  assert_int_equal(s.ticks, 4);
+  for (size_t i = 0; i < 4; i++) assert_near(s.tick[i], 3 * (double)i, 1e-12);
+  assert_string_equal(s.text[3], "9");
+  idm_scale_thin(&s, 100, 1e9);
+  assert_int_equal(s.ticks, 1);
+  idm_scale_thin(&s, 100, 1e9);
+  assert_int_equal(s.ticks, 1);
+  s = (idm_scale_of_axis){.low = 1, .high = 100, .logarithmic = true};
+  idm_scale_tick(&s, 8, false); /* 1, 2, 5, 10, ...: 2 is nearest to 1 */
+  assert_int_equal(s.ticks, 7);
+  idm_scale_thin(&s, 200, 30);
+  assert_int_equal(s.ticks, 7);
+  idm_scale_thin(&s, 200, 31);
+  assert_int_equal(s.ticks, 4);
+}
+
 static void places(void **state)
 {
   (void)state;
@@ -106,6 +152,7 @@ static void places(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(odd_ranges), cmocka_unit_test(even_ticks),
-                                     cmocka_unit_test(words), cmocka_unit_test(places)};
+                                     cmocka_unit_test(words),      cmocka_unit_test(far_words),
+                                     cmocka_unit_test(thinning),   cmocka_unit_test(places)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void many_categories(void **state)
     for (size_t i = 0; i < 1000; i++)
       mark->column[along_x ? IDM_FIGURE_X : IDM_FIGURE_Y][i] = (double)i;
     char *text = figure_draw(figure, IDM_FIGURE_WIDE);
-    const size_t named = figure_count(text, ">cat");
+    const size_t named = figure_count(text, ">ca");
     assert_in_range(named, 2, along_x ? 20 : 200);
     free(text);
     idm_figure_destroy(figure);
