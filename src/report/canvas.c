@@ -136,19 +136,28 @@ static void draw_bars(const idm_canvas *c, const idm_mark *mark)
 
 /* --- points and intervals ------------------------------------------------------------------- */
 
-static void add_stroke(const idm_canvas *c, double x0, double y0, double x1, double y1,
-                       double thick)
+/* A stroke that is left open, for what is said of it. */
+static void begin_stroke(const idm_canvas *c, double x0, double y0, double x1, double y1,
+                         double thick)
 {
   idm_markup_add(c->to, "<path stroke=\"currentColor\" stroke-linecap=\"round\"");
   idm_markup_at(c->to, "stroke-width", thick);
   idm_markup_add(c->to, " d=\"");
   go(c->to, 'M', x0, y0);
   go(c->to, 'L', x1, y1);
-  idm_markup_add(c->to, "\"/>");
+  idm_markup_add(c->to, "\"");
+}
+
+static void add_stroke(const idm_canvas *c, double x0, double y0, double x1, double y1,
+                       double thick)
+{
+  begin_stroke(c, x0, y0, x1, y1, thick);
+  idm_markup_add(c->to, "/>");
 }
 
 /* A small one has no ring, which would hide it. */
-static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double radius, double dark)
+static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double radius, double dark,
+                    bool said)
 {
   double x, y;
   if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x, &y))
@@ -160,7 +169,8 @@ static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double 
   if (radius >= 1.4) idm_markup_add(c->to, " class=\"ring\" stroke-width=\"0.6\"");
   idm_markup_add(c->to, " fill=\"currentColor\"");
   if (dark < 1) idm_markup_at(c->to, "fill-opacity", dark);
-  idm_markup_add(c->to, ">");
+  idm_markup_add(c->to, said ? ">" : "/>");
+  if (!said) return;
   add_hint(c->to, mark, i);
   idm_markup_add(c->to, "</circle>");
 }
@@ -169,12 +179,13 @@ static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double 
 static void draw_points(const idm_canvas *c, const idm_mark *mark)
 {
   const double radius = mark->count > 400 ? 1.4 : mark->count > 60 ? 2 : 2.8;
-  for (size_t i = 0; i < mark->count; i++) add_dot(c, mark, i, radius, mark->count > 60 ? 0.6 : 1);
+  for (size_t i = 0; i < mark->count; i++)
+    add_dot(c, mark, i, radius, mark->count > 60 ? 0.6 : 1, true);
 }
 
-/* An interval along x or y through item i, where it has one. */
+/* An interval along x or y through item i, where it has one; with what is said of the item. */
 static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bool along_x,
-                         idm_figure_column low, idm_figure_column high, double thick)
+                         idm_figure_column low, idm_figure_column high, double thick, bool said)
 {
   const double at = column(mark, along_x ? IDM_FIGURE_Y : IDM_FIGURE_X, i);
   const idm_scale_of_axis *scale = along_x ? &c->x : &c->y;
@@ -187,32 +198,39 @@ static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bo
     if (!idm_canvas_place(c, along_x ? end[k] : at, along_x ? at : end[k], &place[k][0],
                           &place[k][1]))
       return;
-  add_stroke(c, place[0][0], place[0][1], place[1][0], place[1][1], thick);
+  begin_stroke(c, place[0][0], place[0][1], place[1][0], place[1][1], thick);
+  idm_markup_add(c->to, said ? ">" : "/>");
+  if (!said) return;
+  add_hint(c->to, mark, i);
+  idm_markup_add(c->to, "</path>");
 }
 
 static void draw_ranges(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count; i++) {
-    add_interval(c, mark, i, false, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, 1);
-    add_dot(c, mark, i, mark->count > 60 ? 1.8 : 2.4, 1);
+    add_interval(c, mark, i, false, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, 1, false);
+    add_dot(c, mark, i, mark->count > 60 ? 1.8 : 2.4, 1, true);
   }
 }
 
-/* Rows as thick as the panel has room for; where they lie close, what lies below shines through,
- * and the narrower interval is left out. */
+/* Rows as thick as the panel has room for. Where they lie close, what lies below shines through,
+ * the narrower interval is left out, and lines, which are easier to point at than points, say whose
+ * they are. */
 static void draw_forest(const idm_canvas *c, const idm_mark *mark)
 {
   const double room = c->height / fmax(c->y.high - c->y.low, 1);
   const double outer = fmin(1.3, fmax(0.5, 0.2 * room)), inner = fmin(3.4, 0.5 * room);
-  if (room < 2) idm_markup_add(c->to, "<g stroke-opacity=\"0.35\">");
+  const bool close = room < 2;
+  if (close) idm_markup_add(c->to, "<g stroke-opacity=\"0.35\">");
   for (size_t i = 0; i < mark->count; i++)
-    add_interval(c, mark, i, true, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, outer);
-  if (room < 2) idm_markup_add(c->to, "</g>");
+    add_interval(c, mark, i, true, IDM_FIGURE_LOW, IDM_FIGURE_HIGH, outer, close);
+  idm_markup_add(c->to, close ? "</g><g pointer-events=\"none\">" : "<g>");
   for (size_t i = 0; i < mark->count; i++) {
     if (room >= 4)
-      add_interval(c, mark, i, true, IDM_FIGURE_INNER_LOW, IDM_FIGURE_INNER_HIGH, inner);
-    add_dot(c, mark, i, fmin(3, fmax(1, 0.3 * room)), 1);
+      add_interval(c, mark, i, true, IDM_FIGURE_INNER_LOW, IDM_FIGURE_INNER_HIGH, inner, false);
+    add_dot(c, mark, i, fmin(3, fmax(1, 0.3 * room)), 1, !close);
   }
+  idm_markup_add(c->to, "</g>");
 }
 
 /* --- cells ---------------------------------------------------------------------------------- */

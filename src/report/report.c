@@ -13,6 +13,7 @@
 #include "idm/file.h"
 #include "invert/fork.h"
 #include "report/page.h"
+#include "report/replicated.h"
 #include "report/titles.h"
 #include "report/words.h"
 
@@ -332,6 +333,17 @@ static idm_status add_request(report *r)
 
 /* --- studies -------------------------------------------------------------------------------- */
 
+/* Intervals of all that is free, which the log-likelihood, the last, is not. */
+static void count_held(const idm_calibration *study, size_t *ret_held, size_t *ret_intervals)
+{
+  *ret_held = *ret_intervals = 0;
+  for (size_t i = 0; i < study->settings.replications; i++)
+    for (size_t q = 0; study->done[i] && q + 1 < study->quantity.count; q++) {
+      *ret_held += idm_replicated_covers(study, i, q);
+      ++*ret_intervals;
+    }
+}
+
 /* Of `idm recover` or `idm sbc`: agents drawn from the prior, and what was found of each. */
 static idm_status compose_study(report *r)
 {
@@ -342,9 +354,14 @@ static idm_status compose_study(report *r)
        "Ranks of the truth among the draws: where the machine is right they are uniform, within "
        "the band."},
   };
-  char text[200];
-  idm_print(text, sizeof text, "%zu agents were drawn from the prior, simulated and fitted.",
-            idm_calibration_done(r->subject->study));
+  char text[300];
+  size_t held, intervals;
+  count_held(r->subject->study, &held, &intervals);
+  idm_print(text, sizeof text,
+            "%zu agents were drawn from the prior, simulated and fitted. Of the %zu intervals that "
+            "should hold the truth with a probability of 90 %%, %zu do (%.0f %%).",
+            idm_calibration_done(r->subject->study), intervals, held,
+            intervals ? 100 * (double)held / (double)intervals : 0);
   idm_page_paragraph(&r->page, "answer", text);
   const idm_status status =
       add_figures(r, "found", "Were they found again?", figures, sizeof figures / sizeof *figures);

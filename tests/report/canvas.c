@@ -151,12 +151,14 @@ static void many_rows(void **state)
   static const struct {
     double rows;
     const char *part;
-  } rooms[] = {{3, "stroke-width=\"1.3\" d=\"M60 10L80 10\""},
+  } rooms[] = {{3, "stroke-width=\"1.3\" d=\"M60 10L80 10\"/>"},
                {10, "stroke-width=\"2.5\" d=\"M65 10L75 10\"/><circle"},
-               {20, "d=\"M60 10L80 10\"/><circle"},
+               {20, "d=\"M60 10L80 10\"/><g><circle"},
                {500, "<g stroke-opacity=\"0.35\"><path stroke=\"currentColor\" "
-                     "stroke-linecap=\"round\" stroke-width=\"0.5\" d=\"M60 10L80 10\"/></g>"
-                     "<circle cx=\"70\" cy=\"10\" r=\"1\" fill"}};
+                     "stroke-linecap=\"round\" stroke-width=\"0.5\" d=\"M60 10L80 10\"><title>m, "
+                     "x 5, y 500, low 4, high 6, inner_low 4.5, inner_high 5.5</title></path></g>"
+                     "<g pointer-events=\"none\"><circle cx=\"70\" cy=\"10\" r=\"1\" "
+                     "fill=\"currentColor\"/></g>"}};
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
     sheet s;
     open_sheet(&s, false);

@@ -125,6 +125,28 @@ static void test_problem_is_left_alone(void **state)
   close_answer(&a);
 }
 
+/* Of a study: how many intervals hold the truth. */
+static void test_study(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f); /* for its request */
+  static const char *const names[] = {"alpha", "eta", "log_likelihood"};
+  idm_calibration *study = report_study(names, 3, 10);
+  study->recovery[3].truth = 99;
+  study->done[7] = false;
+  char *text;
+  check(idm_report_make(&(idm_plot_subject){.folder = f->path, .study = study}, &text, NULL,
+                        &support_error));
+  assert_non_null(strstr(text, "9 agents were drawn"));
+  assert_non_null(strstr(text, "Of the 18 intervals that should hold the truth with a probability "
+                               "of 90 %, 17 do (94 %)."));
+  assert_non_null(strstr(text, "<figure id=\"recovery\">"));
+  assert_non_null(strstr(text, "<figure id=\"sbc\">"));
+  free(text);
+  idm_calibration_destroy(study);
+  close_answer(&a);
+}
+
 static void test_trouble(void **state)
 {
   const folder *f = *state;
@@ -147,6 +169,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_people, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_problem_is_left_alone, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_study, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_trouble, make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

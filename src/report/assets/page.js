@@ -57,14 +57,15 @@
   };
 
   for (const figure of document.querySelectorAll("figure[id]")) {
-    const caption = figure.querySelector("figcaption");
+    const buttons = document.createElement("span");
+    figure.querySelector("figcaption").append(" ", buttons);
     const add = (label, what, action) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = label;
       button.title = what;
       button.addEventListener("click", action);
-      caption.append(button);
+      buttons.append(button);
     };
     add("SVG", "save this figure", () => {
       const drawing = figure.querySelector("svg.wide").cloneNode(true);
