@@ -18,7 +18,7 @@ static const double between = 14; /* panels */
 static const double line = 14;    /* of words */
 static const double row = 17;     /* of categories */
 static const double least_panel = 150;
-static const double least_name = 34; /* of a category below a panel */
+static const double least_name = 48; /* of a category below a panel */
 static const double widest_simplex = 380;
 
 /* --- ends of axes --------------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static void draw_x_axis(const idm_canvas *c, double width, bool titled)
     char buffer[64];
     add_text(c->to, "soft", "middle", idm_scale_place(&c->x, (double)i), foot + 12,
              idm_letters_squeeze(c->panel->x.category.name[i],
-                                 (double)every * c->width / (double)count / small, buffer,
+                                 ((double)every * c->width / (double)count - 6) / small, buffer,
                                  sizeof buffer));
   }
   if (titled && *c->panel->x.title) {

@@ -1,6 +1,4 @@
 /* Predictions: the figure shows what the library finds. */
-#include <string.h>
-
 #include "invert/assess/asked_support.h"
 #include "invert/assess/predictions.h"
 #include "report/report_support.h"
@@ -44,20 +42,7 @@ static void test_marks(void **state)
 static void test_odd(void **state)
 {
   (void)state;
-  static const char *const names[] = {"1"};
-  static const char *const people[] = {REPORT_HOSTILE};
-  idm_problem *problem = support_diag(3, 1.25, 0.3);
-  idm_data *data = support_data(
-      problem, "trajectory,action,observation\n1,monitor,negative\n1,declare_healthy,\n");
-  idm_posterior *p = report_posterior(2, 5, names, 1);
-  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
-  report_series(p, "log_alpha", "person", people, 1, 0);
-  assert_non_null(strstr(report_refusal("ppc", &subject, NULL, IDM_USAGE), "for everybody"));
-  const idm_plot_subject less = {.problem = problem, .posterior = p};
-  assert_non_null(strstr(report_refusal("ppc", &less, NULL, IDM_USAGE), "needs a log"));
-  idm_posterior_destroy(p);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  report_refuse_people("ppc");
 }
 
 int main(void)

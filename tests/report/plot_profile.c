@@ -52,18 +52,7 @@ static void test_marks(void **state)
 static void test_odd(void **state)
 {
   (void)state;
-  static const char *const names[] = {"1"};
-  static const char *const people[] = {"x"};
-  idm_problem *problem = support_diag(3, 1.25, 0.3);
-  idm_data *data = support_data(
-      problem, "trajectory,action,observation\n1,monitor,negative\n1,declare_healthy,\n");
-  idm_posterior *p = report_posterior(2, 5, names, 1);
-  report_series(p, "log_alpha", "person", people, 1, 0);
-  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
-  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_USAGE), "for everybody"));
-  idm_posterior_destroy(p);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  report_refuse_people("profile");
 }
 
 int main(void)

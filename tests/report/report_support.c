@@ -86,6 +86,24 @@ const char *report_refusal(const char *kind, const idm_plot_subject *subject,
   return error.message;
 }
 
+void report_refuse_people(const char *kind)
+{
+  static const char *const names[] = {"1"};
+  static const char *const people[] = {REPORT_HOSTILE};
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  idm_data *data = support_data(
+      problem, "trajectory,action,observation\n1,monitor,negative\n1,declare_healthy,\n");
+  idm_posterior *p = report_posterior(2, 5, names, 1);
+  report_series(p, "log_alpha", "person", people, 1, 0);
+  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
+  assert_non_null(strstr(report_refusal(kind, &subject, NULL, IDM_USAGE), "for everybody"));
+  const idm_plot_subject less = {.problem = problem, .posterior = p};
+  assert_non_null(strstr(report_refusal(kind, &less, NULL, IDM_USAGE), "needs a log"));
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 const idm_mark *report_mark(const idm_panel *panel, idm_mark_kind kind, size_t k)
 {
   for (size_t i = 0; i < panel->marks; i++)

@@ -22,6 +22,8 @@ idm_figure *report_make(const char *kind, const idm_plot_subject *subject,
 /* The words of the error with which a figure is refused. */
 const char *report_refusal(const char *kind, const idm_plot_subject *subject,
                            const idm_plot_settings *opt_settings, idm_status expected);
+/* That a kind which needs one answer for a whole log refuses people, and whoever has no log. */
+void report_refuse_people(const char *kind);
 /* Mark k of its kind in a panel, or NULL. */
 const idm_mark *report_mark(const idm_panel *panel, idm_mark_kind kind, size_t k);
 /* Draw a figure at both widths, see that it is sound and that what is hostile is escaped, and that
