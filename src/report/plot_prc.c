@@ -9,6 +9,9 @@
 
 extern const idm_plot idm_plot_prc; /* registered in plots.c */
 
+/* Beliefs that are equal by symmetry are not in their last bits, which differ between machines. */
+static const double rounding = 1e-9;
+
 typedef struct guess {
   double probability;
   bool taken;
@@ -36,8 +39,8 @@ static size_t collect(const idm_decisions *d, size_t action, guess *guesses, siz
 }
 
 /* A curve of steps, level and upright, and the area below it: average precision, the sum over
- * thresholds of precision times what they add to recall. Equal probabilities are one threshold.
- * Returns how many points it has. */
+ * thresholds of precision times what they add to recall. Probabilities that nothing but rounding
+ * tells apart are one threshold. Returns how many points it has. */
 static size_t trace(const guess *guesses, size_t count, size_t taken, double *recall,
                     double *precision, double *ret_area)
 {
@@ -47,7 +50,7 @@ static size_t trace(const guess *guesses, size_t count, size_t taken, double *re
   /* Whoever has recalled all has nothing to gain by asking for less. */
   for (size_t i = 0; i < count && before < 1; i++) {
     hits += guesses[i].taken;
-    if (i + 1 < count && guesses[i + 1].probability == guesses[i].probability) continue;
+    if (i + 1 < count && guesses[i].probability - guesses[i + 1].probability <= rounding) continue;
     const double now = (double)hits / (double)taken, right = (double)hits / (double)(i + 1);
     recall[points] = before;
     precision[points++] = right;

@@ -132,10 +132,11 @@ static idm_status add_findings(report *r)
   idm_status status = IDM_OK;
   idm_page_section(&r->page, "found", "What was found");
   if (many)
-    status = add_plot(r, "forest", NULL,
-                      people ? "Everybody: means with 50 % and 90 % intervals."
-                             : "Groups and their differences, of which a dashed line is none: "
-                               "means with 50 % and 90 % intervals.");
+    status = add_plot(
+        r, "forest", NULL,
+        people ? "Everybody: means with 90 % intervals, and 50 % (thick) where there is room."
+               : "Groups and their differences, of which a dashed line is none: "
+                 "means with 50 % and 90 % intervals.");
   if (many && status == IDM_OK) status = add_population(r);
   if (!many)
     status =

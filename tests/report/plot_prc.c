@@ -24,14 +24,15 @@ static double area_said(const idm_mark *curve)
   return area;
 }
 
-/* Precision and recall of whoever predicts the action from this probability on. */
+/* Precision and recall of whoever predicts the action from this probability on, give or take
+ * rounding. */
 static void count_at(const idm_decisions *d, size_t action, double least, double *precision,
                      double *recall)
 {
   double hits = 0, said = 0, taken = 0;
   for (size_t i = 0; i < d->count; i++) {
     if (!d->open[i * d->actions + action]) continue;
-    const bool yes = d->probability[i * d->actions + action] >= least;
+    const bool yes = d->probability[i * d->actions + action] >= least - 1e-9;
     taken += d->taken[i] == action;
     said += yes;
     hits += yes && d->taken[i] == action;
@@ -79,6 +80,30 @@ static void curves_are_counts(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Beliefs after one positive and one negative are the same in either order, but for rounding: one
+ * threshold, whatever was done there. */
+static void ties(void **state)
+{
+  (void)state;
+  static const char *const logs[] = {
+      "trajectory,action,observation\n1,monitor,positive\n1,monitor,negative\n1,monitor,\n"
+      "2,monitor,negative\n2,monitor,positive\n2,declare_healthy,\n",
+      "trajectory,action,observation\n1,monitor,positive\n1,monitor,negative\n1,declare_healthy,\n"
+      "2,monitor,negative\n2,monitor,positive\n2,monitor,\n"};
+  double area[2];
+  for (size_t i = 0; i < 2; i++) {
+    idm_problem *problem = support_diag(3, 2, 0.1);
+    idm_data *data = support_data(problem, logs[i]);
+    const idm_plot_subject subject = {.problem = problem, .data = data};
+    idm_figure *figure = figure_make("prc", &subject, NULL);
+    area[i] = area_said(curve_of(figure, "monitor"));
+    idm_figure_destroy(figure);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_near(area[0], area[1], 1e-12);
+}
+
 /* All predictions alike: the precision of chance. One action alone is perfectly predicted, and one
  * that is never taken has no curve. */
 static void exact_areas(void **state)
@@ -109,6 +134,6 @@ static void exact_areas(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(curves_are_counts),
-                                     cmocka_unit_test(exact_areas)};
+                                     cmocka_unit_test(exact_areas), cmocka_unit_test(ties)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
