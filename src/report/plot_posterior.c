@@ -41,8 +41,12 @@ static idm_status add_density(idm_panel *panel, const idm_curve *curve, idm_erro
   if (status != IDM_OK) return status;
   memcpy(band->column[IDM_FIGURE_X], curve->at, curve->points * sizeof *curve->at);
   memcpy(band->column[IDM_FIGURE_HIGH], curve->height, curve->points * sizeof *curve->height);
-  return idm_panel_plot(panel, IDM_MARK_LINE, "posterior", 0, curve->points, curve->at,
-                        curve->height, opt_error);
+  status = idm_panel_plot(panel, IDM_MARK_LINE, "posterior", 0, curve->points, curve->at,
+                          curve->height, opt_error);
+  if (status != IDM_OK) return status;
+  double top = 0;
+  for (size_t i = 0; i < curve->points; i++) top = fmax(top, curve->height[i]);
+  return idm_panel_plot(panel, IDM_MARK_POINTS, "mode", 0, 1, &curve->mode, &top, opt_error);
 }
 
 static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,

@@ -140,7 +140,8 @@ static idm_status add_findings(report *r)
   if (many && status == IDM_OK) status = add_population(r);
   if (!many)
     status =
-        add_plot(r, "posterior", NULL, "Posterior of each number (blue), with its prior (grey).");
+        add_plot(r, "posterior", NULL,
+                 "Posterior of each number (blue), with its mean and mode, and its prior (grey).");
   if (!many && status == IDM_OK)
     status = add_plot(r, "joint", NULL,
                       "Two numbers together: what the data cannot tell apart "

@@ -443,6 +443,17 @@ static void draw_panel(const layout *l, size_t p)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
+/* Room left of the frames, were they so wide. */
+static double room_at_width(const layout *l, double width)
+{
+  double room = 0;
+  for (size_t p = 0; p < l->grid; p++) {
+    tick(&l->canvas[p], width);
+    room = fmax(room, room_for_ticks(&l->canvas[p], l->cell) + l->own);
+  }
+  return room;
+}
+
 static void lay_out(layout *l, idm_markup *to)
 {
   const idm_figure *figure = l->figure;
@@ -457,10 +468,11 @@ static void lay_out(layout *l, idm_markup *to)
     *c = (idm_canvas){.to = to, .panel = figure->panel[p]};
     c->x = ends_of(c->panel, &c->panel->x, true);
     c->y = ends_of(c->panel, &c->panel->y, false);
-    if (p >= l->grid) continue;
-    tick(c, 0.8 * l->cell);
-    l->left = fmax(l->left, room_for_ticks(c, l->cell) + l->own);
   }
+  /* How wide frames are hangs on the words of their ticks, and these on how wide they are. */
+  l->left = room_at_width(l, 0.8 * l->cell);
+  l->left = room_at_width(l, l->cell - l->left - 8);
+  l->left = fmax(l->left, room_at_width(l, l->cell - l->left - 8));
   l->head = edge + (*figure->title ? line + 6 : 0);
   l->head = legend(figure, width, l->head, NULL);
   place_panels(l);

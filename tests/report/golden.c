@@ -134,10 +134,11 @@ static idm_figure *make_of_draws(const char *kind, size_t quantities)
 /* Beside its prior, which takes the problem. */
 static idm_figure *make_posterior(void)
 {
-  static const char *const names[] = {"log_alpha"};
+  static const char *const names[] = {"alpha"};
   idm_problem *problem = support_diag(3, 2, 0.1);
   check(idm_problem_free(problem, "alpha", &support_error));
   idm_posterior *p = report_posterior(2, 30, names, 1);
+  for (size_t i = 0; i < 60; i++) p->value[i] = exp(0.3 * p->value[i]);
   const idm_plot_subject subject = {.problem = problem, .posterior = p};
   idm_figure *figure = figure_make("posterior", &subject, NULL);
   idm_posterior_destroy(p);

@@ -30,6 +30,17 @@ static void test_densities(void **state)
     double mean = 0;
     for (size_t k = 0; k < 2000; k++) mean += p->value[i * 2000 + k] / 2000;
     assert_near(rule->column[IDM_FIGURE_X][0], mean, 1e-12);
+    /* The mode stands on the highest point of the line. */
+    const idm_mark *mode = report_mark(panel, IDM_MARK_POINTS, 0);
+    assert_string_equal(mode->name, "mode");
+    bool on_line = false;
+    for (size_t k = 0; k < line->count; k++) {
+      const double height = line->column[IDM_FIGURE_Y][k], top = mode->column[IDM_FIGURE_Y][0];
+      assert_true(height <= top);
+      on_line = on_line ||
+                (height >= top && line->column[IDM_FIGURE_X][k] == mode->column[IDM_FIGURE_X][0]);
+    }
+    assert_true(on_line);
     for (size_t k = 0; k < line->count; k++) {
       const double z = (line->column[IDM_FIGURE_X][k] - (double)i) / (1 + (double)i);
       assert_near(line->column[IDM_FIGURE_Y][k],
@@ -91,6 +102,7 @@ static void test_odd(void **state)
   idm_figure *figure = report_make("posterior", &(idm_plot_subject){.posterior = p}, NULL);
   assert_int_equal(figure->panels, 4);
   assert_null(report_mark(figure->panel[1], IDM_MARK_LINE, 0));
+  assert_null(report_mark(figure->panel[1], IDM_MARK_POINTS, 0));
   assert_near(report_mark(figure->panel[1], IDM_MARK_RULES, 0)->column[IDM_FIGURE_X][0], 2, 0);
   assert_null(report_mark(figure->panel[2], IDM_MARK_RULES, 0));
   assert_near(integral(report_mark(figure->panel[3], IDM_MARK_LINE, 0)), 1, 1e-2);

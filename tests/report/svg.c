@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/figure_support.h"
+#include "report/letters.h"
 
 static idm_figure *new_figure(size_t columns)
 {
@@ -247,6 +248,42 @@ static void frames_apart(void **state)
   }
 }
 
+/* Words of axes by themselves, whatever the numbers and the width: ticks of the upright axis right
+ * of its title, those of the level one beside each other and inside the figure. */
+static void words_apart(void **state)
+{
+  (void)state;
+  static const double range[][2] = {{0, 1}, {-3e-9, 2e-9}, {9.7e8, 1.04e9}, {1e5, 1e5 + 3e-4}};
+  for (size_t k = 0; k < 4; k++)
+    for (double width = 200; width < 700; width += 37) {
+      idm_figure *figure = new_figure(1);
+      idm_panel *panel = new_panel(figure, "");
+      panel->aspect = 0.25;
+      check(idm_panel_plot(panel, IDM_MARK_POINTS, "", 0, 2, range[k], range[k], &support_error));
+      char *text = figure_draw(figure, width), words[64];
+      double title, last = 0, x, y;
+      const char *at = strstr(text, "translate(");
+      assert_non_null(at);
+      assert_int_equal(sscanf(at, "translate(%lf", &title), 1);
+      for (at = text; (at = strstr(at, "text-anchor=\"end\"")); at++) {
+        assert_int_equal(
+            sscanf(at, "text-anchor=\"end\" x=\"%lf\" y=\"%lf\">%63[^<]", &x, &y, words), 3);
+        assert_true(x - 10 * idm_letters_width(words) > title + 1);
+      }
+      for (at = text; (at = strstr(at, "text-anchor=\"middle\"")); at++) {
+        if (sscanf(at, "text-anchor=\"middle\" x=\"%lf\" y=\"%lf\">%63[^<]", &x, &y, words) != 3 ||
+            strcmp(words, "x") == 0 || strcmp(words, "y") == 0)
+          continue;
+        const double half = 5 * idm_letters_width(words);
+        assert_true(x - half > last && x + half < width + 0.01);
+        last = x + half;
+      }
+      assert_true(last > 0);
+      free(text);
+      idm_figure_destroy(figure);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(points_read_back),
@@ -255,6 +292,7 @@ int main(void)
                                      cmocka_unit_test(many_categories),
                                      cmocka_unit_test(looks),
                                      cmocka_unit_test(legends),
-                                     cmocka_unit_test(frames_apart)};
+                                     cmocka_unit_test(frames_apart),
+                                     cmocka_unit_test(words_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
