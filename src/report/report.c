@@ -63,17 +63,23 @@ static void add_verdict(report *r)
 
 /* A figure of that kind, where it can be made of this run: what it lacks is no fault of the report.
  */
-static idm_status add_plot(report *r, const char *kind, const idm_plot_settings *opt_settings,
-                           const char *caption)
+static idm_status add_plot_as(report *r, const char *id, const char *kind,
+                              const idm_plot_settings *opt_settings, const char *caption)
 {
   const idm_plot *plot = idm_plot_find(kind);
   idm_figure *figure;
   idm_error why;
   if (!plot) return IDM_OK;
   const idm_status status = idm_plot_make(plot, r->subject, opt_settings, &figure, r->notes, &why);
-  if (status == IDM_OK) return idm_page_figure(&r->page, kind, figure, caption, r->opt_error);
+  if (status == IDM_OK) return idm_page_figure(&r->page, id, figure, caption, r->opt_error);
   if (status == IDM_MEMORY && r->opt_error) *r->opt_error = why;
   return status == IDM_MEMORY ? status : IDM_OK;
+}
+
+static idm_status add_plot(report *r, const char *kind, const idm_plot_settings *opt_settings,
+                           const char *caption)
+{
+  return add_plot_as(r, kind, kind, opt_settings, caption);
 }
 
 static void add_number(double value, char *cell, size_t size)
@@ -125,18 +131,49 @@ static idm_status add_population(report *r)
                : IDM_OK;
 }
 
+/* Where the next number of an audit begins: with its groups. */
+static bool begins_number(const idm_posterior *p, size_t quantity)
+{
+  const size_t s = idm_posterior_series(p, quantity);
+  return idm_series_is_along(p, s, "group") && p->series[s].first == quantity &&
+         idm_series_is_along(p, s + 1, "contrast");
+}
+
+/* Groups, differences and population of each number, a figure a number, so that one fits a page. */
+static idm_status add_groups(report *r)
+{
+  const idm_posterior *p = r->subject->posterior;
+  const char **name = idm_new(p->quantity.count, sizeof *name);
+  idm_status status = name ? IDM_OK : idm_fail_memory(r->opt_error);
+  size_t figures = 0;
+  for (size_t i = 0, next; i < p->quantity.count && status == IDM_OK; i = next) {
+    char id[40] = "forest";
+    size_t count = 0;
+    for (next = i; next < p->quantity.count && (next == i || !begins_number(p, next)); next++)
+      if (p->summarised[next]) name[count++] = p->quantity.name[next];
+    if (figures++) idm_print(id, sizeof id, "forest-%zu", figures);
+    const idm_plot_settings settings = {.quantities = count, .quantity = name};
+    if (count)
+      status = add_plot_as(r, id, "forest", &settings,
+                           "Groups and their differences, of which a dashed line is none: means "
+                           "with 50 % and 90 % intervals.");
+  }
+  free(name);
+  return status;
+}
+
 static idm_status add_findings(report *r)
 {
   const idm_posterior *p = r->subject->posterior;
   const bool many = p->series_count > 0, people = idm_posterior_axis(p, "person") < p->axes;
   idm_status status = IDM_OK;
   idm_page_section(&r->page, "found", "What was found");
-  if (many)
-    status = add_plot(
-        r, "forest", NULL,
-        people ? "Everybody: means with 90 % intervals, and 50 % (thick) where there is room."
-               : "Groups and their differences, of which a dashed line is none: "
-                 "means with 50 % and 90 % intervals.");
+  if (people)
+    status =
+        add_plot(r, "forest", NULL,
+                 "Everybody: means with 90 % intervals, and 50 % (thick) where there is room.");
+  else if (many)
+    status = add_groups(r);
   if (many && status == IDM_OK) status = add_population(r);
   if (!many)
     status =

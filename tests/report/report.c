@@ -111,6 +111,40 @@ static void test_people(void **state)
   close_answer(&a);
 }
 
+/* Of groups: a figure a number, each with its groups and their differences. */
+static void test_groups(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  static const char *const names[] = {"1", "2", "3", "log_alpha_sd", "5", "6", "7"};
+  static const char *const groups[] = {"north", "south"};
+  static const char *const contrasts[] = {"south - north"};
+  idm_posterior_destroy(a.posterior);
+  idm_assessment_destroy(a.assessment);
+  a.posterior = report_posterior(2, 50, names, 7);
+  for (size_t k = 0; k < 2; k++) {
+    report_series(a.posterior, k ? "eta" : "log_alpha", "group", groups, 2, 4 * k);
+    report_series(a.posterior, k ? "eta_contrast" : "log_alpha_contrast", "contrast", contrasts, 1,
+                  4 * k + 2);
+  }
+  check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
+  const idm_plot_subject subject = subject_of(f, &a, false);
+  char *text;
+  check(idm_report_make(&subject, &text, NULL, &support_error));
+  const char *first = strstr(text, "<figure id=\"forest\">");
+  assert_non_null(first);
+  const char *second = strstr(first, "<figure id=\"forest-2\">");
+  assert_non_null(second);
+  const char *title = strstr(first, ">differences in log alpha<");
+  assert_true(title && title < second);
+  assert_true(strstr(first, ">sd of log alpha<") < second);
+  assert_non_null(strstr(second, ">differences in eta<"));
+  assert_null(strstr(second, ">differences in log alpha<"));
+  assert_null(strstr(text, "forest-3"));
+  free(text);
+  close_answer(&a);
+}
+
 /* The centre that is drawn is the answer's, and the problem is left as it was. */
 static void test_problem_is_left_alone(void **state)
 {
@@ -168,6 +202,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_people, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_groups, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_problem_is_left_alone, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_study, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_trouble, make_folder, remove_folder),
