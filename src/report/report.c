@@ -11,6 +11,8 @@
 #include "idm/audit_run.h"
 #include "idm/explain.h"
 #include "idm/file.h"
+#include "idm/prefix.h"
+#include "invert/explain/onlooker.h"
 #include "invert/fork.h"
 #include "report/page.h"
 #include "report/words.h"
@@ -168,7 +170,8 @@ static idm_status add_checks(report *r)
        "The log's own summaries (points) and what the fitted agents would do (95 % intervals)."},
       {"calibration", NULL, "How often actions were taken, by how probable they were held to be."},
   };
-  return add_figures(r, "checks", "Does it describe the log?", checks, 2);
+  return add_figures(r, "checks", "Does it describe the log?", checks,
+                     r->subject->explained ? 2 : 1);
 }
 
 /* --- cases ---------------------------------------------------------------------------------- */
@@ -339,19 +342,36 @@ static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, i
   return status;
 }
 
-/* Every decision by draws of the answer: enough for means, and for the quantiles of a table. What
- * cannot be explained is left out. */
+/* Bytes that the numbers of all decisions may take. */
+static const size_t most_explained = (size_t)1 << 28;
+
+/* Every decision by draws of the answer: enough for means, and for the quantiles of a table. Of
+ * very many, or in very many states, at its centre, or not at all; what cannot be explained is left
+ * out.
+ */
 static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_explained,
                           idm_notes *notes, idm_error *opt_error)
 {
   idm_explain_settings settings;
+  idm_prefix_tree *tree = NULL;
   idm_error why;
   idm_explain_settings_default(&settings);
   settings.draws = 200;
   *ret_explained = NULL;
   if (of->study || !of->data) return IDM_OK;
-  const idm_status status =
-      idm_explain(of->problem, of->posterior, of->data, &settings, ret_explained, notes, &why);
+  idm_status status = idm_evidence_tree(of->problem, of->data, &tree, &why);
+  const size_t row = idm_explain_place_of(of->data->sizes, IDM_EXPLAIN_PARTS) * sizeof(double);
+  const size_t bytes = status == IDM_OK ? idm_times(tree->nodes, row) : 0;
+  idm_prefix_tree_destroy(tree);
+  const bool all = idm_times(bytes, settings.draws) <= most_explained;
+  const bool one = !of->posterior->series_count && bytes <= most_explained;
+  if (!all)
+    idm_notes_add(notes, one ? "the log has very many histories: its report predicts decisions at "
+                               "the centre of the answer alone"
+                             : "the log has very many histories: its report predicts no decisions");
+  if (status == IDM_OK && (all || one))
+    status = idm_explain(of->problem, all ? of->posterior : NULL, of->data, &settings,
+                         ret_explained, notes, &why);
   if (status == IDM_MEMORY && opt_error) *opt_error = why;
   return status == IDM_MEMORY ? status : IDM_OK;
 }
