@@ -376,7 +376,7 @@ static void plan_work(identifying *w)
   const inquiry *q = w->q;
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   w->tabled = q->f->table && q->f->table->error <= most_error;
-  const double work = (w->tabled ? 2001 : (double)points) + 0.1 * (double)q->f->tree->nodes;
+  const double work = (w->tabled ? 2001 : (double)points) + 0.1 * (double)idm_fit_histories(q->f);
   const double breadth = breadth_of(q->f->problem);
   const size_t scalars = count_scalars(q->f->parameters);
   w->dear = work > 2000 || w->dimension > 6 || w->part;
@@ -452,9 +452,7 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
   idm_status status = IDM_OK;
   for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {
     idm_matching *matching = f->matching[0];
-    if (k)
-      status =
-          idm_matching_create(f->problem, f->data, f->tree, f->parameters, &matching, opt_error);
+    if (k) status = idm_fit_match(f, f->problem, &matching, opt_error);
     if (status == IDM_OK && w->tabled) status = idm_fit_stand_in(f, matching, opt_error);
     if (status == IDM_OK) status = idm_profile_create(f, matching, &w->profile[k], opt_error);
     if (status != IDM_OK) {
