@@ -14,6 +14,8 @@ extern "C" {
 
 /* Separate regions of a profile that are told apart. */
 enum { IDM_MOST_REGIONS = 4 };
+/* Points of a profile that are kept. */
+enum { IDM_PROFILE_POINTS = 49 };
 
 /* What the data say of one free number. The profile log-likelihood maximises over the others. */
 typedef struct idm_identification {
@@ -25,9 +27,12 @@ typedef struct idm_identification {
   double high;    /* the end of the scale where the data do not bound it */
   size_t regions; /* where the profile is within the drop, in ascending order */
   double region[IDM_MOST_REGIONS][2];
-  double limit[2];    /* natural value at either end of the scale: below, above */
-  double gap[2];      /* how far the profile falls from its maximum to that limit */
-  bool proper[2];     /* the prior bounds that side */
+  size_t points; /* of the profile: 0 where a part stood for a log of very many histories */
+  double value[IDM_PROFILE_POINTS]; /* ascending: of the quantity */
+  double drop[IDM_PROFILE_POINTS];  /* the profile less its maximum: at most 0, but for rounding */
+  double limit[2];                  /* natural value at either end of the scale: below, above */
+  double gap[2];                    /* how far the profile falls from its maximum to that limit */
+  bool proper[2];                   /* the prior bounds that side */
   bool improper[2];   /* neither does the prior, nor does the likelihood fall so that the posterior
                          has   a finite integral */
   bool unchecked;     /* the search was cut short: it took too many evaluations */

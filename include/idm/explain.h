@@ -65,6 +65,7 @@ typedef struct idm_explain_settings {
   int32_t due;        /* the action that is due; IDM_MISSING: any that ends a trajectory */
   size_t top;         /* length of the ranked lists, at most */
   int64_t trajectory; /* the only one that is ranked; -1: all */
+  size_t draws;       /* of a posterior that numbers are over, spread evenly; at most */
 } idm_explain_settings;
 
 typedef struct idm_explanation {

@@ -5,6 +5,7 @@
 #include "idm/assess.h"
 #include "idm/calibrate.h"
 #include "idm/data.h"
+#include "idm/explain.h"
 #include "idm/figure.h"
 #include "idm/problem.h"
 
@@ -20,6 +21,7 @@ typedef struct idm_plot_subject {
   const idm_assessment *assessment; /* and its verdict */
   const idm_data *data;             /* the problem is bound to it */
   bool fitted;                      /* the run was fitted to it */
+  const idm_explanation *explained; /* it by the posterior, where that is at hand */
   const idm_calibration *study;     /* of `idm recover` or `idm sbc` */
 } idm_plot_subject;
 

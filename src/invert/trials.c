@@ -8,8 +8,7 @@
 #include "idm/diagnostics.h"
 #include "invert/trials.h"
 
-/* Draws that numbers are over, at most, and bytes that their samples take at once. */
-static const size_t most_draws = 1000;
+/* Bytes that the samples of numbers take at once. */
 static const size_t most_bytes = (size_t)1 << 28;
 
 void idm_trials_destroy(idm_trials *trials)
@@ -272,12 +271,13 @@ static idm_status sample_tree(walk *w, const idm_posterior *posterior,
 idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior *posterior,
                                 const idm_data *data, idm_trials **ret_trials, idm_error *opt_error)
 {
-  return idm_posterior_trials_with(problem, posterior, data, NULL, ret_trials, opt_error);
+  return idm_posterior_trials_with(problem, posterior, 1000, data, NULL, ret_trials, opt_error);
 }
 
 idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_posterior *posterior,
-                                     const idm_data *data, const trials_guest *opt_guest,
-                                     idm_trials **ret_trials, idm_error *opt_error)
+                                     size_t most, const idm_data *data,
+                                     const trials_guest *opt_guest, idm_trials **ret_trials,
+                                     idm_error *opt_error)
 {
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
@@ -288,7 +288,7 @@ idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_poste
   idm_require(problem, posterior, data, ret_trials);
   *ret_trials = NULL;
   const size_t all = posterior->chains * posterior->draws;
-  const size_t draws = all < most_draws ? all : most_draws;
+  const size_t draws = all < most ? all : most;
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK)

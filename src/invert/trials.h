@@ -18,12 +18,13 @@ typedef struct trials_guest {
   void (*look)(void *context, size_t node, const void *memory, double *numbers);
 } trials_guest;
 
-/* idm_trials_create and idm_posterior_trials with a guest. */
+/* idm_trials_create and idm_posterior_trials with a guest, over so many draws at most. */
 idm_status idm_trials_create_with(idm_workspace *workspace, const idm_data *data,
                                   const trials_guest *opt_guest, idm_trials **ret_trials,
                                   idm_error *opt_error);
 idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_posterior *posterior,
-                                     const idm_data *data, const trials_guest *opt_guest,
-                                     idm_trials **ret_trials, idm_error *opt_error);
+                                     size_t most, const idm_data *data,
+                                     const trials_guest *opt_guest, idm_trials **ret_trials,
+                                     idm_error *opt_error);
 
 #endif

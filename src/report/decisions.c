@@ -106,16 +106,17 @@ static void remark(const idm_decisions *d, idm_notes *notes)
 idm_status idm_decisions_open(const idm_plot_subject *subject, idm_decisions *decisions,
                               idm_notes *notes, idm_error *opt_error)
 {
-  idm_trials *trials = NULL;
+  idm_trials *own = NULL;
+  const idm_trials *trials = subject->explained ? subject->explained->trials : NULL;
   *decisions = (idm_decisions){0};
   idm_status status = make_room(subject->data, decisions, opt_error);
-  if (status == IDM_OK) status = predict(subject, &trials, notes, opt_error);
-  if (status == IDM_OK) fill(subject->data, trials, decisions);
+  if (status == IDM_OK && !trials) status = predict(subject, &own, notes, opt_error);
+  if (status == IDM_OK) fill(subject->data, trials ? trials : own, decisions);
   if (status == IDM_OK) remark(decisions, notes);
   if (status == IDM_OK && subject->fitted)
     idm_notes_add(notes, "these are the decisions that the run was fitted to: of others it may "
                          "predict less well");
-  idm_trials_destroy(trials);
+  idm_trials_destroy(own);
   if (status != IDM_OK) idm_decisions_close(decisions);
   return status;
 }

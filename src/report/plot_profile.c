@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "idm/plot.h"
 #include "invert/assess/profile.h"
-#include "invert/assess/traced.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_profile; /* registered in plots.c */
@@ -28,8 +27,7 @@ static idm_status add_ends(idm_panel *panel, const idm_identification *id, idm_s
   return status;
 }
 
-static idm_status add_profile(idm_panel *panel, const idm_traced *traced,
-                              const idm_identification *id, idm_error *opt_error)
+static idm_status add_profile(idm_panel *panel, const idm_identification *id, idm_error *opt_error)
 {
   const double top = 0;
   idm_mark *level;
@@ -37,33 +35,32 @@ static idm_status add_profile(idm_panel *panel, const idm_traced *traced,
       idm_panel_add(panel, IDM_MARK_LEVELS, "", IDM_COLOUR_QUIET, 1, &level, opt_error);
   if (status != IDM_OK) return status;
   level->column[IDM_FIGURE_Y][0] = -idm_profile_drop;
-  if (traced->count)
-    status = idm_panel_plot(panel, IDM_MARK_LINE, "profile", 0, traced->count, traced->value,
-                            traced->drop, opt_error);
+  if (id->points)
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "profile", 0, id->points, id->value, id->drop,
+                            opt_error);
   return status == IDM_OK ? idm_panel_plot(panel, IDM_MARK_POINTS, "maximum", 1, 1, &id->maximum,
                                            &top, opt_error)
                           : status;
 }
 
-static idm_status add_quantity(idm_figure *figure, const idm_traces *traces,
+static idm_status add_quantity(idm_figure *figure, const idm_assessment *a,
                                const idm_shown_one *one, idm_notes *notes, idm_error *opt_error)
 {
   size_t i = 0;
   idm_panel *panel;
-  while (i < traces->count && traces->assessment->parameter[i].quantity != one->quantity) i++;
-  if (i == traces->count) {
+  while (i < a->parameters && a->parameter[i].quantity != one->quantity) i++;
+  if (i == a->parameters) {
     idm_notes_add(notes, "%s has no profile: it is not one free number by itself", one->name);
     return IDM_OK;
   }
-  const idm_traced *traced = &traces->one[i];
-  const idm_identification *id = &traces->assessment->parameter[i];
+  const idm_identification *id = &a->parameter[i];
   idm_status status = idm_figure_add(figure, "", one->name, "log-likelihood", &panel, opt_error);
   if (status != IDM_OK) return status;
-  if (!traced->count)
+  if (!id->points)
     idm_notes_add(notes, "the log is large: of the profile of %s there are the ends alone",
                   one->name);
-  if (traced->count) {
-    const double low = traced->value[0], high = traced->value[traced->count - 1];
+  if (id->points) {
+    const double low = id->value[0], high = id->value[id->points - 1];
     panel->x.logarithmic = one->by_ratio && low > 0 && high > 30 * low;
     panel->x.low = low;
     panel->x.high = high;
@@ -71,27 +68,22 @@ static idm_status add_quantity(idm_figure *figure, const idm_traces *traces,
   panel->y.low = -3 * idm_profile_drop;
   panel->y.high = 0.25;
   status = add_ends(panel, id, one->support, opt_error);
-  return status == IDM_OK ? add_profile(panel, traced, id, opt_error) : status;
+  return status == IDM_OK ? add_profile(panel, id, opt_error) : status;
 }
 
 static idm_status draw(const idm_plot_subject *subject, const idm_shown *shown,
                        idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  idm_traces traces;
+  if (!subject->assessment->parameters)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the run's verdict has no profiles of free numbers: there is none to draw");
   idm_status status =
-      idm_traces_find(subject->problem, subject->data, subject->posterior, 1, &traces, opt_error);
-  if (status != IDM_OK) return status;
-  if (!traces.count)
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "no point was found that explains the data: there is no profile to draw");
-  if (status == IDM_OK)
-    status = idm_figure_create("",
-                               "Profile log-likelihoods of the free numbers below their maximum, "
-                               "with the drop of 1.92 where the 95 % interval ends.",
-                               shown->count < 3 ? shown->count : 3, ret_figure, opt_error);
+      idm_figure_create("",
+                        "Profile log-likelihoods of the free numbers below their maximum, with the "
+                        "drop of 1.92 where the 95 % interval ends.",
+                        shown->count < 3 ? shown->count : 3, ret_figure, opt_error);
   for (size_t i = 0; i < shown->count && status == IDM_OK; i++)
-    status = add_quantity(*ret_figure, &traces, &shown->one[i], notes, opt_error);
-  idm_traces_clear(&traces);
+    status = add_quantity(*ret_figure, subject->assessment, &shown->one[i], notes, opt_error);
   return status;
 }
 
@@ -113,6 +105,6 @@ static idm_status make_profile(const idm_plot_subject *subject, const idm_plot_s
 const idm_plot idm_plot_profile = {
     .name = "profile",
     .summary = "profile log-likelihoods of a run's free numbers, and the intervals they bound",
-    .needs = IDM_PLOT_PROBLEM | IDM_PLOT_POSTERIOR | IDM_PLOT_DATA,
+    .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_ASSESSMENT,
     .make = make_profile,
 };

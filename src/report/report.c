@@ -11,6 +11,8 @@
 #include "idm/audit_run.h"
 #include "idm/explain.h"
 #include "idm/file.h"
+#include "idm/prefix.h"
+#include "invert/explain/onlooker.h"
 #include "invert/fork.h"
 #include "report/page.h"
 #include "report/replicated.h"
@@ -239,7 +241,8 @@ static idm_status add_checks(report *r)
        "The log's own summaries (points) and what the fitted agents would do (95 % intervals)."},
       {"calibration", NULL, "How often actions were taken, by how probable they were held to be."},
   };
-  return add_figures(r, "checks", "Does it describe the log?", checks, 2);
+  return add_figures(r, "checks", "Does it describe the log?", checks,
+                     r->subject->explained ? 2 : 1);
 }
 
 /* --- cases ---------------------------------------------------------------------------------- */
@@ -260,36 +263,20 @@ static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
   idm_page_row(&r->page, 4, cell);
 }
 
-static idm_status add_cases(report *r)
+static void add_cases(report *r)
 {
   static const char *const head[] = {"trajectory", "step", "decision", "surprise (nats)"};
-  const idm_plot_subject *of = r->subject;
-  idm_explain_settings settings;
-  idm_explanation *e = NULL;
-  idm_error why;
-  if (!of->data) return IDM_OK;
-  idm_explain_settings_default(&settings);
-  settings.top = 10;
-  const idm_status status =
-      idm_explain(of->problem, of->posterior, of->data, &settings, &e, r->notes, &why);
-  if (status == IDM_MEMORY) {
-    if (r->opt_error) *r->opt_error = why;
-    return status;
-  }
-  if (status != IDM_OK || !e->surprising) {
-    idm_explanation_destroy(e);
-    return IDM_OK;
-  }
+  const idm_data *data = r->subject->data;
+  const idm_explanation *e = r->subject->explained;
+  if (!e || !e->surprising) return;
   idm_page_section(&r->page, "cases", "The most surprising decisions");
   idm_page_table(&r->page, 4, head);
   for (size_t i = 0; i < e->surprising; i++) {
     size_t t = 0;
-    while (of->data->first[t + 1] <= e->surprising_row[i]) t++;
+    while (data->first[t + 1] <= e->surprising_row[i]) t++;
     add_case(r, e, e->surprising_row[i], t);
   }
   idm_page_table_end(&r->page);
-  idm_explanation_destroy(e);
-  return IDM_OK;
 }
 
 /* --- data ----------------------------------------------------------------------------------- */
@@ -418,8 +405,8 @@ static idm_status compose(report *r)
   status = add_findings(r);
   if (status == IDM_OK) status = add_behaviour(r);
   if (status == IDM_OK) status = add_checks(r);
-  if (status == IDM_OK) status = add_cases(r);
   if (status != IDM_OK) return status;
+  add_cases(r);
   add_data(r);
   status = add_identification(r);
   if (status == IDM_OK) status = add_methods(r);
@@ -442,6 +429,40 @@ static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, i
   return status;
 }
 
+/* Bytes that the numbers of all decisions may take. */
+static const size_t most_explained = (size_t)1 << 28;
+
+/* Every decision by draws of the answer: enough for means, and for the quantiles of a table. Of
+ * very many, or in very many states, at its centre, or not at all; what cannot be explained is left
+ * out.
+ */
+static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_explained,
+                          idm_notes *notes, idm_error *opt_error)
+{
+  idm_explain_settings settings;
+  idm_prefix_tree *tree = NULL;
+  idm_error why;
+  idm_explain_settings_default(&settings);
+  settings.draws = 200;
+  *ret_explained = NULL;
+  if (of->study || !of->data) return IDM_OK;
+  idm_status status = idm_evidence_tree(of->problem, of->data, &tree, &why);
+  const size_t row = idm_explain_place_of(of->data->sizes, IDM_EXPLAIN_PARTS) * sizeof(double);
+  const size_t bytes = status == IDM_OK ? idm_times(tree->nodes, row) : 0;
+  idm_prefix_tree_destroy(tree);
+  const bool all = idm_times(bytes, settings.draws) <= most_explained;
+  const bool one = !of->posterior->series_count && bytes <= most_explained;
+  if (!all)
+    idm_notes_add(notes, one ? "the log has very many histories: its report predicts decisions at "
+                               "the centre of the answer alone"
+                             : "the log has very many histories: its report predicts no decisions");
+  if (status == IDM_OK && (all || one))
+    status = idm_explain(of->problem, all ? of->posterior : NULL, of->data, &settings,
+                         ret_explained, notes, &why);
+  if (status == IDM_MEMORY && opt_error) *opt_error = why;
+  return status == IDM_MEMORY ? status : IDM_OK;
+}
+
 idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm_notes *opt_notes,
                            idm_error *opt_error)
 {
@@ -461,8 +482,12 @@ idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm
   idm_problem *centre = NULL;
   idm_status status = subject->study ? IDM_OK : settle(subject, &centre, opt_error);
   if (centre) settled.problem = centre;
+  idm_explanation *explained = NULL;
+  if (status == IDM_OK) status = explain(&settled, &explained, r.notes, opt_error);
+  settled.explained = explained;
   r.subject = &settled;
   if (status == IDM_OK) status = subject->study ? compose_study(&r) : compose(&r);
+  idm_explanation_destroy(explained);
   idm_fork_destroy(centre);
   idm_notes_clear(&ignored);
   if (status == IDM_OK) return idm_page_take(&r.page, title, ret_text, opt_error);

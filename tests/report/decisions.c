@@ -68,6 +68,13 @@ static void by_draws(void **state)
                   1e-12);
   assert_int_equal(notes.count, 0);
   idm_decisions_close(&d);
+  /* Where somebody has explained them already, by what was found then. */
+  trials->mean[trials->node[0] * trials->width + 2] = 0.125;
+  idm_plot_subject again = subject;
+  again.explained = &(idm_explanation){.trials = trials};
+  check(idm_decisions_open(&again, &d, &notes, &support_error));
+  assert_true(d.probability[0] == 0.125);
+  idm_decisions_close(&d);
   idm_trials_destroy(trials);
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);

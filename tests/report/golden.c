@@ -103,8 +103,12 @@ static idm_figure *make_of_fit(const char *kind)
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
   asked_open(&a, problem, support_data(problem, visits), "alpha");
-  const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
+  idm_assessment *assessment;
+  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  const idm_plot_subject subject = {
+      .problem = a.problem, .posterior = a.posterior, .assessment = assessment, .data = a.data};
   idm_figure *figure = figure_make(kind, &subject, NULL);
+  idm_assessment_destroy(assessment);
   asked_close(&a);
   return figure;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/assess/traced.h"
 #include "report/report_support.h"
 
 static void test_marks(void **state)
@@ -10,25 +9,25 @@ static void test_marks(void **state)
   (void)state;
   static const double alpha[1] = {3};
   asked a;
-  idm_traces traces;
+  idm_assessment *assessment;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
   asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5),
              "{alpha: {scale: log}, beta: {scale: inverse}}");
-  check(idm_traces_find(a.problem, a.data, a.posterior, 1, &traces, &support_error));
-  const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
+  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  const idm_plot_subject subject = {.posterior = a.posterior, .assessment = assessment};
   idm_figure *figure = report_make("profile", &subject, NULL);
   assert_int_equal(figure->panels, 2);
   assert_string_equal(figure->panel[1]->x.title, "1/beta");
   for (size_t k = 0; k < 2; k++) {
     const idm_panel *panel = figure->panel[k];
-    const idm_identification *id = &traces.assessment->parameter[k];
+    const idm_identification *id = &assessment->parameter[k];
     const idm_mark *line = report_mark(panel, IDM_MARK_LINE, 0);
     const idm_mark *rules = report_mark(panel, IDM_MARK_RULES, 0);
-    assert_int_equal(line->count, traces.one[k].count);
+    assert_int_equal(line->count, id->points);
     for (size_t i = 0; i < line->count; i++) {
-      assert_true(line->column[IDM_FIGURE_X][i] == traces.one[k].value[i]);
-      assert_true(line->column[IDM_FIGURE_Y][i] == traces.one[k].drop[i]);
+      assert_true(line->column[IDM_FIGURE_X][i] == id->value[i]);
+      assert_true(line->column[IDM_FIGURE_Y][i] == id->drop[i]);
     }
     assert_true(report_mark(panel, IDM_MARK_LEVELS, 0)->column[IDM_FIGURE_Y][0] == -1.92);
     assert_true(report_mark(panel, IDM_MARK_POINTS, 0)->column[IDM_FIGURE_X][0] == id->maximum);
@@ -45,14 +44,22 @@ static void test_marks(void **state)
       report_make("profile", &subject, &(idm_plot_settings){.quantities = 2, .quantity = natural});
   assert_int_equal(figure->panels, 1);
   idm_figure_destroy(figure);
-  idm_traces_clear(&traces);
+  idm_assessment_destroy(assessment);
   asked_close(&a);
 }
 
 static void test_odd(void **state)
 {
   (void)state;
-  report_refuse_people("profile");
+  static const char *const names[] = {"1"};
+  static const char *const people[] = {"x"};
+  idm_posterior *p = report_posterior(2, 5, names, 1);
+  const idm_assessment none = {0};
+  const idm_plot_subject subject = {.posterior = p, .assessment = &none};
+  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_INPUT), "no profiles"));
+  report_series(p, "log_alpha", "person", people, 1, 0);
+  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_USAGE), "for everybody"));
+  idm_posterior_destroy(p);
 }
 
 int main(void)

@@ -145,6 +145,28 @@ static void test_groups(void **state)
   close_answer(&a);
 }
 
+/* Of very many histories decisions are predicted at the centre, and that is said. */
+static void test_many_histories(void **state)
+{
+  const folder *f = *state;
+  answer a = open_answer(f);
+  idm_data_destroy(a.data);
+  a.data =
+      support_simulate(a.problem, (idm_simulation){.trajectories = 20000, .steps = 12, .seed = 4});
+  const idm_plot_subject subject = subject_of(f, &a, true);
+  idm_notes notes = {0};
+  char *text;
+  bool said = false;
+  check(idm_report_make(&subject, &text, &notes, &support_error));
+  for (size_t i = 0; i < notes.count; i++)
+    said = said || strstr(notes.text[i], "at the centre of the answer alone");
+  assert_true(said);
+  assert_non_null(strstr(text, "id=\"cases\""));
+  free(text);
+  idm_notes_clear(&notes);
+  close_answer(&a);
+}
+
 /* The centre that is drawn is the answer's, and the problem is left as it was. */
 static void test_problem_is_left_alone(void **state)
 {
@@ -203,6 +225,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_people, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_groups, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_many_histories, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_problem_is_left_alone, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_study, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_trouble, make_folder, remove_folder),

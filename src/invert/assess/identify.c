@@ -1,6 +1,6 @@
 /* What the data bound: the maximum of the likelihood, and a profile of each free number from it.
  *
- * Contents: the maximum · profiles · curves · work · the verdict */
+ * Contents: the maximum · profiles · work · the verdict */
 #include "invert/assess/identify.h"
 #include "invert/matching/halt.h"
 
@@ -12,16 +12,17 @@
 #include "idm/laplace.h"
 #include "idm/matching.h"
 #include "invert/assess/bound.h"
+#include "invert/assess/curve.h"
 #include "invert/assess/region.h"
 #include "invert/assess/top.h"
-#include "invert/assess/traced.h"
 #include "invert/assess/whole.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 #include "setting/freedom.h"
 
-/* Points looked at for a maximum, draws held against the regions, profiles worked on at once. */
-enum { most_guides = 40, most_draws = 1000, most_jobs = 4 };
+/* Points looked at for a maximum, draws held against the regions, places of a scan held against
+ * those of other numbers, profiles worked on at once. */
+enum { most_guides = 40, most_draws = 1000, most_seen = 40, most_jobs = 4 };
 /* A table may be off by so much where intervals are to end in the same digits: a hundredth of a
  * nat moves an end by a two-hundredth of an sd. */
 static const double most_error = 0.01;
@@ -42,7 +43,10 @@ typedef struct identifying {
   size_t guides;
   place *guide; /* [guides], the best first */
   size_t further;
-  place *draw; /* draws within the drop of the maximum */
+  place *draw;    /* draws within the drop of the maximum, then what other profiles saw there */
+  size_t *seen;   /* [scalar item]: places of its scan within the drop, */
+  place *seen_at; /* [scalar item][most_seen] */
+  bool *done;     /* [scalar item]: its regions hold all that is known */
   size_t jobs;
   profile **profile;  /* [jobs] */
   idm_status *status; /* [jobs] */
@@ -186,81 +190,36 @@ static bool met_higher(const profile *p)
   return p->highest.height > p->best.height + 1e-4;
 }
 
-/* --- curves --------------------------------------------------------------------------------- */
-
-enum { curve_points = 49 };
-
-/* Where a curve begins and ends: a third of the way beyond the ends of the regions; where the data
- * do not bound them, some steps beyond the maximum. */
-static void curve_ends(const profile *p, const scan *s, double end[2])
+/* Places of item `at`'s scan within the drop, spread over all of them. */
+static void keep_seen(const identifying *w, size_t at, const profile *p, const scan *s)
 {
-  static const double beyond = 1.35, steps = 12;
-  const window *where = &p->where[p->fixed];
-  const double from = p->best.y[p->fixed];
-  for (int side = 0; side < 2; side++) {
-    const double found = s->regions ? s->region[side ? s->regions - 1 : 0][side] : INFINITY;
-    end[side] = isfinite(found) ? from + beyond * (found - from)
-                                : from + (side ? steps : -steps) * p->step[p->fixed];
-    end[side] = fmin(fmax(end[side], where->low), where->high);
+  const double level = p->best.height - idm_profile_drop;
+  size_t inside = 0, k = 0;
+  w->seen[at] = 0;
+  for (size_t i = 0; i < s->count; i++) inside += s->place[i].height >= level;
+  for (size_t i = 0; i < s->count; i++) {
+    if (s->place[i].height < level) continue;
+    if (k++ * most_seen >= w->seen[at] * inside && w->seen[at] < most_seen)
+      idm_place_copy(&s->place[i], w->dimension, &w->seen_at[at * most_seen + w->seen[at]++]);
   }
 }
 
-/* A place again, from its neighbours on both sides, where the outer one is higher. */
-static idm_status look_again(profile *p, place *at, place *work, idm_error *opt_error)
+static bool holds(const idm_identification *id, double value)
 {
-  if (!(at[1].height > at->height + 1e-3)) return IDM_OK;
-  work->value = at->value;
-  const idm_status status = idm_profile_at(p, at - 1, at + 1, work, opt_error);
-  if (status == IDM_OK && work->height > at->height) idm_place_copy(work, p->dimension, at);
-  return status;
-}
-
-/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it;
- * and back, where a climb had stalled. Behind them there is room for one more. */
-static idm_status trace_side(profile *p, double end, size_t count, place *along,
-                             idm_error *opt_error)
-{
-  idm_status status = IDM_OK;
-  const double from = p->best.y[p->fixed];
-  idm_place_copy(&p->best, p->dimension, &along[0]);
-  along[0].value = from;
-  for (size_t i = 1; i <= count && status == IDM_OK; i++) {
-    along[i].value = from + (end - from) * (double)i / (double)count;
-    status = idm_profile_at(p, &along[i - 1], NULL, &along[i], opt_error);
+  static const double slack = 5e-3; /* of the width: only rounding tells */
+  for (size_t i = 0; i < id->regions; i++) {
+    const double low = fmin(id->region[i][0], id->region[i][1]);
+    const double high = fmax(id->region[i][0], id->region[i][1]);
+    const double more = slack * (isfinite(high - low) ? high - low : fabs(value));
+    if (value >= low - more && value <= high + more) return true;
   }
-  for (size_t i = count - 1; i > 0 && status == IDM_OK; i--)
-    status = look_again(p, &along[i], &along[count + 1], opt_error);
-  return status;
+  return false;
 }
 
-static idm_status trace_curve(const parameter *item, profile *p, const scan *s, idm_traced *to,
-                              idm_error *opt_error)
-{
-  enum { half = curve_points / 2 };
-  double end[2];
-  place *along = idm_places_create(half + 2, p->dimension);
-  if (!to->value) to->value = idm_new(curve_points, sizeof *to->value);
-  if (!to->drop) to->drop = idm_new(curve_points, sizeof *to->drop);
-  idm_status status = along && to->value && to->drop ? IDM_OK : idm_fail_memory(opt_error);
-  p->enough = INFINITY;
-  curve_ends(p, s, end);
-  for (int side = 0; side < 2 && status == IDM_OK; side++) {
-    status = trace_side(p, end[side], half, along, opt_error);
-    for (size_t i = 0; i <= half && status == IDM_OK; i++) {
-      const size_t at = side ? half + i : half - i;
-      to->value[at] = idm_parameter_reported_at(item, along[i].value);
-      to->drop[at] = along[i].height - p->best.height;
-    }
-  }
-  if (status == IDM_OK) to->count = curve_points;
-  free(along);
-  return status;
-}
-
-static idm_status identify_item(const identifying *w, const parameter *item, profile *p,
-                                idm_identification *id, idm_traced *opt_traced,
+static idm_status identify_item(const identifying *w, const parameter *item, size_t at, profile *p,
                                 idm_error *opt_error)
 {
+  idm_identification *id = &w->q->assessment->parameter[at];
   scan s;
   p->left = w->evaluations;
   p->enough = INFINITY;
@@ -274,14 +233,37 @@ static idm_status identify_item(const identifying *w, const parameter *item, pro
   status = idm_scan_run(p, !w->dear, &s, opt_error);
   if (status == IDM_OK && (w->last || !met_higher(p)))
     status = idm_scan_regions(p, w->draw, w->further, &s, opt_error);
-  if (status == IDM_OK && (w->last || !met_higher(p))) /* else all of it again, from there */
+  if (status == IDM_OK && (w->last || !met_higher(p))) { /* else all of it again, from there */
     status = idm_bound(w->q, item, p, &s, id, opt_error);
-  if (status == IDM_OK && opt_traced && !w->part) {
     p->left = w->evaluations;
-    status = trace_curve(item, p, &s, opt_traced, opt_error);
+    if (status == IDM_OK && !w->part) status = idm_curve(item, p, &s, id, opt_error);
+    keep_seen(w, at, p, &s);
+    w->done[at] = true;
   }
   idm_scan_destroy(&s);
   return status;
+}
+
+/* What one profile has seen within the drop, all regions hold: those that do not are looked for
+ * again, from there. *missed tells whether there are any. */
+static void compare_profiles(const identifying *w, bool *missed)
+{
+  const idm_parameters *parameters = w->q->f->parameters;
+  const idm_assessment *a = w->q->assessment;
+  const double level = a->log_likelihood - idm_profile_drop + 0.01;
+  *missed = false;
+  for (size_t i = 0, at = 0; i < parameters->items; i++) {
+    const parameter *item = &parameters->item[i];
+    if (!idm_parameter_is_scalar(item)) continue;
+    for (size_t k = 0; k < a->parameters * most_seen; k++) {
+      const place *seen = &w->seen_at[k];
+      if (k % most_seen >= w->seen[k / most_seen] || seen->height < level) continue;
+      const double value = idm_parameter_reported_at(item, seen->y[item->first]);
+      if (!holds(&a->parameter[at], value)) w->done[at] = false;
+    }
+    *missed |= !w->done[at];
+    at++;
+  }
 }
 
 /* Job k looks at every jobs-th scalar item. */
@@ -292,15 +274,14 @@ static void run_job(void *context, size_t k)
   size_t at = 0;
   for (size_t i = 0; i < parameters->items && w->status[k] == IDM_OK; i++) {
     if (!idm_parameter_is_scalar(&parameters->item[i])) continue;
-    if (at % w->jobs == k)
-      w->status[k] =
-          identify_item(w, &parameters->item[i], w->profile[k], &w->q->assessment->parameter[at],
-                        w->q->traced ? &w->q->traced[at] : NULL, &w->error[k]);
+    if (at % w->jobs == k && !w->done[at])
+      w->status[k] = identify_item(w, &parameters->item[i], at, w->profile[k], &w->error[k]);
     at++;
   }
 }
 
-/* Draws within the drop of the maximum: none of them may lie outside of all regions. */
+/* Draws within the drop of the maximum, and what profiles saw there: none of them may lie outside
+ * of all regions. */
 static void keep_draws(identifying *w)
 {
   const inquiry *q = w->q;
@@ -312,14 +293,17 @@ static void keep_draws(identifying *w)
     to->height = draw_height(q, i, to->y);
     w->further += to->height >= level && isfinite(to->height);
   }
+  for (size_t k = 0; k < q->assessment->parameters * most_seen; k++)
+    if (k % most_seen < w->seen[k / most_seen] && w->seen_at[k].height >= level)
+      idm_place_copy(&w->seen_at[k], w->dimension, &w->draw[w->further++]);
 }
 
-/* Every profile from the maximum p knows. *higher tells whether one met a higher point. */
+/* Every profile that is not done, from the maximum that the first knows. *higher tells whether one
+ * met a higher point. */
 static idm_status identify_items(identifying *w, bool *higher, idm_error *opt_error)
 {
   profile *first = w->profile[0];
   idm_status status = find_steps(w, first, opt_error);
-  w->q->assessment->log_likelihood = first->best.height;
   for (size_t k = 0; k < w->jobs; k++) {
     idm_place_copy(&first->best, w->dimension, &w->profile[k]->best);
     idm_place_copy(&first->best, w->dimension, &w->profile[k]->highest);
@@ -337,6 +321,7 @@ static idm_status identify_items(identifying *w, bool *higher, idm_error *opt_er
       idm_place_copy(&w->profile[k]->highest, w->dimension, &first->best);
   }
   if (status != IDM_OK || !*higher) return status;
+  for (size_t i = 0; i < w->q->assessment->parameters; i++) w->done[i] = false;
   idm_profile_fix(first, w->dimension, w->precision);
   first->enough = INFINITY;
   first->left = w->evaluations;
@@ -349,19 +334,21 @@ static idm_status identify_all(identifying *w, idm_error *opt_error)
   enum { most_rounds = 6 };
   idm_assessment *a = w->q->assessment;
   profile *first = w->profile[0];
-  bool higher = true;
+  bool higher = false, missed = true;
   first->left = 2 * w->evaluations;
   idm_matching_wander(first->matching);
   idm_status status = find_best(w, first, opt_error);
   a->identified = isfinite(first->best.height);
   a->log_likelihood = first->best.height;
   if (!a->identified) return status;
-  for (int round = 0; round < most_rounds && higher && status == IDM_OK; round++) {
+  for (int round = 0; round < most_rounds && (higher || missed) && status == IDM_OK; round++) {
     w->last = round + 1 == most_rounds;
+    a->log_likelihood = first->best.height;
     keep_draws(w);
     status = identify_items(w, &higher, opt_error);
+    if (status == IDM_OK && !higher) compare_profiles(w, &missed);
   }
-  for (size_t i = 0; i < a->parameters; i++) a->parameter[i].unchecked |= higher;
+  for (size_t i = 0; i < a->parameters; i++) a->parameter[i].unchecked |= higher || !w->done[i];
   return status;
 }
 
@@ -389,7 +376,7 @@ static void plan_work(identifying *w)
   const inquiry *q = w->q;
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   w->tabled = q->f->table && q->f->table->error <= most_error;
-  const double work = (w->tabled ? 2001 : (double)points) + 0.1 * (double)q->f->tree->nodes;
+  const double work = (w->tabled ? 2001 : (double)points) + 0.1 * (double)idm_fit_histories(q->f);
   const double breadth = breadth_of(q->f->problem);
   const size_t scalars = count_scalars(q->f->parameters);
   w->dear = work > 2000 || w->dimension > 6 || w->part;
@@ -421,6 +408,9 @@ static void end_work(identifying *w)
   free(w->step);
   free(w->guide);
   free(w->draw);
+  free(w->seen);
+  free(w->seen_at);
+  free(w->done);
 }
 
 /* Windows that hold the draw of the highest density, wherever the units of the problem put it. */
@@ -440,15 +430,20 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
 {
   const fit *f = w->q->f;
   const size_t d = w->dimension;
+  const size_t scalars = count_scalars(f->parameters);
   plan_work(w);
   w->where = idm_new(d, sizeof *w->where);
   w->step = idm_new(d * (1 + 2 * d), sizeof *w->step);
   w->guide = idm_places_create(w->guides, d);
-  w->draw = idm_places_create(most_draws, d);
+  w->draw = idm_places_create(most_draws + scalars * most_seen, d);
+  w->seen = idm_new(scalars, sizeof *w->seen);
+  w->seen_at = idm_places_create(scalars * most_seen, d);
+  w->done = idm_new(scalars, sizeof *w->done);
   w->profile = idm_new(w->jobs, sizeof(profile *));
   w->status = idm_new(w->jobs, sizeof *w->status);
   w->error = idm_new(w->jobs, sizeof *w->error);
-  if (!w->where || !w->step || !w->guide || !w->draw || !w->profile || !w->status || !w->error)
+  if (!w->where || !w->step || !w->guide || !w->draw || !w->seen || !w->seen_at || !w->done ||
+      !w->profile || !w->status || !w->error)
     return idm_fail_memory(opt_error);
   w->precision = w->step + d;
   w->covariance = w->precision + d * d;
@@ -457,9 +452,7 @@ static idm_status begin_work(identifying *w, idm_error *opt_error)
   idm_status status = IDM_OK;
   for (size_t k = 0; k < w->jobs && status == IDM_OK; k++) {
     idm_matching *matching = f->matching[0];
-    if (k)
-      status =
-          idm_matching_create(f->problem, f->data, f->tree, f->parameters, &matching, opt_error);
+    if (k) status = idm_fit_match(f, f->problem, &matching, opt_error);
     if (status == IDM_OK && w->tabled) status = idm_fit_stand_in(f, matching, opt_error);
     if (status == IDM_OK) status = idm_profile_create(f, matching, &w->profile[k], opt_error);
     if (status != IDM_OK) {

@@ -10,7 +10,6 @@ typedef struct inquiry {
   const idm_posterior *posterior;
   idm_assessment *assessment;
   size_t among; /* answers that are judged together, each the more strictly; 1: this one alone */
-  struct idm_traced *traced; /* [scalar item]: keep the profiles here; NULL: do not */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */

@@ -149,8 +149,7 @@ static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_
 {
   const fit *f = c->q->f;
   idm_matching *matching = NULL;
-  idm_status status =
-      idm_matching_create(problem, f->data, f->tree, f->parameters, &matching, error);
+  idm_status status = idm_fit_match(f, problem, &matching, error);
   idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, c->size / 2, c->size), y);
   if (status == IDM_OK) status = idm_matching_anchor(matching, y, error);
   for (size_t k = worker; k < c->size && status == IDM_OK; k += c->workers) {

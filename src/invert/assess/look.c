@@ -64,8 +64,7 @@ static idm_status open_outlook(const inquiry *q, outlook *l, idm_error *opt_erro
   l->f.matchings = lanes;
   idm_status status = IDM_OK;
   for (size_t i = 1; i < lanes && status == IDM_OK; i++)
-    status = idm_matching_create(f->problem, f->data, f->tree, f->parameters, &l->matching[i],
-                                 opt_error);
+    status = idm_fit_match(f, f->problem, &l->matching[i], opt_error);
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)
     status = idm_fit_stand_in(f, l->matching[i], opt_error);
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)

@@ -14,7 +14,7 @@
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
-  if (settings) *settings = (idm_explain_settings){IDM_MISSING, 10, -1};
+  if (settings) *settings = (idm_explain_settings){IDM_MISSING, 10, -1, 1000};
 }
 
 void idm_explanation_destroy(idm_explanation *explanation)
@@ -229,6 +229,8 @@ static idm_status check_settings(const idm_problem *problem, const idm_data *dat
     return idm_fail(opt_error, IDM_INPUT,
                     "cases are explained by matrices of transitions; here they are given row by "
                     "row");
+  if (!settings->draws)
+    return idm_fail(opt_error, IDM_USAGE, "an explanation is over 1 draw at least");
   if (settings->due != IDM_MISSING &&
       (settings->due < 0 || (size_t)settings->due >= data->sizes.actions))
     return idm_fail(opt_error, IDM_USAGE, "there is no action %ld", (long)settings->due);
@@ -285,8 +287,8 @@ static idm_status look_at_all(onlooker *o, const idm_posterior *opt_posterior, c
 {
   const trials_guest guest = idm_onlooker_guest(o, data->sizes);
   idm_status status =
-      opt_posterior ? idm_posterior_trials_with(o->problem, opt_posterior, data, &guest, &e->trials,
-                                                opt_error)
+      opt_posterior ? idm_posterior_trials_with(o->problem, opt_posterior, o->settings.draws, data,
+                                                &guest, &e->trials, opt_error)
                     : look_at_point(o->problem, data, &guest, &e->trials, opt_notes, opt_error);
   for (size_t a = 0; a < e->agents && status == IDM_OK; a++)
     status = idm_onlooker_measure(o, a, &e->person[a], opt_error);
@@ -353,7 +355,8 @@ static idm_status look_at_one(const onlooker *whole, const idm_posterior *poster
   idm_posterior *own = NULL;
   idm_status status = idm_posterior_person(o.problem, posterior, person, &own, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_trials_with(o.problem, own, part, &guest, ret_trials, opt_error);
+    status = idm_posterior_trials_with(o.problem, own, o.settings.draws, part, &guest, ret_trials,
+                                       opt_error);
   if (status == IDM_OK) status = idm_onlooker_measure(&o, 0, explained, opt_error);
   *ret_reaction_draws = o.reaction.draws;
   idm_onlooker_close(&o);
@@ -365,12 +368,11 @@ static idm_status look_at_one(const onlooker *whole, const idm_posterior *poster
 static idm_status open_trials(const idm_data *data, size_t draws, idm_trials **ret_trials,
                               idm_error *opt_error)
 {
-  enum { most = 1000 };
   idm_trials *t = *ret_trials = idm_new(1, sizeof *t);
   if (!t) return idm_fail_memory(opt_error);
   t->sizes = data->sizes;
   t->width = idm_explain_place_of(data->sizes, IDM_EXPLAIN_PARTS);
-  t->draws = draws < most ? draws : most;
+  t->draws = draws;
   t->rows = data->rows;
   t->node = idm_new(data->rows, sizeof *t->node);
   if (!t->node || !grow(t, 0, 1)) return idm_fail_memory(opt_error);
@@ -398,9 +400,10 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
   size_t used = 1;
   size_t strangers = 0;
   size_t *rows = idm_new(data->rows, sizeof *rows);
+  const size_t all = posterior->chains * posterior->draws;
+  const size_t draws = all < o->settings.draws ? all : o->settings.draws;
   idm_status status =
-      rows ? open_trials(data, posterior->chains * posterior->draws, &e->trials, opt_error)
-           : idm_fail_memory(opt_error);
+      rows ? open_trials(data, draws, &e->trials, opt_error) : idm_fail_memory(opt_error);
   for (size_t a = 0; a < e->agents && status == IDM_OK; a++) {
     const size_t person = find_person(people, data->agent_name.name[a]);
     idm_data *part = NULL;

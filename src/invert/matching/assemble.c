@@ -140,6 +140,14 @@ static idm_status name_units(const idm_data *data, idm_posterior *p, size_t unit
   return status;
 }
 
+/* What a scorer goes by, and those of its trajectories that one of the log is made of. */
+typedef struct pieces {
+  const idm_scorer *scorer;
+  const idm_data *of;
+  size_t first;
+  size_t end;
+} pieces;
+
 typedef struct filling {
   const fit *f;
   idm_posterior *posterior;
@@ -151,14 +159,16 @@ typedef struct filling {
 /* The log-likelihoods of a trajectory's decisions. What was recorded beside them, where something
  * was not, goes with the next decision, or with the last one where none follows: they sum to that
  * of the trajectory. Returns how many there are. */
-static size_t part_decisions(const idm_scorer *scorer, const idm_data *data, size_t t,
-                             double *decision, double *evidence, double *to)
+static size_t part_decisions(const pieces *p, const idm_data *data, size_t t, double *decision,
+                             double *evidence, double *to)
 {
   const size_t first = data->first[t];
   size_t count = 0;
   double said = 0;
-  idm_scorer_decisions(scorer, t, decision);
-  idm_scorer_evidence(scorer, t, evidence);
+  for (size_t i = p->first; i < p->end; i++) {
+    idm_scorer_decisions(p->scorer, i, decision + p->of->first[i] - first);
+    idm_scorer_evidence(p->scorer, i, evidence + p->of->first[i] - first);
+  }
   for (size_t r = first; r < data->first[t + 1]; r++) {
     if (decides(data, r)) {
       to[count++] = decision[r - first] + said;
@@ -183,14 +193,19 @@ size_t idm_fit_longest(const fit *f)
 void idm_fit_part(const fit *f, const idm_matching *matching, size_t longest, double *row,
                   double *to)
 {
-  const idm_scorer *scorer = idm_matching_scorer(matching);
   const idm_data *data = f->data;
+  pieces p = {.scorer = idm_matching_scorer(matching), .of = f->cut ? f->cut : data};
   size_t at = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (f->settings->keep == IDM_KEEP_DECISION)
-      at += part_decisions(scorer, data, t, row, row + longest, to + at);
-    else
-      to[at++] = idm_scorer_trajectory(scorer, t);
+    p.first = p.end;
+    while (p.end < p.of->trajectories && p.of->first[p.end] < data->first[t + 1]) p.end++;
+    if (f->settings->keep == IDM_KEEP_DECISION) {
+      at += part_decisions(&p, data, t, row, row + longest, to + at);
+      continue;
+    }
+    to[at] = 0;
+    for (size_t i = p.first; i < p.end; i++) to[at] += idm_scorer_trajectory(p.scorer, i);
+    at++;
   }
 }
 

@@ -14,6 +14,8 @@ typedef struct fit {
   const idm_fit_settings *settings;
   idm_parameters *parameters;
   idm_prefix_tree *tree;
+  idm_data *cut; /* the data in pieces, for agents that remember the state alone; NULL: whole, */
+  idm_prefix_tree *cut_tree; /* and their tree */
   size_t matchings;
   idm_matching **matching; /* [chain] */
   double *scratch;         /* [numbers] */
@@ -36,6 +38,12 @@ idm_status idm_fit_open_halted(fit *f, const idm_inverse *opt_inverse, const idm
                                const idm_data *data, const idm_fit_settings *settings,
                                size_t matchings, struct idm_halt *opt_halt, idm_error *opt_error);
 void idm_fit_close(fit *f);
+/* A matching of the fit's evidence with a problem like its own: of the pieces, where there are any.
+ */
+idm_status idm_fit_match(const fit *f, const idm_problem *problem, idm_matching **ret_matching,
+                         idm_error *opt_error);
+/* Histories that such a matching goes through. */
+size_t idm_fit_histories(const fit *f);
 /* Let the fit's table, where it has one, stand in for what a matching plans for. */
 idm_status idm_fit_stand_in(const fit *f, idm_matching *matching, idm_error *opt_error);
 

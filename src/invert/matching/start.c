@@ -474,11 +474,12 @@ idm_status idm_start_open_part(const fit *f, fit *small, idm_data **ret_part, do
 {
   *ret_part = NULL;
   *ret_share = 1;
-  if (f->tree->nodes < (size_t)many_times * enough_histories ||
-      f->tree->scope != IDM_SCOPE_TRAJECTORY || !idm_start_is_dense(f->parameters->dimension))
+  const size_t histories = idm_fit_histories(f);
+  if (histories < (size_t)many_times * enough_histories || f->tree->scope != IDM_SCOPE_TRAJECTORY ||
+      !idm_start_is_dense(f->parameters->dimension))
     return IDM_OK;
   size_t count =
-      (size_t)((double)enough_histories / (double)f->tree->nodes * (double)f->data->trajectories);
+      (size_t)((double)enough_histories / (double)histories * (double)f->data->trajectories);
   if (count < 1) count = 1;
   idm_status status = spread(f->data, count, ret_part, opt_error);
   if (status == IDM_OK)

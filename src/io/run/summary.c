@@ -46,6 +46,10 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
     for (size_t k = 0; k < id->regions; k++)
       idm_json_append(&regions, idm_json_numbers(id->region[k], 2));
     idm_json_set(&one, "profile_regions", regions);
+    json_t *profile = json_object();
+    idm_json_set(&profile, "value", idm_json_numbers(id->value, id->points));
+    idm_json_set(&profile, "drop", idm_json_numbers(id->drop, id->points));
+    idm_json_set(&one, "profile", profile);
     idm_json_set(&one, "limits", idm_json_numbers(id->limit, 2));
     idm_json_set(&one, "drop_at_limits", idm_json_numbers(id->gap, 2));
     json_t *by_prior = json_array();
@@ -284,8 +288,35 @@ static idm_status check_identity(const char *path, const json_t *object, const i
   return IDM_OK;
 }
 
-/* What the data said of each free number, as far as a table shows it. What is not as it was written
- * is passed over. */
+/* As many numbers of a list as there are, at most `most`; none where one is not a number. */
+static size_t take_numbers(const json_t *list, double *to, size_t most)
+{
+  const size_t count = json_array_size(list);
+  if (count > most) return 0;
+  for (size_t i = 0; i < count; i++)
+    if (!idm_json_read_number(json_array_get(list, i), &to[i])) return 0;
+  return count;
+}
+
+static void take_profile(const json_t *one, idm_identification *id)
+{
+  const json_t *regions = json_object_get(one, "profile_regions");
+  const json_t *profile = json_object_get(one, "profile");
+  double ends[2];
+  if (take_numbers(json_object_get(one, "profile_interval"), ends, 2) == 2) {
+    id->low = ends[0];
+    id->high = ends[1];
+  }
+  while (id->regions < IDM_MOST_REGIONS &&
+         take_numbers(json_array_get(regions, id->regions), id->region[id->regions], 2) == 2)
+    id->regions++;
+  id->points = take_numbers(json_object_get(profile, "value"), id->value, IDM_PROFILE_POINTS);
+  if (take_numbers(json_object_get(profile, "drop"), id->drop, IDM_PROFILE_POINTS) != id->points)
+    id->points = 0;
+}
+
+/* What the data said of each free number, as far as a table or a figure shows it. What is not as it
+ * was written is passed over. */
 static idm_status take_identification(const json_t *object, const idm_posterior *p,
                                       idm_assessment *a, idm_error *opt_error)
 {
@@ -299,6 +330,9 @@ static idm_status take_identification(const json_t *object, const idm_posterior 
     idm_identification *id = &list[a->parameters];
     if (!idm_json_read_number(json_object_get(one, "contraction"), &id->contraction)) continue;
     id->quantity = i;
+    id->maximum = NAN;
+    (void)idm_json_read_number(json_object_get(one, "maximum_likelihood"), &id->maximum);
+    take_profile(one, id);
     a->parameters++;
   }
   return IDM_OK;

@@ -390,7 +390,7 @@ static void delays_are_counted(void **state)
   idm_explanation_destroy(e);
 
   /* Another action to wait for, one list only, and no longer than asked. */
-  const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = 1};
+  const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = 1, .draws = 1000};
   check(idm_explain(problem, NULL, data, &settings, &e, NULL, &support_error));
   assert_int_equal(e->surprising, 1);
   assert_int_equal(e->one[1].due, 1); /* it should have monitored, and never did */
@@ -440,13 +440,13 @@ static void draws_are_averaged_over(void **state)
   check(idm_explain(problem, posterior, data, NULL, &all, NULL, &support_error));
   idm_parameters *parameters;
   check(idm_parameters_create(problem, &parameters, &support_error));
-  double regret[8], noise = 0, reaction = 0, sum = 0;
+  double regret[8], every[8], noise = 0, reaction = 0, sum = 0;
   size_t row = 0;
   while (!(mean_of(all, row, IDM_EXPLAIN_REGRET, 0) > 0)) row++;
   for (size_t i = 0; i < 8; i++) {
     check(idm_posterior_theta(posterior, parameters, 0, i, problem->theta, &support_error));
     idm_explanation *one = explain(problem, data);
-    sum += regret[i] = mean_of(one, row, IDM_EXPLAIN_REGRET, 0);
+    sum += every[i] = regret[i] = mean_of(one, row, IDM_EXPLAIN_REGRET, 0);
     noise += one->person[0].noise.mean / 8;
     reaction += one->person[0].reaction.mean / 8;
     idm_explanation_destroy(one);
@@ -457,6 +457,18 @@ static void draws_are_averaged_over(void **state)
   assert_near(all->person[0].noise.mean, noise, 1e-9);
   assert_near(all->person[0].reaction.mean, reaction, 1e-7);
   assert_true(all->person[0].noise.low < noise && noise < all->person[0].noise.high);
+  /* Over every other draw. */
+  idm_explain_settings fewer;
+  idm_explain_settings_default(&fewer);
+  fewer.draws = 4;
+  idm_explanation *some;
+  check(idm_explain(problem, posterior, data, &fewer, &some, NULL, &support_error));
+  assert_near(mean_of(some, row, IDM_EXPLAIN_REGRET, 0),
+              (every[0] + every[2] + every[4] + every[6]) / 4, 1e-7);
+  idm_explanation_destroy(some);
+  fewer.draws = 0;
+  idm_error error = {0};
+  assert_int_equal(idm_explain(problem, posterior, data, &fewer, &some, NULL, &error), IDM_USAGE);
   idm_parameters_destroy(parameters);
   idm_explanation_destroy(all);
   idm_posterior_destroy(posterior);

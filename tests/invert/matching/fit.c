@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "invert/matching/assemble.h"
 #include "invert/matching/halt.h"
 #include "support.h"
 
@@ -29,6 +30,76 @@ static void close_bench(bench *b)
 {
   idm_data_destroy(b->data);
   idm_problem_destroy(b->problem);
+}
+
+/* Over observed states a fit goes by pieces: log-likelihoods, slopes and their parts are those of
+ * the whole log. */
+static void test_pieces(void **state)
+{
+  (void)state;
+  enum { ROWS = 240, TRAJECTORIES = 30 };
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nactions: [stay, go]\nobservations: states\ndiscount: 0.8\n"
+      "transition: {stay: [[0.7, 0.3], [0.1, 0.9]], go: [[0.2, 0.8], [0.6, 0.4]]}\n"
+      "utility: {stay: [1, 0], go: [0, 0.5]}\nagent: {planner: maximum-entropy, alpha: 0.7}\n"
+      "free: {utility: {prior: {normal: [0, 1]}}, transition: {prior: {dirichlet: [2, 2]}}}\n");
+  idm_data *data = support_simulate(
+      problem, (idm_simulation){.trajectories = TRAJECTORIES, .steps = 8, .seed = 5});
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  fit f;
+  check(idm_fit_open(&f, idm_inverse_find("map"), problem, data, &settings, 1, &support_error));
+  assert_non_null(f.cut);
+  assert_true(idm_fit_histories(&f) <= 2 * 2 * 3 && f.tree->nodes > ROWS / 2);
+  fit whole = f;
+  whole.cut = NULL;
+  idm_matching *plain;
+  check(idm_fit_match(&whole, problem, &plain, &support_error));
+  const size_t d = idm_parameters_dimension(f.parameters);
+  double y[16] = {0.3, -0.2, 0.1, 0.4, 0.2, -0.1, 0.3, 0.5}, slope[2][16], value[2];
+  double part[2][ROWS], row[2 * 8];
+  assert_true(d <= 16);
+  for (int by = 0; by < 2; by++) {
+    settings.keep = by ? IDM_KEEP_DECISION : IDM_KEEP_TRAJECTORY;
+    check(idm_matching_log_likelihood(f.matching[0], y, &value[0], slope[0], &support_error));
+    check(idm_matching_log_likelihood(plain, y, &value[1], slope[1], &support_error));
+    assert_near(value[0], value[1], 1e-10);
+    for (size_t i = 0; i < d; i++) assert_near(slope[0][i], slope[1][i], 1e-8);
+    check(idm_matching_log_likelihood(f.matching[0], y, &value[0], NULL, &support_error));
+    check(idm_matching_log_likelihood(plain, y, &value[1], NULL, &support_error));
+    idm_fit_part(&f, f.matching[0], idm_fit_longest(&f), row, part[0]);
+    idm_fit_part(&whole, plain, idm_fit_longest(&f), row, part[1]);
+    for (size_t i = 0; i < (by ? (size_t)ROWS : (size_t)TRAJECTORIES); i++) {
+      assert_true(part[1][i] < 0);
+      assert_near(part[0][i], part[1][i], 1e-11);
+    }
+  }
+  idm_matching_destroy(plain);
+  idm_fit_close(&f);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* What was seen at the end of a piece is looked at all the same. */
+static void test_pieces_are_possible(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [stay, go]\nobservations: states\ndiscount: 0.8\n"
+                   "transition: {stay: identity, go: [[0, 1], [1, 0]]}\n"
+                   "utility: {stay: [1, 0], go: 0}\nagent: {planner: maximum-entropy, alpha: 1}\n"
+                   "free: {alpha: {scale: log}}\n");
+  idm_data *data = support_data(problem, "trajectory,state,action,observation\n1,a,stay,a\n");
+  data->observation[0] = 1;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  fit f;
+  idm_error error = {0};
+  assert_int_equal(idm_fit_open(&f, idm_inverse_find("map"), problem, data, &settings, 1, &error),
+                   IDM_INPUT);
+  if (error.line != 2) fail_msg("%s: %s", error.file, error.message);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
 }
 
 static void test_open(void **state)
@@ -138,7 +209,10 @@ static void test_halted(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_key),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open),
+                                     cmocka_unit_test(test_pieces),
+                                     cmocka_unit_test(test_pieces_are_possible),
+                                     cmocka_unit_test(test_key),
                                      cmocka_unit_test(test_refusals),
                                      cmocka_unit_test(test_halted)};
   return cmocka_run_group_tests(tests, NULL, NULL);

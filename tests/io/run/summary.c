@@ -31,6 +31,11 @@ static idm_assessment *made_up_assessment(void)
                                          .maximum = 0.25,
                                          .low = -INFINITY,
                                          .high = INFINITY,
+                                         .regions = 2,
+                                         .region = {{-INFINITY, 1}, {2, INFINITY}},
+                                         .points = 3,
+                                         .value = {-1, 0.25, 1e300},
+                                         .drop = {-INFINITY, 0, -1.0 / 3},
                                          .limit = {0, INFINITY},
                                          .gap = {1.5, 0},
                                          .proper = {true, false},
@@ -242,6 +247,44 @@ static void test_read_takes_the_verdict(void **state)
   idm_posterior_destroy(p);
 }
 
+/* What a figure shows of the profiles is what was written; of lists that are not as they were
+ * written there is none. */
+static void test_read_takes_profiles(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(1, 5, names, 3, true);
+  idm_assessment *a = made_up_assessment();
+  idm_assessment *own = calloc(1, sizeof *own);
+  assert_non_null(own);
+  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_summary_read(f->file, p, own, &support_error));
+  assert_int_equal(own->parameters, 2);
+  const idm_identification *id = &own->parameter[0], *was = &a->parameter[0];
+  assert_true(isnan(id->contraction) && id->maximum == 0.25);
+  assert_true(id->low == -INFINITY && id->high == INFINITY && id->regions == 2);
+  assert_memory_equal(id->region, was->region, 2 * sizeof id->region[0]);
+  assert_int_equal(id->points, 3);
+  assert_memory_equal(id->value, was->value, 3 * sizeof *id->value);
+  assert_memory_equal(id->drop, was->drop, 3 * sizeof *id->drop);
+  assert_int_equal(own->parameter[1].points, 0);
+  json_t *j = load(f);
+  json_t *profile = json_object_get(AT(j, "identification", names[0]), "profile");
+  json_array_append_new(json_object_get(profile, "drop"), json_true());
+  assert_int_equal(json_dump_file(j, f->file, 0), 0);
+  check(idm_summary_read(f->file, p, own, &support_error));
+  assert_int_equal(own->parameter[0].points, 0);
+  json_t *list = json_object_get(profile, "value");
+  while (json_array_size(list) <= IDM_PROFILE_POINTS) json_array_append_new(list, json_real(2));
+  json_object_set(profile, "drop", list);
+  assert_int_equal(json_dump_file(j, f->file, 0), 0);
+  check(idm_summary_read(f->file, p, own, &support_error));
+  assert_int_equal(own->parameter[0].points, 0);
+  json_decref(j);
+  idm_assessment_destroy(own);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
 static void put_text(const folder *f, const char *text, size_t length)
 {
   FILE *stream = fopen(f->file, "wb");
@@ -349,9 +392,13 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_every_part),    IN_FOLDER(test_draws_only),
-      IN_FOLDER(test_cannot_write),  IN_FOLDER(test_read_takes_the_verdict),
-      IN_FOLDER(test_hostile_files), IN_FOLDER(test_place),
+      IN_FOLDER(test_every_part),
+      IN_FOLDER(test_draws_only),
+      IN_FOLDER(test_cannot_write),
+      IN_FOLDER(test_read_takes_the_verdict),
+      IN_FOLDER(test_read_takes_profiles),
+      IN_FOLDER(test_hostile_files),
+      IN_FOLDER(test_place),
       IN_FOLDER(test_truncations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
