@@ -203,23 +203,53 @@ idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world, const id
 
 /* --- canonical form ------------------------------------------------------------------------- */
 
+/* What every entry may lose first without a change of the canonical form: the middle of the
+ * utility, where something follows every action and counts for less. A value is as large as
+ * everything that it sums up, so that beside a large shift small differences would be rounding. */
+static double shift_of(const idm_world *world, const double *utility)
+{
+  const size_t entries = world->n.states * world->n.actions;
+  double least = utility[0];
+  double most = utility[0];
+  for (size_t e = 0; e < entries; e++) {
+    if (world->moves->first[e] == world->moves->first[e + 1]) return 0;
+    least = fmin(least, utility[e]);
+    most = fmax(most, utility[e]);
+  }
+  return world->discount < 1 ? 0.5 * least + 0.5 * most : 0;
+}
+
+/* Add discount P V - V, V the value of the action prior under what the entries are. */
+static idm_status unshape(const idm_world *world, const double *policy, double *v,
+                          double *canonical, idm_error *opt_error)
+{
+  const size_t states = world->n.states;
+  const idm_status status = idm_world_evaluate(world, policy, canonical, v, opt_error);
+  for (size_t e = 0; status == IDM_OK && e < states * world->n.actions; e++)
+    canonical[e] += idm_world_next(world, e / states, e % states, v) - v[e % states];
+  return status;
+}
+
 idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
                                  idm_error *opt_error)
 {
+  /* The form of the form is itself. What values lose to rounding, beside a potential that is large
+   * and where they settle slowly, is a potential for the most part: it goes with the next pass. */
+  enum { passes = 3 };
   const idm_sizes n = world->n;
+  const double shift = shift_of(world, utility);
   double *v = idm_new(n.states, sizeof *v);
   double *policy = idm_new(n.states * n.actions, sizeof *policy);
   idm_status status = v && policy ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t i = 0; status == IDM_OK && i < n.states * n.actions; i++)
+  for (size_t i = 0; status == IDM_OK && i < n.states * n.actions; i++) {
     policy[i] = world->prior[i % n.actions];
-  if (status == IDM_OK) status = idm_world_evaluate(world, policy, utility, v, opt_error);
-  double mean = 0;
-  for (size_t e = 0; status == IDM_OK && e < n.states * n.actions; e++) {
-    const size_t u = e / n.states;
-    const size_t s = e % n.states;
-    canonical[e] = utility[e] + idm_world_next(world, u, s, v) - v[s];
-    mean += world->prior[u] * canonical[e] / (double)n.states;
+    canonical[i] = utility[i] - shift;
   }
+  for (int i = 0; i < passes && status == IDM_OK; i++)
+    status = unshape(world, policy, v, canonical, opt_error);
+  double mean = 0;
+  for (size_t e = 0; status == IDM_OK && e < n.states * n.actions; e++)
+    mean += world->prior[e / n.states] * canonical[e] / (double)n.states;
   for (size_t e = 0; status == IDM_OK && e < n.states * n.actions; e++) canonical[e] -= mean;
   free(v);
   free(policy);
@@ -238,11 +268,14 @@ static void normalise(const idm_world *world, double *c, double size)
   for (size_t e = 0; e < n.states * n.actions; e++) c[e] = norm > 1e-13 * size ? c[e] / norm : 0;
 }
 
-static double size_of(const double *x, size_t count)
+/* What values that the canonical form is made of may be as large as. */
+static double size_of(const idm_world *world, const double *utility)
 {
+  const double shift = shift_of(world, utility);
   double size = 0;
-  for (size_t i = 0; i < count; i++) size = fmax(size, fabs(x[i]));
-  return size;
+  for (size_t e = 0; e < world->n.states * world->n.actions; e++)
+    size = fmax(size, fabs(utility[e] - shift));
+  return size / (1 - fmin(world->discount, 0.999));
 }
 
 idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,
@@ -256,8 +289,8 @@ idm_status idm_canonical_distance(const idm_world *world, const double *a, const
   if (status == IDM_OK) status = idm_canonical_utility(world, b, c + entries, opt_error);
   double sum = 0;
   if (status == IDM_OK) {
-    normalise(world, c, size_of(a, entries) / (1 - fmin(world->discount, 0.999)));
-    normalise(world, c + entries, size_of(b, entries) / (1 - fmin(world->discount, 0.999)));
+    normalise(world, c, size_of(world, a));
+    normalise(world, c + entries, size_of(world, b));
   }
   for (size_t e = 0; status == IDM_OK && e < entries; e++)
     sum += world->prior[e / n.states] * (c[e] - c[entries + e]) * (c[e] - c[entries + e]) /

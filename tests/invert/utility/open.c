@@ -220,11 +220,56 @@ static void test_canonical_distance(void **state)
   close_scene(&s);
 }
 
+/* What differs still differs, by as much, beside a shift that is a million million times as large:
+ * to what the sums leave of the differences. */
+static void test_large_shifts(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double u[] = {0.5, -1, 2, 3, -0.25, 1}, other[] = {1, 1, -3, 0.5, 2, 0};
+  double far[6], further[6], d, there;
+  check(idm_canonical_distance(s.world, u, other, &d, &support_error));
+  for (double shift = 1e3; shift < 2e12; shift *= 1e3) {
+    for (size_t e = 0; e < 6; e++) {
+      far[e] = u[e] + shift;
+      further[e] = other[e] - 2 * shift;
+    }
+    check(idm_canonical_distance(s.world, far, further, &there, &support_error));
+    assert_near(there, d, 1e-15 * shift + 1e-12);
+    check(idm_canonical_distance(s.world, u, far, &there, &support_error));
+    assert_near(there, 0, 1e-15 * shift + 1e-12);
+  }
+  close_scene(&s);
+}
+
+/* What is the same but for a large potential is the same, also where values settle slowly. */
+static void test_large_potentials(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double u[] = {0.5, -1, 2, 3, -0.25, 1};
+  const double discounts[] = {0.9, 0.999, 0.9999, 0.99999};
+  for (size_t k = 0; k < 4; k++)
+    for (double size = 1; size < 2e6; size *= 1e3) {
+      const double phi[] = {3 * size, -7 * size, 11 * size};
+      double shaped[6], d;
+      s.world->discount = discounts[k];
+      for (size_t e = 0; e < 6; e++)
+        shaped[e] = u[e] + idm_world_next(s.world, e / 3, e % 3, phi) - phi[e % 3];
+      check(idm_canonical_distance(s.world, u, shaped, &d, &support_error));
+      assert_near(d, 0, 1e-14 * size + 1e-12);
+    }
+  close_scene(&s);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_open_directions_change_nothing), cmocka_unit_test(test_several_worlds),
-      cmocka_unit_test(test_held_and_tied), cmocka_unit_test(test_design),
-      cmocka_unit_test(test_canonical_distance)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_directions_change_nothing),
+                                     cmocka_unit_test(test_several_worlds),
+                                     cmocka_unit_test(test_held_and_tied),
+                                     cmocka_unit_test(test_design),
+                                     cmocka_unit_test(test_canonical_distance),
+                                     cmocka_unit_test(test_large_shifts),
+                                     cmocka_unit_test(test_large_potentials)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
