@@ -272,7 +272,7 @@ static void test_trusted(void **state)
   assert_true(a->trusted);
   assert_int_equal(a->failures.count + a->misfits.count, 0);
   assert_true(a->diagnosis[0].rhat < 1.01 && a->diagnosis[0].ess_bulk > 400);
-  assert_true(says(&a->remarks, "up to 1 direction"));
+  assert_true(says(&a->remarks, "leave 1 direction of these numbers open"));
   assert_int_equal(a->parameters, 0); /* what the likelihood of actions bounds */
   assert_false(a->model.looked);
   idm_assessment_destroy(a);
