@@ -923,9 +923,16 @@ test_classes() {
     json 'j["verdict"]["trusted"]'
     succeeds summary class-run
   done
+  # Of states that the log never visits the data tell next to nothing: 3 potentials, and 2 more in each of two states.
+  succeeds simulate example:maintenance -n 5 --steps 1 --set planner=deterministic-optimal -o short.csv
+  for inverse in maximum-margin minimum-perturbation regularised-margin; do
+    succeeds fit example:maintenance short.csv --set planner=maximum-entropy --free utility --inverse "$inverse" -o short-run --overwrite --json
+    json 'len(j["open_directions"]) == 7'
+  done
   succeeds fit example:maintenance best.csv --class det-irl -o class-run --overwrite --json
   json 'j["certificate"] <= 1e-9 and j["certificate_kind"] == "duality gap" and j["objective"] > 0'
-  json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 3'
+  # A potential a state, and two more where it is never broken.
+  json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 5'
   succeeds check class-run
   succeeds fit example:maintenance best.csv --class det-dm-il -o class-run --overwrite --json
   json 'j["objective"] == 0 and j["certificate"] == 0 and j["policy"]["good"]["run"] == 1 and j["verdict"]["trusted"]'

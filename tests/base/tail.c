@@ -75,6 +75,27 @@ static void test_vertices(void **state)
   }
 }
 
+/* It moves by no more than the alternatives do, next to ties as well: nothing in it jumps. */
+static void test_no_jumps(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 9, 0);
+  for (int draw = 0; draw < 5000; draw++) {
+    double w[MOST], x[MOST], moved[MOST], most = 0;
+    support_distribution(&random, w, MOST);
+    const double level = idm_random_uniform(&random);
+    const double size = pow(10, -11 - 4 * idm_random_uniform(&random));
+    for (size_t j = 0; j < MOST; j++) {
+      x[j] = 3 + size * idm_random_uniform(&random);
+      moved[j] = x[j] + 1e-2 * size * (idm_random_uniform(&random) - 0.5);
+      most = fmax(most, fabs(moved[j] - x[j]));
+    }
+    const double change = idm_tail(level, MOST, w, moved, NULL) - idm_tail(level, MOST, w, x, NULL);
+    assert_true(fabs(change) <= most + 1e-14);
+  }
+}
+
 /* Its ends are those of the soft value, and it rises with the level. */
 static void test_limits(void **state)
 {
@@ -96,6 +117,7 @@ static void test_limits(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_vertices),
+                                     cmocka_unit_test(test_no_jumps),
                                      cmocka_unit_test(test_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,13 @@ void idm_judge_finding(idm_assessment *a)
   for (size_t i = 0; i < f->words.count; i++) idm_notes_add(&a->remarks, "%s", f->words.text[i]);
 }
 
+/* Than chance, by more than rounding: under a utility that is the same everywhere a planner does
+ * everything alike, and no last digit may tell the two apart. */
+static bool is_better(const idm_projection *p)
+{
+  return p->log_loss < p->uniform_log_loss * (1 - 1e-9);
+}
+
 idm_status idm_judge_behavior(const idm_problem *problem, const idm_data *data,
                               const idm_posterior *posterior, idm_assessment *a,
                               idm_error *opt_error)
@@ -35,7 +42,7 @@ idm_status idm_judge_behavior(const idm_problem *problem, const idm_data *data,
     idm_notes_add(&a->misfits,
                   "the planner at this answer never does what the log does somewhere: its log-loss "
                   "is infinite");
-  else if (projection.decisions && !(projection.log_loss < projection.uniform_log_loss))
+  else if (projection.decisions && !is_better(&projection))
     idm_notes_add(&a->misfits,
                   "no better than chance: the planner at this answer has a log-loss of %.4f a "
                   "decision, taking every open action alike %.4f",

@@ -48,7 +48,7 @@ static void say_open(const idm_labels *name, idm_finding *f)
     spell(name, f->direction + i * f->free, one, sizeof one);
     snprintf(list + length, sizeof list - length, "%s(%zu) %s", i ? "; " : "", i + 1, one);
   }
-  idm_notes_add(&f->words, "the data fix these numbers up to %zu %s: %s%s", f->open,
+  idm_notes_add(&f->words, "the data leave %zu %s of these numbers open: %s%s", f->open,
                 f->open == 1 ? "direction" : "directions", list, f->open > shown ? "; ..." : "");
 }
 

@@ -474,7 +474,10 @@ static void say_margins(const duel *d, const double *x, idm_notes *words)
   if (none == d->demo.count)
     idm_notes_add(words,
                   "no utility of the box makes what the log shows better than everything else at "
-                  "any belief: the margin is 0");
+                  "any belief: the margin is 0%s",
+                  d->range <= 1e-9 * fmin(1, d->asked->settings->bound)
+                      ? ", and this utility, the same everywhere, explains any log"
+                      : "");
   else if (none)
     idm_notes_add(
         words,

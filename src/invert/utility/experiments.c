@@ -214,10 +214,15 @@ static idm_status set_ranges(const question *q, idm_finding *f, idm_error *opt_e
 static idm_status look_for_open(const question *q, idm_finding *f, idm_error *opt_error)
 {
   const idm_world **world = idm_new(q->count, sizeof *world);
-  if (!world) return idm_fail_memory(opt_error);
-  for (size_t e = 0; e < q->count; e++) world[e] = q->experiment[e].world;
-  const idm_status status = idm_open_shared(q->count, world, q->sought, f, opt_error);
+  const idm_demonstrator **seen = idm_new(q->count, sizeof *seen);
+  idm_status status = world && seen ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t e = 0; e < q->count && status == IDM_OK; e++) {
+    world[e] = q->experiment[e].world;
+    seen[e] = q->experiment[e].demonstrator;
+  }
+  if (status == IDM_OK) status = idm_open_shared(q->count, world, seen, q->sought, f, opt_error);
   free(world);
+  free(seen);
   return status;
 }
 

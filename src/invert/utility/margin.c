@@ -245,9 +245,12 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   if (status == IDM_OK)
     status = q->mind ? find_by_beliefs(q, opt_error) : find_by_states(q, opt_error);
   if (status == IDM_OK) f->objective *= q->sought->unit;
-  if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
+  if (status == IDM_OK)
+    status = idm_open_shaping(q->world, q->demonstrator, q->sought, f, opt_error);
   if (status == IDM_OK) {
     say(q);
+    if (q->mind)
+      idm_notes_add(&f->words, "unchecked: a log that acts at few beliefs may leave more open");
     status = idm_answer_utility(&idm_inverse_maximum_margin, q->problem, q->settings, q->sought,
                                 q->face.x, "linear-program", f, ret_posterior, opt_error);
   } else {

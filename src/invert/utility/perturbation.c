@@ -442,6 +442,24 @@ static idm_status choose_attained(question *q, idm_finding *f, idm_error *opt_er
   return status;
 }
 
+/* What was taken, and in states never visited what is best under the utility found. */
+static idm_status look_for_open(const question *q, const idm_demonstrator *demonstrator,
+                                idm_finding *f, idm_error *opt_error)
+{
+  const idm_sizes n = q->world->n;
+  idm_demonstrator best = *demonstrator;
+  best.policy = idm_new(idm_times(n.states, n.actions), sizeof *best.policy);
+  if (!best.policy) return idm_fail_memory(opt_error);
+  for (size_t s = 0; s < n.states; s++) {
+    double slack_of;
+    const bool visited = q->taken[s] != IDM_MISSING;
+    best.policy[s * n.actions + (visited ? (size_t)q->taken[s] : best_action(q, s, &slack_of))] = 1;
+  }
+  const idm_status status = idm_open_shaping(q->world, &best, q->sought, f, opt_error);
+  free(best.policy);
+  return status;
+}
+
 static void say(const question *q, idm_finding *f)
 {
   const double gap = q->cost - q->lower;
@@ -523,7 +541,7 @@ static idm_status find(question *q, const idm_demonstrator *demonstrator,
   if (status == IDM_OK) status = find_what_matters(q, opt_error);
   if (status == IDM_OK) status = search(q, opt_error);
   if (status == IDM_OK) status = choose_attained(q, f, opt_error);
-  if (status == IDM_OK) status = idm_open_shaping(q->world, q->sought, f, opt_error);
+  if (status == IDM_OK) status = look_for_open(q, demonstrator, f, opt_error);
   if (status == IDM_OK) {
     add_above(q);
     say(q, f);

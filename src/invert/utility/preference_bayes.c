@@ -1,24 +1,27 @@
 /* The inverse planner `preference-bayes`: the posterior of the utility under which trajectories are
- * preferred as a table says, by Markov chains. */
+ * preferred as a table says, by Markov chains.
+ *
+ * Contents: the target · the fit · starting · the answer */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/diagnostics.h"
-#include "idm/laplace.h"
 #include "idm/maximise.h"
 #include "idm/prior.h"
 #include "invert/label.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/drawing.h"
 #include "invert/utility/answer.h"
+#include "invert/utility/peaks.h"
 #include "invert/utility/preferred.h"
 
 extern const idm_inverse idm_inverse_preference_bayes; /* registered below */
 
 /* Streams of starting points, beyond those of chains. */
 static const uint64_t start_stream = (uint64_t)1 << 32;
+enum { most_peaks = 16 };
 
 /* --- the target ----------------------------------------------------------------------------- */
 
@@ -30,6 +33,7 @@ typedef struct density {
   idm_halt *halt;
   idm_theta *theta;
   idm_theta *slope; /* 0 but at those entries */
+  double share;     /* of the prior that counts: 1, but where a search looks beyond it */
   double *x;        /* [free] */
   double *gradient; /* [free]: by x */
 } density;
@@ -44,9 +48,10 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
   idm_parameters_set(d->parameters, y, d->theta);
   for (size_t j = 0; j < n; j++) d->x[j] = d->theta->block[IDM_UTILITY].value[d->entry[j]];
   *log_density =
-      idm_parameters_log_prior(d->parameters, y, opt_gradient) +
+      d->share * idm_parameters_log_prior(d->parameters, y, opt_gradient) +
       idm_preferred_log_likelihood(d->preferred, d->x, opt_gradient ? d->gradient : NULL, NULL);
   if (!opt_gradient) return IDM_OK;
+  for (size_t j = 0; j < n; j++) opt_gradient[j] *= d->share;
   for (size_t j = 0; j < n; j++) d->slope->block[IDM_UTILITY].value[d->entry[j]] = d->gradient[j];
   idm_parameters_pull(d->parameters, y, d->slope, opt_gradient);
   return IDM_OK;
@@ -121,7 +126,8 @@ static idm_status open_targets(fit_of_preferences *f, idm_error *opt_error)
     f->density[i] = (density){.preferred = f->preferred,
                               .parameters = f->parameters,
                               .entry = f->entry,
-                              .halt = &f->halt};
+                              .halt = &f->halt,
+                              .share = 1};
     f->target[i] = (idm_target){.dimension = f->sought->count,
                                 .gradient = true,
                                 .context = &f->density[i],
@@ -149,53 +155,113 @@ static idm_status open_fit(fit_of_preferences *f, const idm_data *data, idm_erro
 
 /* --- starting ------------------------------------------------------------------------------- */
 
-/* Where chains start from: the mode and the covariance there. */
-typedef struct peak {
-  double *mode;
-  double *covariance; /* [n][n] */
-  double *factor;     /* [n][n] */
-  double height;      /* log density of the mode */
-  bool definite;      /* else there is no peak, and the covariance is nothing */
-} peak;
-
-static void clear(peak *k)
+/* Whether the density has one peak at most. Logistics are log-concave in the utility, and so are
+ * these priors with the Jacobians that go with their ends; a prior of another form or in another
+ * coordinate is not, and may hold numbers back near its own mode while preferences that are at odds
+ * with it hold others far away. */
+static bool has_one_peak(const idm_parameters *parameters)
 {
-  free(k->mode);
-  free(k->covariance);
-  free(k->factor);
+  for (size_t j = 0; j < parameters->items; j++) {
+    const parameter *item = &parameters->item[j];
+    const bool flat = item->prior->kind == IDM_PRIOR_FLAT;
+    if (item->prior->kind == IDM_PRIOR_LOGNORMAL) return false;
+    if (item->scale != IDM_SCALE_IDENTITY && !flat) return false;
+  }
+  return true;
 }
 
-static idm_status find_peak(const fit_of_preferences *f, peak *k, idm_error *opt_error)
+/* Climb from where preferences alone lead, with so much of the prior as keeps them from going on
+ * for ever; x becomes the peak. */
+static idm_status climb_from_afar(const fit_of_preferences *f, double share, idm_peaks *peaks,
+                                  double *x, idm_error *opt_error)
 {
   enum { limit = 2000 };
-  const size_t n = f->sought->count;
-  k->mode = idm_new(n, sizeof *k->mode);
-  k->covariance = idm_new(idm_times(n, n), sizeof *k->covariance);
-  k->factor = idm_new(idm_times(n, n), sizeof *k->factor);
-  if (!k->mode || !k->covariance || !k->factor) return idm_fail_memory(opt_error);
-  idm_parameters_get(f->parameters, f->problem->theta, k->mode);
-  /* Where nothing holds the numbers back there is no peak to climb to. */
-  if (!idm_parameters_proper(f->parameters) && f->separated) return IDM_OK;
-  idm_status status = idm_maximise(&f->target[0], 0, limit, k->mode, &k->height, opt_error);
-  if (status == IDM_OK)
-    status = idm_laplace(&f->target[0], k->mode, k->covariance, NULL, &k->definite, opt_error);
-  if (status != IDM_OK || !k->definite) return status;
-  memcpy(k->factor, k->covariance, n * n * sizeof *k->factor);
-  k->definite = idm_cholesky(n, k->factor);
-  return IDM_OK;
+  double height;
+  f->density[0].share = share;
+  idm_status status = idm_maximise(&f->target[0], 0, limit, x, &height, opt_error);
+  f->density[0].share = 1;
+  if (status == IDM_OK) status = idm_peaks_climb(peaks, &f->target[0], x, opt_error);
+  return status;
 }
 
-/* A place twice as far from the mode as a draw is, or nearer where the density is not what its
- * curvature at the mode says: y comes in with normal numbers. */
-static idm_status find_start(const fit_of_preferences *f, const peak *k, const idm_target *target,
-                             double *y, idm_error *opt_error)
+/* Climb from all places that are one peak's in one number and another's in the others. */
+static idm_status climb_from_crosses(const fit_of_preferences *f, const double *near,
+                                     const double *far, idm_peaks *peaks, double *x,
+                                     idm_error *opt_error)
+{
+  const size_t n = f->sought->count;
+  idm_status status = IDM_OK;
+  for (size_t j = 0; j < 2 * n && n > 1 && status == IDM_OK; j++) {
+    memcpy(x, j < n ? near : far, n * sizeof *x);
+    x[j % n] = j < n ? far[j] : near[j - n];
+    status = idm_peaks_climb(peaks, &f->target[0], x, opt_error);
+  }
+  return status;
+}
+
+/* Climb from draws of the prior. */
+static idm_status climb_from_prior(const fit_of_preferences *f, idm_peaks *peaks, double *x,
+                                   idm_error *opt_error)
+{
+  enum { draws = 12 };
+  idm_random random;
+  idm_random_init(&random, f->key, start_stream << 1);
+  idm_status status = IDM_OK;
+  for (int i = 0; i < draws && status == IDM_OK; i++) {
+    idm_parameters_draw(f->parameters, &random, x);
+    status = idm_peaks_climb(peaks, &f->target[0], x, opt_error);
+  }
+  return status;
+}
+
+/* Peaks beside the first, which is kept already. */
+static idm_status find_further(const fit_of_preferences *f, idm_peaks *peaks, double *x,
+                               idm_error *opt_error)
+{
+  static const double shares[] = {1e-2, 1e-4, 1e-6};
+  const size_t n = f->sought->count;
+  double *near = idm_duplicate(peaks->peak[0].mode, n, sizeof *near);
+  double *far = idm_duplicate(near, n, sizeof *far);
+  idm_status status = near && far ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < sizeof shares / sizeof *shares && status == IDM_OK; i++) {
+    status = climb_from_afar(f, shares[i], peaks, far, opt_error);
+    if (status == IDM_OK) status = climb_from_crosses(f, near, far, peaks, x, opt_error);
+  }
+  if (status == IDM_OK) status = climb_from_prior(f, peaks, x, opt_error);
+  free(near);
+  free(far);
+  return status;
+}
+
+/* The peaks that hold the density; none where nothing holds the numbers back. */
+static idm_status find_peaks(const fit_of_preferences *f, idm_peaks *peaks, idm_error *opt_error)
+{
+  const bool proper = idm_parameters_proper(f->parameters);
+  if (!proper && f->separated) return IDM_OK;
+  double *x = idm_new(f->sought->count, sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  idm_parameters_get(f->parameters, f->problem->theta, x);
+  idm_status status = idm_peaks_climb(peaks, &f->target[0], x, opt_error);
+  if (status == IDM_OK && proper && !has_one_peak(f->parameters))
+    status = find_further(f, peaks, x, opt_error);
+  idm_peaks_thin(peaks);
+  free(x);
+  return status;
+}
+
+/* A place twice as far from the peak as a draw is, or nearer where the density is not what its
+ * curvature there says: y comes in with normal numbers. */
+static idm_status find_start(const fit_of_preferences *f, const idm_peak *k,
+                             const idm_target *target, double *y, idm_error *opt_error)
 {
   enum { most_halvings = 60 };
   const size_t n = f->sought->count;
   /* Twice as far a normal density is lower by 2 n in the mean. */
   const double usual = 4 * (double)n + 20;
+  double *factor = idm_duplicate(k->covariance, idm_times(n, n), sizeof *factor);
+  if (!factor) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
-  if (k->definite) idm_lower_multiply(n, k->factor, y);
+  if (k->definite && idm_cholesky(n, factor)) idm_lower_multiply(n, factor, y);
   for (size_t j = 0; j < n; j++) y[j] = k->mode[j] + 2 * y[j];
   for (int i = 0; k->definite && i < most_halvings && status == IDM_OK; i++) {
     double height = -INFINITY;
@@ -203,29 +269,72 @@ static idm_status find_start(const fit_of_preferences *f, const peak *k, const i
     if (height >= k->height - usual) break;
     for (size_t j = 0; j < n; j++) y[j] = 0.5 * (y[j] + k->mode[j]);
   }
+  free(factor);
   return status;
 }
 
-/* Every chain at a place of its own. */
-static idm_status start_chains(const fit_of_preferences *f, bool plain, idm_chains *chains,
-                               idm_error *opt_error)
+/* Around the problem's own numbers, where there is no peak to start from. */
+static void start_anywhere(const fit_of_preferences *f, const double *own, double *y)
+{
+  for (size_t j = 0; j < f->sought->count; j++) y[j] = own[j] + 2 * y[j];
+}
+
+/* Every chain at a place of its own, chains by turns at all peaks. */
+static idm_status start_chains(const fit_of_preferences *f, bool plain, const idm_peaks *peaks,
+                               idm_chains *chains, idm_error *opt_error)
 {
   const size_t n = f->sought->count;
-  peak k = {0};
   double *y = idm_new(n, sizeof *y);
-  idm_status status = y ? find_peak(f, &k, opt_error) : idm_fail_memory(opt_error);
+  double *own = idm_new(n, sizeof *own);
+  idm_status status = y && own ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) idm_parameters_get(f->parameters, f->problem->theta, own);
   for (size_t c = 0; c < f->chains && status == IDM_OK; c++) {
+    const idm_peak *k = peaks->count ? &peaks->peak[c % peaks->count] : NULL;
+    const bool guess = k && k->definite && !plain;
     idm_random random;
     idm_random_init(&random, f->key, start_stream + c);
     for (size_t j = 0; j < n; j++) y[j] = idm_random_normal(&random);
-    const bool guess = k.definite && !plain;
-    status = find_start(f, &k, &f->target[c], y, opt_error);
+    if (k)
+      status = find_start(f, k, &f->target[c], y, opt_error);
+    else
+      start_anywhere(f, own, y);
     if (status == IDM_OK)
-      status = idm_chains_start(chains, c, &f->target[c], y, guess ? k.mode : NULL,
-                                guess ? k.covariance : NULL, opt_error);
+      status = idm_chains_start(chains, c, &f->target[c], y, guess ? k->mode : NULL,
+                                guess ? k->covariance : NULL, opt_error);
   }
-  clear(&k);
   free(y);
+  free(own);
+  return status;
+}
+
+static void draw_prior(const void *context, idm_random *random, double *y)
+{
+  const fit_of_preferences *f = context;
+  idm_parameters_draw(f->parameters, random, y);
+}
+
+static double prior_log_density(const void *context, const double *y)
+{
+  const fit_of_preferences *f = context;
+  return idm_parameters_log_prior(f->parameters, y, NULL) - idm_parameters_log_mass(f->parameters);
+}
+
+/* Chains, with leaps between peaks where there are several. */
+static idm_status open_chains(const fit_of_preferences *f, const idm_sampler *sampler,
+                              idm_halt *halt, idm_mixture **ret_mixture, idm_chains **ret_chains,
+                              idm_error *opt_error)
+{
+  const idm_broad prior = {f, draw_prior, prior_log_density};
+  idm_peaks *peaks = NULL;
+  idm_status status = idm_peaks_create(f->sought->count, most_peaks, &peaks, opt_error);
+  if (status == IDM_OK) status = find_peaks(f, peaks, opt_error);
+  if (status == IDM_OK && peaks->count > 1)
+    status = idm_peaks_mixture(peaks, prior, ret_mixture, opt_error);
+  if (status == IDM_OK)
+    status = idm_drawing_create(f->settings, sampler, f->key, f->sought->count, *ret_mixture, halt,
+                                ret_chains, opt_error);
+  if (status == IDM_OK) status = start_chains(f, sampler->plain, peaks, *ret_chains, opt_error);
+  idm_peaks_destroy(peaks);
   return status;
 }
 
@@ -352,19 +461,18 @@ static idm_status fit_preferences(const idm_problem *problem, const idm_data *da
       .problem = problem, .settings = settings, .watch = opt_watch ? opt_watch : &nobody};
   const idm_sampler *sampler = NULL;
   idm_chains *chains = NULL;
+  idm_mixture *mixture = NULL;
   *ret_posterior = NULL;
   idm_halt_begin(&f.halt, f.watch, "looking for where to start");
   idm_status status = open_fit(&f, data, opt_error);
   if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
   if (status == IDM_OK)
     status = idm_drawing_sampler(settings, f.sought->count, &sampler, opt_error);
-  if (status == IDM_OK)
-    status = idm_drawing_create(settings, sampler, f.key, f.sought->count, NULL, &f.halt, &chains,
-                                opt_error);
-  if (status == IDM_OK) status = start_chains(&f, sampler->plain, chains, opt_error);
+  if (status == IDM_OK) status = open_chains(&f, sampler, &f.halt, &mixture, &chains, opt_error);
   if (status == IDM_OK) status = idm_drawing_run(chains, f.target, f.watch, &f.halt, opt_error);
   if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
   idm_chains_destroy(chains);
+  idm_mixture_destroy(mixture);
   close_fit(&f);
   return status;
 }

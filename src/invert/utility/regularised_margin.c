@@ -90,7 +90,7 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_poster
     f->attained = slope;
     f->closed = 1e-9;
     say(world, settings, slope, f);
-    status = idm_soft_agent_open(world, sought, f, opt_error);
+    status = idm_soft_agent_open(world, asked->demonstrator, sought, f, opt_error);
   }
   if (status == IDM_OK)
     status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x, "newton", f,

@@ -397,9 +397,10 @@ static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
   put_first(q, q->w->models->count);
   if (status == IDM_OK) status = idm_models_mix(q->w->models, q->w->sigma, &mean, opt_error);
   if (status == IDM_OK)
-    status = q->w->level < 1 ? idm_open_shaping_all(q->w->models->count, q->w->models->world,
-                                                    q->w->sought, narrow, opt_error)
-                             : idm_open_shaping(mean, q->w->sought, narrow, opt_error);
+    status = q->w->level < 1
+                 ? idm_open_shaping_all(q->w->models->count, q->w->models->world,
+                                        q->w->demonstrator, q->w->sought, narrow, opt_error)
+                 : idm_open_shaping(mean, q->w->demonstrator, q->w->sought, narrow, opt_error);
   if (status == IDM_OK) status = widen(narrow, !differs(q), f, opt_error);
   for (size_t i = 0; status == IDM_OK && i < narrow->words.count; i++)
     idm_notes_add(&f->words, "%s", narrow->words.text[i]);

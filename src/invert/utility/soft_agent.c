@@ -171,9 +171,9 @@ static idm_status open_horizon(const idm_world *world, const idm_sought *sought,
   return status;
 }
 
-idm_status idm_soft_agent_open(const idm_world *world, const idm_sought *sought,
-                               idm_finding *finding, idm_error *opt_error)
+idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
+                               const idm_sought *sought, idm_finding *finding, idm_error *opt_error)
 {
   return world->horizon ? open_horizon(world, sought, finding, opt_error)
-                        : idm_open_shaping(world, sought, finding, opt_error);
+                        : idm_open_shaping(world, opt_seen, sought, finding, opt_error);
 }

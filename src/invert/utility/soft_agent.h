@@ -27,7 +27,8 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
 
 /* idm_open_shaping; with a horizon, potentials that stand for no utility of the last step:
  * utilities by state alone whose expectation any number of steps ahead no action changes. */
-idm_status idm_soft_agent_open(const idm_world *world, const idm_sought *sought,
-                               idm_finding *finding, idm_error *opt_error);
+idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
+                               const idm_sought *sought, idm_finding *finding,
+                               idm_error *opt_error);
 
 #endif

@@ -84,6 +84,22 @@ static void test_misfit(void **state)
   idm_assessment_destroy(a);
 }
 
+/* A utility that is the same everywhere explains any log, and so none, whatever rounding makes of
+ * it. */
+static void test_constant(void **state)
+{
+  (void)state;
+  const double constant[] = {0, 1, -1, 0.1, 0.3, -0.7, 3.3, 1e-12, 1e3, 12345.678, -1e-3, 77.7};
+  for (size_t i = 0; i < sizeof constant / sizeof *constant; i++) {
+    const double c = constant[i];
+    idm_assessment *a = judge((const double[]){c, c, c, c, c, c}, 0);
+    assert_false(a->trusted);
+    assert_int_equal(a->misfits.count, 1);
+    assert_non_null(strstr(a->misfits.text[0], "no better than chance"));
+    idm_assessment_destroy(a);
+  }
+}
+
 /* Whoever compares trajectories does not say that they are how it behaves. */
 static void test_compared(void **state)
 {
@@ -112,8 +128,9 @@ static void test_fault(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed), cmocka_unit_test(test_open),
-                                     cmocka_unit_test(test_misfit), cmocka_unit_test(test_compared),
-                                     cmocka_unit_test(test_fault)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_closed),   cmocka_unit_test(test_open),
+      cmocka_unit_test(test_misfit),   cmocka_unit_test(test_constant),
+      cmocka_unit_test(test_compared), cmocka_unit_test(test_fault)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void test_answer(void **state)
   assert_string_equal(p->quantity.name[4], "utility[right,b]");
   assert_int_equal(p->finding->words.count, 1);
   assert_string_equal(p->finding->words.text[0],
-                      "the data fix these numbers up to 1 direction: (1) utility[left,b] - 0.5 "
+                      "the data leave 1 direction of these numbers open: (1) utility[left,b] - 0.5 "
                       "utility[right,a]");
   /* The policy is the planner's at x. */
   idm_sought_fill(sought, x, problem->theta->block[IDM_UTILITY].value);

@@ -23,7 +23,7 @@ static scene open_scene(const char *free_numbers)
   check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
   check(idm_sought_create(s.problem, &s.sought, &support_error));
   check(idm_finding_create(s.sought->count, &s.finding, &support_error));
-  check(idm_open_shaping(s.world, s.sought, s.finding, &support_error));
+  check(idm_open_shaping(s.world, NULL, s.sought, s.finding, &support_error));
   return s;
 }
 
@@ -153,15 +153,15 @@ static void test_several_worlds(void **state)
       problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
       check(
           idm_world_create(problem[w], problem[w]->setting, "somebody", &world[w], &support_error));
-      check(idm_open_shaping(world[w], alone[w].sought, alone[w].finding, &support_error));
+      check(idm_open_shaping(world[w], NULL, alone[w].sought, alone[w].finding, &support_error));
     }
     const size_t n = alone[0].sought->count;
     idm_finding *shared;
     check(idm_finding_create(n, &shared, &support_error));
     const idm_world *again[] = {world[0], world[2]}, *both[] = {world[0], world[1]};
-    check(idm_open_shared(2, again, alone[0].sought, shared, &support_error));
+    check(idm_open_shared(2, again, NULL, alone[0].sought, shared, &support_error));
     assert_int_equal(shared->open, alone[0].finding->open);
-    check(idm_open_shared(2, both, alone[0].sought, shared, &support_error));
+    check(idm_open_shared(2, both, NULL, alone[0].sought, shared, &support_error));
     /* dim(A and B) = dim A + dim B - dim(A + B). */
     assert_int_equal(shared->open, alone[0].finding->open + alone[1].finding->open -
                                        rank_of_both(alone[0].finding, alone[1].finding, n));
@@ -177,6 +177,84 @@ static void test_several_worlds(void **state)
     }
   }
   assert_true(fewer > 0);
+}
+
+/* row[number]: how what an action is worth beside another at a state moves with each number, by
+ * plain sweeps of the policy. */
+static void put_advantage(const idm_world *world, const idm_sought *sought, const double *policy,
+                          size_t from, size_t action, size_t other, double *row)
+{
+  for (size_t k = 0; k < sought->count; k++) {
+    double utility[6] = {0}, v[3] = {0};
+    for (size_t e = 0; e < 6; e++) utility[e] = sought->number[e] == (int32_t)k;
+    for (int sweep = 0; sweep < 500; sweep++)
+      for (size_t s = 0; s < 3; s++) {
+        double sum = 0;
+        for (size_t u = 0; u < 2; u++)
+          sum += policy[2 * s + u] * (utility[3 * u + s] + idm_world_next(world, u, s, v));
+        v[s] = sum;
+      }
+    row[k] = utility[3 * action + from] + idm_world_next(world, action, from, v) -
+             utility[3 * other + from] - idm_world_next(world, other, from, v);
+  }
+}
+
+/* Of what a log shows, choices in the states that it visits, all that is open changes nothing, and
+ * nothing else is open: as many directions as there are numbers less what advantages there tell
+ * apart. Of every set of states that may have been visited, in one world and in two. */
+static void test_never_visited(void **state)
+{
+  (void)state;
+  static const char *const freed[] = {"utility", "{utility: {entries: [left, right.a, right.b]}}",
+                                      "{utility: {entries: {x: [left.a, right.b], y: [right.a], z: "
+                                      "[left.c, left.b], w: [right.c]}}}"};
+  double policy[2][6] = {{0.3, 0.7, 0.5, 0.5, 0.9, 0.1}, {0.6, 0.4, 0.2, 0.8, 0.5, 0.5}};
+  idm_problem *windy = support_yaml(OTHER_WALK);
+  idm_world *world[2];
+  check(idm_world_create(windy, windy->setting, "somebody", &world[1], &support_error));
+  for (size_t f = 0; f < sizeof freed / sizeof *freed; f++)
+    for (unsigned set = 1; set < 64; set++) {
+      scene s = open_scene(freed[f]);
+      const size_t n = s.sought->count, worlds = set < 8 ? 1 : 2;
+      double visits[2][3], rows[6 * 6];
+      idm_demonstrator who[2];
+      size_t count = 0;
+      world[0] = s.world;
+      for (size_t w = 0; w < worlds; w++) {
+        who[w] = (idm_demonstrator){.visits = visits[w], .policy = policy[w]};
+        for (size_t i = 0; i < 3; i++) {
+          visits[w][i] = set >> (3 * w + i) & 1;
+          if (visits[w][i] > 0)
+            put_advantage(world[w], s.sought, policy[w], i, 0, 1, rows + n * count++);
+        }
+      }
+      const idm_demonstrator *seen[] = {&who[0], &who[1]};
+      check(idm_open_shared(worlds, (const idm_world *const *)world, seen, s.sought, s.finding,
+                            &support_error));
+      assert_true(s.finding->looked);
+      assert_int_equal(s.finding->open, n - rank_of(rows, count, n));
+      for (size_t i = 0; i < s.finding->open * count; i++) {
+        double moved = 0;
+        for (size_t k = 0; k < n; k++)
+          moved += rows[i % count * n + k] * s.finding->direction[i / count * n + k];
+        assert_near(moved, 0, 1e-9);
+      }
+      close_scene(&s);
+    }
+  idm_world_destroy(world[1]);
+  idm_problem_destroy(windy);
+}
+
+/* What nobody would do tells nothing of what it is worth. */
+static void test_never_open(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double prior[] = {0, 1};
+  s.world->prior = prior;
+  check(idm_open_shaping(s.world, NULL, s.sought, s.finding, &support_error));
+  assert_int_equal(s.finding->open, 6);
+  close_scene(&s);
 }
 
 static void test_design(void **state)
@@ -220,11 +298,58 @@ static void test_canonical_distance(void **state)
   close_scene(&s);
 }
 
+/* What differs still differs, by as much, beside a shift that is a million million times as large:
+ * to what the sums leave of the differences. */
+static void test_large_shifts(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double u[] = {0.5, -1, 2, 3, -0.25, 1}, other[] = {1, 1, -3, 0.5, 2, 0};
+  double far[6], further[6], d, there;
+  check(idm_canonical_distance(s.world, u, other, &d, &support_error));
+  for (double shift = 1e3; shift < 2e12; shift *= 1e3) {
+    for (size_t e = 0; e < 6; e++) {
+      far[e] = u[e] + shift;
+      further[e] = other[e] - 2 * shift;
+    }
+    check(idm_canonical_distance(s.world, far, further, &there, &support_error));
+    assert_near(there, d, 1e-15 * shift + 1e-12);
+    check(idm_canonical_distance(s.world, u, far, &there, &support_error));
+    assert_near(there, 0, 1e-15 * shift + 1e-12);
+  }
+  close_scene(&s);
+}
+
+/* What is the same but for a large potential is the same, also where values settle slowly. */
+static void test_large_potentials(void **state)
+{
+  (void)state;
+  scene s = open_scene("utility");
+  const double u[] = {0.5, -1, 2, 3, -0.25, 1};
+  const double discounts[] = {0.9, 0.999, 0.9999, 0.99999};
+  for (size_t k = 0; k < 4; k++)
+    for (double size = 1; size < 2e6; size *= 1e3) {
+      const double phi[] = {3 * size, -7 * size, 11 * size};
+      double shaped[6], d;
+      s.world->discount = discounts[k];
+      for (size_t e = 0; e < 6; e++)
+        shaped[e] = u[e] + idm_world_next(s.world, e / 3, e % 3, phi) - phi[e % 3];
+      check(idm_canonical_distance(s.world, u, shaped, &d, &support_error));
+      assert_near(d, 0, 1e-14 * size + 1e-12);
+    }
+  close_scene(&s);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_open_directions_change_nothing), cmocka_unit_test(test_several_worlds),
-      cmocka_unit_test(test_held_and_tied), cmocka_unit_test(test_design),
-      cmocka_unit_test(test_canonical_distance)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_directions_change_nothing),
+                                     cmocka_unit_test(test_several_worlds),
+                                     cmocka_unit_test(test_held_and_tied),
+                                     cmocka_unit_test(test_never_visited),
+                                     cmocka_unit_test(test_never_open),
+                                     cmocka_unit_test(test_design),
+                                     cmocka_unit_test(test_canonical_distance),
+                                     cmocka_unit_test(test_large_shifts),
+                                     cmocka_unit_test(test_large_potentials)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   check(idm_sought_create(problem, &sought, &support_error));
   check(idm_finding_create(sought->count, &finding, &support_error));
   check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
-  check(idm_soft_agent_open(world, sought, finding, &support_error));
+  check(idm_soft_agent_open(world, NULL, sought, finding, &support_error));
   check(
       idm_soft_plan_solve(plan, problem->theta->block[IDM_UTILITY].value, &value, &support_error));
   assert_true(finding->looked);

@@ -1,0 +1,143 @@
+/* Peaks of a density: all of a mixture are found once, valleys tell them apart, and proposals reach
+ * each. */
+#include "invert/utility/peaks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+/* Two normals of other widths, 40 sds apart in the first number. */
+typedef struct hills {
+  double share; /* log of what the second holds, relative to the first */
+  double at, sd;
+} hills;
+
+static double log_normal(const double *x, double at, double sd)
+{
+  return -0.5 * ((x[0] - at) * (x[0] - at) / (sd * sd) + x[1] * x[1]) - log(sd);
+}
+
+static idm_status evaluate(void *context, const double *x, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  (void)opt_error;
+  const hills *h = context;
+  const double a = log_normal(x, 0, 1), b = h->share + log_normal(x, h->at, h->sd);
+  const double top = fmax(a, b), p = exp(a - top) / (exp(a - top) + exp(b - top));
+  *log_density = top + log(exp(a - top) + exp(b - top));
+  if (opt_gradient) {
+    opt_gradient[0] = -p * x[0] - (1 - p) * (x[0] - h->at) / (h->sd * h->sd);
+    opt_gradient[1] = -x[1];
+  }
+  return IDM_OK;
+}
+
+static idm_peaks *climb(hills *h, const double *from, size_t count, size_t most)
+{
+  const idm_target target = {2, true, h, evaluate};
+  idm_peaks *peaks;
+  check(idm_peaks_create(2, most, &peaks, &support_error));
+  for (size_t i = 0; i < count; i++) {
+    double x[] = {from[i], 1};
+    check(idm_peaks_climb(peaks, &target, x, &support_error));
+  }
+  return peaks;
+}
+
+static void test_each_once(void **state)
+{
+  (void)state;
+  static const double from[] = {-1, 1, 39.9, 2, 40.2, 40};
+  hills h = {.share = log(3), .at = 40, .sd = 0.1};
+  idm_peaks *peaks = climb(&h, from, 6, 5);
+  assert_int_equal(peaks->count, 2);
+  assert_near(peaks->peak[0].mode[0], 0, 1e-4);
+  assert_near(peaks->peak[1].mode[0], 40, 1e-4);
+  assert_true(peaks->peak[0].definite && peaks->peak[1].definite);
+  assert_near(peaks->peak[1].covariance[0], 0.01, 1e-5);
+  /* What they hold is as 3 to 1, whatever their widths. */
+  assert_near(peaks->peak[1].content - peaks->peak[0].content, h.share, 1e-3);
+  idm_peaks_thin(peaks);
+  assert_int_equal(peaks->count, 2);
+  idm_peaks_destroy(peaks);
+  /* One hill is one peak, from wherever; and no more are kept than there is room for. */
+  h.at = 0.5;
+  h.sd = 1;
+  peaks = climb(&h, from, 3, 5);
+  assert_int_equal(peaks->count, 1);
+  idm_peaks_destroy(peaks);
+  h.at = 40;
+  peaks = climb(&h, from, 6, 1);
+  assert_int_equal(peaks->count, 1);
+  idm_peaks_destroy(peaks);
+}
+
+static void test_next_to_nothing(void **state)
+{
+  (void)state;
+  static const double from[] = {0, 40};
+  hills h = {.share = -20, .at = 40, .sd = 0.1};
+  idm_peaks *peaks = climb(&h, from, 2, 5);
+  assert_int_equal(peaks->count, 2);
+  idm_peaks_thin(peaks);
+  assert_int_equal(peaks->count, 1);
+  assert_near(peaks->peak[0].mode[0], 0, 1e-4);
+  idm_peaks_destroy(peaks);
+  h.share = 20;
+  peaks = climb(&h, from, 2, 5);
+  idm_peaks_thin(peaks);
+  assert_int_equal(peaks->count, 1);
+  assert_near(peaks->peak[0].mode[0], 40, 1e-4);
+  idm_peaks_destroy(peaks);
+}
+
+static void draw_broad(const void *context, idm_random *random, double *x)
+{
+  (void)context;
+  x[0] = 1000 + idm_random_normal(random);
+  x[1] = idm_random_normal(random);
+}
+
+static double broad_log_density(const void *context, const double *x)
+{
+  (void)context;
+  return -0.5 * ((x[0] - 1000) * (x[0] - 1000) + x[1] * x[1]) - log(2 * 3.14159265358979323846);
+}
+
+/* Draws come from both peaks and from the broad distribution, by their shares: within .015 of
+ * 20,000 draws (four standard errors; the seed is fixed). */
+static void test_mixture(void **state)
+{
+  (void)state;
+  static const double from[] = {0, 40};
+  hills h = {.share = log(3), .at = 40, .sd = 0.1};
+  idm_peaks *peaks = climb(&h, from, 2, 5);
+  idm_mixture *mixture = NULL;
+  const idm_broad broad = {NULL, draw_broad, broad_log_density};
+  check(idm_peaks_mixture(peaks, broad, &mixture, &support_error));
+  idm_random random;
+  idm_random_init(&random, 3, 0);
+  double share[3] = {0};
+  for (int i = 0; i < 20000; i++) {
+    double x[2], work[2];
+    idm_mixture_draw(mixture, &random, x);
+    assert_true(isfinite(idm_mixture_log_density(mixture, x, work)));
+    share[x[0] < 20 ? 0 : x[0] < 500 ? 1 : 2] += 1.0 / 20000;
+  }
+  assert_near(share[0], 0.2, 0.015);
+  assert_near(share[1], 0.6, 0.015);
+  assert_near(share[2], 0.2, 0.015);
+  idm_mixture_destroy(mixture);
+  idm_peaks_destroy(peaks);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_once),
+      cmocka_unit_test(test_next_to_nothing),
+      cmocka_unit_test(test_mixture),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
