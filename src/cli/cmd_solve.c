@@ -270,6 +270,8 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
     printf("return %.6f (standard error %.2g) in episodes of their own; gradient of the policy "
            "%.3g\n",
            found->value, found->standard_error, found->slope);
+  else if (isnan(found->residual))
+    printf("the budget holds too few whole episodes to say what it is worth\n");
   if (found->unseen)
     printf("%zu of %zu states were never %s: their values are 0, as they began, and their "
            "policy is even\n",

@@ -521,6 +521,33 @@ static idm_status search_part(const fit *f, start *best, bool *found, idm_error 
   return status == IDM_NUMERICAL ? IDM_OK : status;
 }
 
+/* What the mode is worth, planned for as everything after the search is. */
+static idm_status settle_top(const fit *f, start *best, idm_error *opt_error)
+{
+  const idm_target target = idm_matching_target(f->matching[0]);
+  const idm_status status = idm_matching_anchor(f->matching[0], best->mode, opt_error);
+  if (status != IDM_OK) return status;
+  return target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
+}
+
+/* Where the best action alone is taken the likelihood has steps, and a climb ends on the very edge
+ * of one: which side the plan is on is then a matter of rounding. Where the mode is worth less than
+ * it was on the way, go back from the edge by steps that can be told from it. */
+static idm_status leave_edge(const fit *f, start *best, idm_error *opt_error)
+{
+  enum { trials = 40 };
+  static const double least_loss = 1e-3;
+  const idm_target target = idm_matching_target(f->matching[0]);
+  const double claimed = best->log_density;
+  idm_status status = settle_top(f, best, opt_error);
+  if (status != IDM_OK || target.dimension > most_scanned ||
+      best->log_density > claimed - least_loss)
+    return status;
+  status = idm_maximise_by_steps(&target, f->unit, least_loss, trials * (int)target.dimension,
+                                 best->mode, &best->log_density, opt_error);
+  return status == IDM_OK ? settle_top(f, best, opt_error) : status;
+}
+
 idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[0]);
@@ -536,8 +563,5 @@ idm_status idm_start_best(const fit *f, start *best, idm_error *opt_error)
     status = search(f, best, opt_error);
     if (status == IDM_OK) status = finish(f, best, opt_error);
   }
-  if (status == IDM_OK) status = idm_matching_anchor(f->matching[0], best->mode, opt_error);
-  if (status == IDM_OK)
-    status = target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
-  return status;
+  return status == IDM_OK ? leave_edge(f, best, opt_error) : status;
 }

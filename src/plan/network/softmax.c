@@ -40,12 +40,28 @@ idm_status idm_softmax_create(const softmax_scores *scores, const idm_theta *the
   return IDM_OK;
 }
 
+/* Whether every score is finite, and what it is made of: beliefs and what is hidden are at most 1,
+ * a squared distance of beliefs at most 2. */
+static bool scores_are_finite(const softmax *s, const idm_theta *theta)
+{
+  double most = 0;
+  for (size_t i = 0; i < s->scores->blocks; i++) {
+    const idm_block *block = &theta->block[s->scores->block[i]];
+    for (size_t k = 0; k < block->size; k++) most += 2 * fabs(block->value[k]);
+  }
+  return isfinite(most);
+}
+
 idm_status idm_softmax_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error)
 {
   (void)solver;
-  (void)opt_error;
   softmax *s = content;
+  if (!scores_are_finite(s, theta))
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "actions would have scores that are no finite numbers: the numbers of %s are "
+                    "too large",
+                    theta->block[s->scores->block[0]].info->name);
   double *to = s->number;
   for (size_t i = 0; i < s->scores->blocks; i++) {
     const idm_block *block = &theta->block[s->scores->block[i]];

@@ -26,6 +26,7 @@ static void destroy(void *content)
   free(p->model_prior);
   free(p->utility);
   free(p->piece);
+  idm_theta_destroy(p->planned);
   free(p);
 }
 
@@ -59,9 +60,12 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   size_t pieces;
   (void)idm_theta_rows(theta, IDM_BELIEF_UTILITY, &pieces);
   p->piece = idm_new(pieces * p->sizes.states, sizeof *p->piece);
-  if (!p->action_prior || !p->model_prior || !p->utility || !p->piece) {
+  idm_status status = p->action_prior && p->model_prior && p->utility && p->piece
+                          ? idm_theta_copy(theta, &p->planned, opt_error)
+                          : idm_fail_memory(opt_error);
+  if (status != IDM_OK) {
     destroy(p);
-    return idm_fail_memory(opt_error);
+    return status;
   }
   *ret_content = p;
   return IDM_OK;
@@ -136,6 +140,28 @@ static idm_status check_prize(const idm_theta *theta, idm_error *opt_error)
                   "belief is worth the best of finitely many pieces; 'rational' can");
 }
 
+/* Whether nothing but habits differs from what was searched for, to the same gap. */
+static bool is_known(const point_based *p, const idm_theta *theta, double gap)
+{
+  if (p->planned_gap != gap) return false;
+  for (size_t id = 0; id < theta->blocks; id++) {
+    const idm_block *now = &theta->block[id], *then = &p->planned->block[id];
+    if (now->info->habit) continue;
+    if (memcmp(now->value, then->value, now->size * now->variants * sizeof *now->value) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* Keep a search that came to its end, whoever asks for it again. */
+static void remember(point_based *p, const idm_theta *theta, double gap,
+                     const idm_plan_report *report)
+{
+  idm_theta_assign(p->planned, theta);
+  p->planned_gap = report->stop == IDM_STOP_BOUND ? gap : 0;
+  p->report = *report;
+}
+
 static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
                        idm_plan_report *report, idm_error *opt_error)
 {
@@ -147,6 +173,10 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
                             .bytes = solver->bytes,
                             .opt_watch = solver->opt_watch,
                             .context = solver->watch_context};
+  if (is_known(p, theta, goal.gap)) {
+    *report = p->report;
+    return IDM_OK;
+  }
   kernel *k;
   status = idm_kernel_create(p->setting, theta, &k, opt_error);
   if (status != IDM_OK) return status;
@@ -154,6 +184,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   status = b ? solve(p, theta, k, &goal, b, report, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     adopt(p, theta, k, b);
+    remember(p, theta, goal.gap, report);
   } else {
     drop_bounds(b, p->variants);
     idm_kernel_destroy(k);

@@ -20,6 +20,11 @@ typedef struct point_based {
   double *piece;        /* of the prize */
   prize prize;          /* for beliefs themselves */
   bounds *bounds;       /* [variant]; NULL before planning */
+  /* What they were searched for, to what gap, and what was reported: nothing is searched for twice
+   * while only habits move. */
+  idm_theta *planned;
+  double planned_gap; /* 0: nothing that a later plan may stand on */
+  idm_plan_report report;
 } point_based;
 
 #endif

@@ -16,7 +16,13 @@
 #include "plan/tabular/controller.h"
 #include "setting/freedom.h"
 
-enum { most_updates = 300, least_batch = 20, candidates = 2 * CONTROLLER_STARTS, rounds = 3 };
+enum {
+  most_updates = 300,
+  least_batch = 20,
+  least_judged = 5,
+  candidates = 2 * CONTROLLER_STARTS,
+  rounds = 3
+};
 /* Shares of the budget: to learn, and to choose among candidates; the rest is left to judge. */
 static const double learning_share = 0.7, choosing_share = 0.2;
 /* Candidates of each round, and its share of what choosing may cost. */
@@ -56,6 +62,14 @@ static size_t episode_length(double discount, double tail)
   if (discount <= 0) return 1;
   const double steps = discount < 1 ? ceil(log(tail) / log(discount)) : CONTROLLER_STEPS;
   return steps < CONTROLLER_STEPS ? (size_t)fmax(steps, 1) : CONTROLLER_STEPS;
+}
+
+/* The same for that many episodes at least within a budget: where they do not fit, they are cut. */
+static size_t affordable_length(double discount, double budget, double episodes)
+{
+  const size_t length = episode_length(discount, learning_tail);
+  const double most = budget / episodes;
+  return (double)length <= most ? length : (size_t)fmax(most, 1);
 }
 
 /* Live through an episode; returns its steps. */
@@ -166,7 +180,7 @@ static void update_all(controller *c, double temperature)
 /* Learn one controller from a start of its own, into c->probability. */
 static void climb(controller *c, task *k, double budget, idm_random *random)
 {
-  const size_t length = episode_length(k->discount, learning_tail);
+  const size_t length = affordable_length(k->discount, budget, least_batch);
   const size_t episodes = (size_t)fmax(budget / (double)length, least_batch);
   const size_t updates =
       episodes / least_batch < most_updates ? episodes / least_batch : most_updates;
@@ -206,13 +220,17 @@ static double slope_of(const controller *c, double episodes)
   return sqrt(total) / episodes;
 }
 
-/* Return, its standard error and the gradient, from episodes that nothing was learnt from. */
+/* Return, its standard error and the gradient, from episodes that nothing was learnt from. They are
+ * whole, or a return would be one of a shorter life: where the budget holds too few, nothing is
+ * known. */
 static void judge(controller *c, task *k, const controller_table *p, double budget,
                   idm_random *random, idm_experience *found)
 {
   const size_t length = episode_length(k->discount, judging_tail);
-  const size_t episodes = (size_t)fmax(budget / (double)length, least_batch);
+  const size_t episodes = (size_t)(budget / (double)length);
   double mean = 0, squares = 0;
+  found->value = found->standard_error = found->slope = NAN;
+  if (episodes < least_judged) return;
   clear(c, &c->count);
   clear(c, &c->sum);
   for (size_t e = 1; e <= episodes; e++) {
@@ -266,7 +284,7 @@ static void take(const controller *c, const candidate *who, controller_table *p)
 /* Look at a candidate for longer. */
 static void watch(controller *c, task *k, double budget, idm_random *random, candidate *who)
 {
-  const size_t length = episode_length(k->discount, learning_tail);
+  const size_t length = affordable_length(k->discount, budget, 1);
   const size_t episodes = (size_t)fmax(budget / (double)length, 1);
   take(c, who, &c->probability);
   for (size_t e = 0; e < episodes; e++) {

@@ -209,6 +209,38 @@ static void test_best_from_anywhere(void **state)
   }
 }
 
+/* Of a rational agent the likelihood has steps in the discount, and the prior's density rises until
+ * an edge: the top is kept on its own side, above the problem's own values. */
+static void test_edges_are_left(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    idm_problem *problem =
+        support_yaml("states: [l, r]\nactions: [a, b]\nobservations: [x, y]\nstart: [0.6, 0.4]\n"
+                     "discount: 0.9\ntransition: {\"*\": [[0.9, 0.1], [0.1, 0.9]]}\n"
+                     "observation: {a: [[0.2, 0.8], [0.8, 0.2]], b: [[0.6, 0.4], [0.4, 0.6]]}\n"
+                     "utility: {a: [1, -0.8], b: [-0.7, 1.3]}\n"
+                     "agent: {planner: rational, resolution: 8, lapse: 0.1}\nfree: [discount]\n");
+    idm_data *data =
+        support_simulate(problem, (idm_simulation){.trajectories = 8, .steps = 6, .seed = seed});
+    bench b;
+    start *best;
+    open_bench(&b, problem, data, 1);
+    check(idm_start_create(1, &best, &support_error));
+    check(idm_start_best(&b.f, best, &support_error));
+    double own;
+    idm_parameters_get(b.f.parameters, problem->theta, &own);
+    assert_true(best->log_density >= density(&b, 0, &own) - 1e-9);
+    /* A little further on either side it falls no steeper than the prior does, on one at least. */
+    const double far = 1e-6;
+    const double beside[] = {best->mode[0] - far, best->mode[0] + far};
+    assert_true(fmax(density(&b, 0, &beside[0]), density(&b, 0, &beside[1])) <
+                best->log_density + 1e-3);
+    idm_start_destroy(best);
+    close_bench(&b);
+  }
+}
+
 /* A part of a log of many histories: every so-many-th trajectory, and as many histories as are
  * looked at; a log of few has none. */
 static void test_part_is_spread(void **state)
@@ -259,6 +291,7 @@ int main(void)
       cmocka_unit_test(test_no_data),
       cmocka_unit_test(test_no_start_explains),
       cmocka_unit_test(test_best_from_anywhere),
+      cmocka_unit_test(test_edges_are_left),
       cmocka_unit_test(test_part_is_spread),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,45 @@ static void agents_refuse_what_they_cannot_be(void **state)
   }
 }
 
+/* With a discount of 1, a horizon and actions that determine what follows, exp(V/alpha) of a
+ * KL-regularised planner is linear: z_t(s) = sum_u prior(u) exp(u(s,u)/alpha) z_{t+1}(next(s,u)).
+ */
+static void kl_regularised_control_is_linear(void **state)
+{
+  (void)state;
+  enum { STATES = 4, ACTIONS = 3, STEPS = 6 };
+  static const size_t next[ACTIONS][STATES] = {{1, 2, 3, 0}, {0, 0, 1, 3}, {2, 3, 0, 1}};
+  static const double prior[ACTIONS] = {0.2, 0.5, 0.3}, alpha = 0.7;
+  idm_problem *problem = support_yaml(
+      "states: [a, b, c, d]\nactions: [x, y, z]\nobservations: states\nstart: a\n"
+      "discount: 1\nhorizon: 6\naction_prior: [0.2, 0.5, 0.3]\n"
+      "transition: {x: {a: b, b: c, c: d, d: a}, y: {a: a, b: a, c: b, d: d}, "
+      "z: {a: c, b: d, c: a, d: b}}\n"
+      "utility: {x: [0.3, -1, 2, 0.1], y: [0, 0.4, -0.6, 1], z: [-2, 0.7, 0.2, -0.3]}\n"
+      "agent: {planner: kl-regularised, alpha: 0.7}\n");
+  const double *utility = problem->theta->block[IDM_UTILITY].value;
+  idm_workspace *workspace = support_plan(problem, NULL);
+  double later[STATES] = {1, 1, 1, 1};
+  for (int t = STEPS; t-- > 0;) {
+    double now[STATES] = {0};
+    for (size_t s = 0; s < STATES; s++) {
+      double z[STATES] = {0}, policy[ACTIONS], part[ACTIONS];
+      for (size_t u = 0; u < ACTIONS; u++) {
+        part[u] = prior[u] * exp(utility[u * STATES + s] / alpha) * later[next[u][s]];
+        now[s] += part[u];
+      }
+      z[s] = 1;
+      assert_near(idm_plan_value_after(workspace, 0, t, z), alpha * log(now[s]), 1e-12);
+      if (t) continue;
+      idm_plan_policy(workspace, 0, z, policy, NULL);
+      for (size_t u = 0; u < ACTIONS; u++) assert_near(policy[u], part[u] / now[s], 1e-12);
+    }
+    memcpy(later, now, sizeof later);
+  }
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 /* An MDP costs one point a state, and agrees with value iteration written out plainly. */
 static void an_mdp_needs_no_lattice(void **state)
 {
@@ -138,6 +177,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(agents_are_what_the_table_says),
       cmocka_unit_test(agents_refuse_what_they_cannot_be),
+      cmocka_unit_test(kl_regularised_control_is_linear),
       cmocka_unit_test(an_mdp_needs_no_lattice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,33 @@ static void it_learns_frequencies(void **state)
   }
 }
 
+/* Two actions whose scores overflow would look alike: it is said instead, and the last plan stays.
+ */
+static void overflow_is_said(void **state)
+{
+  (void)state;
+  static const char *const planners[] = {"decision-network", "decision-rule", "prototype"};
+  for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++) {
+    idm_problem *problem = make(2, 8);
+    check(idm_theta_resize(problem->theta, IDM_WEIGHTS, ACTIONS * (STATES + 1), 1, &support_error));
+    check(idm_problem_plan_by(problem, idm_planner_find(planners[i]), &support_error));
+    idm_workspace *workspace = support_plan(problem, NULL);
+    const double z[STATES] = {0.2, 0.3, 0.5};
+    double before[ACTIONS], after[ACTIONS];
+    idm_plan_policy(workspace, 0, z, before, NULL);
+    idm_block *block = &problem->theta->block[i == 1 ? (size_t)IDM_WEIGHTS : NETWORK];
+    for (size_t k = 0; k < block->size; k++) block->value[k] = k % 3 ? 1.5e308 : 1e308;
+    assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error),
+                     IDM_NUMERICAL);
+    assert_non_null(strstr(support_error.message, "no finite numbers"));
+    assert_non_null(strstr(support_error.message, block->info->name));
+    idm_plan_policy(workspace, 0, z, after, NULL);
+    assert_memory_equal(after, before, sizeof after);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -209,6 +236,7 @@ int main(void)
       cmocka_unit_test(numbers_must_be_as_many_as_the_width_asks_for),
       cmocka_unit_test(files_hold_networks),
       cmocka_unit_test(it_learns_frequencies),
+      cmocka_unit_test(overflow_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

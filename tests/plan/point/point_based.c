@@ -334,6 +334,47 @@ static void plans_do_not_depend_on_what_came_before(void **state)
   idm_problem_destroy(problem);
 }
 
+static bool count_looks(void *context, double lower, double upper)
+{
+  (void)lower;
+  (void)upper;
+  ++*(long *)context;
+  return false;
+}
+
+/* While nothing but habits moves there is nothing to search for; other numbers and another gap are
+ * searched for. */
+static void habits_are_not_searched_for(void **state)
+{
+  (void)state;
+  long looks = 0, before;
+  idm_problem *problem = read_problem("example:tiger");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_solver solver;
+  idm_plan_report first, again;
+  idm_solver_default(&solver);
+  solver.opt_watch = count_looks;
+  solver.watch_context = &looks;
+  solver.tolerance = 0.01;
+  check(idm_plan(problem->theta, &solver, workspace, &first, &support_error));
+  assert_true(looks > 0); /* another gap */
+  before = looks;
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.2);
+  idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, 1);
+  check(idm_plan(problem->theta, &solver, workspace, &again, &support_error));
+  assert_int_equal(looks, before);
+  assert_true(again.bound == first.bound && again.iterations == first.iterations);
+  problem->theta->block[IDM_UTILITY].value[0] -= 1e-9;
+  check(idm_plan(problem->theta, &solver, workspace, &again, &support_error));
+  assert_true(looks > before);
+  before = looks;
+  solver.tolerance = 0.02;
+  check(idm_plan(problem->theta, &solver, workspace, &again, &support_error));
+  assert_true(looks > before);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 static void every_variant_has_its_own_bounds(void **state)
 {
   (void)state;
@@ -403,6 +444,7 @@ int main(void)
       cmocka_unit_test(horizons_agree_with_enumeration),
       cmocka_unit_test(other_orders_change_nothing),
       cmocka_unit_test(plans_do_not_depend_on_what_came_before),
+      cmocka_unit_test(habits_are_not_searched_for),
       cmocka_unit_test(every_variant_has_its_own_bounds),
       cmocka_unit_test(refuses_what_it_cannot_bound),
   };

@@ -128,6 +128,32 @@ static void terminal_actions_end_episodes(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Whatever an episode's length by the discount, no more transitions are drawn than were granted;
+ * where too few whole ones fit, nothing is said of the return. */
+static void the_budget_is_kept(void **state)
+{
+  (void)state;
+  static const char *const discounts[] = {"discount=0.5", "discount=0.9", "discount=0.99",
+                                          "discount=0.9999"};
+  static const long budgets[] = {1000, 10000, 100000};
+  for (size_t i = 0; i < 4; i++)
+    for (size_t b = 0; b < 3; b++) {
+      idm_problem *problem = read("example:tiger", discounts[i]);
+      problem->agent.budget = budgets[b];
+      idm_plan_report report;
+      idm_workspace *workspace = support_plan(problem, &report);
+      const idm_experience found = report.experience;
+      assert_true(found.transitions > budgets[b] / 3 && found.transitions <= budgets[b]);
+      /* Judged for a tenth of it: 5 episodes of log(1e-6)/log(discount) steps. */
+      const double judged = 0.1 * (double)budgets[b];
+      const double length = ceil(log(1e-6) / log(idm_theta_scalar(problem->theta, IDM_DISCOUNT)));
+      assert_int_equal(isnan(found.value) != 0, judged < 5 * fmin(length, 10000));
+      assert_int_equal(isnan(found.value), isnan(found.standard_error));
+      idm_workspace_destroy(workspace);
+      idm_problem_destroy(problem);
+    }
+}
+
 static void the_seed_decides(void **state)
 {
   (void)state;
@@ -248,6 +274,7 @@ int main(void)
       cmocka_unit_test(tiger_is_learnt),
       cmocka_unit_test(a_bandit_is_learnt),
       cmocka_unit_test(terminal_actions_end_episodes),
+      cmocka_unit_test(the_budget_is_kept),
       cmocka_unit_test(the_seed_decides),
       cmocka_unit_test(the_likelihood_sums_over_all_ways),
       cmocka_unit_test(gaps_are_refused),
