@@ -234,7 +234,8 @@ idm_status idm_shown_draw_priors(const idm_plot_subject *subject, idm_shown *sho
     shown->one[k].prior = p->prior + shown->one[k].quantity * p->prior_draws;
     shown->one[k].priors = p->prior_draws;
   }
-  if (p->prior_draws) return IDM_OK;
+  /* Programs that find a point or a set have no prior. */
+  if (p->prior_draws || (p->finding && p->answer != IDM_POSTERIOR)) return IDM_OK;
   idm_status status = open_parameters(subject, &parameters, opt_error);
   if (status == IDM_OK && parameters && idm_parameters_proper(parameters))
     status = draw_priors(parameters, p->seed, shown, opt_error);

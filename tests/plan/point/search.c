@@ -30,11 +30,20 @@ static bool look(void *context, double lower, double upper)
   return ++o->calls == o->most;
 }
 
+/* Nothing was searched for in it yet. */
+static idm_workspace *open_workspace(const idm_problem *problem)
+{
+  idm_workspace *workspace;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  return workspace;
+}
+
 static void stops_when_asked_to(void **state)
 {
   (void)state;
   idm_problem *problem = tiger();
-  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_workspace *workspace = open_workspace(problem);
   onlooker o = {.most = 5};
   idm_solver solver;
   idm_plan_report report;
@@ -58,7 +67,7 @@ static void stops_in_time(void **state)
 {
   (void)state;
   idm_problem *problem = tiger();
-  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_workspace *workspace = open_workspace(problem);
   idm_solver solver;
   idm_plan_report report;
   idm_solver_default(&solver);
@@ -156,13 +165,15 @@ static void stops_where_memory_ends(void **state)
   (void)state;
   idm_problem *problem = clinic(0.02);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.99);
-  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_workspace *workspace = open_workspace(problem);
   idm_solver solver;
   idm_plan_report free, bound;
   idm_solver_default(&solver);
   solver.tolerance = 1e-3;
   check(idm_plan(problem->theta, &solver, workspace, &free, &support_error));
   assert_int_equal(free.stop, IDM_STOP_BOUND);
+  idm_workspace_destroy(workspace);
+  workspace = open_workspace(problem);
   solver.bytes = 1e5;
   check(idm_plan(problem->theta, &solver, workspace, &bound, &support_error));
   assert_int_equal(bound.stop, IDM_STOP_MEMORY);
