@@ -27,7 +27,8 @@ typedef struct idm_identification {
   double high;    /* the end of the scale where the data do not bound it */
   size_t regions; /* where the profile is within the drop, in ascending order */
   double region[IDM_MOST_REGIONS][2];
-  size_t points; /* of the profile: 0 where a part stood for a log of very many histories */
+  size_t points; /* of the profile: 0 where it took too many evaluations, or a part stood for the
+                    log */
   double value[IDM_PROFILE_POINTS]; /* ascending: of the quantity */
   double drop[IDM_PROFILE_POINTS];  /* the profile less its maximum: at most 0, but for rounding */
   double limit[2];                  /* natural value at either end of the scale: below, above */

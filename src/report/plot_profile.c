@@ -57,7 +57,7 @@ static idm_status add_quantity(idm_figure *figure, const idm_assessment *a,
   idm_status status = idm_figure_add(figure, "", one->name, "log-likelihood", &panel, opt_error);
   if (status != IDM_OK) return status;
   if (!id->points)
-    idm_notes_add(notes, "the log is large: of the profile of %s there are the ends alone",
+    idm_notes_add(notes, "the profile of %s would have taken too long: there are its ends alone",
                   one->name);
   if (id->points) {
     const double low = id->value[0], high = id->value[id->points - 1];

@@ -47,7 +47,8 @@ static idm_status trace_side(profile *p, double end, size_t count, place *along,
   return status;
 }
 
-/* Fewer points where an evaluation takes long: a curve is looked at, and nothing hangs on it. */
+/* Fewer points where an evaluation takes long: a curve is looked at, and nothing hangs on it. One
+ * that would take too many evaluations is left out. */
 idm_status idm_curve(const parameter *item, profile *p, const scan *s, idm_identification *to,
                      idm_error *opt_error)
 {
@@ -56,6 +57,7 @@ idm_status idm_curve(const parameter *item, profile *p, const scan *s, idm_ident
   place *along = idm_places_create(half + 2, p->dimension);
   idm_status status = along ? IDM_OK : idm_fail_memory(opt_error);
   p->enough = INFINITY;
+  p->left = 400 * (long)half;
   curve_ends(p, s, end);
   for (int side = 0; side < 2 && status == IDM_OK; side++) {
     status = trace_side(p, end[side], half, along, opt_error);
@@ -65,7 +67,7 @@ idm_status idm_curve(const parameter *item, profile *p, const scan *s, idm_ident
       to->drop[at] = along[i].height - p->best.height;
     }
   }
-  to->points = status == IDM_OK ? 2 * half + 1 : 0;
+  to->points = status == IDM_OK && p->left > 0 ? 2 * half + 1 : 0;
   free(along);
   return status;
 }
