@@ -42,12 +42,15 @@ typedef struct idm_plot_settings {
   const char *trajectory;   /* of the log, by its name */
   size_t quantities;        /* of a posterior, by their names; 0: all that are summarised */
   const char *const *quantity;
+  size_t truths;            /* of quantities, where it is known, each */
+  const char *const *truth; /* "QUANTITY=VALUE" */
 } idm_plot_settings;
 
 typedef struct idm_plot {
   const char *name;
   const char *summary;
   unsigned needs; /* IDM_PLOT_PROBLEM, ... */
+  bool truths;    /* has a place for the truth; others refuse one */
   idm_status (*make)(const idm_plot_subject *subject, const idm_plot_settings *settings,
                      idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error);
 } idm_plot;

@@ -94,6 +94,7 @@ static idm_status run(cli_call *call)
                                 .trajectory = cli_text(call, "trajectory")};
   settings.panels = cli_list(call, "panel", &settings.panel);
   settings.quantities = cli_list(call, "quantity", &settings.quantity);
+  settings.truths = cli_list(call, "truth", &settings.truth);
   idm_status status = find_kind(call, &plot);
   if (status == IDM_OK) status = read_look(call, &look);
   if (status == IDM_OK) status = cli_check_target(call, cli_text(call, "output"));
@@ -143,6 +144,10 @@ static const cli_option options[] = {
      .kind = CLI_LIST,
      .value = "NAME",
      .help = "of a run: draw this quantity; may be repeated (default: all that are summarised)"},
+    {.name = "truth",
+     .kind = CLI_LIST,
+     .value = "NAME=VALUE",
+     .help = "of posterior: what a quantity is in truth, where that is known; may be repeated"},
     CLI_SET_OPTION,
     CLI_WHERE_OPTION,
     CLI_PLUGIN_OPTION,

@@ -64,14 +64,15 @@ static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_
   if (status == IDM_OK) panel->y.low = 0;
   if (status == IDM_OK && curve.varies) {
     panel->x.logarithmic = curve.logarithmic;
-    panel->x.low = curve.at[0];
-    panel->x.high = curve.at[curve.points - 1];
+    panel->x.low = fmin(curve.at[0], one->truth); /* which may be NaN: then it is the other */
+    panel->x.high = fmax(curve.at[curve.points - 1], one->truth);
     status = add_prior(panel, one, &curve, opt_error);
     if (status == IDM_OK) status = add_density(panel, &curve, opt_error);
   } else if (status == IDM_OK) {
     idm_notes_add(notes, "%s has one value alone: there is no density to draw", one->name);
   }
   if (status == IDM_OK) status = add_rule(panel, "mean", 1, curve.mean, opt_error);
+  if (status == IDM_OK) status = add_rule(panel, "truth", 2, one->truth, opt_error);
   idm_curve_clear(&curve);
   return status;
 }
@@ -94,5 +95,6 @@ const idm_plot idm_plot_posterior = {
     .name = "posterior",
     .summary = "densities of what a run found, a panel a quantity, beside its prior",
     .needs = IDM_PLOT_POSTERIOR,
+    .truths = true,
     .make = make_posterior,
 };

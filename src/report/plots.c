@@ -70,6 +70,9 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
     if (plot->needs & ~given & needs[i].need)
       return idm_fail(opt_error, IDM_USAGE, "a plot of kind '%s' needs %s", plot->name,
                       needs[i].words);
+  if (opt_settings && opt_settings->truths && !plot->truths)
+    return idm_fail(opt_error, IDM_USAGE, "a plot of kind '%s' has no place for a truth",
+                    plot->name);
   const idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
                                        opt_notes ? opt_notes : &ignored, opt_error);
   idm_notes_clear(&ignored);

@@ -1,6 +1,6 @@
 /* Quantities of a run that a plot shows: see the header.
  *
- * Contents: choosing · supports · priors · ranges · figures */
+ * Contents: choosing · supports · the truth · priors · ranges · figures */
 #include "report/shown.h"
 
 #include <math.h>
@@ -31,7 +31,8 @@ static void add(const idm_posterior *p, size_t quantity, idm_shown *shown)
   *one = (idm_shown_one){.quantity = quantity,
                          .count = all,
                          .draw = p->value + quantity * all,
-                         .support = {-INFINITY, INFINITY}};
+                         .support = {-INFINITY, INFINITY},
+                         .truth = NAN};
   idm_title_quantity(p, quantity, one->name, sizeof one->name);
 }
 
@@ -168,6 +169,35 @@ static idm_status find_supports(const idm_plot_subject *subject, idm_shown *show
   return IDM_OK;
 }
 
+/* --- the truth ------------------------------------------------------------------------------ */
+
+/* "QUANTITY=VALUE", of what is shown; names may hold signs of their own, so that the last counts.
+ */
+static idm_status take_truth(const idm_posterior *p, const char *text, idm_shown *shown,
+                             idm_error *opt_error)
+{
+  const char *sign = strrchr(text, '=');
+  char *end = NULL;
+  bool found = false;
+  const double value = sign ? idm_number_read(sign + 1, &end) : NAN;
+  if (!sign || end == sign + 1 || *end || !isfinite(value))
+    return idm_fail(opt_error, IDM_USAGE, "the truth is '%s'; expected QUANTITY=NUMBER", text);
+  char *name = idm_text_copy(text, (size_t)(sign - text));
+  if (!name) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < shown->count; k++)
+    if (is_meant(p, shown->one[k].quantity, name)) {
+      shown->one[k].truth = value;
+      found = true;
+    }
+  const idm_status status =
+      found ? IDM_OK
+            : idm_fail(opt_error, IDM_USAGE,
+                       "no quantity '%s' is drawn, whose truth is given; expected one such as '%s'",
+                       name, p->quantity.name[shown->one[0].quantity]);
+  free(name);
+  return status;
+}
+
 idm_status idm_shown_choose(const idm_plot_subject *subject, const idm_plot_settings *settings,
                             size_t most, bool everybody, idm_shown *ret_shown, idm_notes *opt_notes,
                             idm_error *opt_error)
@@ -181,6 +211,8 @@ idm_status idm_shown_choose(const idm_plot_subject *subject, const idm_plot_sett
   if (!settings->quantities) add_usual(p, most, everybody, ret_shown, opt_notes);
   if (status == IDM_OK && !ret_shown->count)
     status = idm_fail(opt_error, IDM_USAGE, "the run has no quantity that could be drawn");
+  for (size_t i = 0; i < settings->truths && status == IDM_OK; i++)
+    status = take_truth(p, settings->truth[i], ret_shown, opt_error);
   if (status == IDM_OK) status = find_supports(subject, ret_shown, opt_error);
   if (status != IDM_OK) idm_shown_clear(ret_shown);
   return status;

@@ -13,6 +13,7 @@ typedef struct idm_shown_one {
   const double *draw; /* [count]: all chains', one after another */
   idm_span support;
   bool by_ratio; /* its scale is logarithmic */
+  double truth;  /* NaN where it is not known */
   size_t priors;
   const double *prior; /* [priors]; NULL where there is none */
 } idm_shown_one;

@@ -1,5 +1,6 @@
 /* Densities of a run: their marks are the draws'. */
 #include <math.h>
+#include <string.h>
 
 #include "report/report_support.h"
 
@@ -51,6 +52,39 @@ static void test_densities(void **state)
   }
   report_draw(figure);
   idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
+/* Truths that are known are marked, wherever they lie. */
+static void test_truth(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"alpha", "inverse_beta"};
+  static const char *const truth[] = {"1/beta=25", "alpha=-0.125"};
+  idm_posterior *p = report_posterior(4, 500, names, 2);
+  const idm_plot_subject subject = {.posterior = p};
+  idm_figure *figure =
+      report_make("posterior", &subject, &(idm_plot_settings){.truths = 2, .truth = truth});
+  for (size_t i = 0; i < 2; i++) {
+    const idm_panel *panel = figure->panel[i];
+    const idm_mark *rule = report_mark(panel, IDM_MARK_RULES, 1);
+    const double x = rule->column[IDM_FIGURE_X][0];
+    assert_string_equal(rule->name, "truth");
+    assert_true(x == (i ? 25 : -0.125) && panel->x.low <= x && x <= panel->x.high);
+  }
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  static const struct {
+    const char *truth, *words;
+  } odd[] = {{"alpha", "NUMBER"}, {"alpha=", "NUMBER"},    {"alpha=1x", "NUMBER"},
+             {"=2", "quantity"},  {"alpha=inf", "NUMBER"}, {"eta=1", "no quantity 'eta'"}};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    const idm_plot_settings settings = {.truths = 1, .truth = &odd[i].truth};
+    assert_non_null(
+        strstr(report_refusal("posterior", &subject, &settings, IDM_USAGE), odd[i].words));
+  }
+  const idm_plot_settings settings = {.truths = 1, .truth = truth};
+  assert_non_null(strstr(report_refusal("trace", &subject, &settings, IDM_USAGE), "no place"));
   idm_posterior_destroy(p);
 }
 
@@ -121,7 +155,7 @@ static void test_odd(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_densities),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_densities), cmocka_unit_test(test_truth),
                                      cmocka_unit_test(test_drawing), cmocka_unit_test(test_odd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,8 @@ static idm_status trace_side(profile *p, double end, size_t count, place *along,
 
 /* Fewer points where an evaluation takes long: a curve is looked at, and nothing hangs on it. One
  * that would take too many evaluations is left out. */
-idm_status idm_curve(const parameter *item, profile *p, const scan *s, idm_identification *to,
-                     idm_error *opt_error)
+idm_status idm_profile_trace(const parameter *item, profile *p, const scan *s,
+                             idm_identification *to, idm_error *opt_error)
 {
   const size_t half = p->frugal ? 8 : IDM_PROFILE_POINTS / 2;
   double end[2];

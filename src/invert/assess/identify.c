@@ -235,7 +235,7 @@ static idm_status identify_item(const identifying *w, const parameter *item, siz
     status = idm_scan_regions(p, w->draw, w->further, &s, opt_error);
   if (status == IDM_OK && (w->last || !met_higher(p))) { /* else all of it again, from there */
     status = idm_bound(w->q, item, p, &s, id, opt_error);
-    if (status == IDM_OK && !w->part) status = idm_curve(item, p, &s, id, opt_error);
+    if (status == IDM_OK && !w->part) status = idm_profile_trace(item, p, &s, id, opt_error);
     keep_seen(w, at, p, &s);
     w->done[at] = true;
   }
