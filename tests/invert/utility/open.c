@@ -205,9 +205,10 @@ static void put_advantage(const idm_world *world, const idm_sought *sought, cons
 static void test_never_visited(void **state)
 {
   (void)state;
+  static const char tied[] = "{utility: {entries: {x: [left.a, right.b], y: [right.a], "
+                             "z: [left.c, left.b], w: [right.c]}}}";
   static const char *const freed[] = {"utility", "{utility: {entries: [left, right.a, right.b]}}",
-                                      "{utility: {entries: {x: [left.a, right.b], y: [right.a], z: "
-                                      "[left.c, left.b], w: [right.c]}}}"};
+                                      tied};
   double policy[2][6] = {{0.3, 0.7, 0.5, 0.5, 0.9, 0.1}, {0.6, 0.4, 0.2, 0.8, 0.5, 0.5}};
   idm_problem *windy = support_yaml(OTHER_WALK);
   idm_world *world[2];
