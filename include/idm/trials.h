@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/* Draws of a posterior that numbers are over, where nobody asks for another number; at most. */
+enum { IDM_TRIAL_DRAWS = 1000 };
+
 /* Numbers of a row, side by side: the belief in each state before the row, the probability and Q of
  * each action, the surprise -log p(x|z,u) at what was seen, under the agent's own models as it
  * weighs them (idm_plan_predict), and what the row adds to the log-likelihood. NaN: there is no
@@ -28,8 +31,8 @@ typedef struct idm_trials {
 /* By the problem's own parameter, as planned in a workspace. */
 IDM_API idm_status idm_trials_create(idm_workspace *workspace, const idm_data *data,
                                      idm_trials **ret_trials, idm_error *opt_error);
-/* By the draws of a posterior: means and intervals over 1,000 of them, spread evenly, or over all
- * where there are fewer. The problem is bound to the data. */
+/* By the draws of a posterior: means and intervals over IDM_TRIAL_DRAWS of them, spread evenly, or
+ * over all where there are fewer. The problem is bound to the data. */
 IDM_API idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior *posterior,
                                         const idm_data *data, idm_trials **ret_trials,
                                         idm_error *opt_error);

@@ -312,8 +312,8 @@ static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
     Clp_initialBarrierSolve(p->solver);
     if (Clp_status(p->solver) != given_up) return Clp_status(p->solver);
   }
-  const bool primal = first && p->method != IDM_PROGRAM_BARRIER ? p->method == IDM_PROGRAM_PRIMAL
-                                                                : Clp_primalFeasible(p->solver);
+  const bool begun = !first || p->method == IDM_PROGRAM_BARRIER;
+  const bool primal = begun && Clp_primalFeasible(p->solver);
   return iterate(p, primal, opt_interrupt, context);
 }
 

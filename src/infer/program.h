@@ -18,8 +18,7 @@ typedef enum idm_program_end {
 /* How to begin; what is found is the same. */
 typedef enum idm_program_method {
   IDM_PROGRAM_AUTOMATIC, /* the dual one */
-  IDM_PROGRAM_BARRIER,   /* where almost every column has a row or two of its own */
-  IDM_PROGRAM_PRIMAL     /* where one column is in every row */
+  IDM_PROGRAM_BARRIER    /* where almost every column has a row or two of its own */
 } idm_program_method;
 
 /* What was found. Its arrays belong to the program and hold until it is solved again. */

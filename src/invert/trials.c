@@ -271,7 +271,8 @@ static idm_status sample_tree(walk *w, const idm_posterior *posterior,
 idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior *posterior,
                                 const idm_data *data, idm_trials **ret_trials, idm_error *opt_error)
 {
-  return idm_posterior_trials_with(problem, posterior, 1000, data, NULL, ret_trials, opt_error);
+  return idm_posterior_trials_with(problem, posterior, IDM_TRIAL_DRAWS, data, NULL, ret_trials,
+                                   opt_error);
 }
 
 idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_posterior *posterior,

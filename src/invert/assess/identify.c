@@ -204,18 +204,6 @@ static void keep_seen(const identifying *w, size_t at, const profile *p, const s
   }
 }
 
-static bool holds(const idm_identification *id, double value)
-{
-  static const double slack = 5e-3; /* of the width: only rounding tells */
-  for (size_t i = 0; i < id->regions; i++) {
-    const double low = fmin(id->region[i][0], id->region[i][1]);
-    const double high = fmax(id->region[i][0], id->region[i][1]);
-    const double more = slack * (isfinite(high - low) ? high - low : fabs(value));
-    if (value >= low - more && value <= high + more) return true;
-  }
-  return false;
-}
-
 static idm_status identify_item(const identifying *w, const parameter *item, size_t at, profile *p,
                                 idm_error *opt_error)
 {
@@ -258,7 +246,8 @@ static void compare_profiles(const identifying *w, bool *missed)
       const place *seen = &w->seen_at[k];
       if (k % most_seen >= w->seen[k / most_seen] || seen->height < level) continue;
       const double value = idm_parameter_reported_at(item, seen->y[item->first]);
-      if (!holds(&a->parameter[at], value)) w->done[at] = false;
+      if (!idm_regions_hold(a->parameter[at].regions, a->parameter[at].region[0], value))
+        w->done[at] = false;
     }
     *missed |= !w->done[at];
     at++;

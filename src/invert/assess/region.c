@@ -306,13 +306,12 @@ static idm_status find_regions(profile *p, scan *s, idm_error *opt_error)
   return status;
 }
 
-/* Whether a value lies in a region, or so near that only rounding tells. */
-static bool covered(const scan *s, double value)
+bool idm_regions_hold(size_t count, const double *end, double value)
 {
-  for (size_t i = 0; i < s->regions; i++) {
-    const double width = s->region[i][1] - s->region[i][0];
-    const double slack = isfinite(width) ? 5e-3 * width : 1e-2 * fabs(value);
-    if (value >= s->region[i][0] - slack && value <= s->region[i][1] + slack) return true;
+  for (size_t i = 0; i < count; i++) {
+    const double low = fmin(end[2 * i], end[2 * i + 1]), high = fmax(end[2 * i], end[2 * i + 1]);
+    const double slack = isfinite(high - low) ? 5e-3 * (high - low) : 1e-2 * fabs(value);
+    if (value >= low - slack && value <= high + slack) return true;
   }
   return false;
 }
@@ -322,7 +321,8 @@ static const place *find_missed(const profile *p, const place *further, size_t c
 {
   const place *missed = NULL;
   for (size_t i = 0; i < count; i++)
-    if (further[i].height >= level_of(p) + 0.01 && !covered(s, further[i].y[p->fixed]) &&
+    if (further[i].height >= level_of(p) + 0.01 &&
+        !idm_regions_hold(s->regions, s->region[0], further[i].y[p->fixed]) &&
         (!missed || further[i].height > missed->height))
       missed = &further[i];
   return missed;

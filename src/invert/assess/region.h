@@ -14,6 +14,10 @@ typedef struct scan {
   double region[IDM_MOST_REGIONS][2]; /* ends, in the coordinate; infinite where it is open */
 } scan;
 
+/* Whether a value lies in one of so many regions, end[count][2], which may stand in either order,
+ * or so near that only rounding tells. */
+bool idm_regions_hold(size_t count, const double *end, double value);
+
 idm_status idm_scan_create(size_t dimension, scan *s, idm_error *opt_error);
 void idm_scan_destroy(scan *s);
 /* Look all over the window of coordinate p->fixed. */

@@ -14,7 +14,7 @@
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
-  if (settings) *settings = (idm_explain_settings){IDM_MISSING, 10, -1, 1000};
+  if (settings) *settings = (idm_explain_settings){IDM_MISSING, 10, -1, IDM_TRIAL_DRAWS};
 }
 
 void idm_explanation_destroy(idm_explanation *explanation)

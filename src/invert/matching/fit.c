@@ -68,6 +68,13 @@ static idm_status cut_up(fit *f, idm_error *opt_error)
   idm_status status = idm_data_cut(f->data, f->problem->setting, &f->cut, opt_error);
   if (status != IDM_OK || !f->cut) return status;
   status = idm_prefix_tree_create(f->cut, f->tree->scope, &f->cut_tree, opt_error);
+  if (status == IDM_OK && f->cut_tree->nodes >= f->tree->nodes) {
+    idm_prefix_tree_destroy(f->cut_tree);
+    idm_data_cut_destroy(f->cut);
+    f->cut_tree = NULL;
+    f->cut = NULL;
+    return IDM_OK;
+  }
   if (status == IDM_OK)
     status = idm_matching_create(f->problem, f->data, f->tree, f->parameters, &whole, opt_error);
   if (status == IDM_OK) status = idm_matching_check(whole, opt_error);

@@ -89,15 +89,25 @@ static void test_pieces_are_possible(void **state)
                    "transition: {stay: identity, go: [[0, 1], [1, 0]]}\n"
                    "utility: {stay: [1, 0], go: 0}\nagent: {planner: maximum-entropy, alpha: 1}\n"
                    "free: {alpha: {scale: log}}\n");
-  idm_data *data = support_data(problem, "trajectory,state,action,observation\n1,a,stay,a\n");
-  data->observation[0] = 1;
+  idm_data *data = support_data(problem, "trajectory,state,action\n1,a,stay\n1,a,stay\n1,a,stay\n"
+                                         "1,a,stay\n1,a,stay\n1,a,stay\n1,a,\n");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   fit f;
   idm_error error = {0};
-  assert_int_equal(idm_fit_open(&f, idm_inverse_find("map"), problem, data, &settings, 1, &error),
-                   IDM_INPUT);
-  if (error.line != 2) fail_msg("%s: %s", error.file, error.message);
+  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
+  assert_non_null(f.cut);
+  idm_fit_close(&f);
+  data->observation[5] = 1;
+  assert_int_equal(idm_fit_open(&f, NULL, problem, data, &settings, 1, &error), IDM_INPUT);
+  if (error.line != 7) fail_msg("%s:%ld: %s", error.file, error.line, error.message);
+  idm_data_destroy(data);
+  /* Of steps that stand alone there are no fewer pieces than histories: the log stays whole. */
+  data = support_data(problem, "trajectory,state,action\n1,a,stay\n2,a,go\n");
+  check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
+  assert_null(f.cut);
+  assert_int_equal(idm_fit_histories(&f), f.tree->nodes);
+  idm_fit_close(&f);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
