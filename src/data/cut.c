@@ -42,6 +42,16 @@ static void end_piece(idm_data *cut, bool known)
   if (known && one && cut->action[last] != IDM_MISSING) cut->observation[last] = IDM_MISSING;
 }
 
+/* Whether what follows a row tells more of it than what was seen there: an action that was not
+ * recorded is none that ends a trajectory which goes on. */
+static bool outlives(const idm_data *data, const idm_setting *setting, size_t row)
+{
+  if (data->action[row] != IDM_MISSING) return false;
+  for (size_t u = 0; u < data->sizes.actions; u++)
+    if (setting->ends[u]) return true;
+  return false;
+}
+
 static void cut_trajectory(const idm_data *data, const idm_setting *setting, size_t t,
                            idm_data *cut)
 {
@@ -50,7 +60,7 @@ static void cut_trajectory(const idm_data *data, const idm_setting *setting, siz
   for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
     const bool ends = row + 1 == data->first[t + 1];
     const int32_t seen = data->observation[row];
-    if (!ends && seen == IDM_MISSING) continue;
+    if (!ends && (seen == IDM_MISSING || outlives(data, setting, row))) continue;
     const size_t piece = cut->trajectories++;
     cut->agent[piece] = data->agent[t];
     cut->variant[piece] = data->variant[t];

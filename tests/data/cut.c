@@ -68,6 +68,25 @@ static void test_likelihoods(void **state)
   idm_problem_destroy(problem);
 }
 
+/* An action that was not recorded and after which the log goes on is none that ends it; on the last
+ * row it may be. */
+static void test_ends(void **state)
+{
+  (void)state;
+  static const char *const word[] = {"ends", "terminal"};
+  for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+    char text[sizeof world + 32];
+    snprintf(text, sizeof text, "%s%s: [go]\n", world, word[i]);
+    idm_problem *problem = support_yaml(text);
+    idm_data *data = support_data(problem, "trajectory,action,observation\n"
+                                           "1,stay,b\n1,,c\n1,,a\n1,stay,\n1,,b\n1,go,\n"
+                                           "2,,a\n2,stay,c\n2,,\n2,,c\n");
+    compare(problem, data);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* However long the log is, there is a piece a state and action. */
 static void test_pieces(void **state)
 {
@@ -133,9 +152,8 @@ static void test_too_many_states(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_likelihoods),
-      cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_gaps),
+      cmocka_unit_test(test_likelihoods),     cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_pieces),          cmocka_unit_test(test_gaps),
       cmocka_unit_test(test_too_many_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
