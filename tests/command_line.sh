@@ -1902,6 +1902,12 @@ test_plot() {
   fails 2 "the key 'fly' is unknown" plot policy example:diag --panel 'a: fly=1'
   fails 5 'cannot write' plot policy example:diag -o nowhere/p.png
   holds 'what fails leaves nothing' box_is_empty
+  mkdir bare
+  echo 'no library' >bare/librsvg-2.so.2
+  LD_LIBRARY_PATH=bare fails 5 'p.png: images need librsvg (librsvg-2.so.2), which this machine lacks' \
+    plot policy example:diag -o p.png
+  rm -r bare
+  holds 'without librsvg nothing is left' box_is_empty
   succeeds simulate example:diag -n 30 --seed 4 -o plotted.csv
   succeeds simulate example:clinic -n 10 --steps 4 --seed 4 -o visits.csv
   fails 2 'name one with --trajectory' plot surprise example:diag plotted.csv
