@@ -82,7 +82,7 @@ typedef struct idm_learnt {
   double *trace;    /* [steps]: the objective of the best start, which never falls */
   size_t starts;    /* that came to an end */
   double *reached;  /* [starts]: the objective of each; -inf where it was impossible */
-  size_t unvisited; /* rows of which the data say nothing: they are the prior's */
+  size_t unvisited; /* rows of which the data say nothing: they are the prior's, or the file's */
 } idm_learnt;
 IDM_API void idm_learnt_clear(idm_learnt *learnt);
 /* The best of several starts. Random starts draw every row evenly from what is possible, and order

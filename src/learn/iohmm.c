@@ -104,6 +104,32 @@ static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
   return status;
 }
 
+/* Of what an action does the log says something where anything was seen after it; of what it shows,
+ * where it showed anything. Rows of which it says nothing stay as the file has them: the prior of
+ * what is learnt would be all that is left of them. */
+static idm_status hold_untold(idm_iohmm *l, const idm_problem *problem, bool fixed,
+                              idm_error *opt_error)
+{
+  structure *s = l->structure;
+  bool *after = idm_new(l->histories, sizeof *after); /* something was seen after it */
+  bool *moves = idm_new(s->sizes.actions, sizeof *moves);
+  bool *shows = idm_new(s->sizes.actions, sizeof *shows);
+  const bool made = after && moves && shows;
+  for (size_t i = l->histories; made && i-- > 0;) {
+    const history *h = &l->history[i];
+    if (h->parent == i) continue;
+    const bool seen = h->observation != IDM_MISSING;
+    moves[h->action] = moves[h->action] || after[i] || (seen && !s->emits_before);
+    shows[h->action] = shows[h->action] || seen;
+    after[h->parent] = after[h->parent] || after[i] || seen;
+  }
+  if (made) structure_hold(s, problem, fixed, moves, shows);
+  free(after);
+  free(moves);
+  free(shows);
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
 /* --- forward -------------------------------------------------------------------------------- */
 
 void pass_destroy(pass *p)
@@ -331,6 +357,7 @@ idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, si
   status = structure_create(problem, states, common && hold != IDM_LEARN_HOLD_START, own,
                             &l->structure, opt_error);
   if (status == IDM_OK) status = grow_histories(l, opt_error);
+  if (status == IDM_OK && !states) status = hold_untold(l, problem, own, opt_error);
   if (status == IDM_OK) status = idm_iohmm_keep(l, NULL, opt_error);
   if (status == IDM_OK && l->rows == 0)
     status =

@@ -221,6 +221,13 @@ static idm_status check_start(const idm_iohmm *learner, const idm_problem *probl
       problem->setting->states.name[one], problem->setting->states.name[other]);
 }
 
+/* Whether a row that leads its tie could be learnt: it is not of a terminal action. */
+static bool could_be_learnt(const structure *s, size_t r)
+{
+  const size_t pair = r ? (r - 1) % (s->sizes.actions * s->sizes.states) : 0;
+  return s->row[r].same == r && (r ? s->learnt[pair / s->sizes.states] : s->row[r].learnt);
+}
+
 /* Rows that no trajectory is expected to visit. */
 static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *d,
                                   size_t *ret_count, idm_error *opt_error)
@@ -237,7 +244,7 @@ static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *
   for (size_t r = 0; r < s->rows; r++) {
     double visits = 0;
     for (size_t i = 0; i < s->row[r].width; i++) visits += p->counts[s->row[r].first + i];
-    *ret_count += structure_leads(s, r) && visits < hardly;
+    *ret_count += could_be_learnt(s, r) && visits < hardly;
   }
   pass_destroy(p);
   return IDM_OK;

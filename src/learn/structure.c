@@ -103,6 +103,17 @@ static void mark_possible(structure *s, const idm_setting *setting, bool own)
                       : can_show(setting, i / n.observations / n.states, i % n.observations);
 }
 
+/* Whether what an action moves, and what it shows, are learnt: in all states, or in none. */
+static bool moves_are_learnt(const structure *s, size_t action)
+{
+  return s->row[structure_transition(s, action, 0)].learnt;
+}
+
+static bool shows_are_learnt(const structure *s, size_t action)
+{
+  return s->row[structure_emission(s, action, 0)].learnt;
+}
+
 /* Whether two states can change places: nothing that is possible tells them apart. */
 static bool exchangeable(const structure *s, const double *opt_start, size_t a, size_t b)
 {
@@ -111,8 +122,7 @@ static bool exchangeable(const structure *s, const double *opt_start, size_t a, 
       (!s->row[0].learnt && opt_start && opt_start[a] != opt_start[b]))
     return false;
   for (size_t u = 0; u < n.actions; u++) {
-    if (!s->learnt[u]) continue;
-    for (size_t i = 0; i < n.states; i++) {
+    for (size_t i = 0; moves_are_learnt(s, u) && i < n.states; i++) {
       const size_t other = i == a ? b : i == b ? a : i;
       const bool *from = s->possible + s->row[structure_transition(s, u, i)].first;
       const bool *to = s->possible + s->row[structure_transition(s, u, other)].first;
@@ -121,7 +131,8 @@ static bool exchangeable(const structure *s, const double *opt_start, size_t a, 
     }
     const bool *shows = s->possible + s->row[structure_emission(s, u, a)].first;
     const bool *also = s->possible + s->row[structure_emission(s, u, b)].first;
-    if (memcmp(shows, also, n.observations * sizeof *shows) != 0) return false;
+    if (shows_are_learnt(s, u) && memcmp(shows, also, n.observations * sizeof *shows) != 0)
+      return false;
   }
   return true;
 }
@@ -179,6 +190,25 @@ idm_status structure_create(const idm_problem *problem, size_t states, bool lear
   find_groups(s, own ? setting->start : NULL, fixed);
   find_factors(s, &setting->observations);
   return IDM_OK;
+}
+
+/* Hold the rows from `first` on of actions of which, and of whose ties, nothing was told. */
+static void hold_rows(structure *s, size_t first, bool *told)
+{
+  const size_t k = s->sizes.states;
+  for (size_t u = 0; u < s->sizes.actions; u++) {
+    const size_t lead = (s->row[first + u * k].same - first) / k;
+    told[lead] = told[lead] || told[u];
+  }
+  for (size_t r = first; r < first + s->sizes.actions * k; r++)
+    s->row[r].learnt = s->row[r].learnt && told[(s->row[r].same - first) / k];
+}
+
+void structure_hold(structure *s, const idm_problem *problem, bool fixed, bool *moves, bool *shows)
+{
+  hold_rows(s, structure_transition(s, 0, 0), moves);
+  hold_rows(s, structure_emission(s, 0, 0), shows);
+  find_groups(s, problem->setting->start, fixed);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -256,12 +286,13 @@ static void rename_states(const structure *s, const size_t *to, const double *fr
   const idm_sizes n = s->sizes;
   for (size_t i = 0; i < n.states; i++) numbers[to[i]] = from[i];
   for (size_t u = 0; u < n.actions; u++)
-    for (size_t i = 0; s->learnt[u] && i < n.states; i++) {
+    for (size_t i = 0; i < n.states; i++) {
       const double *moves = from + s->row[structure_transition(s, u, i)].first;
       double *moved = numbers + s->row[structure_transition(s, u, to[i])].first;
-      for (size_t j = 0; j < n.states; j++) moved[to[j]] = moves[j];
-      memcpy(numbers + s->row[structure_emission(s, u, to[i])].first,
-             from + s->row[structure_emission(s, u, i)].first, n.observations * sizeof *numbers);
+      for (size_t j = 0; moves_are_learnt(s, u) && j < n.states; j++) moved[to[j]] = moves[j];
+      if (shows_are_learnt(s, u))
+        memcpy(numbers + s->row[structure_emission(s, u, to[i])].first,
+               from + s->row[structure_emission(s, u, i)].first, n.observations * sizeof *numbers);
     }
 }
 
@@ -271,16 +302,16 @@ static bool invariant(const structure *s, const double *numbers, size_t a, size_
   const idm_sizes n = s->sizes;
   if (numbers[a] != numbers[b]) return false;
   for (size_t u = 0; u < n.actions; u++) {
-    for (size_t i = 0; s->learnt[u] && i < n.states; i++) {
+    for (size_t i = 0; moves_are_learnt(s, u) && i < n.states; i++) {
       const size_t other = i == a ? b : i == b ? a : i;
       const double *from = numbers + s->row[structure_transition(s, u, i)].first;
       const double *to = numbers + s->row[structure_transition(s, u, other)].first;
       for (size_t j = 0; j < n.states; j++)
         if (from[j] != to[j == a ? b : j == b ? a : j]) return false;
     }
-    if (s->learnt[u] && memcmp(numbers + s->row[structure_emission(s, u, a)].first,
-                               numbers + s->row[structure_emission(s, u, b)].first,
-                               n.observations * sizeof *numbers) != 0)
+    if (shows_are_learnt(s, u) && memcmp(numbers + s->row[structure_emission(s, u, a)].first,
+                                         numbers + s->row[structure_emission(s, u, b)].first,
+                                         n.observations * sizeof *numbers) != 0)
       return false;
   }
   return true;
@@ -300,7 +331,7 @@ void structure_means(const structure *s, const double *numbers, double *mean)
     mean[i] = 0;
     for (size_t u = 0; u < s->sizes.actions; u++) {
       const double *shows = numbers + s->row[structure_emission(s, u, i)].first;
-      for (size_t x = 0; s->learnt[u] && x < s->sizes.observations; x++)
+      for (size_t x = 0; shows_are_learnt(s, u) && x < s->sizes.observations; x++)
         mean[i] += shows[x] * (double)s->factor[x];
     }
   }

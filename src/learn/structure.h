@@ -31,6 +31,10 @@ typedef struct structure {
 idm_status structure_create(const idm_problem *problem, size_t states, bool learn_start, bool fixed,
                             structure **ret_structure, idm_error *opt_error);
 void structure_destroy(structure *s);
+/* Learn, of the problem's own states, the rows of actions after which something was seen (moves
+ * [action]) and that showed something (shows [action]), and hold the others at the problem's
+ * numbers. What is told of one action is told of those that are one with it. */
+void structure_hold(structure *s, const idm_problem *problem, bool fixed, bool *moves, bool *shows);
 
 /* Rows of one action. */
 static inline size_t structure_transition(const structure *s, size_t action, size_t state)

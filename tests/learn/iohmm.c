@@ -167,10 +167,58 @@ static void test_refused(void **state)
   drop_cohort(&c);
 }
 
+/* Action 1 ends every trajectory and is taken nowhere else; with `shown` it shows something. What
+ * the log tells nothing of stays at the file's numbers, in steps and in draws. */
+static void ending(bool before, bool tied, bool shown, bool moves_stay, bool shows_stay)
+{
+  enum { rows = 4, moves = 9, shows = 12 };
+  cohort c = make_cohort(before, tied, 300, rows, 0);
+  idm_dynamics *file;
+  idm_dynamics_draws draws;
+  idm_learn_settings settings;
+  double objective;
+  for (size_t row = 0; row < c.data->rows; row++) {
+    c.data->action[row] = row % rows == rows - 1;
+    if (row % rows == rows - 1 && !shown) c.data->observation[row] = IDM_MISSING;
+    if (row % rows == rows - 1 && shown && c.data->observation[row] == 3)
+      c.data->observation[row] = 0;
+  }
+  idm_iohmm_destroy(c.learner);
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_problem_dynamics(c.problem, &file, &support_error));
+  check(idm_iohmm_step(c.learner, 1.1, c.truth, &objective, &support_error));
+  const double *move = c.truth->transition + moves, *show = c.truth->emission + shows;
+  assert_int_equal(memcmp(move, file->transition + moves, moves * sizeof *move) == 0, moves_stay);
+  assert_int_equal(memcmp(show, file->emission + shows, shows * sizeof *show) == 0, shows_stay);
+  assert_true(memcmp(c.truth->transition, file->transition, moves * sizeof *move) != 0);
+  idm_learn_settings_default(&settings);
+  settings.draws = 10;
+  check(
+      idm_learn_draw(c.learner, c.problem, c.truth, &settings, NULL, NULL, &draws, &support_error));
+  /* Of three rows of three with a 0: 8 numbers; of three of four without their last: 9. */
+  const size_t always = 3 + 8 + 12;
+  assert_int_equal(draws.numbers, always + (tied || moves_stay ? 0 : 8) + (shows_stay ? 0 : 9));
+  idm_dynamics_draws_clear(&draws);
+  idm_dynamics_destroy(file);
+  drop_cohort(&c);
+}
+
+static void test_nothing_seen(void **state)
+{
+  (void)state;
+  ending(false, false, false, true, true);
+  ending(false, false, true, false, false);
+  /* What is one with an action that was seen is learnt with it. */
+  ending(false, true, false, false, true);
+  /* What is seen before a move says nothing of where it leads. */
+  ending(true, false, true, true, false);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_textbook), cmocka_unit_test(test_long), cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_start_beliefs), cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_textbook), cmocka_unit_test(test_long),
+      cmocka_unit_test(test_parts),    cmocka_unit_test(test_start_beliefs),
+      cmocka_unit_test(test_refused),  cmocka_unit_test(test_nothing_seen)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
