@@ -33,8 +33,9 @@ const char *idm_pool_word(idm_pool pool)
 
 const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
-  static const char *const words[] = {"identified", "population-driven", "prior-driven", "failed"};
-  return (unsigned)verdict < 4 ? words[verdict] : NULL;
+  static const char *const words[] = {"identified", "population-driven", "dynamics-driven",
+                                      "prior-driven", "failed"};
+  return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }
 
 const char *idm_audit_contrast_word(const idm_audit_contrast *contrast)

@@ -22,6 +22,8 @@ static const double most_rhat = 1.01;
 static const double least_ess = 400;
 /* AUDIT.md, groups: what makes a number prior-driven beside its contraction. */
 static const double most_shift = 0.5;
+/* The share of a variance between draws of the dynamics beyond which these decide. */
+static const double most_between = 0.5;
 /* A prior that keeps everybody from a place that is better by so much, in nats, is off by four sds
  * or more. */
 static const double most_elsewhere = 8;
@@ -506,6 +508,14 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
                   "hardly narrower than its prior (contraction %.2f)",
                   name, n->alone);
   }
+  if (n->between > most_between) {
+    worsen(g, IDM_AUDIT_DYNAMICS_DRIVEN);
+    idm_notes_add(
+        &g->reasons,
+        "%.0f %% of the variance of %s lies between draws of the dynamics: it is known as "
+        "well as they are, and where they are off, so is it",
+        100 * n->between, name);
+  }
   if (fabs(n->prior_shift) > most_shift) {
     worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(
@@ -590,6 +600,8 @@ static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
   for (size_t i = 0; i < 2; i++)
     if (a->group[c->side[i]].verdict > c->verdict) c->verdict = a->group[c->side[i]].verdict;
   for (size_t j = 0; j < a->coordinate.count; j++) {
+    if (c->number[j].between > most_between && c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
+      c->verdict = IDM_AUDIT_DYNAMICS_DRIVEN;
     if (c->number[j].contraction < idm_audit_least_contraction &&
         c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;

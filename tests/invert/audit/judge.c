@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "idm/cut.h"
 #include "invert/audit/audit_support.h"
+#include "invert/audit/dynamics.h"
 
 /* Against p.adjust(c(.01, .04, .03, .5), "holm") of R. */
 static void holm_is_that_of_r(void **state)
@@ -45,6 +47,45 @@ static void little_data_are_the_priors(void **state)
   }
   assert_true(audit->trusted);
   audit_close(&c);
+}
+
+/* The verdict on the first group over eight draws of dynamics learnt from so many patients. */
+static idm_audit_verdict over_dynamics(size_t patients, double *between)
+{
+  audit_case c = audit_open(1.5, 0.5, 0.5, 150, "site");
+  const idm_model_rule rule = {.perturb = {0, 0.1}};
+  idm_dynamics_draws draws;
+  check(idm_problem_apply_rule(c.problem, &rule, &support_error));
+  idm_data *seen = support_simulate(
+      c.problem, (idm_simulation){.trajectories = patients, .steps = 20, .seed = 3});
+  check(idm_audit_learn(c.problem, seen, true, 5, &draws, &support_error));
+  const idm_cuts cuts = {c.problem, &draws, 8};
+  check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, &cuts, NULL, &c.audit,
+                      &support_error));
+  const idm_audit_group *group = &c.audit->group[0];
+  const idm_audit_verdict verdict = group->verdict;
+  *between = group->number[0].between;
+  print_message("  %zu patients: between %.2f, %s: %s\n", patients, *between,
+                idm_audit_verdict_word(verdict),
+                group->reasons.count ? group->reasons.text[0] : "");
+  assert_int_equal(verdict == IDM_AUDIT_DYNAMICS_DRIVEN,
+                   says(group, "lies between draws of the dynamics"));
+  assert_true(c.audit->contrast[0].verdict >= verdict);
+  idm_data_destroy(seen);
+  idm_dynamics_draws_clear(&draws);
+  audit_close(&c);
+  return verdict;
+}
+
+/* What few patients say of a test leaves everybody's number open, however much they decide. */
+static void dynamics_decide_where_they_are_open(void **state)
+{
+  (void)state;
+  double between;
+  assert_int_equal(over_dynamics(60, &between), IDM_AUDIT_DYNAMICS_DRIVEN);
+  assert_true(between > 0.5);
+  assert_int_equal(over_dynamics(20000, &between), IDM_AUDIT_IDENTIFIED);
+  assert_true(between < 0.5);
 }
 
 /* Groups that differ are told apart, with nothing to say against them. */
@@ -297,6 +338,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(holm_is_that_of_r),
       cmocka_unit_test(little_data_are_the_priors),
+      cmocka_unit_test(dynamics_decide_where_they_are_open),
       cmocka_unit_test(much_data_identify),
       cmocka_unit_test(agents_that_differ_fail_their_group),
       cmocka_unit_test(decisions_that_no_number_explains_fail_their_group),
