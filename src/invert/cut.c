@@ -3,14 +3,12 @@
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "invert/between.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
@@ -153,13 +151,6 @@ static void pour(const idm_posterior *from, size_t k, idm_posterior *pool)
     memcpy(pool->unconstrained + i * all + k * one, from->unconstrained + i * one,
            one * sizeof(double));
   memcpy(pool->statistics + k * one, from->statistics, one * sizeof *from->statistics);
-}
-
-double idm_posterior_between(const idm_posterior *posterior, size_t quantity)
-{
-  if (!posterior || quantity >= posterior->quantity.count || posterior->cuts < 2) return NAN;
-  const size_t one = posterior->chains / posterior->cuts * posterior->draws;
-  return idm_between(posterior->value + quantity * one * posterior->cuts, posterior->cuts, one);
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
