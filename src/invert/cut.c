@@ -12,6 +12,9 @@
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
+/* What draws of dynamics are said to be made by. */
+static const char learnt[] = "learn";
+
 /* --- draws as posteriors -------------------------------------------------------------------- */
 
 static idm_status fill_posterior(const idm_dynamics_draws *draws, idm_posterior *p,
@@ -41,7 +44,7 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   if (!draws->numbers || !draws->draws)
     return idm_fail(opt_error, IDM_USAGE, "there are no draws of the dynamics");
   idm_posterior *p;
-  idm_status status = idm_posterior_open("learn", "gibbs", draws->chains, draws->draws,
+  idm_status status = idm_posterior_open(learnt, "gibbs", draws->chains, draws->draws,
                                          draws->numbers, &p, opt_error);
   if (status != IDM_OK) return status;
   p->seed = settings->seed;
@@ -85,7 +88,7 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   *draws = (idm_dynamics_draws){
       .chains = posterior->chains, .draws = posterior->draws, .numbers = posterior->quantity.count};
   const size_t count = posterior->chains * posterior->draws;
-  if (strcmp(posterior->inverse, "learn") != 0)
+  if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "the run holds no draws of dynamics; expected one of `idm learn --draws`");
   draws->place = idm_new(draws->numbers, sizeof *draws->place);
