@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/cli.h"
+#include "cli/classes.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 /* What became of a class on the log. */
 typedef struct outcome {

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/people.h"
+#include "cli/table.h"
 
 static bool is_of_people(const idm_posterior *p, const idm_series *series)
 {

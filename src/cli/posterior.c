@@ -2,7 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/people.h"
+#include "cli/posterior.h"
+#include "cli/spark.h"
+#include "cli/table.h"
 
 /* A run with its verdict. */
 typedef struct verdict {

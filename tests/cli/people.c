@@ -1,5 +1,7 @@
 /* Tables of people: the population first, then everybody, with what is their own. */
+#include "cli/people.h"
 #include "cli/answer_support.h"
+#include "cli/posterior.h"
 
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* What a run found as it is printed: the table, the verdict's lines and its last word. */
+#include "cli/posterior.h"
 #include "cli/answer_support.h"
+#include "cli/options.h"
 
 static const char *const names[] = {"alpha", "eta"};
 
