@@ -5,6 +5,9 @@ Two graphs are drawn. In the first a source uses another where its object needs 
 table, that the other's object defines: what the linker sees, whatever the headers say. In the second a
 file uses another where it includes it. Neither may have a cycle, and no arrow may point up a floor.
 
+A header of src/ speaks for one source file, and a file that registers a planner, an inverse planner or a
+sampler is named as one of those in it.
+
 A file of src/ is on the floor of its first folder. A public header is on the floor that defines the
 functions it declares; one that declares none, on the highest that it includes.
 """
@@ -169,6 +172,31 @@ def incomplete_json():
                 yield f"{file.relative_to(ROOT)} calls {call}: use io/json.h"
 
 
+def strip(text):
+    """Without comments, directives, and bodies of functions and types."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", text)
+    text = re.sub(r"(?m)^[ \t]*#(?:.*\\\n)*.*$", "", text)
+    return re.sub(r"(?ms)^\{.*?^\}|\{[^{}]*\}", "{}", text)
+
+
+def spokesmen(includes, defined):
+    """Sentences on headers of src/ that declare what several sources define."""
+    for file in sorted(includes):
+        if file.startswith("src/") and file.endswith(".h"):
+            names = re.findall(r"\b(\w+)\s*(?:\([^;{}]*\)|\[\w*\])?\s*;", strip((ROOT / file).read_text()))
+            sources = {source for name in names for source in defined.get(name, ())}
+            if len(sources) > 1:
+                yield f"{file} speaks for {', '.join(sorted(sources))}"
+
+
+def misnamed():
+    """Sentences on files that are not named as what they register."""
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        entries = re.findall(r'(?m)^const idm_(?:planner|inverse|sampler) \w+ = \{\n\s*\.name = "([\w-]+)"', file.read_text())
+        if entries and file.stem not in [name.replace("-", "_") for name in entries]:
+            yield f"{file.relative_to(ROOT)} registers {', '.join(entries)}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
@@ -177,12 +205,13 @@ def main():
     missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is on no floor" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
-    failures += incomplete_json()
+    failures += [*incomplete_json(), *misnamed()]
     if not failures:
         defined, needed = read_symbols(nm, objects)
         uses, floors = draw_uses(defined, needed), find_floors(includes, defined)
         failures += cycles(uses, "uses")
         failures += upward(uses, floor_of_source, "uses")
+        failures += spokesmen(includes, defined)
         failures += cycles(includes, "includes")
         failures += upward(includes, floors.get, "includes")
     for failure in failures:

@@ -89,6 +89,17 @@ def follow(steps, house):
     return touched
 
 
+def check_routes(text):
+    """What a newcomer has to open: no more files than were promised, each of them there."""
+    section = re.search(r"(?s)## Where to read first\n(.*?)\n## ", text)[1]
+    routes = re.findall(r"(?s)^- \*(.*?)\*.*? \((\d+) files\):(.*?)(?=^- |\Z)", section, re.M)
+    check("there are three routes", len(routes) == 3)
+    for (title, promised, list_), most in zip(routes, (8, 15, 2)):
+        files = re.findall(r"`([\w./]+\.c)`", list_)
+        check(f"{title}: {len(files)} files of {most}", len(files) == int(promised) <= most)
+        check(f"{title}: each is there", all((SOURCE / file).exists() for file in files))
+
+
 # --- the program -----------------------------------------------------------------------------------
 
 
@@ -198,7 +209,9 @@ def check_sampler(program):
 
 
 def main():
-    recipes = read_recipes((SOURCE / "ARCHITECTURE.md").read_text())
+    text = (SOURCE / "ARCHITECTURE.md").read_text()
+    check_routes(text)
+    recipes = read_recipes(text)
     check("there are five recipes", [recipe[0] for recipe in recipes] == list("abcde"))
     with tempfile.TemporaryDirectory() as folder:
         house = pathlib.Path(folder)

@@ -98,6 +98,18 @@ typedef struct idm_look {
   double *spread_error; /* [number]: its logarithm */
 } idm_look;
 
+/* What is to be thought of what is said of a person. */
+typedef enum idm_person_verdict {
+  IDM_PERSON_IDENTIFIED,
+  IDM_PERSON_POPULATION_DRIVEN, /* the population says more than the person's own decisions */
+  IDM_PERSON_PRIOR_DRIVEN,      /* the prior does */
+  IDM_PERSON_CHANCE,            /* predicted no better than by chance */
+  IDM_PERSON_MISFIT,            /* the model does not fit */
+  IDM_PERSON_FAILED,            /* absent, or the draws are not to be trusted */
+  IDM_PERSON_POINT,             /* nothing says how sure it is */
+  IDM_PERSON_VERDICTS
+} idm_person_verdict;
+
 /* One of several people, each with numbers of their own. */
 typedef struct idm_person {
   size_t trajectories;
@@ -109,9 +121,8 @@ typedef struct idm_person {
    * shrinkage, which is Var(x - m) / E sd^2, x - m being the person's distance from the
    * population's mean (Gelman and Pardoe 2006: the pooling factor). */
   double *own;
-  bool absent;      /* could not be fitted, and is not along the axis */
-  bool failed;      /* absent, or the draws are not to be trusted */
-  char verdict[24]; /* identified, population-driven, prior-driven, chance, misfit, failed */
+  bool absent; /* could not be fitted, and is not along the axis */
+  idm_person_verdict verdict;
   char reason[400]; /* of what is not identified; may be empty */
 } idm_person;
 
@@ -181,9 +192,13 @@ IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data
                                       const idm_posterior *posterior, int threads,
                                       const idm_fit_watch *opt_watch,
                                       idm_assessment **ret_assessment, idm_error *opt_error);
-/* Both halves of the verdict in a line: the draws, then the model, and behind "; see" where the
- * reasons stand. */
+/* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"; NULL
+ * past the last. */
+IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
+/* Both halves of the verdict in a line: the draws, then the model. */
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
+/* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */
+IDM_API const char *idm_assessment_see(const idm_assessment *assessment);
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

@@ -45,6 +45,10 @@ IDM_API const idm_class *idm_class_at(size_t index);
 IDM_API const idm_class *idm_class_find(const char *name);
 /* Whether the class has a tick, from what its planner reads and what is free. */
 IDM_API bool idm_class_ticks(const idm_class *of, idm_tick tick);
+/* The blocks that it frees of a problem, as in idm_problem_free: where states are observed there is
+ * no emission to learn. NULL where the buffer is too short. */
+IDM_API const char *idm_class_blocks(const idm_class *of, const idm_problem *problem, char *buffer,
+                                     size_t size);
 /* Settings of a fit that are the class's where nobody says otherwise. */
 IDM_API void idm_class_settings(const idm_class *of, idm_fit_settings *settings);
 /* Make a problem one of the class: its planner, and what is free. A problem that frees the same

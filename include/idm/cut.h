@@ -38,9 +38,6 @@ IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
                                const idm_cuts *cut, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error);
-/* The share of a quantity's variance that lies between draws of the dynamics; NaN where there is
- * one. */
-IDM_API double idm_posterior_between(const idm_posterior *posterior, size_t quantity);
 
 #ifdef __cplusplus
 }

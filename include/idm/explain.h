@@ -90,8 +90,6 @@ IDM_API idm_status idm_explain(const idm_problem *problem, const idm_posterior *
                                idm_explanation **ret_explanation, idm_notes *opt_notes,
                                idm_error *opt_error);
 IDM_API void idm_explanation_destroy(idm_explanation *explanation);
-/* The place of the first number of a part in a row of the trials. */
-IDM_API size_t idm_explain_place(const idm_explanation *explanation, idm_explain_part part);
 /* Number i of a part of a row. */
 IDM_API idm_interval idm_explained(const idm_explanation *explanation, size_t row,
                                    idm_explain_part part, size_t i);

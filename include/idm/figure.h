@@ -112,6 +112,7 @@ typedef struct idm_figure_look {
   double width;
   idm_figure_theme theme; /* auto: as the page's reader likes it */
   const char *id;         /* begins the ids within; figures on one page have different ones */
+  const char *opt_class;  /* beside its own, "idm" */
   bool bare;              /* without its style, for a page that has it (idm_figure_style) */
 } idm_figure_look;
 

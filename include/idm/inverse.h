@@ -26,15 +26,17 @@ struct idm_inverse {
   const char *summary;
   const char *row; /* of the paper's table "Inverse Planners" */
   idm_answer answer;
-  unsigned columns;  /* evidence it needs: bits 1 << idm_column */
-  bool preferences;  /* it needs preferences between trajectories; who does not say so
-                        does not read them */
-  idm_family family; /* planners it can invert */
-  bool gradient;     /* needs a behaviour with a slope */
-  bool opaque;       /* can infer blocks of unnamed numbers */
-  const char *finds; /* the block that it looks for and nothing else; NULL: whatever is
-                        free */
-  const char *also;  /* a block of some planners that it may look for as well; NULL: none */
+  unsigned columns;    /* evidence it needs: bits 1 << idm_column */
+  bool preferences;    /* it needs preferences between trajectories; who does not say so
+                          does not read them */
+  idm_family family;   /* planners it can invert */
+  bool gradient;       /* needs a behaviour with a slope */
+  bool opaque;         /* can infer blocks of unnamed numbers */
+  bool normal;         /* its draws are of a normal that stands for the posterior */
+  const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is
+                          free */
+  const char *planner; /* the one whose numbers it finds; NULL: any of the family */
+  const char *also;    /* a block of some planners that it may look for as well; NULL: none */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
   idm_status (*fit)(const idm_problem *problem, const idm_data *data,
                     const idm_fit_settings *settings, const idm_fit_watch *opt_watch,

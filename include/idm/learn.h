@@ -53,7 +53,6 @@ IDM_API void idm_iohmm_destroy(idm_iohmm *learner);
 IDM_API idm_status idm_iohmm_keep(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error);
 /* Rows with evidence: what was observed, in the trajectories that count. */
 IDM_API double idm_iohmm_rows(const idm_iohmm *learner);
-IDM_API idm_sizes idm_iohmm_sizes(const idm_iohmm *learner);
 
 /* The log-likelihood of what was observed in the trajectories that count, given the actions; by
  * trajectory, of all, into opt_by_trajectory [trajectory]. Where something was seen that is

@@ -26,22 +26,4 @@ double idm_soft_divergence(double temperature, size_t count, const double *weigh
 void idm_soft_logs(double temperature, size_t count, const double *weight, const double *x,
                    double *log_p);
 
-/* Derivatives of the value, given it and its p: with respect to 1/T, and with respect to each
- * weight (less what is common to all). Finite at every limit: 0 at T = 0, half the variance and x_j
- * - mean at T = +-inf. A weight of 0 gets 0. */
-void idm_soft_slope(double temperature, size_t count, const double *weight, const double *x,
-                    double value, const double *p, double *inverse, double *weights);
-
-/* Lanes handled side by side by the vectorised form. */
-enum { IDM_LANES = 32 };
-
-/* The same for IDM_LANES problems side by side: x[j*IDM_LANES + i] is alternative j of lane i; p
- * has the layout of x (NULL: not wanted) and must not overlap it. */
-void idm_soft_block(double temperature, size_t count, const double *weight, const double *x,
-                    double *value, double *opt_p);
-
-/* idm_soft_slope for IDM_LANES problems: inverse has one number a lane, weights the layout of x. */
-void idm_soft_slope_block(double temperature, size_t count, const double *weight, const double *x,
-                          const double *value, const double *p, double *inverse, double *weights);
-
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/soft.h"
+#include "base/soft_block.h"
 #include "base/vector.h"
 
 /* See soft.c: which reference point keeps the digits. Decided once a block: where the spread of

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/soft.h"
+#include "base/soft_slope.h"
 #include "base/vector.h"
 
 /* Below this |l| the differences would cancel, and the series take over. */

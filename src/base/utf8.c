@@ -36,7 +36,8 @@ bool idm_utf8_valid(const char *text, size_t length)
   return true;
 }
 
-bool idm_utf8_is_control(unsigned long code)
+/* Whether a character must not reach a terminal: it moves the cursor, not the reader. */
+static bool is_control(unsigned long code)
 {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
@@ -47,7 +48,7 @@ bool idm_utf8_plain(const char *text, size_t length)
   unsigned long code;
   for (size_t i = 0, bytes; i < length; i += bytes) {
     bytes = idm_utf8_decode(text + i, length - i, &code);
-    if (!bytes || idm_utf8_is_control(code)) return false;
+    if (!bytes || is_control(code)) return false;
   }
   return true;
 }
@@ -117,7 +118,7 @@ void idm_utf8_show(char *text)
     unsigned long code = 0;
     const size_t bytes = idm_utf8_decode(from, left, &code);
     const size_t step = bytes ? bytes : 1;
-    if (bytes && !idm_utf8_is_control(code)) {
+    if (bytes && !is_control(code)) {
       memmove(to, from, bytes);
       to += bytes;
     } else {

@@ -9,8 +9,6 @@
  * surrogate. */
 size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code);
 bool idm_utf8_valid(const char *text, size_t length);
-/* Whether a character must not reach a terminal: it moves the cursor, not the reader. */
-bool idm_utf8_is_control(unsigned long code);
 /* Well-formed, without such characters: what a name may be made of. */
 bool idm_utf8_plain(const char *text, size_t length);
 /* Columns of a terminal that a text takes: none for marks that go onto the letter before, two for

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/soft_block.h"
 
 /* Two columns are proportional when, scaled to sum to 1, their entries differ by less than this,
  * relatively. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/soft.h"
+#include "base/soft_block.h"
 #include "base/vector.h"
 #include "belief/filter.h"
 #include "belief/lattice.h"

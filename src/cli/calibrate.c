@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/checksum.h"
-#include "cli/cli.h"
+#include "cli/calibrate.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/progress.h"
 
 /* The settings that a run was fitted with, and options over them; where no number of trajectories
  * is asked for, the design of its log. */

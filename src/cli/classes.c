@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/cli.h"
+#include "cli/classes.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 /* What became of a class on the log. */
 typedef struct outcome {
@@ -53,16 +55,15 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
 
 /* Where states are observed there is no emission to learn, and classes that differ in nothing but
  * hidden states are one: their first is fitted, the others have its answer. */
-static bool asks_the_same(const idm_class *a, const idm_class *b)
+static bool asks_the_same(const idm_problem *problem, const idm_class *a, const idm_class *b)
 {
-  static const char emission[] = ", emission";
+  char blocks[2][200];
   const char *held[] = {a->held ? a->held : "", b->held ? b->held : ""};
-  const char *cut[] = {strstr(a->free, emission), strstr(b->free, emission)};
-  const size_t length[] = {cut[0] ? (size_t)(cut[0] - a->free) : strlen(a->free),
-                           cut[1] ? (size_t)(cut[1] - b->free) : strlen(b->free)};
   return strcmp(a->planner, b->planner) == 0 && strcmp(a->inverse, b->inverse) == 0 &&
          strcmp(held[0], held[1]) == 0 && a->deterministic == b->deterministic &&
-         length[0] == length[1] && strncmp(a->free, b->free, length[0]) == 0;
+         idm_class_blocks(a, problem, blocks[0], sizeof blocks[0]) &&
+         idm_class_blocks(b, problem, blocks[1], sizeof blocks[1]) &&
+         strcmp(blocks[0], blocks[1]) == 0;
 }
 
 static bool take_twin(const idm_problem *problem, outcome *list, size_t index)
@@ -70,7 +71,7 @@ static bool take_twin(const idm_problem *problem, outcome *list, size_t index)
   const idm_class *of = list[index].of;
   if (!problem->setting->fully_observed) return false;
   for (size_t i = 0; i < index; i++) {
-    if (!asks_the_same(list[i].of, of)) continue;
+    if (!asks_the_same(problem, list[i].of, of)) continue;
     list[index] = list[i];
     list[index].of = of;
     list[index].twin = list[i].of;

@@ -5,7 +5,11 @@
 
 #include "base/clock.h"
 #include "base/texts.h"
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/spark.h"
+#include "cli/table.h"
 
 static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN";
 

@@ -1,5 +1,7 @@
 /* idm check: whether to believe a run. */
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/posterior.h"
 
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {

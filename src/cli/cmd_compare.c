@@ -1,5 +1,6 @@
 /* idm compare: how far two agents of one problem are apart. */
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 static void print_words(const idm_apart *c)
 {

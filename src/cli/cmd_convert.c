@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
 
 static bool is_pomdp(const char *path)
 {

@@ -1,7 +1,9 @@
 /* idm explain: single cases step by step, beside what a rational agent would have done. */
 #include <string.h>
 
+#include "cli/common.h"
 #include "cli/explained.h"
+#include "cli/options.h"
 
 static idm_status read_settings(cli_call *call, const idm_setting *setting, const idm_data *data,
                                 idm_explain_settings *settings)

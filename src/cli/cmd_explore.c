@@ -1,7 +1,8 @@
 /* idm explore: a page to play with an agent. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/plan.h"
 
 static idm_status run(cli_call *call)
 {

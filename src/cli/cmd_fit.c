@@ -5,7 +5,11 @@
 
 #include "base/clock.h"
 #include "base/texts.h"
-#include "cli/cli.h"
+#include "cli/classes.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/people.h"
+#include "cli/progress.h"
 
 static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 

@@ -1,5 +1,7 @@
 /* idm help: the commands and their options. */
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/help.h"
+#include "cli/options.h"
 
 static json_t *command_json(const cli_command *command)
 {

@@ -1,5 +1,6 @@
 /* idm init: a problem file from a table. */
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 static idm_status run(cli_call *call)
 {

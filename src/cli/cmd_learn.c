@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/table.h"
 
 /* Models nearer to each other than this are said to be nearly equal: the share of a row's
  * probability, on average, that one has elsewhere than their mean. The paper's perturbation by .1

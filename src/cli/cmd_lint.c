@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/table.h"
 
 /* Faults and impossible observations shown before a list is cut. */
 enum { shown_faults = 20 };

@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/table.h"
 
 /* One object, {"planners": [...]}, where --json asks for it. */
 static idm_status finish(cli_call *call, json_t *array)

@@ -1,7 +1,8 @@
 /* idm plot: a figure of a problem, a log or a run. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
 {

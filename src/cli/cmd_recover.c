@@ -1,7 +1,10 @@
 /* idm recover: does a log of this size answer the question? */
 #include <math.h>
 
-#include "cli/cli.h"
+#include "cli/calibrate.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/table.h"
 
 static idm_status report(cli_call *call, const idm_calibration *c)
 {

@@ -1,7 +1,8 @@
 /* idm report: what a run found, as one page. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 /* The log, where it still is what it was; a note where it is not. */
 static void read_log(cli_call *call, cli_subject *subject, idm_data **ret_data)

@@ -1,7 +1,10 @@
 /* idm sbc: do the ranks of the truth say that prior, simulation and posterior agree? */
 #include <math.h>
 
-#include "cli/cli.h"
+#include "cli/calibrate.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/table.h"
 
 enum { bins = 20 };
 

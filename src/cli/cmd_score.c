@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/plan.h"
+#include "cli/table.h"
 
 /* Agents shown in the table before it is cut. */
 enum { shown_agents = 20 };

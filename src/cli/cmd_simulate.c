@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/plan.h"
 
 static idm_status report(cli_call *call, const idm_data *data, long seed)
 {

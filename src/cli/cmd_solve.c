@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/plan.h"
+#include "cli/search.h"
+#include "cli/spark.h"
 #include "cli/states.h"
+#include "cli/table.h"
 
 /* What was found beside the view. */
 typedef struct answer {

@@ -1,5 +1,6 @@
 /* idm summary: what a run found. */
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/posterior.h"
 
 static idm_status print(cli_call *call, const idm_posterior *posterior,
                         const idm_assessment *assessment)

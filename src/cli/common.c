@@ -5,7 +5,8 @@
 
 #include "base/number.h"
 #include "base/texts.h"
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
 
 /* Whoever sets a key expects that it makes a difference. */
 static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)

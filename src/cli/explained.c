@@ -2,6 +2,8 @@
  *
  * Contents: names · JSON · for people */
 #include "cli/explained.h"
+#include "cli/options.h"
+#include "cli/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
 
 const cli_command *cli_find(const cli_command *const *commands, const char *name)
 {

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/options.h"
 
 static int report(const cli_call *call, idm_status status)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
 
 const idm_key *cli_key(const cli_command *command, const cli_option *option)
 {

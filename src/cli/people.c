@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/people.h"
+#include "cli/table.h"
 
 static bool is_of_people(const idm_posterior *p, const idm_series *series)
 {
@@ -97,7 +98,7 @@ void cli_print_people(FILE *out, const idm_posterior *p, const idm_assessment *a
     cli_print_cut(out, width, a->person_name.name[i]);
     print_numbers(out, p, a, who, at);
     fprintf(out, " %9llu %8.4f %8.4f  %s\n", (unsigned long long)who->decisions, who->log_loss,
-            who->uniform_log_loss, who->verdict);
+            who->uniform_log_loss, idm_person_verdict_word(who->verdict));
     at += !who->absent;
   }
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/plan.h"
 
 /* Say which actions a log never takes in states where it does something: a few by name. */
 static idm_status note_untried(cli_call *call, const idm_setting *setting, const idm_batch *batch)

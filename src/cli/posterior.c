@@ -2,7 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/people.h"
+#include "cli/posterior.h"
+#include "cli/spark.h"
+#include "cli/table.h"
 
 /* A run with its verdict. */
 typedef struct verdict {
@@ -158,6 +162,7 @@ void cli_print_verdict(FILE *out, const idm_assessment *assessment)
     print_wrapped(out, "MODEL: ", assessment->misfits.text[i]);
   for (size_t i = 0; i < assessment->remarks.count; i++)
     print_wrapped(out, "- ", assessment->remarks.text[i]);
-  fprintf(out, "verdict: %s%s%s\n", cli_colour(assessment->trusted ? CLI_GOOD : CLI_BAD),
-          idm_assessment_verdict(assessment), cli_colour(CLI_USUAL));
+  const char *see = idm_assessment_see(assessment);
+  fprintf(out, "verdict: %s%s%s%s%s\n", cli_colour(assessment->trusted ? CLI_GOOD : CLI_BAD),
+          idm_assessment_verdict(assessment), *see ? "; " : "", see, cli_colour(CLI_USUAL));
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/cli.h"
+#include "cli/progress.h"
 
 static volatile sig_atomic_t interrupted;
 static atomic_llong

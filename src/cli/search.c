@@ -1,7 +1,9 @@
 /* Options of a planner that searches, and its progress. */
 #include <math.h>
 
-#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/search.h"
 
 static const idm_key seconds_key = {.name = "seconds",
                                     .kind = IDM_KEY_NUMBER,

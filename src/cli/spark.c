@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/spark.h"
 
 bool cli_draws(const cli_call *opt_call)
 {

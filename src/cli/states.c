@@ -1,5 +1,6 @@
 /* What an agent does in every state, where states are observed. */
 #include "cli/states.h"
+#include "cli/table.h"
 
 #include <stdlib.h>
 

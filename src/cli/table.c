@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/table.h"
 
 int cli_width(const char *text)
 {

@@ -3,16 +3,17 @@
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "invert/between.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"
+
+/* What draws of dynamics are said to be made by. */
+static const char learnt[] = "learn";
 
 /* --- draws as posteriors -------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   if (!draws->numbers || !draws->draws)
     return idm_fail(opt_error, IDM_USAGE, "there are no draws of the dynamics");
   idm_posterior *p;
-  idm_status status = idm_posterior_open("learn", "gibbs", draws->chains, draws->draws,
+  idm_status status = idm_posterior_open(learnt, "gibbs", draws->chains, draws->draws,
                                          draws->numbers, &p, opt_error);
   if (status != IDM_OK) return status;
   p->seed = settings->seed;
@@ -87,7 +88,7 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   *draws = (idm_dynamics_draws){
       .chains = posterior->chains, .draws = posterior->draws, .numbers = posterior->quantity.count};
   const size_t count = posterior->chains * posterior->draws;
-  if (strcmp(posterior->inverse, "learn") != 0)
+  if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "the run holds no draws of dynamics; expected one of `idm learn --draws`");
   draws->place = idm_new(draws->numbers, sizeof *draws->place);
@@ -153,13 +154,6 @@ static void pour(const idm_posterior *from, size_t k, idm_posterior *pool)
     memcpy(pool->unconstrained + i * all + k * one, from->unconstrained + i * one,
            one * sizeof(double));
   memcpy(pool->statistics + k * one, from->statistics, one * sizeof *from->statistics);
-}
-
-double idm_posterior_between(const idm_posterior *posterior, size_t quantity)
-{
-  if (!posterior || quantity >= posterior->quantity.count || posterior->cuts < 2) return NAN;
-  const size_t one = posterior->chains / posterior->cuts * posterior->draws;
-  return idm_between(posterior->value + quantity * one * posterior->cuts, posterior->cuts, one);
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */

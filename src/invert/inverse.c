@@ -120,5 +120,10 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
   if (status == IDM_OK) status = check_choice(inverse, problem, opt_error);
-  return status == IDM_OK ? check_blocks(inverse, problem->theta, opt_error) : status;
+  if (status == IDM_OK) status = check_blocks(inverse, problem->theta, opt_error);
+  if (status == IDM_OK && inverse->planner && strcmp(planner->name, inverse->planner) != 0)
+    status = idm_fail(opt_error, IDM_INPUT, "'%s' finds %s of the planner '%s'; this one is '%s'",
+                      inverse->name, inverse->finds ? inverse->finds : "numbers", inverse->planner,
+                      planner->name);
+  return status;
 }

@@ -4,7 +4,7 @@
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "infer/distribution.h"
-#include "invert/parameters.h"
+#include "invert/parameter_prior.h"
 
 /* Concentrations of a distribution's prior: those of dynamics are by outcome, the same for every
  * row. */

@@ -50,10 +50,6 @@ struct idm_parameters {
   struct idm_halt *halt; /* borrowed: who may stop what is evaluated by them; NULL: nobody */
 };
 
-/* log of the integral of exp(idm_parameters_log_prior): 0 but where a block's own support cuts a
- * prior off, or a prior is flat between two ends. The density of idm_parameters_draw is less by it.
- */
-double idm_parameters_log_mass(const idm_parameters *parameters);
 /* unit[dimension]: size of a usual change of y, by the priors or, where they say nothing, by the
  * range of the utility. */
 void idm_parameters_units(const idm_parameters *parameters, double *unit);

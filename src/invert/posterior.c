@@ -84,8 +84,9 @@ size_t idm_posterior_axis(const idm_posterior *posterior, const char *name)
   return i;
 }
 
-idm_status idm_series_name(const idm_posterior *posterior, size_t series, size_t i,
-                           idm_labels *quantity, idm_error *opt_error)
+/* Name quantity i of a series as its axis says. */
+static idm_status name_of_series(const idm_posterior *posterior, size_t series, size_t i,
+                                 idm_labels *quantity, idm_error *opt_error)
 {
   const idm_series *s = &posterior->series[series];
   const char *label = posterior->axis[s->axis].label.name[i];
@@ -120,7 +121,7 @@ idm_status idm_posterior_add_series(idm_posterior *p, const char *name, size_t a
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->axis[axis].label.count && status == IDM_OK; i++) {
     p->summarised[first + i] = true;
-    status = idm_series_name(p, p->series_count - 1, i, &p->quantity, opt_error);
+    status = name_of_series(p, p->series_count - 1, i, &p->quantity, opt_error);
   }
   return status;
 }

@@ -18,9 +18,6 @@ idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t c
                               size_t quantities, idm_posterior **ret_posterior,
                               idm_error *opt_error);
 
-/* Name quantity i of a series as its axis says. */
-idm_status idm_series_name(const idm_posterior *posterior, size_t series, size_t i,
-                           idm_labels *quantity, idm_error *opt_error);
 /* Add an axis, whose labels are copied, and a series along it, whose quantities are named and
  * summarised; room for them is there. */
 idm_status idm_posterior_add_axis(idm_posterior *posterior, const char *name,

@@ -1,6 +1,7 @@
 /* Classes of inverse decision models (TABLES, section 4). */
 #include "idm/classes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/door.h"
@@ -134,14 +135,27 @@ const idm_class *idm_class_find(const char *name)
 
 /* --- ticks ---------------------------------------------------------------------------------- */
 
+/* The word of a list at *at, which moves behind it; its length, 0 at the end. */
+static size_t next_word(const char **at, const char **ret_word)
+{
+  *ret_word = *at + strspn(*at, ", ");
+  const size_t length = strcspn(*ret_word, ",");
+  *at = *ret_word + length;
+  return length;
+}
+
+static bool is_block(const char *word, size_t length, const char *block)
+{
+  return strlen(block) == length && strncmp(word, block, length) == 0;
+}
+
 /* Whether a list of blocks names one. */
 static bool names(const char *opt_list, const char *block)
 {
-  const size_t length = strlen(block);
-  for (const char *at = opt_list; at && *at; at += strcspn(at, ","), at += *at == ',') {
-    at += strspn(at, " ");
-    if (strncmp(at, block, length) == 0 && (at[length] == ',' || !at[length])) return true;
-  }
+  const char *at = opt_list ? opt_list : "";
+  const char *word;
+  for (size_t length; (length = next_word(&at, &word));)
+    if (is_block(word, length, block)) return true;
   return false;
 }
 
@@ -232,17 +246,28 @@ static idm_status give_one_model(const idm_class *of, idm_problem *problem, idm_
   return status;
 }
 
+const char *idm_class_blocks(const idm_class *of, const idm_problem *problem, char *buffer,
+                             size_t size)
+{
+  if (!of || !problem || !buffer || strlen(of->free) >= size) return NULL;
+  const char *at = of->free;
+  const char *word;
+  char *end = buffer;
+  for (size_t length; (length = next_word(&at, &word));) {
+    if (problem->setting->fully_observed && is_block(word, length, idm_block_name(IDM_EMISSION)))
+      continue;
+    end += sprintf(end, "%s%.*s", end > buffer ? ", " : "", (int)length, word);
+  }
+  return buffer;
+}
+
 /* The blocks of the class, under their default priors. */
 static idm_status free_blocks(const idm_class *of, idm_problem *problem, idm_error *opt_error)
 {
   char list[200];
-  strncpy(list, of->free, sizeof list - 1);
-  list[sizeof list - 1] = '\0';
-  /* Where states are observed there is no emission to learn. */
-  char *emission = problem->setting->fully_observed ? strstr(list, ", emission") : NULL;
-  if (emission) *emission = '\0';
   const idm_status status = give_one_model(of, problem, opt_error);
-  return status == IDM_OK ? idm_problem_free(problem, list, opt_error) : status;
+  if (status != IDM_OK) return status;
+  return idm_problem_free(problem, idm_class_blocks(of, problem, list, sizeof list), opt_error);
 }
 
 void idm_class_settings(const idm_class *of, idm_fit_settings *settings)

@@ -1,5 +1,6 @@
 /* Held-out likelihood, and the number of states by it. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

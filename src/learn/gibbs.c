@@ -7,6 +7,7 @@
  * after the last thing seen of a trajectory are summed over, not drawn: they say nothing, and would
  * tie a draw of their rows to the draw before. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

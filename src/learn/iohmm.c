@@ -400,11 +400,6 @@ double idm_iohmm_rows(const idm_iohmm *learner)
   return learner ? learner->rows : NAN;
 }
 
-idm_sizes idm_iohmm_sizes(const idm_iohmm *learner)
-{
-  return learner ? learner->structure->sizes : (idm_sizes){0};
-}
-
 idm_status pass_refuse(const idm_iohmm *learner, size_t impossible, idm_error *opt_error)
 {
   const history *h = &learner->history[impossible];

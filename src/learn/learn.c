@@ -4,6 +4,7 @@
 #include "learn/learn.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,18 @@ const idm_key *idm_learn_keys(void)
 
 /* --- one start ------------------------------------------------------------------------------ */
 
-void climb_clear(climb *c)
+/* One start: where it begins, and what became of it. */
+typedef struct climb {
+  idm_dynamics *dynamics; /* of the start, then of its end */
+  double log_likelihood;
+  double objective; /* -inf where the data are impossible */
+  bool converged;
+  size_t steps;
+  double *trace; /* [iterations + 1] */
+  size_t impossible;
+} climb;
+
+static void climb_clear(climb *c)
 {
   idm_dynamics_destroy(c->dynamics);
   free(c->trace);
@@ -104,8 +116,9 @@ static void climb_on(pass *p, const idm_learn_settings *settings, const atomic_b
   }
 }
 
-idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *settings,
-                     const atomic_bool *stop, climb *c, idm_error *opt_error)
+/* Climb from its dynamics. *stop is looked at before every step. */
+static idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *settings,
+                            const atomic_bool *stop, climb *c, idm_error *opt_error)
 {
   pass *p = NULL;
   double *before = idm_new(c->dynamics->numbers, sizeof *before);
@@ -129,7 +142,8 @@ idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *prob
   return idm_fail(opt_error, IDM_USAGE, "what is learnt is of another problem");
 }
 
-void iohmm_even(const idm_iohmm *learner, idm_dynamics *dynamics)
+/* Dynamics for new states, where the problem has none: even over what is possible. */
+static void even(const idm_iohmm *learner, idm_dynamics *dynamics)
 {
   const structure *s = learner->structure;
   for (size_t r = 0; r < s->rows; r++) {
@@ -141,12 +155,13 @@ void iohmm_even(const idm_iohmm *learner, idm_dynamics *dynamics)
   }
 }
 
-void iohmm_random(const idm_iohmm *learner, uint64_t seed, size_t fold, size_t index,
-                  idm_dynamics *dynamics)
+/* Random dynamics of a start, ordered by the rule at its end. */
+static void draw_start(const idm_iohmm *learner, uint64_t seed, size_t index,
+                       idm_dynamics *dynamics)
 {
   idm_random random;
   idm_random_init(&random, seed,
-                  learn_stream(LEARN_STREAM_STARTS, dynamics->sizes.states, fold, index));
+                  learn_stream(LEARN_STREAM_STARTS, dynamics->sizes.states, 0, index));
   structure_draw(learner->structure, 1, NULL, &random, dynamics->start);
 }
 
@@ -196,13 +211,13 @@ static idm_status place_starts(const idm_iohmm *learner, const idm_problem *prob
   idm_dynamics *file = NULL;
   idm_status status = own ? idm_problem_dynamics(problem, &file, opt_error)
                           : idm_dynamics_create(n, &file, opt_error);
-  if (status == IDM_OK && !own) iohmm_even(learner, file);
+  if (status == IDM_OK && !own) even(learner, file);
   for (size_t i = 0; i < settings->starts && status == IDM_OK; i++) {
     status = idm_dynamics_create(n, &climbs[i].dynamics, opt_error);
     if (status != IDM_OK) break;
     idm_dynamics_assign(climbs[i].dynamics, file);
     if (i > 0 || settings->start == IDM_LEARN_FROM_RANDOM || !own)
-      iohmm_random(learner, settings->seed, 0, i, climbs[i].dynamics);
+      draw_start(learner, settings->seed, i, climbs[i].dynamics);
   }
   idm_dynamics_destroy(file);
   return status;

@@ -104,18 +104,17 @@ static void add_json(idm_markup *m, const char *text)
 static idm_status add_drawing(idm_page *page, const idm_figure *figure, const char *id, bool wide,
                               idm_error *opt_error)
 {
-  static const char before[] = "class=\"idm\"";
   char name[80];
   char *text;
-  snprintf(name, sizeof name, "%s-%s", id, wide ? "wide" : "narrow");
-  const idm_figure_look look = {
-      .width = wide ? IDM_FIGURE_WIDE : IDM_FIGURE_NARROW, .id = name, .bare = true};
+  const char *class = wide ? "wide" : "narrow";
+  snprintf(name, sizeof name, "%s-%s", id, class);
+  const idm_figure_look look = {.width = wide ? IDM_FIGURE_WIDE : IDM_FIGURE_NARROW,
+                                .id = name,
+                                .opt_class = class,
+                                .bare = true};
   const idm_status status = idm_figure_svg(figure, &look, &text, opt_error);
   if (status != IDM_OK) return status;
-  const char *at = strstr(text, before);
-  idm_markup_raw(&page->body, text, (size_t)(at - text));
-  idm_markup_add(&page->body, "class=\"idm %s\"", wide ? "wide" : "narrow");
-  idm_markup_add(&page->body, "%s", at + strlen(before));
+  idm_markup_raw(&page->body, text, strlen(text));
   free(text);
   return IDM_OK;
 }

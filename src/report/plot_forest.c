@@ -19,13 +19,8 @@ enum { most_quantities = 100000, most_named = 60 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Verdicts on people, by colour. */
-static const struct {
-  const char *word;
-  int colour;
-} verdicts[] = {{"identified", 0}, {"population-driven", 2},    {"prior-driven", 1}, {"chance", 3},
-                {"misfit", 4},     {"failed", IDM_COLOUR_QUIET}};
-enum { VERDICTS = sizeof verdicts / sizeof *verdicts };
+/* Colours of the verdicts on people. */
+static const int colour_of[IDM_PERSON_VERDICTS] = {0, 2, 1, 3, 4, IDM_COLOUR_QUIET, 0};
 
 /* The person whose quantity stands at a place along the axis; NULL where nobody is known. */
 static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
@@ -64,14 +59,12 @@ static const char *name_of(const rows *r, size_t row, char *buffer, size_t size)
                                      : r->one[row].name;
 }
 
-/* The verdict on a row of people, or VERDICTS. */
-static size_t verdict_of(const rows *r, size_t row)
+/* The verdict on a row of people; IDM_PERSON_VERDICTS where there is none, or it says nothing. */
+static idm_person_verdict verdict_of(const rows *r, size_t row)
 {
-  if (!idm_series_is_along(r->subject->posterior, r->series, "person")) return VERDICTS;
+  if (!idm_series_is_along(r->subject->posterior, r->series, "person")) return IDM_PERSON_VERDICTS;
   const idm_person *who = person_at(r->subject->assessment, item_of(r, row));
-  for (size_t v = 0; who && v < VERDICTS; v++)
-    if (strcmp(who->verdict, verdicts[v].word) == 0) return v;
-  return VERDICTS;
+  return who && who->verdict != IDM_PERSON_POINT ? who->verdict : IDM_PERSON_VERDICTS;
 }
 
 /* The mean, and intervals by quantiles; `work` holds a copy to sort. */
@@ -94,16 +87,17 @@ static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double 
 }
 
 /* Rows of one verdict, as one mark. */
-static idm_status add_rows(idm_panel *panel, const rows *r, size_t verdict, double *work,
-                           idm_error *opt_error)
+static idm_status add_rows(idm_panel *panel, const rows *r, idm_person_verdict verdict,
+                           double *work, idm_error *opt_error)
 {
+  const bool known = verdict < IDM_PERSON_VERDICTS;
   size_t count = 0;
   idm_mark *mark;
   for (size_t i = 0; i < r->count; i++) count += verdict_of(r, i) == verdict;
   if (!count) return IDM_OK;
   idm_status status =
-      idm_panel_add(panel, IDM_MARK_FOREST, verdict < VERDICTS ? verdicts[verdict].word : "",
-                    verdict < VERDICTS ? verdicts[verdict].colour : 0, count, &mark, opt_error);
+      idm_panel_add(panel, IDM_MARK_FOREST, known ? idm_person_verdict_word(verdict) : "",
+                    known ? colour_of[verdict] : 0, count, &mark, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&mark->label, count, opt_error);
   for (size_t i = 0, at = 0; i < r->count && status == IDM_OK; i++) {
     char buffer[256];
@@ -179,8 +173,8 @@ static idm_status fill_panel(idm_panel *panel, rows *r, bool many, bool zero, id
   if (status == IDM_OK)
     status = many ? rank_rows(panel, r, opt_error) : name_rows(panel, r, opt_error);
   if (status == IDM_OK && zero) status = add_zero(panel, opt_error);
-  for (size_t v = 0; v <= VERDICTS && status == IDM_OK; v++)
-    status = add_rows(panel, r, v, work, opt_error);
+  for (int v = 0; v <= IDM_PERSON_VERDICTS && status == IDM_OK; v++)
+    status = add_rows(panel, r, (idm_person_verdict)v, work, opt_error);
   free(work);
   free(r->place);
   return status;

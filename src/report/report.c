@@ -47,15 +47,10 @@ static void add_verdict(report *r)
 {
   const idm_assessment *a = r->subject->assessment;
   idm_page_section(&r->page, "verdict", "Can it be trusted?");
-  const char *verdict = idm_assessment_verdict(a);
-  const char *see = strstr(verdict, "; see");
-  char *words = idm_text_copy(verdict, see ? (size_t)(see - verdict) : strlen(verdict));
   idm_markup_add(&r->page.body,
                  "<div class=\"verdict %s\"><strong>Verdict: ", a->trusted ? "good" : "bad");
-  if (words) idm_markup_text(&r->page.body, words);
+  idm_markup_text(&r->page.body, idm_assessment_verdict(a));
   idm_markup_add(&r->page.body, ".</strong>\n");
-  r->page.body.failed = r->page.body.failed || !words;
-  free(words);
   idm_page_list(&r->page, &a->failures);
   idm_page_list(&r->page, &a->misfits);
   idm_markup_add(&r->page.body, "</div>\n");

@@ -486,7 +486,9 @@ static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
   const char *id = l->look->id ? l->look->id : "figure";
   char *style = NULL;
   const double width = l->look->width;
-  idm_markup_add(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"idm\" role=\"img\"");
+  const char *class = l->look->opt_class;
+  idm_markup_add(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"idm%s%s\" role=\"img\"",
+                 class ? " " : "", class ? class : "");
   idm_markup_at(m, "width", width);
   idm_markup_at(m, "height", ceil(l->height));
   idm_markup_add(m, " viewBox=\"0 0 %.6g %.6g\" aria-labelledby=\"", width, ceil(l->height));

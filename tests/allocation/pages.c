@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "allocation/heap_support.h"
-#include "report/explorer/explorer.h"
 #include "report/explorer/parcel.h"
+#include "report/explorer/picture.h"
 
 typedef struct parcel {
   char *bytes;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/soft.h"
+#include "base/soft_slope.h"
 #include "support.h"
 
 enum { MOST = 4 };

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/soft_block.h"
 #include "belief/successor.h"
 #include "idm/random.h"
 

@@ -1,7 +1,8 @@
 /* What recover and sbc share: settings from options, the file's or others' free numbers, whose
  * fault a refusal is. */
-#include "cli/cli.h"
+#include "cli/calibrate.h"
 #include "cli/cli_support.h"
+#include "cli/options.h"
 
 #include <string.h>
 

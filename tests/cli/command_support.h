@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_support.h"
+#include "cli/options.h"
 
 static inline void command_defaults(cli_settings *settings)
 {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cli/cli_support.h"
+#include "cli/help.h"
+#include "cli/options.h"
 
 static void test_described(void **state)
 {

@@ -1,8 +1,10 @@
 /* What several commands do: --set, --where, --draw, columns of utilities, files, JSON.
  *
  * Contents: problems and --set · logs and --where · draws · files and JSON */
-#include "cli/cli.h"
+#include "cli/common.h"
 #include "cli/cli_support.h"
+#include "cli/options.h"
+#include "cli/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

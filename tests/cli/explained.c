@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli_support.h"
+#include "cli/options.h"
 
 static const cli_option options[] = {
     {.name = "due", .kind = CLI_TEXT, .value = "ACTION", .help = "what is due"},

@@ -1,4 +1,5 @@
 /* Words of a command line by the option table: every form, and every refusal. */
+#include "cli/options.h"
 #include "cli/command_support.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* Tables of people: the population first, then everybody, with what is their own. */
+#include "cli/people.h"
 #include "cli/answer_support.h"
+#include "cli/posterior.h"
 
 #include <math.h>
 
@@ -27,7 +29,7 @@ static answer open_people(void)
     s->person[i].log_loss = 0.25;
     s->person[i].uniform_log_loss = 1.0986;
     s->person[i].own = calloc(1, sizeof(double));
-    strcpy(s->person[i].verdict, i == 1 ? "failed" : "identified");
+    s->person[i].verdict = i == 1 ? IDM_PERSON_FAILED : IDM_PERSON_IDENTIFIED;
   }
   s->person[0].own[0] = 0.875;
   s->person[2].own[0] = NAN;

@@ -1,5 +1,7 @@
 /* What a run found as it is printed: the table, the verdict's lines and its last word. */
+#include "cli/posterior.h"
 #include "cli/answer_support.h"
+#include "cli/options.h"
 
 static const char *const names[] = {"alpha", "eta"};
 
@@ -49,7 +51,7 @@ static void test_point(void **state)
 typedef struct verdict_case {
   idm_answer answer;
   bool trusted, apart, looked, fails, misfits;
-  const char *person; /* verdict on one of those fitted apart */
+  idm_person_verdict person; /* on one of those fitted apart */
   const char *words;
 } verdict_case;
 
@@ -57,27 +59,27 @@ static void test_verdicts(void **state)
 {
   (void)state;
   static const verdict_case cases[] = {
-      {IDM_POSTERIOR, true, false, true, false, false, NULL,
+      {IDM_POSTERIOR, true, false, true, false, false, IDM_PERSON_IDENTIFIED,
        "the draws can be trusted, and nothing speaks against the model"},
-      {IDM_POSTERIOR, true, false, false, false, false, NULL,
+      {IDM_POSTERIOR, true, false, false, false, false, IDM_PERSON_IDENTIFIED,
        "the draws can be trusted; the model is unchecked"},
-      {IDM_POSTERIOR, true, true, false, false, false, "identified",
+      {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_IDENTIFIED,
        "the draws can be trusted, and nothing speaks against the model"},
-      {IDM_POSTERIOR, true, true, false, false, false, "misfit",
+      {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_MISFIT,
        "the draws can be trusted; the model does not fit everybody, no more often than chance has "
        "it"},
-      {IDM_POSTERIOR, true, true, false, false, false, "chance",
+      {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_CHANCE,
        "the draws can be trusted; the model does not fit everybody, no more often than chance has "
        "it"},
-      {IDM_POSTERIOR, false, false, true, true, false, NULL,
+      {IDM_POSTERIOR, false, false, true, true, false, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet; see what FAILS above"},
-      {IDM_POSTERIOR, false, false, true, false, true, NULL,
+      {IDM_POSTERIOR, false, false, true, false, true, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet: the draws are sound, but the model is not; see MODEL above"},
-      {IDM_POSTERIOR, false, false, true, true, true, NULL,
+      {IDM_POSTERIOR, false, false, true, true, true, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL above"},
-      {IDM_POINT, true, false, true, false, false, NULL,
+      {IDM_POINT, true, false, true, false, false, IDM_PERSON_IDENTIFIED,
        "a point: nothing here says how sure it is"},
-      {IDM_POINT, false, false, true, false, true, NULL,
+      {IDM_POINT, false, false, true, false, true, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet: a point, of a model that does not fit; see MODEL above"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -91,10 +93,10 @@ static void test_verdicts(void **state)
     a.assessment->model.looked = c->looked;
     if (c->fails) idm_notes_add(&a.assessment->failures, "one chain alone");
     if (c->misfits) idm_notes_add(&a.assessment->misfits, "agents differ");
-    if (c->person) {
+    if (c->apart) {
       a.assessment->people = 1;
       a.assessment->person = calloc(1, sizeof *a.assessment->person);
-      strcpy(a.assessment->person->verdict, c->person);
+      a.assessment->person->verdict = c->person;
     }
     printed_open(&p);
     cli_print_verdict(p.out, a.assessment);

@@ -1,5 +1,5 @@
 /* Signals that ask to stop, in processes of their own; and the bar of a terminal. */
-#include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/cli_support.h"
 
 #include <signal.h>

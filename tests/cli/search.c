@@ -1,6 +1,7 @@
 /* Options of a planner that searches, whom they are refused, and what is shown of the way. */
-#include "cli/cli.h"
+#include "cli/search.h"
 #include "cli/cli_support.h"
+#include "cli/options.h"
 
 #include <math.h>
 #include <string.h>

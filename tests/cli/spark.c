@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/spark.h"
 #include "support.h"
 
 static void test_bars(void **state)

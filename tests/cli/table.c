@@ -1,5 +1,5 @@
 /* Cells take the columns of a terminal that they are given, whatever their bytes are. */
-#include "cli/cli.h"
+#include "cli/table.h"
 #include "cli/cli_support.h"
 
 #include <stdlib.h>

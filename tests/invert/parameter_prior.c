@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "invert/parameter_prior.h"
 #include "invert/parameters_support.h"
 
 /* --- densities ------------------------------------------------------------------------------ */

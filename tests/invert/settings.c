@@ -10,8 +10,7 @@ static void test_keys(void **state)
   idm_fit_settings usual, read;
   idm_fit_settings_default(&usual);
   memset(&read, 0, sizeof read);
-  size_t count = 0;
-  for (const idm_key *key = idm_fit_keys(); key->name; key++, count++) {
+  for (const idm_key *key = idm_fit_keys(); key->name; key++) {
     char text[64];
     check(
         idm_key_set_text(key, &read, idm_key_text(key, &usual, text, sizeof text), &support_error));
@@ -19,7 +18,6 @@ static void test_keys(void **state)
     assert_false(key->place);
     assert_true(key->help && key->value);
   }
-  assert_int_equal(count, 18);
   assert_null(idm_key_find(idm_fit_keys(), "threads"));
   assert_int_equal(read.keep, IDM_KEEP_TRAJECTORY);
 }

@@ -22,7 +22,7 @@ static void test_ticks(void **state)
   (void)state;
   size_t count = 0;
   while (idm_class_at(count)) count++;
-  assert_int_equal(count, 14);
+  assert_int_equal(count, sizeof paper / sizeof *paper);
   for (size_t i = 0; i < count; i++) {
     const idm_class *of = idm_class_at(i);
     assert_string_equal(of->name, paper[i].name);
@@ -92,6 +92,24 @@ static void test_settings(void **state)
   }
 }
 
+/* Where states are observed there is no emission to learn. */
+static void test_blocks(void **state)
+{
+  (void)state;
+  char list[64];
+  idm_problem *diag = support_diag(1, 1, 1);
+  const idm_class *own = idm_class_find("subj-po-irl");
+  assert_string_equal(idm_class_blocks(own, diag, list, sizeof list),
+                      "utility, transition, emission");
+  diag->setting->fully_observed = true;
+  assert_string_equal(idm_class_blocks(own, diag, list, sizeof list), "utility, transition");
+  assert_string_equal(idm_class_blocks(idm_class_find("bc-il"), diag, list, sizeof list),
+                      "weights");
+  assert_null(idm_class_blocks(own, diag, list, 10));
+  diag->setting->fully_observed = false;
+  idm_problem_destroy(diag);
+}
+
 static void test_refusals(void **state)
 {
   (void)state;
@@ -129,7 +147,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ticks),       cmocka_unit_test(test_apply),
-      cmocka_unit_test(test_own_freedom), cmocka_unit_test(test_settings),
-      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_one_model)};
+      cmocka_unit_test(test_own_freedom), cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_settings),    cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_one_model)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,7 @@ static void test_people(void **state)
   idm_person *person = calloc(PEOPLE + 1, sizeof *person);
   assert_non_null(person);
   for (size_t i = 0; i <= PEOPLE; i++)
-    snprintf(person[i].verdict, sizeof person[i].verdict, "%s",
-             i % 3 ? "identified" : "prior-driven");
+    person[i].verdict = i % 3 ? IDM_PERSON_IDENTIFIED : IDM_PERSON_PRIOR_DRIVEN;
   person[1].absent = true; /* the second of them is nowhere along the axis */
   const idm_assessment a = {.people = PEOPLE + 1, .person = person};
   const idm_plot_subject subject = {.posterior = p, .assessment = &a};

@@ -3,10 +3,10 @@
 #include "invert/assess/approximation.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/inverse.h"
 #include "idm/pareto.h"
 #include "invert/posterior.h"
 
@@ -63,7 +63,8 @@ idm_status idm_judge_approximation(const idm_posterior *p, idm_assessment *a, id
 {
   const size_t d = idm_posterior_dimension(p);
   const size_t count = p->chains * p->draws;
-  if (strcmp(p->sampler, "normal") != 0 || count <= d + 1) return IDM_OK;
+  const idm_inverse *by = idm_inverse_find(p->inverse);
+  if (!by || !by->normal || count <= d + 1) return IDM_OK;
   double *scratch = idm_new((2 + d) * d, sizeof *scratch);
   double *weight = idm_new(count, sizeof *weight);
   idm_status status = scratch && weight ? IDM_OK : idm_fail_memory(opt_error);

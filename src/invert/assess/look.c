@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "idm/samplers.h"
 #include "invert/matching/explore.h"
 #include "invert/matching/matching.h"
 
@@ -291,7 +292,7 @@ static void judge_coordinate(const inquiry *q, size_t k)
   char what[160];
   idm_print(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
             name, look->shift[k], look->spread[k]);
-  const bool chains = strcmp(q->posterior->inverse, "bayes") == 0;
+  const bool chains = idm_sampler_find(q->posterior->sampler);
   const char *cure = chains ? "raise --warmup and --draws" : "use --inverse bayes";
   if (look->modes > 1 && look->missed > little)
     idm_notes_add(&q->assessment->failures,

@@ -195,15 +195,15 @@ double idm_predictive_observed(const predictive *p, cell_family family, size_t c
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static void describe_steps(size_t step, char *text, size_t size)
+static void describe_steps(size_t step, const char *at, char *text, size_t size)
 {
   const uint32_t first = step ? step_ends[step - 1] + 1 : 1;
   if (step + 1 == STEPS)
     idm_print(text, size, "from step %u on", first);
   else if (first == step_ends[step])
-    idm_print(text, size, "at step %u", first);
+    idm_print(text, size, "%sstep %u", at, first);
   else
-    idm_print(text, size, "at steps %u to %u", first, step_ends[step]);
+    idm_print(text, size, "%ssteps %u to %u", at, first, step_ends[step]);
 }
 
 static void describe_cell(const predictive *p, cell_family family, size_t cell, char *text,
@@ -217,7 +217,7 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
     return;
   }
   const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
-  describe_steps(cell / actions, steps, sizeof steps);
+  describe_steps(cell / actions, "at ", steps, sizeof steps);
   if (family == CELLS_STEP)
     idm_print(text, size, "%s '%.80s' was taken", steps, setting->actions.name[cell % actions]);
   else
@@ -234,12 +234,11 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
     idm_print(text, size, "after %.80s", setting->observations.name[cell]);
     return;
   }
-  describe_steps(cell / actions, steps, sizeof steps);
-  const char *when = strncmp(steps, "at ", 3) == 0 ? steps + 3 : steps;
+  describe_steps(cell / actions, "", steps, sizeof steps);
   if (family == CELLS_STEP)
-    idm_print(text, size, "%s, %.80s", when, setting->actions.name[cell % actions]);
+    idm_print(text, size, "%s, %.80s", steps, setting->actions.name[cell % actions]);
   else
-    idm_print(text, size, "%s", when);
+    idm_print(text, size, "%s", steps);
 }
 
 /* A share as a person says it: what rounding leaves of 0 is "0 %", not 7e-16 %. */

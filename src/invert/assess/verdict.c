@@ -1,39 +1,65 @@
-/* The verdict in a line. */
-#include <string.h>
-
+/* Verdicts in words. */
 #include "idm/assess.h"
+
+const char *idm_person_verdict_word(idm_person_verdict verdict)
+{
+  static const char *const words[IDM_PERSON_VERDICTS] = {
+      "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"};
+  return (unsigned)verdict < IDM_PERSON_VERDICTS ? words[verdict] : NULL;
+}
 
 /* Whether the model describes everybody who was fitted one by one. */
 static bool fits_everybody(const idm_assessment *a)
 {
   for (size_t i = 0; i < a->people; i++)
-    if (strcmp(a->person[i].verdict, "misfit") == 0 || strcmp(a->person[i].verdict, "chance") == 0)
+    if (a->person[i].verdict == IDM_PERSON_MISFIT || a->person[i].verdict == IDM_PERSON_CHANCE)
       return false;
   return true;
 }
 
+/* In a line, and what to look at above it. */
+typedef struct verdict {
+  const char *words;
+  const char *see;
+} verdict;
+
+static verdict judge_finding(const idm_assessment *a)
+{
+  static const char open[] = "see what is left open above";
+  if (a->answer == IDM_POSTERIOR) return (verdict){"the draws can be trusted", open};
+  if (a->answer == IDM_POINT) return (verdict){"a point whose certificate is closed", open};
+  return (verdict){"a set whose certificate is closed", "see its ranges above"};
+}
+
+static verdict judge(const idm_assessment *a)
+{
+  const bool point = a->answer == IDM_POINT;
+  if (a->finding && a->trusted) return judge_finding(a);
+  if (a->failures.count && a->misfits.count)
+    return (verdict){"not to be trusted yet: neither the draws nor the model",
+                     "see what FAILS and MODEL above"};
+  if (a->misfits.count)
+    return (verdict){point ? "not to be trusted yet: a point, of a model that does not fit"
+                           : "not to be trusted yet: the draws are sound, but the model is not",
+                     "see MODEL above"};
+  if (!a->trusted) return (verdict){"not to be trusted yet", "see what FAILS above"};
+  if (point) return (verdict){"a point: nothing here says how sure it is", ""};
+  if (a->apart && !fits_everybody(a))
+    return (verdict){"the draws can be trusted; the model does not fit everybody, no more often "
+                     "than chance has it",
+                     ""};
+  return (verdict){a->model.looked || a->apart
+                       ? "the draws can be trusted, and nothing speaks against the model"
+                       : "the draws can be trusted; the model is unchecked",
+                   ""};
+}
+
 const char *idm_assessment_verdict(const idm_assessment *a)
 {
-  if (!a) return "";
-  const bool point = a->answer == IDM_POINT;
-  if (a->finding && a->trusted && a->answer == IDM_POSTERIOR)
-    return "the draws can be trusted; see what is left open above";
-  if (a->finding && a->trusted)
-    return point ? "a point whose certificate is closed; see what is left open above"
-                 : "a set whose certificate is closed; see its ranges above";
-  if (a->failures.count && a->misfits.count)
-    return "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL "
-           "above";
-  if (a->misfits.count)
-    return point ? "not to be trusted yet: a point, of a model that does not fit; see MODEL above"
-                 : "not to be trusted yet: the draws are sound, but the model is not; see MODEL "
-                   "above";
-  if (!a->trusted) return "not to be trusted yet; see what FAILS above";
-  if (point) return "a point: nothing here says how sure it is";
-  if (a->apart && !fits_everybody(a))
-    return "the draws can be trusted; the model does not fit everybody, no more often than chance "
-           "has it";
-  return a->model.looked || a->apart
-             ? "the draws can be trusted, and nothing speaks against the model"
-             : "the draws can be trusted; the model is unchecked";
+  return a ? judge(a).words : "";
+}
+
+const char *idm_assessment_see(const idm_assessment *a)
+{
+  return a ? judge(a).see : "";
 }

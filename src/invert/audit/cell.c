@@ -4,7 +4,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/inverse.h"
-#include "invert/audit/model.h"
+#include "invert/audit/cell.h"
 #include "invert/audit/tabulate.h"
 #include "invert/fork.h"
 

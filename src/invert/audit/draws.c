@@ -1,6 +1,6 @@
 /* Draws of the model of an audit: room for them, and who watches them being made. */
+#include "invert/audit/draws.h"
 #include "base/memory.h"
-#include "invert/audit/model.h"
 
 void idm_audit_draws_clear(audit_draws *draws)
 {

@@ -13,8 +13,10 @@
 #include "base/number.h"
 #include "idm/pareto.h"
 #include "idm/prior.h"
+#include "invert/audit/draws.h"
 #include "invert/audit/inspect.h"
 #include "invert/audit/nest.h"
+#include "invert/audit/sample.h"
 #include "invert/between.h"
 
 /* As in the verdict of a fit. */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "data/part.h"
+#include "invert/audit/cell.h"
 #include "invert/audit/nest.h"
 #include "invert/audit/words.h"
 

@@ -83,37 +83,11 @@ typedef struct audit_draws {
   double acceptance;      /* of all moves of effects */
 } audit_draws;
 
-/* The free numbers as idm_parameters orders them: IDM_INPUT where one has a prior that is not
- * normal, or a coordinate that is bounded. mean, sd: [dimension]. */
-idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, double *sd,
-                            idm_error *opt_error);
-/* Open a cell whose problem and data are set: mode, normal approximation, grid and starting points.
- * IDM_UNTRUSTED where opt_stop becomes true. */
-idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
-                               const double *mean, const double *sd, const atomic_bool *opt_stop,
-                               idm_error *opt_error);
-/* Back to a cell that is not open, and may be again. */
-void idm_audit_cell_shut(audit_cell *cell);
-/* The same, and free problem and data of its own. */
-void idm_audit_cell_close(audit_cell *cell);
-
 /* Watches, as idm_fit_watch does, with the share of the draws made. */
 typedef struct audit_watch {
   const idm_fit_watch *opt_watch;
   double from; /* share of the whole that is done when it begins, */
   double to;   /* and when it ends */
 } audit_watch;
-
-/* Tell it that a share of its part is done; true where it is to stop. */
-bool idm_audit_watched(const audit_watch *watch, double share);
-
-/* Draws, with s and tau's scale multiplied by `scale` and random streams by `stream`; the same at
- * any thread count. IDM_UNTRUSTED where it was stopped. */
-idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t stream,
-                            const audit_watch *watch, audit_draws *draws, idm_error *opt_error);
-/* Room for them. */
-idm_status idm_audit_draws_create(const audit_model *model, audit_draws *draws,
-                                  idm_error *opt_error);
-void idm_audit_draws_clear(audit_draws *draws);
 
 #endif

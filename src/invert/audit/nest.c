@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "data/part.h"
 #include "idm/design.h"
+#include "invert/audit/draws.h"
 #include "invert/chance.h"
 
 /* --- wards ---------------------------------------------------------------------------------- */

@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "invert/audit/draws.h"
 #include "invert/audit/nest.h"
+#include "invert/audit/sample.h"
 #include "invert/audit/walker.h"
 
 /* Sweeps a draw: by grids they cost next to nothing; else one of predicates costs every cell

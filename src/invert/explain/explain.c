@@ -28,12 +28,6 @@ void idm_explanation_destroy(idm_explanation *explanation)
   free(explanation);
 }
 
-size_t idm_explain_place(const idm_explanation *explanation, idm_explain_part part)
-{
-  if (!explanation || (unsigned)part >= IDM_EXPLAIN_PARTS) return 0;
-  return idm_explain_place_of(explanation->trials->sizes, part);
-}
-
 idm_interval idm_explained(const idm_explanation *explanation, size_t row, idm_explain_part part,
                            size_t i)
 {

@@ -11,6 +11,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "invert/matching/matching.h"
+#include "invert/parameter_prior.h"
 #include "setting/freedom.h"
 
 /* Modes told apart, and parts fitted to points. */

@@ -143,6 +143,7 @@ const idm_inverse idm_inverse_laplace = {
     .summary = "soft policy matching: draws from the normal approximation at the mode",
     .answer = IDM_POSTERIOR,
     .row = "Soft policy matching",
+    .normal = true,
     .settings = settings,
     .fit = fit_laplace,
 };

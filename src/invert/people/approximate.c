@@ -4,7 +4,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/people/chain.h"
+#include "invert/people/approximate.h"
 #include "invert/people/check.h"
 
 /* Differences reach this far, in sds of the person under a wide population, so that the curvature

@@ -54,28 +54,11 @@ idm_status idm_chain_create(const people_model *model, uint64_t seed, uint64_t s
                             people_chain *chain, idm_error *opt_error);
 void idm_chain_destroy(people_chain *chain);
 
-/* The normal approximation of people [from, to) at their modes, given the chain's population. */
-idm_status idm_chain_settle(people_chain *chain, idm_judge *judge, size_t from, size_t to,
-                            idm_error *opt_error);
-/* Put people [from, to) where the approximation has them, at random. */
-idm_status idm_chain_scatter(people_chain *chain, idm_judge *judge, size_t from, size_t to,
-                             idm_error *opt_error);
-/* The normal approximation of people [from, to), at the means of their effects so far. */
-idm_status idm_chain_approximate(people_chain *chain, idm_judge *judge, size_t from, size_t to,
-                                 idm_error *opt_error);
-/* After all have been approximated: sizes of steps follow. */
-void idm_chain_approximated(people_chain *chain);
 /* Likelihoods of people [from, to) as they are: by the table, and exactly where that is in force.
  */
 idm_status idm_chain_look(people_chain *chain, idm_judge *judge, size_t from, size_t to,
                           idm_error *opt_error);
 
-idm_status idm_chain_people(people_chain *chain, idm_judge *judge, size_t from, size_t to,
-                            idm_error *opt_error);
-void idm_chain_propose(people_chain *chain);
-idm_status idm_chain_judge(people_chain *chain, idm_judge *judge, size_t from, size_t to,
-                           idm_error *opt_error);
-void idm_chain_decide(people_chain *chain);
 /* Whether the table leads the next step. Once likelihoods are exact it does not do so one time in
  * five, so that nobody is held where it is wrong. */
 bool idm_chain_trusts(const people_chain *chain, idm_random *random);

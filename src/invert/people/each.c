@@ -109,9 +109,9 @@ static void measure_own(const each *e, size_t person, size_t chains)
   }
 }
 
-static void say(idm_person *one, const char *verdict, const char *reason)
+static void say(idm_person *one, idm_person_verdict verdict, const char *reason)
 {
-  snprintf(one->verdict, sizeof one->verdict, "%s", verdict);
+  one->verdict = verdict;
   snprintf(one->reason, sizeof one->reason, "%s", reason);
 }
 
@@ -121,17 +121,16 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
   double most = -INFINITY;
   for (size_t i = 0; i < numbers_of(e->parameters); i++)
     most = fmax(most, isnan(one->own[i]) ? 1 : one->own[i]);
-  one->failed = a->failures.count > 0;
-  if (one->failed)
-    say(one, "failed", a->failures.text[0]);
+  if (a->failures.count)
+    say(one, IDM_PERSON_FAILED, a->failures.text[0]);
   else if (one->decisions && !(one->log_loss < one->uniform_log_loss))
-    say(one, "chance", "predicted no better than by chance");
+    say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
   else if (a->misfits.count)
-    say(one, "misfit", a->misfits.text[0]);
+    say(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
   else if (most < 0.5)
-    say(one, "prior-driven", "the prior says more of this person than the decisions do");
+    say(one, IDM_PERSON_PRIOR_DRIVEN, "the prior says more of this person than the decisions do");
   else
-    say(one, a->answer == IDM_POINT ? "point" : "identified", "");
+    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
 }
 
 static idm_status fit_person(each *e, size_t person, idm_error *error)
@@ -184,9 +183,9 @@ static void do_person(void *context, size_t person)
                           : fit_person(e, person, &error);
   if (status != IDM_OK) {
     if (status == IDM_MEMORY) atomic_store(&e->memory, true);
-    one->absent = one->failed = true;
+    one->absent = true;
     one->log_loss = NAN;
-    say(one, "failed", idm_error_text(&error, text, sizeof text));
+    say(one, IDM_PERSON_FAILED, idm_error_text(&error, text, sizeof text));
   }
   if (status != IDM_UNTRUSTED && status != IDM_MEMORY && status != IDM_SYSTEM)
     atomic_store(&e->over[person], true);
@@ -195,7 +194,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech1";
+static const char kind[] = "idmech2";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -385,10 +384,10 @@ static double binomial_tail(size_t n, double p, size_t count)
   return fmax(0, 1 - below);
 }
 
-static size_t count_verdict(const idm_assessment *a, const char *verdict)
+static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
 {
   size_t count = 0;
-  for (size_t i = 0; i < a->people; i++) count += strcmp(a->person[i].verdict, verdict) == 0;
+  for (size_t i = 0; i < a->people; i++) count += a->person[i].verdict == verdict;
   return count;
 }
 
@@ -398,9 +397,9 @@ static size_t count_verdict(const idm_assessment *a, const char *verdict)
 static void judge_misfits(idm_assessment *a)
 {
   static const double rate = 0.01;
-  const size_t chance = count_verdict(a, "chance");
-  const size_t misfits = count_verdict(a, "misfit") + chance;
-  const size_t fitted = a->people - count_verdict(a, "failed");
+  const size_t chance = count_verdict(a, IDM_PERSON_CHANCE);
+  const size_t misfits = count_verdict(a, IDM_PERSON_MISFIT) + chance;
+  const size_t fitted = a->people - count_verdict(a, IDM_PERSON_FAILED);
   char of_chance[80] = "";
   if (!misfits) return;
   if (chance)
@@ -415,10 +414,10 @@ static void judge_misfits(idm_assessment *a)
 /* What is wrong with a person's draws is said of that person. */
 static void judge_all(idm_assessment *a)
 {
-  const size_t driven = count_verdict(a, "prior-driven");
+  const size_t driven = count_verdict(a, IDM_PERSON_PRIOR_DRIVEN);
   idm_notes_clear(&a->failures);
   for (size_t i = 0; i < a->people; i++)
-    if (a->person[i].failed)
+    if (a->person[i].verdict == IDM_PERSON_FAILED)
       idm_notes_add(&a->failures, "'%s' %s: %s", a->person_name.name[i],
                     a->person[i].absent ? "could not be fitted" : "is not to be trusted",
                     a->person[i].reason);

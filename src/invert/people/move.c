@@ -5,8 +5,8 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/people/chain.h"
 #include "invert/people/check.h"
+#include "invert/people/move.h"
 
 /* --- closed form ---------------------------------------------------------------------------- */
 

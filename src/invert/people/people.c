@@ -18,8 +18,10 @@
 #include "base/parallel.h"
 #include "invert/label.h"
 #include "invert/matching/fit.h"
-#include "invert/people/chain.h"
+#include "invert/people/approximate.h"
 #include "invert/people/check.h"
+#include "invert/people/move.h"
+#include "invert/people/person.h"
 
 /* --- draws ---------------------------------------------------------------------------------- */
 

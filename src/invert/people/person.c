@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/people/chain.h"
 #include "invert/people/check.h"
+#include "invert/people/person.h"
 
 /* Steps by the table before one exact look. */
 enum { inner_steps = 6 };

@@ -315,18 +315,17 @@ static void judge_person(const idm_posterior *p, const idm_assessment *a, size_t
                          size_t index, idm_person *one)
 {
   double most = 0;
+  bool failed = false;
   for (size_t i = 0; i < p->series_count; i++)
     if (idm_is_of_person(p, p->series[i].first))
-      one->failed =
-          one->failed || !idm_person_is_drawn(&a->diagnosis[p->series[i].first + index], p->chains);
+      failed = failed || !idm_person_is_drawn(&a->diagnosis[p->series[i].first + index], p->chains);
   for (size_t e = 0; e < effects; e++) most = fmax(most, one->own[e]);
   const bool chance = one->decisions && !(one->log_loss < one->uniform_log_loss);
-  snprintf(one->verdict, sizeof one->verdict, "%s",
-           one->failed  ? "failed"
-           : chance     ? "chance"
-           : most < 0.5 ? "population-driven"
-                        : "identified");
-  if (one->failed)
+  one->verdict = failed       ? IDM_PERSON_FAILED
+                 : chance     ? IDM_PERSON_CHANCE
+                 : most < 0.5 ? IDM_PERSON_POPULATION_DRIVEN
+                              : IDM_PERSON_IDENTIFIED;
+  if (failed)
     snprintf(one->reason, sizeof one->reason,
              "R-hat above 1.05, or fewer than 100 effective draws");
   else if (chance)
@@ -385,8 +384,8 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
   size_t driven = 0;
   size_t chance = 0;
   for (size_t i = 0; i < a->people; i++) {
-    driven += strcmp(a->person[i].verdict, "population-driven") == 0;
-    chance += strcmp(a->person[i].verdict, "chance") == 0;
+    driven += a->person[i].verdict == IDM_PERSON_POPULATION_DRIVEN;
+    chance += a->person[i].verdict == IDM_PERSON_CHANCE;
   }
   if (!(projection->log_loss < projection->uniform_log_loss))
     idm_notes_add(&a->misfits,

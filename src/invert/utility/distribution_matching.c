@@ -235,12 +235,6 @@ static idm_status check(const idm_problem *problem, const idm_fit_settings *sett
                         idm_error *opt_error)
 {
   const char *who = idm_inverse_distribution_matching.name;
-  const idm_planner *planner = idm_agent_planner(&problem->agent);
-  if (planner != idm_planner_find("decision-rule"))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' answers a policy, as the weights of the planner 'decision-rule'; this "
-                    "one is '%s'",
-                    who, planner->name);
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' looks for one policy of all steps, whose occupancies over a horizon are "
@@ -302,6 +296,7 @@ const idm_inverse idm_inverse_distribution_matching = {
     .row = "Distribution matching",
     .answer = IDM_POINT,
     .finds = "weights",
+    .planner = "decision-rule",
     .settings = settings_read,
     .fit = fit_matching,
 };

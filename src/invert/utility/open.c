@@ -325,8 +325,10 @@ static idm_status unshape(const idm_world *world, const double *policy, double *
   return status;
 }
 
-idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
-                                 idm_error *opt_error)
+/* canonical[action][state] = u + discount P V - V, V the value of the action prior under it, less
+ * its mean: blind to shaping and to constants. */
+static idm_status canonical_utility(const idm_world *world, const double *utility,
+                                    double *canonical, idm_error *opt_error)
 {
   /* The form of the form is itself. What values lose to rounding, beside a potential that is large
    * and where they settle slowly, is a potential for the most part: it goes with the next pass. */
@@ -380,8 +382,8 @@ idm_status idm_canonical_distance(const idm_world *world, const double *a, const
   const size_t entries = n.states * n.actions;
   double *c = idm_new(2 * entries, sizeof *c);
   if (!c) return idm_fail_memory(opt_error);
-  idm_status status = idm_canonical_utility(world, a, c, opt_error);
-  if (status == IDM_OK) status = idm_canonical_utility(world, b, c + entries, opt_error);
+  idm_status status = canonical_utility(world, a, c, opt_error);
+  if (status == IDM_OK) status = canonical_utility(world, b, c + entries, opt_error);
   double sum = 0;
   if (status == IDM_OK) {
     normalise(world, c, size_of(world, a));

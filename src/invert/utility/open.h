@@ -29,10 +29,6 @@ idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world,
 /* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
 idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error);
 
-/* canonical[action][state] = u + discount P V - V, V the value of the action prior under it, less
- * its mean: blind to shaping and to constants. */
-idm_status idm_canonical_utility(const idm_world *world, const double *utility, double *canonical,
-                                 idm_error *opt_error);
 /* Half the distance of the unit vectors of two canonical utilities, states alike, actions by the
  * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1/2 where one is. */
 idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,

@@ -13,6 +13,7 @@
 #include "invert/label.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/drawing.h"
+#include "invert/parameter_prior.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/peaks.h"
 #include "invert/utility/preferred.h"

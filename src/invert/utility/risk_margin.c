@@ -466,7 +466,7 @@ static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *
 
 bool idm_risk_margin_is_asked(const idm_problem *problem)
 {
-  return idm_agent_planner(&problem->agent) == idm_planner_find("cvar-robust");
+  return risk_block(problem) >= 0;
 }
 
 static idm_status check(const idm_asked *asked, idm_error *opt_error)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/held.h"
+#include "io/log/derive.h"
+#include "io/log/rules.h"
 
 /* --- life ----------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "io/log/cells.h"
-#include "io/log/held.h"
+#include "io/log/derive.h"
 
 /* --- one cell ------------------------------------------------------------------------------- */
 

@@ -51,28 +51,6 @@ struct idm_coding {
   uint32_t *order;      /* [row]: rows by trajectory, in the order of time */
 };
 
-/* --- derive.c */
-/* The cell of a derived column from those of its sources, trimmed and empty where missing; `next`
- * of one is its cell in the next row. The text lives in the problem, in a source or in the coding.
- */
-idm_status idm_derive_cell(const idm_log *log, size_t derived, const idm_csv_field *source,
-                           idm_csv_field *ret_cell, idm_error *opt_error);
-/* Let the record count for cut points in standard deviations: all rows do that rules on rows leave,
- * whatever --where asks for, so that a part of a log is coded as the whole. */
-idm_status idm_derive_measure(const idm_log *log, idm_error *opt_error);
-/* Find those cut points, once all rows have counted. */
-idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error);
-/* Derive what is late, of the rows that are kept. */
-idm_status idm_derive_late(const idm_log *log, idm_error *opt_error);
-
-/* --- rules.c */
-/* Which rule on rows takes a record (`rules`: none), and whether its cell is missing. */
-idm_status idm_rules_take_row(const idm_log *log, size_t *ret_rule, bool *ret_missing,
-                              idm_error *opt_error);
-/* Order the held rows, and let rules on trajectories take theirs: fills order and reason. */
-idm_status idm_rules_take_trajectories(idm_log *log, idm_error *opt_error);
-
-/* --- held.c */
 /* Hold the record that the coding has before it. */
 idm_status idm_hold(idm_log *log, uint32_t trajectory, idm_error *opt_error);
 /* The cell of a held row; its text moves when one is added to the column. */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "io/log/build.h"
 #include "io/log/cells.h"
-#include "io/log/held.h"
+#include "io/log/rules.h"
 
 /* --- rows ----------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
+#include "io/pomdp/reward.h"
 
 /* Largest array of T or O. */
 #define LARGEST_BYTES ((size_t)1 << 30)

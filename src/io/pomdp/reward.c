@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "io/pomdp/lex.h"
+#include "io/pomdp/reward.h"
 
 /* What a rule says of next state and observation. Each form is looked up at its own loop level. */
 typedef enum form {

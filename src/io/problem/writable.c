@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "io/problem/spaces.h"
+#include "io/problem/writable.h"
 
 static idm_status check_text(const char *text, const char *what, idm_error *opt_error)
 {

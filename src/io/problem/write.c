@@ -16,6 +16,7 @@
 #include "idm/problem_file.h"
 #include "io/problem/derive.h"
 #include "io/problem/ties.h"
+#include "io/problem/writable.h"
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {

@@ -17,6 +17,7 @@
 #include "io/run/folder.h"
 #include "io/run/people.h"
 #include "io/run/request.h"
+#include "io/run/run.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */
 

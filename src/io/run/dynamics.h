@@ -4,11 +4,6 @@
 
 #include "idm/run.h"
 
-/* idm_dynamics_read_run of dynamics that must be of the problem's states, actions and observations.
- */
-idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
-                                 idm_problem **ret_learnt, idm_dynamics_draws *draws,
-                                 idm_error *opt_error);
 /* Add to the failures of a fit that the draws of dynamics of the folder are not to be trusted,
  * where they are not: what is given each of them is as good as they are. */
 idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder,

@@ -22,6 +22,7 @@
 #include "idm/run.h"
 #include "invert/posterior.h"
 #include "io/run/netcdf.h"
+#include "io/run/seal.h"
 #include "io/run/statistics.h"
 
 /* Larger files and larger groups are no runs. */
@@ -42,7 +43,7 @@ typedef struct reader {
 
 /* --- seal ----------------------------------------------------------------------------------- */
 
-/* HDF5 must see nothing but what was once written by it (see run_netcdf.h). */
+/* HDF5 must see nothing but what was once written by it (see netcdf.h). */
 static idm_status check_seal(const char *bytes, size_t length, const char *path,
                              size_t *ret_image_length, idm_error *opt_error)
 {

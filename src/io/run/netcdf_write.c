@@ -26,6 +26,7 @@
 #include "idm/run.h"
 #include "io/run/arrays.h"
 #include "io/run/netcdf.h"
+#include "io/run/seal.h"
 #include "io/run/statistics.h"
 
 const char *const idm_netcdf_answers[] = {"point", "posterior", "set", NULL};

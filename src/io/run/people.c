@@ -131,7 +131,7 @@ static json_t *person_object(const idm_posterior *p, const idm_assessment *a, co
   idm_json_set(&object, "decisions", json_integer((json_int_t)who->decisions));
   set(&object, "log_loss", who->log_loss);
   set(&object, "uniform_log_loss", who->uniform_log_loss);
-  idm_json_set(&object, "verdict", json_string(who->verdict));
+  idm_json_set(&object, "verdict", json_string(idm_person_verdict_word(who->verdict)));
   idm_json_set(&object, "reason", idm_json_text(who->reason));
   return object;
 }
@@ -153,10 +153,13 @@ void idm_people_put(json_t **object, const idm_posterior *posterior,
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static void take_text(const json_t *object, const char *key, char *to, size_t size)
+/* What is no verdict that we know is none to be trusted. */
+static idm_person_verdict verdict_of(const char *opt_word)
 {
-  const char *text = json_string_value(json_object_get(object, key));
-  snprintf(to, size, "%s", text ? text : "");
+  for (int v = 0; opt_word && v < IDM_PERSON_VERDICTS; v++)
+    if (strcmp(idm_person_verdict_word((idm_person_verdict)v), opt_word) == 0)
+      return (idm_person_verdict)v;
+  return IDM_PERSON_FAILED;
 }
 
 static void take_number(const json_t *object, const char *key, double *to)
@@ -183,9 +186,9 @@ static bool take_person(const json_t *object, const idm_posterior *p, idm_person
   who->decisions = (uint64_t)json_integer_value(json_object_get(object, "decisions"));
   take_number(object, "log_loss", &who->log_loss);
   take_number(object, "uniform_log_loss", &who->uniform_log_loss);
-  take_text(object, "verdict", who->verdict, sizeof who->verdict);
-  take_text(object, "reason", who->reason, sizeof who->reason);
-  who->failed = strcmp(who->verdict, "failed") == 0;
+  who->verdict = verdict_of(json_string_value(json_object_get(object, "verdict")));
+  const char *reason = json_string_value(json_object_get(object, "reason"));
+  snprintf(who->reason, sizeof who->reason, "%s", reason ? reason : "");
   return true;
 }
 

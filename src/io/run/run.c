@@ -22,6 +22,7 @@
 #include "io/run/absolute.h"
 #include "io/run/dynamics.h"
 #include "io/run/folder.h"
+#include "io/run/run.h"
 
 /* Seconds between checkpoints. */
 static const double checkpoint_seconds = 3;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "idm/file.h"
-#include "io/run/netcdf.h"
+#include "io/run/seal.h"
 
 void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1])
 {

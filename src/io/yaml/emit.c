@@ -178,11 +178,6 @@ void idm_emit_whole(idm_emitter *emitter, const char *opt_key, uint64_t value)
   idm_emit_word(emitter, opt_key, text);
 }
 
-void idm_emit_boolean(idm_emitter *emitter, const char *opt_key, bool value)
-{
-  idm_emit_word(emitter, opt_key, value ? "true" : "false");
-}
-
 void idm_emit_texts(idm_emitter *emitter, const char *opt_key, const char *const *text,
                     size_t count)
 {

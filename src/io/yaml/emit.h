@@ -42,7 +42,6 @@ void idm_emit_word(idm_emitter *emitter, const char *opt_key, const char *word);
 /* The shortest decimal that reads back as the same number. */
 void idm_emit_number(idm_emitter *emitter, const char *opt_key, double value);
 void idm_emit_whole(idm_emitter *emitter, const char *opt_key, uint64_t value);
-void idm_emit_boolean(idm_emitter *emitter, const char *opt_key, bool value);
 /* Lists in flow style. */
 void idm_emit_texts(idm_emitter *emitter, const char *opt_key, const char *const *text,
                     size_t count);

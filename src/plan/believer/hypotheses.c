@@ -115,8 +115,9 @@ double idm_hypotheses_choice(const believer *b, musing *m, const hypotheses *h,
   return idm_habit_slip(own, m->choice[u], open);
 }
 
-double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses *h,
-                                 const bool *opt_open, size_t i, size_t u)
+/* log of idm_hypotheses_choice, where that is too small. */
+static double log_choice(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
+                         size_t i, size_t u)
 {
   const habit own = idm_habit_of(b->theta);
   double open;
@@ -128,17 +129,9 @@ double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses 
   return idm_habit_log_slip(own, m->log_decision[u], open);
 }
 
-void idm_hypotheses_recall(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
-                           size_t i, size_t u, double slope, double *to, habit_slope *both)
-{
-  const habit own = idm_habit_of(b->theta);
-  if (slope == 0 || idm_hypotheses_forbids(b, m, h, opt_open, i)) return;
-  const double open = tilt(b, m, h, own, opt_open, i);
-  idm_habit_recall(own, h->set.actions, m->choice, open, h->set.last[i], u, slope, to, both);
-}
-
-bool idm_hypotheses_forbids(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
-                            size_t i)
+/* Whether the policy forbids them all: then nothing of theta moves the choice. */
+static bool forbids(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
+                    size_t i)
 {
   const size_t actions = h->set.actions;
   const double *decision = h->set.decision + i * actions;
@@ -151,6 +144,15 @@ bool idm_hypotheses_forbids(const believer *b, musing *m, const hypotheses *h, c
   return true;
 }
 
+void idm_hypotheses_recall(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
+                           size_t i, size_t u, double slope, double *to, habit_slope *both)
+{
+  const habit own = idm_habit_of(b->theta);
+  if (slope == 0 || forbids(b, m, h, opt_open, i)) return;
+  const double open = tilt(b, m, h, own, opt_open, i);
+  idm_habit_recall(own, h->set.actions, m->choice, open, h->set.last[i], u, slope, to, both);
+}
+
 double idm_hypotheses_log_act(const believer *b, musing *m, const hypotheses *h,
                               const bool *opt_open, size_t u)
 {
@@ -160,11 +162,10 @@ double idm_hypotheses_log_act(const believer *b, musing *m, const hypotheses *h,
     sum += set->weight[i] * idm_hypotheses_choice(b, m, h, opt_open, i, u);
   if (sum > idm_smallest) return log(sum);
   double most = -INFINITY;
-  for (size_t i = 0; i < set->count; i++)
-    most = fmax(most, idm_hypotheses_log_choice(b, m, h, opt_open, i, u));
+  for (size_t i = 0; i < set->count; i++) most = fmax(most, log_choice(b, m, h, opt_open, i, u));
   sum = 0;
   for (size_t i = 0; most > -INFINITY && i < set->count; i++)
-    sum += set->weight[i] * exp(idm_hypotheses_log_choice(b, m, h, opt_open, i, u) - most);
+    sum += set->weight[i] * exp(log_choice(b, m, h, opt_open, i, u) - most);
   return sum > 0 ? most + log(sum) : -INFINITY;
 }
 
@@ -173,7 +174,7 @@ double idm_hypotheses_factor(const believer *b, musing *m, const hypotheses *h,
 {
   if (shift == 0) return idm_hypotheses_choice(b, m, h, opt_open, i, u);
   if (shift == -INFINITY) return 1;
-  return exp(idm_hypotheses_log_choice(b, m, h, opt_open, i, u) - shift);
+  return exp(log_choice(b, m, h, opt_open, i, u) - shift);
 }
 
 double idm_hypotheses_shift(const believer *b, musing *m, const hypotheses *h,
@@ -190,7 +191,7 @@ double idm_hypotheses_shift(const believer *b, musing *m, const hypotheses *h,
   for (size_t i = 0; i < h->set.count; i++)
     for (size_t u = 0; u < actions; u++)
       if (idm_environment_allows(&b->environment, event, opt_open, u))
-        best = fmax(best, idm_hypotheses_log_choice(b, m, h, opt_open, i, u));
+        best = fmax(best, log_choice(b, m, h, opt_open, i, u));
   return best;
 }
 

@@ -51,15 +51,9 @@ idm_status idm_hypotheses_begin(const believer *b, musing *m, hypotheses *h, siz
 /* Policies at every hypothesis. */
 idm_status idm_hypotheses_plan(const believer *b, musing *m, hypotheses *h, idm_error *opt_error);
 /* The probability of u by hypothesis i over the open actions (NULL: all are), habit and slips
- * included, and its logarithm where that is too small. Where the policy forbids them all, they are
- * shared equally. */
+ * included. Where the policy forbids them all, they are shared equally. */
 double idm_hypotheses_choice(const believer *b, musing *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u);
-double idm_hypotheses_log_choice(const believer *b, musing *m, const hypotheses *h,
-                                 const bool *opt_open, size_t i, size_t u);
-/* Whether it forbids them all: then nothing of theta moves the choice. */
-bool idm_hypotheses_forbids(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
-                            size_t i);
 /* Take back a slope by log of that choice: see idm_habit_recall. */
 void idm_hypotheses_recall(const believer *b, musing *m, const hypotheses *h, const bool *opt_open,
                            size_t i, size_t u, double slope, double *to, habit_slope *both);

@@ -14,6 +14,7 @@
 
 #include "base/krylov.h"
 #include "base/memory.h"
+#include "base/soft_block.h"
 
 /* --- making one ----------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  * Bayes' rule adjoint_dynamics.c does it. */
 #include <math.h>
 
+#include "base/soft_slope.h"
 #include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/backup.h"

@@ -1,6 +1,7 @@
 /* The derivative in reverse over a layer of the lattice: about the cost of one backup. */
 #include <math.h>
 
+#include "base/soft_slope.h"
 #include "base/vector.h"
 #include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_sweep.h"

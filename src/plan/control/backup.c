@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/soft_block.h"
 #include "plan/control/backup.h"
 #include "plan/control/specify.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/krylov.h"
 #include "base/memory.h"
+#include "base/soft_block.h"
 #include "setting/freedom.h"
 
 /* --- memory --------------------------------------------------------------------------------- */

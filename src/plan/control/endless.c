@@ -7,6 +7,7 @@
 
 #include "base/krylov.h"
 #include "base/memory.h"
+#include "base/soft_block.h"
 #include "plan/control/backup.h"
 
 static const idm_successor_block *block_of(const control *c, size_t u)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/soft.h"
+#include "base/soft_block.h"
 #include "base/tail.h"
 
 double idm_control_specify(const control *c, const double *k, double *opt_sigma)

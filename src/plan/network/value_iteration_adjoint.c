@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 #include "base/soft.h"
-#include "plan/network/value_iteration_network.h"
+#include "base/soft_slope.h"
+#include "plan/network/value_iteration_adjoint.h"
+#include "plan/network/value_iteration_sweep.h"
 
 typedef struct adjoint {
   const value_iteration *v;

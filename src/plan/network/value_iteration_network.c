@@ -5,6 +5,8 @@
 
 #include "base/memory.h"
 #include "base/soft.h"
+#include "plan/network/value_iteration_adjoint.h"
+#include "plan/network/value_iteration_sweep.h"
 
 /* --- making one ----------------------------------------------------------------------------- */
 

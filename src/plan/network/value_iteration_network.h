@@ -39,11 +39,5 @@ static inline double idm_sweep_temperature(const value_iteration *v, size_t swee
 {
   return v->weight[sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE] * v->alpha;
 }
-/* Q of a sweep at a state, [action], with V of the one before; opt_future: P V alone. */
-void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, size_t state,
-                       double *quality, double *opt_future);
-
-/* The content is a value_iteration. */
-extern const idm_adjoint_ops idm_value_iteration_adjoint;
 
 #endif

@@ -1,5 +1,5 @@
 /* One sweep of `value-iteration-network`. */
-#include "plan/network/value_iteration_network.h"
+#include "plan/network/value_iteration_sweep.h"
 
 void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, size_t state,
                        double *quality, double *opt_future)

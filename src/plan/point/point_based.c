@@ -1,4 +1,11 @@
-/* The planner `point-based`: bounds on the value from both sides, for any number of states. */
+/* The planner `point-based`: bounds on the value from both sides, for any number of states.
+ *
+ * Every belief is met and kept once (graph.c), with bounds that hear only of what is new: vectors
+ * and points since it was last asked. An action's upper bound is looked at again only while it is
+ * the best (they only go down). Models are outcomes: with beta = inf several are one sparse kernel
+ * (kernel.c). Over at most 6 states the upper bound is the hull, by the simplex method (hull.c),
+ * which takes 57 trials where the sawtooth takes 738 (three states, beliefs that never repeat). A
+ * plan starts from nothing. */
 #include "plan/point/point_based.h"
 
 #include <math.h>

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "idm/data.h"
 #include "idm/planner.h"
+#include "plan/tabular/td_rule.h"
+#include "plan/tabular/td_slope.h"
 
 /* --- what it reads -------------------------------------------------------------------------- */
 

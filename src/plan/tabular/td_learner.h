@@ -40,16 +40,4 @@ typedef struct td_update {
   size_t rate;  /* TD_GAIN or TD_LOSS */
 } td_update;
 
-/* What is to be learnt from an event; IDM_INPUT where what it needs was not recorded. */
-idm_status idm_td_look(const td_learner *l, const td_memory *m, const idm_event *event,
-                       td_update *update, idm_error *opt_error);
-/* The state that a trajectory starts in; IDM_INPUT where it is not known. */
-idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,
-                        idm_error *opt_error);
-/* Values after it, in place. */
-void idm_td_learn(const td_learner *l, const td_update *update, double *value);
-
-/* The content is a td_learner. */
-extern const idm_slope_ops idm_td_slope;
-
 #endif

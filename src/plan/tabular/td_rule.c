@@ -1,7 +1,7 @@
 /* What td-learner learns from an event. */
+#include "plan/tabular/td_rule.h"
 #include "base/memory.h"
 #include "idm/data.h"
-#include "plan/tabular/td_learner.h"
 
 static idm_status refuse(const char *what, idm_error *opt_error)
 {

@@ -3,10 +3,11 @@
  *
  * Numbers are few and rows are many, so that derivatives go forwards; where histories part, what
  * was reached is kept until the last of them was followed. */
+#include "plan/tabular/td_slope.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "idm/data.h"
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/td_rule.h"
 
 /* What values are differentiated by. */
 enum { BY_GAIN, BY_LOSS, BY_DECAY, BY_INITIAL, BY_DISCOUNT, BY };

@@ -1,6 +1,10 @@
 /* An agent to play with: numbers that move, a plan for them, an episode that goes by it and a log
  * that it is compared with. A page calls these functions; their arguments are numbers and texts
- * only. */
+ * only.
+ *
+ * The floors up to `plan`, the reader of logs and the figures are compiled to WebAssembly
+ * (cmake/wasm.cmake), and the page is handed a parcel of bytes (parcel.h), so that neither YAML nor
+ * netCDF goes in; what needs threads or zlib is never reached there. */
 #ifndef IDM_REPORT_EXPLORER_EXPLORER_H
 #define IDM_REPORT_EXPLORER_EXPLORER_H
 
@@ -55,11 +59,5 @@ int idm_explorer_over(const idm_explorer *explorer);
 idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t length);
 double idm_explorer_score(const idm_explorer *explorer);
 double idm_explorer_decisions(const idm_explorer *explorer);
-
-/* Policy, value and beliefs as SVG, so many pixels wide; valid until the next text. NULL: see the
- * message. */
-const char *idm_explorer_draw(idm_explorer *explorer, double width);
-/* Where the episode stands, in words and numbers, as HTML. */
-const char *idm_explorer_tell(idm_explorer *explorer);
 
 #endif

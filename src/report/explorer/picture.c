@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "report/explorer/explorer.h"
+#include "report/explorer/picture.h"
 #include "report/markup.h"
 #include "report/policy.h"
 

@@ -38,14 +38,14 @@ static double half(double square, double x)
 }
 
 /* Independent normal draws of two numbers, whose true density is `log_density`. */
-static idm_assessment *assess(const char *sampler, density *log_density)
+static idm_assessment *assess(const char *inverse, density *log_density)
 {
   idm_posterior *p = calloc(1, sizeof *p);
   assert_non_null(p);
   p->answer = IDM_POSTERIOR;
   p->chains = CHAINS;
   p->draws = DRAWS;
-  snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
+  snprintf(p->inverse, sizeof p->inverse, "%s", inverse);
   support_names(&p->quantity, (const char *const[]){"a", "b"}, 2);
   support_names(&p->coordinate, (const char *const[]){"a", "b"}, 2);
   p->summarised = calloc(2, sizeof *p->summarised);
@@ -74,12 +74,12 @@ static void test_weights(void **state)
   (void)state;
   density *const densities[] = {normal, cauchy, narrow, half};
   for (size_t i = 0; i < 4; i++) {
-    idm_assessment *a = assess("normal", densities[i]);
+    idm_assessment *a = assess("laplace", densities[i]);
     assert_int_equal(a->trusted, i == 0);
     if (i) assert_non_null(strstr(a->failures.text[0], "use --inverse bayes"));
     idm_assessment_destroy(a);
-    /* Draws of another sampler are of the density itself: nothing is to be weighed. */
-    a = assess("metropolis", densities[i]);
+    /* Draws by chains are of the density itself: nothing is to be weighed. */
+    a = assess("bayes", densities[i]);
     assert_true(a->trusted);
     idm_assessment_destroy(a);
   }

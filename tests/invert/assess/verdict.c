@@ -9,7 +9,7 @@ static void test_words(void **state)
   (void)state;
   char *one[] = {"x"};
   const idm_notes some = {.count = 1, .text = one};
-  idm_person misfit = {.verdict = "misfit"};
+  idm_person misfit = {.verdict = IDM_PERSON_MISFIT};
   idm_finding finding = {0};
   const struct {
     idm_assessment a;
@@ -17,7 +17,7 @@ static void test_words(void **state)
   } cases[] = {
       {{.answer = IDM_POSTERIOR, .trusted = true}, "the model is unchecked"},
       {{.answer = IDM_POSTERIOR, .trusted = true, .model.looked = true}, "nothing speaks against"},
-      {{.answer = IDM_POSTERIOR, .failures = some}, "not to be trusted yet; see what FAILS"},
+      {{.answer = IDM_POSTERIOR, .failures = some}, "not to be trusted yet"},
       {{.answer = IDM_POSTERIOR, .misfits = some}, "the draws are sound, but the model is not"},
       {{.answer = IDM_POSTERIOR, .failures = some, .misfits = some}, "neither the draws nor"},
       {{.answer = IDM_POSTERIOR}, "not to be trusted yet"},
@@ -32,11 +32,26 @@ static void test_words(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     if (!strstr(idm_assessment_verdict(&cases[i].a), cases[i].words))
       fail_msg("'%s' is not in '%s'", cases[i].words, idm_assessment_verdict(&cases[i].a));
+  assert_string_equal(idm_assessment_see(&cases[0].a), "");
+  assert_string_equal(idm_assessment_see(&cases[2].a), "see what FAILS above");
+  assert_string_equal(idm_assessment_see(&cases[3].a), "see MODEL above");
+  assert_string_equal(idm_assessment_see(NULL), "");
   assert_string_equal(idm_assessment_verdict(NULL), "");
+}
+
+static void verdicts_on_people_have_words_of_their_own(void **state)
+{
+  (void)state;
+  for (int v = 0; v < IDM_PERSON_VERDICTS; v++)
+    for (int w = 0; w < v; w++)
+      assert_string_not_equal(idm_person_verdict_word((idm_person_verdict)v),
+                              idm_person_verdict_word((idm_person_verdict)w));
+  assert_null(idm_person_verdict_word(IDM_PERSON_VERDICTS));
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+                                     cmocka_unit_test(verdicts_on_people_have_words_of_their_own)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

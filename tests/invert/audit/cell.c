@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "invert/audit/audit_support.h"
-#include "invert/audit/model.h"
+#include "invert/audit/cell.h"
 
 static void the_approximation_has_the_slope_and_curvature_of_the_log(void **state)
 {

@@ -1,5 +1,5 @@
 /* Room for draws, and the share of the work that a watch is told. */
-#include "invert/audit/model.h"
+#include "invert/audit/draws.h"
 #include "support.h"
 
 static void there_is_room_for_what_a_model_has(void **state)

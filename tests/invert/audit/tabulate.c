@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "invert/audit/audit_support.h"
+#include "invert/audit/cell.h"
+#include "invert/audit/draws.h"
+#include "invert/audit/sample.h"
 
 static const double prior_mean = 0, prior_sd = 1.5;
 

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "invert/people/approximate.h"
+#include "invert/people/move.h"
 #include "invert/people/people_support.h"
+#include "invert/people/person.h"
 #include "invert/people/reference_support.h"
 
 static const double log_two_pi = 1.8378770664093454836;

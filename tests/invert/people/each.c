@@ -106,13 +106,13 @@ static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
     assert_int_equal(one->trajectories, 8);
     assert_true(one->log_loss < one->uniform_log_loss);
     assert_true(one->own[0] > 0.5 && one->own[0] < 1);
-    assert_true(one->verdict[0] != '\0');
+    assert_int_equal(one->verdict == IDM_PERSON_IDENTIFIED, one->reason[0] == 0);
     sum += one->log_loss * (double)one->decisions;
     decisions += one->decisions;
   }
   assert_near(projection.log_loss, sum / (double)decisions, 1e-12);
-  assert_true(a->person[3].absent && a->person[3].failed);
-  assert_string_equal(a->person[3].verdict, "failed");
+  assert_true(a->person[3].absent);
+  assert_int_equal(a->person[3].verdict, IDM_PERSON_FAILED);
   assert_non_null(strstr(a->person[3].reason, "nothing was decided"));
   assert_false(a->trusted);
   assert_non_null(strstr(a->failures.text[a->failures.count - 1], "'p4' could not be fitted"));
@@ -194,7 +194,7 @@ static void finished_people_are_kept(void **state)
   assert_string_equal(p->sampler, whole->sampler);
   assert_float_equal(again.log_loss, projection.log_loss, 0);
   for (size_t i = 0; i < a->people; i++)
-    assert_string_equal(a->person[i].verdict, b->person[i].verdict);
+    assert_int_equal(a->person[i].verdict, b->person[i].verdict);
   idm_posterior *none;
   idm_assessment *neither;
   const idm_fit_watch other = {.checkpoint = k.bytes, .checkpoint_length = k.length, .label = 4};
@@ -219,7 +219,7 @@ static void points_are_answers_too(void **state)
                      &projection, &support_error));
   assert_int_equal(p->answer, IDM_POINT);
   assert_int_equal(p->chains * p->draws, 1);
-  assert_string_equal(a->person[0].verdict, "point");
+  assert_int_equal(a->person[0].verdict, IDM_PERSON_POINT);
   idm_posterior_destroy(p);
   idm_assessment_destroy(a);
 }
@@ -243,8 +243,8 @@ static void chance_speaks_against_the_model(void **state)
     check(idm_each_fit(problem, coins, "agent", idm_inverse_find("map"), &settings, NULL, &p, &a,
                        &projection, &support_error));
     for (size_t i = 0; i < people; i++)
-      assert_true(strcmp(a->person[i].verdict, "chance") == 0 ||
-                  strcmp(a->person[i].verdict, "misfit") == 0);
+      assert_true(a->person[i].verdict == IDM_PERSON_CHANCE ||
+                  a->person[i].verdict == IDM_PERSON_MISFIT);
     assert_false(a->trusted);
     assert_int_equal(a->misfits.count, 1);
     assert_non_null(strstr(a->misfits.text[0], "does not fit"));

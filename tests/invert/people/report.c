@@ -141,8 +141,8 @@ static void shrinkage_is_the_pooling_factor(void **state)
       scale += f.people->sd[k] * f.people->sd[k] / ALL;
     }
     assert_near(a->person[i].own[0], 1 - (square - mean * mean) / scale, 1e-12);
-    assert_string_equal(a->person[i].verdict,
-                        a->person[i].log_loss < log(3) ? "identified" : "chance");
+    assert_int_equal(a->person[i].verdict,
+                     a->person[i].log_loss < log(3) ? IDM_PERSON_IDENTIFIED : IDM_PERSON_CHANCE);
   }
   assert_int_equal(a->person[0].decisions, 3);
   double sum = 0;
@@ -166,8 +166,8 @@ static void people_whose_draws_disagree_are_named(void **state)
   check(
       idm_people_assess(f.data, f.design, f.people, f.posterior, &a, &projection, &support_error));
   assert_false(a->trusted);
-  assert_string_equal(a->person[4].verdict, "failed");
-  assert_true(a->person[4].failed && !a->person[4].absent);
+  assert_int_equal(a->person[4].verdict, IDM_PERSON_FAILED);
+  assert_false(a->person[4].absent);
   bool named = false;
   for (size_t i = 0; i < a->failures.count; i++)
     named = named || strstr(a->failures.text[i], "1 of 6 people, least for 'p5'");

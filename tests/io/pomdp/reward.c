@@ -3,6 +3,7 @@
 
 #include "io/pomdp/lex.h"
 #include "io/pomdp/pomdp_support.h"
+#include "io/pomdp/reward.h"
 
 /* --- files ---------------------------------------------------------------------------------- */
 

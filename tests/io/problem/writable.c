@@ -1,4 +1,5 @@
 /* Whether YAML can hold a problem: told before a file is touched, and why not. */
+#include "io/problem/writable.h"
 #include "io/problem/problem_support.h"
 #include "io/problem/write.h"
 

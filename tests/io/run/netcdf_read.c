@@ -3,6 +3,7 @@
  *   round trip   names, numbers and statistics
  *   refusals     absent, cut, damaged and forged files */
 #include "io/run/netcdf_support.h"
+#include "io/run/seal.h"
 
 /* --- round trip ----------------------------------------------------------------------------- */
 

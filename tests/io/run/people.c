@@ -53,11 +53,10 @@ static idm_assessment *judged(const idm_posterior *p, bool population)
                                 .uniform_log_loss = 1.1,
                                 .own = calloc(1, sizeof(double))};
     a->person[i].own[0] = 0.25 * (double)(i + 1);
-    strcpy(a->person[i].verdict, "identified");
   }
   if (!population) {
-    a->person[0].absent = a->person[0].failed = true;
-    strcpy(a->person[0].verdict, "failed");
+    a->person[0].absent = true;
+    a->person[0].verdict = IDM_PERSON_FAILED;
     strcpy(a->person[0].reason, "nothing was decided");
   }
   return a;
@@ -107,9 +106,8 @@ static void what_was_said_is_read_back(void **state)
       const idm_person *y = &b->person[i];
       assert_string_equal(b->person_name.name[i], a->person_name.name[i]);
       assert_int_equal(x->absent, y->absent);
-      assert_int_equal(x->failed, y->failed);
       assert_int_equal(x->decisions, y->decisions);
-      assert_string_equal(x->verdict, y->verdict);
+      assert_int_equal(x->verdict, y->verdict);
       assert_string_equal(x->reason, y->reason);
       if (!x->absent) assert_near(x->own[0], y->own[0], 1e-15);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/run/netcdf.h"
+#include "io/run/seal.h"
 #include "support.h"
 
 /* The digest of "abc" is that of FIPS 180-4's example. */

@@ -330,8 +330,7 @@ static void test_numbers(void **state)
   idm_emit_number(&out, "negative zero", -0.0);
   idm_emit_number(&out, "infinite", -INFINITY);
   idm_emit_whole(&out, "whole", UINT64_MAX);
-  idm_emit_boolean(&out, "yes", true);
-  idm_emit_boolean(&out, "no", false);
+  idm_emit_word(&out, "yes", "true");
   idm_emit_word(&out, "matrix", "identity");
   written w = finish(&out);
   const idm_yaml_node *list = idm_yaml_find(w.tree, idm_yaml_root(w.tree), "numbers");
@@ -342,7 +341,7 @@ static void test_numbers(void **state)
   }
   assert_non_null(strstr(w.text, "numbers: [0, -0.0, inf, -inf, "));
   assert_non_null(strstr(w.text, "]\n\"negative zero\": -0.0\ninfinite: -inf\n"
-                                 "whole: 18446744073709551615\n\"yes\": true\n\"no\": false\n"
+                                 "whole: 18446744073709551615\n\"yes\": true\n"
                                  "matrix: identity\n"));
   drop(&w);
   free(number);

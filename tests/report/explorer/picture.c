@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/explorer/explorer.h"
 #include "report/explorer/parcel.h"
+#include "report/explorer/picture.h"
 #include "support.h"
 
 static idm_explorer *open_explorer(const idm_problem *problem)

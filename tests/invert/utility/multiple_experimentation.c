@@ -1,6 +1,4 @@
 /* Multiple experimentation: the truth is never left out, more environments narrow the ranges. */
-#include "invert/utility/experiments.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,14 +1,15 @@
 /* The inverse planner `multiple-experimentation`: utilities that explain what was done in several
- * environments, all of them. */
-#include "invert/utility/experiments.h"
-
+ * environments, all of them (Amin and Singh 2016). */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/bellman.h"
+#include "invert/utility/demonstrator.h"
+#include "invert/utility/face.h"
 #include "invert/utility/open.h"
+#include "invert/utility/sought.h"
 
 extern const idm_inverse idm_inverse_multiple_experimentation; /* registered below */
 
@@ -17,10 +18,16 @@ static const char no_utility[] = "no utility of the box has values: the problem'
 static const char no_end[] =
     "what the demonstrator misses has no least value; expected a finite --bound";
 
+/* A demonstrator in its world. */
+typedef struct experiment {
+  const idm_world *world;
+  const idm_demonstrator *demonstrator;
+} experiment;
+
 /* --- the program ---------------------------------------------------------------------------- */
 
 /* V = value of what was done; and V - Q(s,u) + missed(s) >= 0 where it was seen. */
-static idm_status add_experiment(idm_program *program, const idm_experiment *e,
+static idm_status add_experiment(idm_program *program, const experiment *e,
                                  const idm_sought *sought, size_t values, size_t missed,
                                  idm_error *opt_error)
 {
@@ -40,11 +47,15 @@ static idm_status add_experiment(idm_program *program, const idm_experiment *e,
   return status;
 }
 
-idm_status idm_experiments_solve(size_t count, const idm_experiment *experiment,
-                                 const idm_sought *sought, double bound, idm_face *face,
-                                 double *opt_range, idm_halt *halt, idm_error *opt_error)
+/* min sum_s xi_s, xi_s >= Q_e(s,u) - V_e(s) for every action and every experiment e in which s was
+ * visited, Q_e and V_e those of what was done there; free numbers between -bound and bound. The
+ * optimum goes into face, whose `x` is made here for the caller to free, and opt_range[count][2] is
+ * what the numbers can be over all optima. */
+static idm_status solve(size_t count, const experiment *list, const idm_sought *sought,
+                        double bound, idm_face *face, double *opt_range, idm_halt *halt,
+                        idm_error *opt_error)
 {
-  const size_t states = experiment[0].world->n.states;
+  const size_t states = list[0].world->n.states;
   const size_t missed = sought->count + count * states;
   idm_program *program = NULL;
   face->x = idm_new(missed + states, sizeof *face->x);
@@ -56,8 +67,8 @@ idm_status idm_experiments_solve(size_t count, const idm_experiment *experiment,
   for (size_t s = 0; s < states && status == IDM_OK; s++)
     idm_program_set_bounds(program, missed + s, 0, INFINITY);
   for (size_t e = 0; e < count && status == IDM_OK; e++)
-    status = add_experiment(program, experiment + e, sought, sought->count + e * states, missed,
-                            opt_error);
+    status =
+        add_experiment(program, list + e, sought, sought->count + e * states, missed, opt_error);
   if (status == IDM_OK)
     status = idm_face_choose(program, no_utility, no_end, face, halt, opt_error);
   if (status == IDM_OK && opt_range)
@@ -76,7 +87,7 @@ typedef struct question {
   size_t count;
   idm_world **world;               /* [environment] */
   idm_demonstrator **demonstrator; /* [environment]; NULL where it was not seen */
-  idm_experiment *experiment;      /* [count]: those that were */
+  experiment *experiment;          /* [count]: those that were */
   double *weight;                  /* [number] */
   double *key;                     /* [number] */
   idm_face face;
@@ -115,8 +126,7 @@ static idm_status open_experiment(question *q, size_t e, bool *of, idm_notes *op
   if (status == IDM_OK)
     status = idm_demonstrator_create(q->world[e], q->data, environment->setting, of,
                                      &q->demonstrator[e], opt_error);
-  if (status == IDM_OK)
-    q->experiment[q->count++] = (idm_experiment){q->world[e], q->demonstrator[e]};
+  if (status == IDM_OK) q->experiment[q->count++] = (experiment){q->world[e], q->demonstrator[e]};
   return status;
 }
 
@@ -240,9 +250,8 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
     if (!f->range) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
-    status = idm_experiments_solve(q->count, q->experiment, q->sought,
-                                   q->settings->bound / q->sought->unit, &q->face, f->range,
-                                   &q->halt, opt_error);
+    status = solve(q->count, q->experiment, q->sought, q->settings->bound / q->sought->unit,
+                   &q->face, f->range, &q->halt, opt_error);
   if (status == IDM_OK) status = set_ranges(q, f, opt_error);
   if (status == IDM_OK) status = look_for_open(q, f, opt_error);
   if (status == IDM_OK) {
