@@ -11,6 +11,7 @@ typedef struct basis {
   double inverse[HULL_MOST][HULL_MOST]; /* of the columns */
   double weight[HULL_MOST];
   double value[HULL_MOST];
+  uint32_t point[HULL_MOST]; /* SAWTOOTH_NONE: the corner of this place, which none comes back to */
 } basis;
 
 /* A point over the states of a belief; false where it has others. */
@@ -49,7 +50,7 @@ bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const do
 static const double hardly = 1e-11;
 
 /* Take a column into the basis, in place of the one whose weight comes to 0 first. */
-static bool pivot(basis *s, const double c[HULL_MOST], double value)
+static bool pivot(basis *s, const double c[HULL_MOST], double value, size_t point)
 {
   double d[HULL_MOST];
   size_t out = HULL_MOST;
@@ -69,6 +70,7 @@ static bool pivot(basis *s, const double c[HULL_MOST], double value)
   }
   s->weight[out] = share;
   s->value[out] = value;
+  s->point[out] = (uint32_t)point;
   memcpy(s->column[out], c, sizeof s->column[out]);
   return true;
 }
@@ -81,20 +83,29 @@ static void set_prices(const basis *s, double *price)
   }
 }
 
-/* What the mixture is worth, with what it misses of the belief at the largest of its numbers; where
- * that is more than rounding, the corners alone. */
-static double worth(const basis *s, const sawtooth *t, const belief *b)
+/* What a mixture misses of the belief is taken at the largest of its numbers; returned is what that
+ * is worth, INFINITY where it is more than rounding. */
+static double left_over(const basis *s, const belief *b)
 {
-  double sum = 0, corners = 0, missed = 0, most = 0;
+  double missed = 0, most = 0;
   for (size_t k = 0; k < s->size; k++) {
     double mass = b->mass[k];
     for (size_t j = 0; j < s->size; j++) mass -= s->weight[j] * s->column[j][k];
     missed += fabs(mass);
     most = fmax(most, fabs(s->value[k]));
+  }
+  return missed < hardly ? missed * most : INFINITY;
+}
+
+/* What the mixture is worth; where it misses too much, the corners alone. */
+static double worth(const basis *s, const sawtooth *t, const belief *b)
+{
+  double sum = left_over(s, b), corners = 0;
+  for (size_t k = 0; k < s->size; k++) {
     sum += s->weight[k] * s->value[k];
     corners += b->mass[k] * t->corner[b->state[k]];
   }
-  return missed < hardly ? sum + missed * most : corners;
+  return isfinite(sum) ? sum : corners;
 }
 
 /* How far a point is above the plane of the prices, by state, if it has no states but those. */
@@ -127,8 +138,9 @@ static size_t furthest(const sawtooth *t, const belief *b, uint32_t without, con
   return in;
 }
 
-double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
-                   double *dense)
+/* The best mixture for a belief, and the prices by it. */
+static basis find(const sawtooth *t, const belief *b, uint32_t without, double *price,
+                  double *dense)
 {
   enum { most_pivots = 64 }; /* every basis on the way is a bound */
   basis s = {.size = b->count};
@@ -136,12 +148,36 @@ double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double 
     s.column[k][k] = s.inverse[k][k] = 1;
     s.weight[k] = b->mass[k];
     s.value[k] = price[k] = t->corner[b->state[k]];
+    s.point[k] = SAWTOOTH_NONE;
   }
   for (int n = 0; n < most_pivots; n++) {
     double c[HULL_MOST] = {0};
     const size_t in = furthest(t, b, without, price, dense, c);
-    if (in == SAWTOOTH_NONE || !pivot(&s, c, t->point[in].value)) break;
+    if (in == SAWTOOTH_NONE || !pivot(&s, c, t->point[in].value, in)) break;
     set_prices(&s, price);
   }
+  return s;
+}
+
+double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
+                   double *dense)
+{
+  const basis s = find(t, b, without, price, dense);
   return worth(&s, t, b);
+}
+
+size_t idm_hull_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                    double *rest, double *dense)
+{
+  double price[HULL_MOST];
+  const basis s = find(t, b, SAWTOOTH_NONE, price, dense);
+  *rest = left_over(&s, b);
+  const bool corners = !isfinite(*rest);
+  if (corners) *rest = 0;
+  for (size_t k = 0; k < s.size; k++) {
+    const bool corner = corners || s.point[k] == SAWTOOTH_NONE;
+    part[k] = corner ? (uint32_t)(t->count + b->state[k]) : s.point[k];
+    weight[k] = corners ? b->mass[k] : s.weight[k];
+  }
+  return s.size;
 }

@@ -16,6 +16,9 @@ enum { HULL_MOST = 6 };
  * is scratch as in sawtooth.h. */
 double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
                    double *dense);
+/* The mixture itself, as idm_sawtooth_mix has it. */
+size_t idm_hull_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                    double *rest, double *dense);
 /* Whether a point is below the plane of the prices. */
 bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const double *price);
 

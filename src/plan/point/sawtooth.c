@@ -90,6 +90,43 @@ double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double 
   return fmin(base + best, known);
 }
 
+/* The share of point i in the belief in `dense`. */
+static double share_of(const sawtooth *t, size_t i, const double *dense)
+{
+  const sawtooth_point *p = &t->point[i];
+  double share = 1;
+  for (size_t k = 0; k < p->count; k++)
+    share = fmin(share, dense[t->state[p->at + k]] * t->inverse[p->at + k]);
+  return share;
+}
+
+size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                        double *rest, double *dense)
+{
+  if (b->count > 1 && b->count <= HULL_MOST) return idm_hull_mix(t, b, part, weight, rest, dense);
+  double best = 0, share = 0;
+  size_t at = t->count, parts = 0;
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
+  for (size_t i = 0; i < t->count; i++) {
+    const double here = reach(t, i, b->sign, dense, best);
+    if (here < best) at = i;
+    best = here;
+  }
+  if (at < t->count) {
+    const sawtooth_point *p = &t->point[at];
+    part[parts] = (uint32_t)at;
+    weight[parts++] = share = share_of(t, at, dense);
+    for (size_t k = 0; k < p->count; k++) dense[t->state[p->at + k]] -= share * t->mass[p->at + k];
+  }
+  for (size_t k = 0; k < b->count; k++) {
+    part[parts] = (uint32_t)(t->count + b->state[k]);
+    weight[parts++] = fmax(dense[b->state[k]], 0);
+    dense[b->state[k]] = 0;
+  }
+  *rest = 0;
+  return parts;
+}
+
 /* --- points --------------------------------------------------------------------------------- */
 
 static double below_plane(const sawtooth *t, const sawtooth_point *p)

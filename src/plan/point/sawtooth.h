@@ -47,6 +47,11 @@ double idm_sawtooth_bytes(const sawtooth *t);
  * here and below, [state], and 0 before and after. */
 double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double known,
                        double *price, double *dense);
+/* The mixture that the bound at a belief is: the sum of weight[i] times the number of part[i], a
+ * point, or the corner part[i] - count, and of the rest, which is due to rounding. Returns how many
+ * parts, at most one more than the belief has states. */
+size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                        double *rest, double *dense);
 /* Lower the bound at a belief to a value: at a corner, or at point `*point`, which is made where it
  * is SAWTOOTH_NONE. */
 idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32_t owner,
