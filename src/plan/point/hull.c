@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /* A basis: as many corners or points as there are states, whose mixture is the belief. */
 typedef struct basis {
   size_t size;
@@ -118,24 +120,65 @@ static inline double over(const sawtooth *t, const sawtooth_point *p, const doub
   return sum;
 }
 
+/* A point, and how far it is above the plane of the prices. */
+typedef struct candidate {
+  size_t point;
+  double over;
+} candidate;
+
+/* How far the points of a slice are above the plane. */
+IDM_CLONES
+static void weigh(const double *slice, size_t states, const double *plane,
+                  double over_plane[SAWTOOTH_LANES])
+{
+  double sum[SAWTOOTH_LANES];
+  for (size_t i = 0; i < SAWTOOTH_LANES; i++) sum[i] = slice[states * SAWTOOTH_LANES + i];
+  for (size_t s = 0; s < states; s++)
+    for (size_t i = 0; i < SAWTOOTH_LANES; i++) sum[i] -= slice[s * SAWTOOTH_LANES + i] * plane[s];
+  for (size_t i = 0; i < SAWTOOTH_LANES; i++) over_plane[i] = sum[i];
+}
+
+/* The lowest of all points, or the one given, where states are few. */
+static candidate lowest_of_few(const sawtooth *t, const belief *b, uint32_t without,
+                               const double *price, candidate lowest)
+{
+  double plane[HULL_MOST], here[SAWTOOTH_LANES];
+  /* Points with other states than the belief's are far above. */
+  for (size_t s = 0; s < t->states; s++) plane[s] = -1e300;
+  for (size_t k = 0; k < b->count; k++) plane[b->state[k]] = price[k];
+  for (size_t from = 0; from < t->count; from += SAWTOOTH_LANES) {
+    weigh(t->lane + from * (t->states + 1), t->states, plane, here);
+    for (size_t i = 0; i < SAWTOOTH_LANES; i++)
+      if (here[i] < lowest.over && from + i != without) lowest = (candidate){from + i, here[i]};
+  }
+  return lowest;
+}
+
+/* The same where states are many, but not those of the belief. */
+static candidate lowest_of_many(const sawtooth *t, const belief *b, uint32_t without,
+                                const double *price, double *dense, candidate lowest)
+{
+  double c[HULL_MOST];
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = price[k];
+  for (size_t i = 0; i < t->count; i++) {
+    if (t->point[i].sign & ~b->sign || i == without) continue;
+    const double here = over(t, &t->point[i], dense);
+    /* Signs of beliefs over more than 64 states may agree where the states do not. */
+    if (here < lowest.over && column(t, b, i, c)) lowest = (candidate){i, here};
+  }
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
+  return lowest;
+}
+
 /* The point furthest below the plane of the prices, and its column; SAWTOOTH_NONE where none is. */
 static size_t furthest(const sawtooth *t, const belief *b, uint32_t without, const double *price,
                        double *dense, double c[HULL_MOST])
 {
-  double least = -rounding(b, price);
-  size_t in = SAWTOOTH_NONE;
-  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = price[k];
-  for (size_t i = 0; i < t->count; i++) {
-    if (t->point[i].sign & ~b->sign || i == without) continue;
-    const double gain = over(t, &t->point[i], dense);
-    /* Signs of beliefs over more than 64 states may agree where the states do not. */
-    if (gain >= least || !column(t, b, i, c)) continue;
-    least = gain;
-    in = i;
-  }
-  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
-  if (in != SAWTOOTH_NONE) column(t, b, in, c);
-  return in;
+  candidate in = {SAWTOOTH_NONE, -rounding(b, price)};
+  in = t->lane ? lowest_of_few(t, b, without, price, in)
+               : lowest_of_many(t, b, without, price, dense, in);
+  if (in.point != SAWTOOTH_NONE) column(t, b, in.point, c);
+  return in.point;
 }
 
 /* The best mixture for a belief, and the prices by it. */

@@ -8,9 +8,6 @@
 
 #include "plan/point/sawtooth.h"
 
-/* Beliefs over more states go by the sawtooth. */
-enum { HULL_MOST = 6 };
-
 /* The hull at a belief over at most HULL_MOST states, point `without` left out (SAWTOOTH_NONE:
  * none); price[state of the belief] is a plane below all of the numbers but for rounding. `dense`
  * is scratch as in sawtooth.h. */

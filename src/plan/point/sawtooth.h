@@ -8,6 +8,11 @@
 #include "idm/status.h"
 #include "plan/point/belief.h"
 
+/* Up to so many states a belief's bound is the hull; see hull.h. */
+enum { HULL_MOST = 6 };
+/* Points lie side by side in slices of so many. */
+enum { SAWTOOTH_LANES = 16 };
+
 typedef struct sawtooth_point {
   double value;
   double below; /* how far it is below the plane of the corners, as a negative number */
@@ -29,6 +34,8 @@ typedef struct sawtooth {
   uint32_t *state;
   double *mass;
   double *inverse; /* 1/mass */
+  double *lane;    /* [slice][state + 1][lane] up to HULL_MOST states, else NULL: masses by state,
+                      and the value; inf of a lane without a point */
   size_t told;     /* news so far */
   size_t kept;     /* those before are forgotten */
   size_t newest;   /* room for news */
