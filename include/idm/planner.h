@@ -196,6 +196,8 @@ typedef enum idm_gift {
   IDM_GIVES_HORIZON = 1 << 1,    /* policies that depend on the steps left */
   IDM_GIVES_MOVES = 1 << 2,      /* transitions that are given row by row */
   IDM_GIVES_ENDLESS = 1 << 3,    /* a discount of 1 without a horizon, where episodes end */
+  IDM_GIVES_STEPS = 1 << 4,      /* policies that jump from one best action to another: by the
+                                    utility and the discount they have no slope */
 } idm_gift;
 
 /* A clamp: what makes one planner of another. It holds a block, or asks something of it. */

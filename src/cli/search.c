@@ -36,7 +36,7 @@ idm_status cli_search_begin(cli_call *call, idm_problem *problem, cli_search *se
   if (status == IDM_OK && cli_text(call, "alpha"))
     status = cli_check_target(call, cli_text(call, "alpha"));
   if (status != IDM_OK || !planner->search) return status;
-  search->goal = problem->agent.gap;
+  search->goal = search->solver.tolerance = problem->agent.gap;
   search->solver.opt_watch = cli_search_watch;
   search->solver.watch_context = search;
   cli_progress_begin(&search->progress, "interrupted; what was reached follows");

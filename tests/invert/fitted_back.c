@@ -41,8 +41,6 @@ static idm_problem *problem_of(const idm_planner *planner, size_t id)
     problem->setting->horizon = 3;
     idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, 0.5);
   }
-  /* Without an end a search for bounds takes the longer the nearer a discount is to 1. */
-  if (planner->search) problem->setting->horizon = 3;
   const idm_block *block = &problem->theta->block[id];
   if (idm_agent_reads(&problem->agent, id) && block->info->scales && block->size) return problem;
   idm_problem_destroy(problem);

@@ -64,6 +64,15 @@ static bool loses_to_rates(const inquiry *q)
          idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level_of(q);
 }
 
+/* Unnamed numbers are no degrees of freedom to count, as their prior holds most of them, and may
+ * learn a log by heart: what they gain on it tells nothing either way. */
+static bool is_untold(const inquiry *q)
+{
+  const idm_model_check *m = &q->assessment->model;
+  return q->posterior->coordinate_size && m->log_likelihood > m->uniform &&
+         could_be_chance(q, m->log_likelihood);
+}
+
 static void judge_chance(const inquiry *q)
 {
   const idm_model_check *m = &q->assessment->model;
@@ -72,7 +81,13 @@ static void judge_chance(const inquiry *q)
   const double own = idm_log_loss(m->log_likelihood, (double)decisions);
   const double uniform = idm_log_loss(m->uniform, (double)decisions);
   /* Whoever is sure of every decision, and right, has a log-likelihood of 0. */
-  if (could_be_chance(q, 0))
+  if (is_untold(q))
+    idm_notes_add(&q->assessment->remarks,
+                  "unchecked: %zu free numbers can learn %llu decisions by heart, so that a "
+                  "log-loss of %.4f here, where taking every open action alike has %.4f, tells "
+                  "nothing; `idm score RUN OTHER`, of decisions that it was not fitted to, does",
+                  q->f->parameters->dimension, decisions, own, uniform);
+  else if (could_be_chance(q, 0))
     idm_notes_add(
         &q->assessment->misfits,
         "%llu decision%s too few to tell the model from chance, whatever it predicts: its "

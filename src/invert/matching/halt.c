@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "setting/freedom.h"
 
 /* Seconds between two questions, and before the first: what is over by then is not worth stopping,
  * as what follows it may have something to save. */
@@ -47,6 +48,17 @@ static bool is_unwanted(void *halt, double lower, double upper)
   return idm_halt_check(halt, NULL) != IDM_OK;
 }
 
+/* Whether a search ended with bounds that say little: apart by more than a thousandth of the range
+ * of the utilities a step. */
+static bool is_open(const idm_theta *theta, const idm_workspace *workspace,
+                    const idm_plan_report *report)
+{
+  static const double little = 1e-3;
+  return idm_workspace_planner(workspace)->search &&
+         report->bound * (1 - idm_theta_scalar(theta, IDM_DISCOUNT)) >
+             little * idm_theta_range(theta);
+}
+
 idm_status idm_halt_plan(idm_halt *opt_halt, const idm_theta *theta, const idm_solver *solver,
                          idm_workspace *workspace, idm_error *opt_error)
 {
@@ -63,6 +75,10 @@ idm_status idm_halt_plan(idm_halt *opt_halt, const idm_theta *theta, const idm_s
         "planning with a discount of %.17g used up its memory with bounds on the value "
         "still %.1e apart; give a larger gap, or a prior that keeps the discount from 1",
         idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
+  if (report.stop == IDM_STOP_ROUNDING && is_open(theta, workspace, &report))
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "with a discount of %.17g bounds on the value stay %.1e apart for rounding",
+                    idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
   return IDM_OK;
 }
 

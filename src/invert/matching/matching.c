@@ -139,13 +139,18 @@ static idm_status score(idm_matching *m, const double *y, double *log_likelihood
   return status;
 }
 
-/* Central differences, for behaviours without a slope. */
-static idm_status differences(idm_matching *m, const double *y, double *gradient,
-                              idm_error *opt_error)
+/* Whether the likelihood has steps, and no slope, by the numbers of a block. */
+static bool has_steps(const idm_matching *m, size_t block)
 {
-  const size_t d = m->parameters->dimension;
-  memcpy(m->nearby, y, d * sizeof *y);
-  for (size_t i = 0; i < d; i++) {
+  return idm_workspace_planner(m->workspace)->gives & IDM_GIVES_STEPS &&
+         (block == IDM_UTILITY || block == IDM_DISCOUNT);
+}
+
+/* Central differences by coordinates of y. */
+static idm_status differ(idm_matching *m, const double *y, size_t first, size_t past,
+                         double *gradient, idm_error *opt_error)
+{
+  for (size_t i = first; i < past; i++) {
     const double step = 2e-5 * fmax(m->unit[i], fabs(y[i]));
     double side[2];
     for (int k = 0; k < 2; k++) {
@@ -157,6 +162,21 @@ static idm_status differences(idm_matching *m, const double *y, double *gradient
     gradient[i] = isfinite(side[0]) && isfinite(side[1]) ? (side[1] - side[0]) / (2 * step) : 0;
   }
   return IDM_OK;
+}
+
+/* Central differences, for behaviours without a slope. */
+static idm_status differences(idm_matching *m, const double *y, double *gradient,
+                              idm_error *opt_error)
+{
+  const idm_parameters *p = m->parameters;
+  idm_status status = IDM_OK;
+  memcpy(m->nearby, y, p->dimension * sizeof *y);
+  for (size_t i = 0; i < p->items && status == IDM_OK; i++) {
+    const size_t past = i + 1 < p->items ? p->item[i + 1].first : p->dimension;
+    if (!has_steps(m, p->item[i].block))
+      status = differ(m, y, p->item[i].first, past, gradient, opt_error);
+  }
+  return status;
 }
 
 /* The planner's own gradient. */

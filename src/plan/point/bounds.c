@@ -50,23 +50,57 @@ static double informed(const point_problem *problem, size_t u, size_t s, const d
   return sum;
 }
 
-/* One sweep of the fast informed bound; returns the largest change. */
-static double sweep(const point_problem *problem, const double *from, double *to)
+/* The least and the largest change of a sweep. */
+typedef struct changes {
+  double least;
+  double most;
+} changes;
+
+static changes note(changes c, double change)
+{
+  return (changes){fmin(c.least, change), fmax(c.most, change)};
+}
+
+static const changes unchanged = {INFINITY, -INFINITY};
+
+static double largest(changes c)
+{
+  return fmax(fabs(c.least), fabs(c.most));
+}
+
+/* What every number may move on by, where one sweep of a contraction has moved all of them by at
+ * least `change`, and more sweeps move them by as much times the discount, again and again
+ * (MacQueen 1966). */
+static double carry(const point_problem *problem, double change)
+{
+  return problem->discount / (1 - problem->discount) * change;
+}
+
+static bool ends(const point_problem *problem)
+{
+  for (size_t u = 0; u < problem->kernel->actions; u++)
+    if (problem->terminal[u]) return true;
+  return false;
+}
+
+/* One sweep of the fast informed bound. */
+static changes sweep(const point_problem *problem, const double *from, double *to)
 {
   const size_t states = problem->kernel->states;
-  double most = 0;
+  changes change = unchanged;
   for (size_t u = 0; u < problem->kernel->actions; u++)
     for (size_t s = 0; s < states; s++) {
       const size_t i = u * states + s;
       to[i] = problem->reward[i] + idm_prize_corner(&problem->prize, s);
       if (!problem->terminal[u]) to[i] += problem->discount * informed(problem, u, s, from);
-      most = fmax(most, fabs(to[i] - from[i]));
+      change = note(change, to[i] - from[i]);
     }
-  return most;
+  return change;
 }
 
 /* Two arrays for sweeps; what they lead to ends in the first. Starting above every value, all
- * sweeps stay above: where they stop makes no bound less certain. */
+ * sweeps stay above: where they stop makes no bound less certain. After terminal actions nothing
+ * comes that could be carried on. */
 static void sweep_down(const point_problem *problem, double tolerance, double *quality,
                        double *other)
 {
@@ -78,10 +112,12 @@ static void sweep_down(const point_problem *problem, double tolerance, double *q
                problem->reward[i] + idm_prize_corner(&problem->prize, i % problem->kernel->states));
   top = fmax(top, top / (1 - problem->discount));
   for (size_t i = 0; i < pairs; i++) quality[i] = top;
+  const bool endless = !ends(problem);
   for (int n = 0; n < most_sweeps; n++) {
-    const double change = sweep(problem, quality, other);
-    memcpy(quality, other, pairs * sizeof *quality);
-    if (change <= tolerance) break;
+    const changes change = sweep(problem, quality, other);
+    const double shift = endless ? carry(problem, fmin(change.most, 0)) : 0;
+    for (size_t i = 0; i < pairs; i++) quality[i] = other[i] + shift;
+    if (largest(change) <= tolerance) break;
   }
 }
 
@@ -130,21 +166,21 @@ static void paid(const point_problem *problem, size_t u, const belief *even, dou
   idm_prize_add(&problem->prize, even, reward);
 }
 
-/* One step of the plan that repeats u; returns the largest change. */
-static double repeat(const point_problem *problem, size_t u, const double *reward,
-                     const double *from, double *to)
+/* One step of the plan that repeats u. */
+static changes repeat(const point_problem *problem, size_t u, const double *reward,
+                      const double *from, double *to)
 {
   const kernel *k = problem->kernel;
   const uint32_t *state = k->state + kernel_first_cell(k, u);
-  double most = 0;
+  changes change = unchanged;
   for (size_t s = 0; s < k->states; s++) {
     double sum = 0;
     for (size_t e = k->entry[u * k->states + s]; e < k->entry[u * k->states + s + 1]; e++)
       sum += k->value[e] * from[state[k->at[e]]];
     to[s] = reward[s] + problem->discount * sum;
-    most = fmax(most, fabs(to[s] - from[s]));
+    change = note(change, to[s] - from[s]);
   }
-  return most;
+  return change;
 }
 
 /* The plan that repeats u forever. Starting below, all steps stay below. */
@@ -156,10 +192,11 @@ static void repeat_forever(const point_problem *problem, size_t u, const double 
   double low = INFINITY;
   for (size_t s = 0; s < states; s++) low = fmin(low, reward[s]);
   for (size_t s = 0; s < states; s++) vector[s] = low / (1 - problem->discount);
-  double change = INFINITY;
-  for (int n = 0; n < most_steps && change > tolerance; n++) {
-    change = repeat(problem, u, reward, vector, other);
-    memcpy(vector, other, states * sizeof *vector);
+  for (int n = 0; n < most_steps; n++) {
+    const changes change = repeat(problem, u, reward, vector, other);
+    const double shift = carry(problem, fmax(change.least, 0));
+    for (size_t s = 0; s < states; s++) vector[s] = other[s] + shift;
+    if (largest(change) <= tolerance) break;
   }
 }
 

@@ -29,6 +29,7 @@ void idm_graph_free(graph *g)
   free(g->price);
   free(g->edge);
   free(g->slot);
+  idm_plans_free(&g->plans);
   free(g->joint);
   free(g->dense);
   *g = (graph){0};
@@ -317,6 +318,7 @@ idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error)
   if (!map) return idm_fail_memory(opt_error);
   uint32_t *before = map + lower->count;
   idm_alphas_compact(lower, map, before);
+  idm_plans_compact(&g->plans, map, before);
   for (size_t i = 0; i < g->count; i++) {
     node *n = &g->node[i];
     if (n->stage != stage || !n->heard_below) continue;

@@ -4,6 +4,7 @@
 #define IDM_PLAN_POINT_GRAPH_H
 
 #include "plan/point/bounds.h"
+#include "plan/point/plans.h"
 
 #define GRAPH_NONE UINT32_MAX
 
@@ -53,6 +54,7 @@ typedef struct graph {
   edge *edge;
   size_t slots; /* of the table by belief, a power of two */
   uint32_t *slot;
+  plans plans;   /* of the vectors, where there is no horizon */
   double *joint; /* [cell]: scratch */
   double *dense; /* [state]: scratch, 0 between calls */
 } graph;

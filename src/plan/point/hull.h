@@ -8,14 +8,14 @@
 
 #include "plan/point/sawtooth.h"
 
-/* Beliefs over more states go by the sawtooth. */
-enum { HULL_MOST = 6 };
-
 /* The hull at a belief over at most HULL_MOST states, point `without` left out (SAWTOOTH_NONE:
  * none); price[state of the belief] is a plane below all of the numbers but for rounding. `dense`
  * is scratch as in sawtooth.h. */
 double idm_hull_at(const sawtooth *t, const belief *b, uint32_t without, double *price,
                    double *dense);
+/* The mixture itself, as idm_sawtooth_mix has it. */
+size_t idm_hull_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                    double *rest, double *dense);
 /* Whether a point is below the plane of the prices. */
 bool idm_hull_moves(const sawtooth *t, const belief *b, uint32_t point, const double *price);
 

@@ -21,13 +21,16 @@ void idm_sawtooth_free(sawtooth *t)
   free(t->state);
   free(t->mass);
   free(t->inverse);
+  free(t->lane);
   free(t->news);
   *t = (sawtooth){0};
 }
 
 double idm_sawtooth_bytes(const sawtooth *t)
 {
-  return (double)t->capacity * sizeof *t->point + (double)t->newest * sizeof *t->news +
+  const size_t lane = t->lane ? (t->states + 1) * sizeof *t->lane : 0;
+  return (double)t->capacity * (double)(sizeof *t->point + lane) +
+         (double)t->newest * sizeof *t->news +
          (double)t->room * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
 }
 
@@ -90,6 +93,43 @@ double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double 
   return fmin(base + best, known);
 }
 
+/* The share of point i in the belief in `dense`. */
+static double share_of(const sawtooth *t, size_t i, const double *dense)
+{
+  const sawtooth_point *p = &t->point[i];
+  double share = 1;
+  for (size_t k = 0; k < p->count; k++)
+    share = fmin(share, dense[t->state[p->at + k]] * t->inverse[p->at + k]);
+  return share;
+}
+
+size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                        double *rest, double *dense)
+{
+  if (b->count > 1 && b->count <= HULL_MOST) return idm_hull_mix(t, b, part, weight, rest, dense);
+  double best = 0, share = 0;
+  size_t at = t->count, parts = 0;
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
+  for (size_t i = 0; i < t->count; i++) {
+    const double here = reach(t, i, b->sign, dense, best);
+    if (here < best) at = i;
+    best = here;
+  }
+  if (at < t->count) {
+    const sawtooth_point *p = &t->point[at];
+    part[parts] = (uint32_t)at;
+    weight[parts++] = share = share_of(t, at, dense);
+    for (size_t k = 0; k < p->count; k++) dense[t->state[p->at + k]] -= share * t->mass[p->at + k];
+  }
+  for (size_t k = 0; k < b->count; k++) {
+    part[parts] = (uint32_t)(t->count + b->state[k]);
+    weight[parts++] = fmax(dense[b->state[k]], 0);
+    dense[b->state[k]] = 0;
+  }
+  *rest = 0;
+  return parts;
+}
+
 /* --- points --------------------------------------------------------------------------------- */
 
 static double below_plane(const sawtooth *t, const sawtooth_point *p)
@@ -99,16 +139,55 @@ static double below_plane(const sawtooth *t, const sawtooth_point *p)
   return p->value < sum ? p->value - sum : 0;
 }
 
+/* Write a point's lane. */
+static void set_lane(sawtooth *t, size_t i)
+{
+  if (!t->lane) return;
+  const sawtooth_point *p = &t->point[i];
+  double *lane = t->lane + i / SAWTOOTH_LANES * (t->states + 1) * SAWTOOTH_LANES;
+  lane += i % SAWTOOTH_LANES;
+  for (size_t s = 0; s < t->states; s++) lane[s * SAWTOOTH_LANES] = 0;
+  for (size_t k = 0; k < p->count; k++)
+    lane[t->state[p->at + k] * SAWTOOTH_LANES] = t->mass[p->at + k];
+  lane[t->states * SAWTOOTH_LANES] = p->value;
+}
+
+/* Leave the lanes from `first` on without points. */
+static void clear_lanes(sawtooth *t, size_t first)
+{
+  const size_t height = t->states + 1;
+  for (size_t i = first; t->lane && i < t->capacity; i++)
+    t->lane[(i / SAWTOOTH_LANES * height + t->states) * SAWTOOTH_LANES + i % SAWTOOTH_LANES] =
+        INFINITY;
+}
+
+static bool make_lanes(sawtooth *t, size_t capacity)
+{
+  if (t->states > HULL_MOST) return true;
+  const size_t numbers = capacity * (t->states + 1);
+  double *lane = realloc(t->lane, numbers * sizeof *lane);
+  if (!lane) return false;
+  t->lane = lane;
+  for (size_t i = t->capacity * (t->states + 1); i < numbers; i++) lane[i] = 0;
+  return true;
+}
+
+static bool make_points(sawtooth *t)
+{
+  const size_t capacity = t->capacity ? 2 * t->capacity : (size_t)(4 * SAWTOOTH_LANES);
+  sawtooth_point *point = realloc(t->point, capacity * sizeof *point);
+  if (!point) return false;
+  t->point = point;
+  if (!make_lanes(t, capacity)) return false;
+  t->capacity = capacity;
+  clear_lanes(t, t->count);
+  return true;
+}
+
 /* Room for another point with its states, and for news of it. */
 static bool make_room(sawtooth *t, size_t states)
 {
-  if (t->count == t->capacity) {
-    const size_t capacity = t->capacity ? 2 * t->capacity : 64;
-    sawtooth_point *point = realloc(t->point, capacity * sizeof *point);
-    if (!point) return false;
-    t->point = point;
-    t->capacity = capacity;
-  }
+  if (t->count == t->capacity && !make_points(t)) return false;
   if (t->numbers + states > t->room) {
     const size_t room = 2 * t->room + states + 256;
     uint32_t *state = realloc(t->state, room * sizeof *state);
@@ -183,6 +262,7 @@ idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32
   }
   t->point[*point].value = value;
   t->point[*point].below = below_plane(t, &t->point[*point]);
+  set_lane(t, *point);
   return tell(t, *point) ? IDM_OK : idm_fail_memory(opt_error);
 }
 
@@ -221,6 +301,8 @@ static void compact(sawtooth *t)
   }
   t->count = left;
   t->numbers = numbers;
+  for (size_t i = 0; i < left; i++) set_lane(t, i);
+  clear_lanes(t, left);
 }
 
 void idm_sawtooth_prune(sawtooth *t, double *dense,
@@ -231,6 +313,7 @@ void idm_sawtooth_prune(sawtooth *t, double *dense,
     moved(context, t->point[i].owner, SAWTOOTH_NONE);
     t->point[i].value = INFINITY; /* above everything: of no more use to the others */
     t->point[i].below = 0;
+    set_lane(t, i);
   }
   compact(t);
   for (size_t i = 0; i < t->count; i++) moved(context, t->point[i].owner, (uint32_t)i);

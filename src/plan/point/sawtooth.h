@@ -8,6 +8,11 @@
 #include "idm/status.h"
 #include "plan/point/belief.h"
 
+/* Up to so many states a belief's bound is the hull; see hull.h. */
+enum { HULL_MOST = 6 };
+/* Points lie side by side in slices of so many. */
+enum { SAWTOOTH_LANES = 16 };
+
 typedef struct sawtooth_point {
   double value;
   double below; /* how far it is below the plane of the corners, as a negative number */
@@ -29,6 +34,8 @@ typedef struct sawtooth {
   uint32_t *state;
   double *mass;
   double *inverse; /* 1/mass */
+  double *lane;    /* [slice][state + 1][lane] up to HULL_MOST states, else NULL: masses by state,
+                      and the value; inf of a lane without a point */
   size_t told;     /* news so far */
   size_t kept;     /* those before are forgotten */
   size_t newest;   /* room for news */
@@ -47,6 +54,11 @@ double idm_sawtooth_bytes(const sawtooth *t);
  * here and below, [state], and 0 before and after. */
 double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double known,
                        double *price, double *dense);
+/* The mixture that the bound at a belief is: the sum of weight[i] times the number of part[i], a
+ * point, or the corner part[i] - count, and of the rest, which is due to rounding. Returns how many
+ * parts, at most one more than the belief has states. */
+size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+                        double *rest, double *dense);
 /* Lower the bound at a belief to a value: at a corner, or at point `*point`, which is made where it
  * is SAWTOOTH_NONE. */
 idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32_t owner,

@@ -1,11 +1,14 @@
 /* Trials: exploration forward, backups on the way back. */
 #include "plan/point/search.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "plan/point/choose.h"
+#include "plan/point/hasten.h"
 
 typedef struct search {
   const point_problem *problem;
@@ -17,11 +20,14 @@ typedef struct search {
   double least;       /* what moves a bound by less is not kept */
   size_t steps;       /* of the path */
   size_t most_steps;  /* that there is room for */
+  size_t walked;      /* steps since bounds were hastened */
+  size_t patience;    /* how much longer than usual to wait before they are again */
   bool cut;           /* the path ended there, and not where bounds are close */
   double begun;       /* when the search did */
   bool halted;        /* it is to end, whatever a trial is about; `stop` says why */
   idm_stop stop;
   uint32_t *path;
+  uint32_t *after; /* [outcome]: vector that follows */
   double *reached; /* [cell]: what follows, by cell */
   double *vector;  /* [state] */
   size_t *pruned;  /* [stage][2]: vectors and points when the stage was last pruned */
@@ -32,54 +38,6 @@ typedef struct search {
 } search;
 
 /* --- from above ----------------------------------------------------------------------------- */
-
-/* E[r] at a belief, and what the belief itself is paid. */
-static double reward_at(const search *s, const belief *b, size_t u)
-{
-  const double *reward = s->problem->reward + u * s->problem->kernel->states;
-  double sum = 0;
-  for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * reward[b->state[k]];
-  return sum + idm_prize_at(&s->problem->prize, b);
-}
-
-/* Look at an action again, by its successors. */
-static idm_status look(search *s, uint32_t at, size_t u, idm_error *opt_error)
-{
-  graph *g = &s->graph;
-  const idm_status status = idm_graph_expand(g, at, u, opt_error);
-  if (status != IDM_OK) return status;
-  branch *b = graph_branch(g, at, u);
-  const belief z = graph_belief(g, at);
-  double sum = 0;
-  for (size_t e = b->edge; e < b->edge + b->edges; e++)
-    sum += g->edge[e].p * idm_graph_upper(g, g->edge[e].node);
-  const double value = reward_at(s, &z, u) + s->problem->discount * sum;
-  if (value < b->upper) b->upper = value;
-  return IDM_OK;
-}
-
-static size_t most_promising(const search *s, uint32_t at)
-{
-  size_t best = 0;
-  for (size_t u = 1; u < s->problem->kernel->actions; u++)
-    if (graph_branch(&s->graph, at, u)->upper > graph_branch(&s->graph, at, best)->upper) best = u;
-  return best;
-}
-
-/* The most promising action of a node, looked at: bounds of actions only go down, so that the
- * others need not be. */
-static idm_status choose(search *s, uint32_t at, size_t *action, idm_error *opt_error)
-{
-  idm_status status = IDM_OK;
-  idm_graph_meet(&s->graph, at);
-  for (size_t looked = SIZE_MAX; status == IDM_OK;) {
-    *action = most_promising(s, at);
-    if (*action == looked) break;
-    looked = *action;
-    status = look(s, at, looked, opt_error);
-  }
-  return status;
-}
 
 /* Lower the bound at a node to that of its most promising action. */
 static idm_status cap(search *s, uint32_t at, size_t action, idm_error *opt_error)
@@ -105,7 +63,7 @@ static double worth(search *s, uint32_t at, size_t u)
   double sum = 0;
   for (size_t e = b->edge; e < b->edge + b->edges; e++)
     sum += g->edge[e].p * idm_graph_lower(g, g->edge[e].node);
-  return reward_at(s, &z, u) + s->problem->discount * sum;
+  return idm_graph_reward(g, &z, u) + s->problem->discount * sum;
 }
 
 /* Vectors that follow the outcomes of an action, laid over its cells. */
@@ -121,6 +79,7 @@ static void lay(search *s, uint32_t from, size_t u)
     idm_graph_lower(g, next);
     const alphas *lower = &g->bounds->stage[g->node[next].stage].lower;
     const uint32_t vector = alpha_living(lower, g->node[next].best);
+    s->after[g->edge[e].outcome] = vector;
     for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++)
       s->reached[c - first] = alpha_at(lower, vector, k->state[c]);
   }
@@ -150,6 +109,8 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
   const belief here = graph_belief(g, at);
   idm_prize_add(&s->problem->prize, &here, s->vector);
   s->backups++;
+  const idm_status kept = idm_plans_add(&g->plans, at, s->after, opt_error);
+  if (kept != IDM_OK) return kept;
   return idm_alphas_add(&g->bounds->stage[stage].lower, s->vector, u, opt_error);
 }
 
@@ -236,9 +197,10 @@ static idm_status descend(search *s, idm_error *opt_error)
   s->steps = 0;
   while (at != GRAPH_NONE && s->steps < s->most_steps && !halts_at(s, s->steps)) {
     size_t u;
-    const idm_status status = choose(s, at, &u, opt_error);
+    const idm_status status = idm_graph_choose(&s->graph, at, &u, opt_error);
     if (status != IDM_OK) return status;
     s->path[s->steps++] = at;
+    s->walked++;
     target /= s->problem->discount > 0 ? s->problem->discount : 1;
     at = furthest(s, at, u, target);
   }
@@ -277,7 +239,7 @@ static idm_status ascend(search *s, idm_error *opt_error)
   while (s->steps && status == IDM_OK && !halts_at(s, s->steps)) {
     const uint32_t at = s->path[--s->steps];
     size_t u = 0;
-    status = choose(s, at, &u, opt_error);
+    status = idm_graph_choose(&s->graph, at, &u, opt_error);
     if (status == IDM_OK) status = cap(s, at, u, opt_error);
     if (status == IDM_OK) status = lift(s, at, opt_error);
     if (status == IDM_OK) status = prune(s, s->graph.node[at].stage, opt_error);
@@ -294,16 +256,53 @@ static idm_status begin(search *s, idm_error *opt_error)
   s->most_steps = s->problem->horizon > 0 ? stages : 2000;
   s->fallback = idm_new(stages, sizeof *s->fallback);
   s->path = idm_new(s->most_steps, sizeof *s->path);
+  s->after = idm_new(s->problem->kernel->busiest, sizeof *s->after);
   s->reached = idm_new(s->problem->kernel->widest, sizeof *s->reached);
   s->vector = idm_new(states, sizeof *s->vector);
   s->pruned = idm_new(2 * stages, sizeof *s->pruned);
-  if (!s->fallback || !s->path || !s->reached || !s->vector || !s->pruned)
+  if (!s->fallback || !s->path || !s->after || !s->reached || !s->vector || !s->pruned)
     return idm_fail_memory(opt_error);
   idm_status status =
       idm_graph_enter(&s->graph, stages - 1, s->problem->start, &s->start, opt_error);
   for (size_t i = 0; i < states; i++) s->vector[i] = 1 / (double)states;
   for (size_t t = 0; t < stages && status == IDM_OK; t++)
     status = idm_graph_enter(&s->graph, t, s->vector, &s->fallback[t], opt_error);
+  return status;
+}
+
+/* The plans of the first vectors, each of which repeats an action: what follows is itself. */
+static idm_status begin_plans(search *s, idm_error *opt_error)
+{
+  graph *g = &s->graph;
+  idm_status status = IDM_OK;
+  if (s->problem->horizon > 0 || s->problem->opt_policy) return IDM_OK;
+  g->plans.width = s->problem->kernel->busiest;
+  for (size_t i = 0; i < g->bounds->stage[0].lower.count && status == IDM_OK; i++) {
+    for (size_t o = 0; o < g->plans.width; o++) s->after[o] = (uint32_t)i;
+    status = idm_plans_add(&g->plans, s->fallback[0], s->after, opt_error);
+  }
+  return status;
+}
+
+/* Newton's method now and then: as often as it takes no more work than the trials do, and more
+ * seldom after each time that it closed little of the gap. */
+static idm_status hasten(search *s, idm_error *opt_error)
+{
+  enum { longest = 4 };
+  static const double little = 0.25;
+  graph *g = &s->graph;
+  const bounds_pair *now = &g->bounds->stage[0];
+  const size_t work = now->lower.count - now->lower.dead + now->upper.count;
+  if (!g->plans.width || s->walked < s->patience * work) return IDM_OK;
+  const double gap = idm_graph_upper(g, s->start) - idm_graph_lower(g, s->start);
+  idm_status status = idm_hasten_below(g, opt_error);
+  if (status == IDM_OK) status = idm_hasten_above(g, s->least, opt_error);
+  const double left = idm_graph_upper(g, s->start) - idm_graph_lower(g, s->start);
+  if (left <= (1 - little) * gap)
+    s->patience = 1;
+  else if (s->patience < longest)
+    s->patience *= 2;
+  s->walked = 0;
   return status;
 }
 
@@ -319,7 +318,9 @@ static void report(search *s, search_result *result)
 static bool stalls(search *s, const search_result *result)
 {
   enum { patience = 200 };
-  const double floor = 1e-14 * fmax(fabs(result->lower), fabs(result->upper));
+  /* Rounding adds up as utilities do. */
+  const double rounding = s->problem->horizon > 0 ? 0 : DBL_EPSILON / (1 - s->problem->discount);
+  const double floor = fmax(1e-14, rounding) * fmax(fabs(result->lower), fabs(result->upper));
   const double gap = result->upper - result->lower;
   s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
   s->closest = fmin(s->closest, gap);
@@ -335,8 +336,9 @@ static bool done(search *s, search_result *result)
   if (result->upper - result->lower <= s->goal->gap) return true;
   result->stop = IDM_STOP_ROUNDING;
   if (stalls(s, result)) return true;
-  /* Where nothing is left that moves a bound by as much, look for less. */
-  if (!s->moved && !s->cut) s->least /= 16;
+  /* Where nothing is left that moves a bound by as much, look for less: near a discount of 1 little
+   * adds up to much. */
+  if (!s->moved) s->least /= 16;
   result->stop = IDM_STOP_LIMIT;
   if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
   const bool halted = halts(s);
@@ -349,6 +351,7 @@ static void end(search *s)
   idm_graph_free(&s->graph);
   free(s->fallback);
   free(s->path);
+  free(s->after);
   free(s->reached);
   free(s->vector);
   free(s->pruned);
@@ -374,14 +377,17 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
               .begun = idm_seconds(),
               .least = 1e-3 * goal->gap,
               .moved = true,
+              .patience = 1,
               .closest = INFINITY};
   *result = (search_result){0};
   idm_status status = idm_graph_create(problem, b, &s.graph, opt_error);
   if (status == IDM_OK) status = begin(&s, opt_error);
+  if (status == IDM_OK) status = begin_plans(&s, opt_error);
   while (status == IDM_OK && !done(&s, result)) {
     s.moved = false;
     status = descend(&s, opt_error);
     if (status == IDM_OK) status = ascend(&s, opt_error);
+    if (status == IDM_OK) status = hasten(&s, opt_error);
     if (status == IDM_OK && s.cut && !s.moved) status = lengthen(&s, opt_error);
     result->trials++;
   }

@@ -92,9 +92,30 @@ static void test_plan(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Bounds that rounding keeps apart are no plan to judge decisions by; those that it keeps less than
+ * a thousandth of the utilities' range a step apart are. */
+static void test_rounding(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
+  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_solver solver;
+  idm_solver_default(&solver);
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
+  check(idm_halt_plan(NULL, problem->theta, &solver, workspace, &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-13);
+  idm_error error = {0};
+  assert_int_equal(idm_halt_plan(NULL, problem->theta, &solver, workspace, &error), IDM_NUMERICAL);
+  assert_non_null(strstr(error.message, "for rounding"));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_plan)};
+                                     cmocka_unit_test(test_plan), cmocka_unit_test(test_rounding)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

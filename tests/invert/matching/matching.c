@@ -172,6 +172,35 @@ static void test_gradient(void **state)
                  1e-4, 1e-6);
 }
 
+/* Who takes the best action alone has steps by the utility and the discount, across which no
+ * difference is taken; by the lapse the log-likelihood has a slope, which is that of counts. */
+static void test_steps(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
+  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  support_assign(problem, "lapse=0.1");
+  check(idm_problem_free(problem, "utility, discount, lapse", &support_error));
+  const idm_simulation simulation = {.trajectories = 20, .steps = 12, .seed = 3};
+  match m = open_with(problem, support_simulate(problem, simulation));
+  double y[MOST], gradient[MOST], value, sum = 0;
+  idm_parameters_get(m.parameters, problem->theta, y);
+  check(idm_matching_log_likelihood(m.matching, y, &value, gradient, &support_error));
+  const size_t last = idm_parameters_dimension(m.parameters) - 1;
+  assert_int_equal(last, 7); /* of six utilities and the discount before it */
+  for (size_t i = 0; i < last; i++) sum += fabs(gradient[i]);
+  assert_true(sum == 0);
+  double side[2];
+  for (int k = 0; k < 2; k++) {
+    y[last] += k ? 2e-4 : -1e-4;
+    side[k] = plain_log_likelihood(&m, y);
+  }
+  assert_true(fabs(gradient[last]) > 1);
+  assert_near(gradient[last], (side[1] - side[0]) / 2e-4, 1e-5 * fabs(gradient[last]));
+  close_match(&m);
+}
+
 /* Observations left out leave beliefs unknown: the gradient is theirs all the same. */
 static void test_missing_observations(void **state)
 {
@@ -332,6 +361,7 @@ int main(void)
       cmocka_unit_test(test_equals_planning_and_scoring),
       cmocka_unit_test(test_target),
       cmocka_unit_test(test_gradient),
+      cmocka_unit_test(test_steps),
       cmocka_unit_test(test_missing_observations),
       cmocka_unit_test(test_same_bits_whatever_came_before),
       cmocka_unit_test(test_anchor_changes_nothing_else),

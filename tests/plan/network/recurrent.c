@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/network/lstm_support.h"
+#include "plan/network/parity_support.h"
 #include "support.h"
 
 enum { NETWORK = IDM_BLOCK_COUNT };
@@ -173,27 +174,6 @@ static void overflow_is_said(void **state)
 
 /* --- learning ------------------------------------------------------------------------------- */
 
-/* The task needs a memory of two steps: the action is the parity of the last two observations, but
- * for a slip in ten. Into opt_truth: log-likelihood of that rule. */
-static idm_data *parity(const idm_problem *problem, size_t trajectories, uint64_t seed,
-                        double *opt_truth)
-{
-  const idm_simulation simulation = {.trajectories = trajectories, .steps = 20, .seed = seed};
-  idm_data *data = support_simulate(problem, simulation);
-  idm_random random;
-  idm_random_init(&random, seed, 1);
-  double truth = 0;
-  for (size_t t = 0; t < data->trajectories; t++)
-    for (size_t i = data->first[t], k = 0; i < data->first[t + 1]; i++, k++) {
-      const bool slip = idm_random_uniform(&random) < (k < 2 ? 0.5 : 0.1);
-      const int32_t right = k < 2 ? 0 : data->observation[i - 1] ^ data->observation[i - 2];
-      data->action[i] = slip ? 1 - right : right;
-      truth += log(k < 2 ? 0.5 : slip ? 0.1 : 0.9);
-    }
-  if (opt_truth) *opt_truth = truth;
-  return data;
-}
-
 static void it_learns_a_parity(void **state)
 {
   (void)state;
@@ -209,7 +189,8 @@ static void it_learns_a_parity(void **state)
   idm_parameters *parameters;
   double truth;
   check(idm_problem_parse_yaml(text, strlen(text), "parity", &problem, NULL, &support_error));
-  idm_data *log = parity(problem, 100, 1, NULL), *held_out = parity(problem, 500, 2, &truth);
+  idm_data *log = support_parity(problem, 100, 1, NULL),
+           *held_out = support_parity(problem, 500, 2, &truth);
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.threads = 1;

@@ -1,40 +1,7 @@
 /* Beliefs met once, their successors, and bounds that hear of what is new. */
-#include "plan/point/graph.h"
-
 #include <math.h>
 
-#include "support.h"
-
-typedef struct fixture {
-  idm_problem *problem;
-  kernel *kernel;
-  point_problem p;
-  bounds bounds;
-  graph graph;
-} fixture;
-
-static void open_graph(fixture *f, const char *name)
-{
-  check(idm_problem_read(name, &f->problem, NULL, &support_error));
-  const idm_theta *theta = f->problem->theta;
-  check(idm_kernel_create(f->problem->setting, theta, &f->kernel, &support_error));
-  f->p = (point_problem){.kernel = f->kernel,
-                         .reward = idm_theta_values(theta, IDM_UTILITY, 0),
-                         .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
-                         .terminal = f->problem->setting->terminal,
-                         .start = f->problem->setting->start,
-                         .discount = idm_theta_scalar(theta, IDM_DISCOUNT)};
-  check(idm_bounds_create(&f->p, 1e-6, &f->bounds, &support_error));
-  check(idm_graph_create(&f->p, &f->bounds, &f->graph, &support_error));
-}
-
-static void close_graph(fixture *f)
-{
-  idm_graph_free(&f->graph);
-  idm_bounds_free(&f->bounds);
-  idm_kernel_destroy(f->kernel);
-  idm_problem_destroy(f->problem);
-}
+#include "plan/point/graph_support.h"
 
 /* Tiger: what is heard left and then right leads back; 2,000 steps apart in one direction do not.
  */

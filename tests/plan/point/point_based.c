@@ -395,6 +395,36 @@ static void every_variant_has_its_own_bounds(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where utilities or the discount are free, what they are counted in, and how far ahead counts, say
+ * nothing of how well is planned: gaps go along, and the same work is done. */
+static void gaps_go_along_with_what_is_free(void **state)
+{
+  (void)state;
+  static const char *const freedom[] = {"utility", "discount"};
+  for (size_t k = 0; k < 2; k++) {
+    idm_problem *problem = read_problem("example:tiger");
+    check(idm_problem_free(problem, freedom[k], &support_error));
+    idm_block *utility = &problem->theta->block[IDM_UTILITY];
+    idm_plan_report one, other;
+    idm_workspace *workspace = support_plan(problem, &one);
+    assert_true(one.stop == IDM_STOP_BOUND && one.bound <= 1e-4 * 110 / (1 - 0.95));
+    for (size_t i = 0; i < utility->size; i++) utility->value[i] *= 0x1p-30;
+    check(idm_plan(problem->theta, NULL, workspace, &other, &support_error));
+    assert_true(other.stop == IDM_STOP_BOUND && other.iterations == one.iterations);
+    assert_near(other.bound, one.bound * 0x1p-30, 1e-15);
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
+    check(idm_plan(problem->theta, NULL, workspace, &other, &support_error));
+    assert_true(other.stop == IDM_STOP_BOUND && other.iterations < 100);
+    /* Nearer to 1 rounding adds up to more than the gap. */
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-13);
+    assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error),
+                     IDM_NUMERICAL);
+    assert_non_null(strstr(support_error.message, "too near 1"));
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void refuses_what_it_cannot_bound(void **state)
 {
   (void)state;
@@ -446,6 +476,7 @@ int main(void)
       cmocka_unit_test(plans_do_not_depend_on_what_came_before),
       cmocka_unit_test(habits_are_not_searched_for),
       cmocka_unit_test(every_variant_has_its_own_bounds),
+      cmocka_unit_test(gaps_go_along_with_what_is_free),
       cmocka_unit_test(refuses_what_it_cannot_bound),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

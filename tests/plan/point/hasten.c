@@ -1,0 +1,94 @@
+/* Bounds that Newton's method moves stay bounds, and move as far as sweeps without end would. */
+#include "plan/point/hasten.h"
+
+#include <math.h>
+
+#include "plan/point/choose.h"
+#include "plan/point/graph_support.h"
+
+/* What the best policy of Tiger is worth at even odds. */
+static const double tiger_value = 19.371368374891;
+
+/* A plan that listens twice and opens what it heard less of is worth, repeated for ever, what its
+ * own equation says: v = -1 - g + g^2 (r + g v) with r by hand. */
+static void plans_are_worth_what_they_go_on_as(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  graph *g = &f.graph;
+  alphas *lower = &f.bounds.stage[0].lower;
+  g->plans.width = 2;
+  uint32_t start;
+  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  /* Far below what they are worth: listen and then do as the next; open left, right, and begin
+   * again. Those that repeat an action are left out. */
+  idm_alphas_free(lower);
+  static const double low[] = {-1e5, -1e5};
+  static const uint32_t after[][2] = {{2, 1}, {0, 0}, {0, 0}};
+  for (size_t i = 0; i < 3; i++) {
+    const double slight[] = {low[0] + (double)i, low[1] - (double)i};
+    check(idm_alphas_add(lower, slight, i, &support_error));
+    check(idm_plans_add(&g->plans, start, after[i], &support_error));
+  }
+  for (int n = 0; n < 3; n++) check(idm_hasten_below(g, &support_error));
+  /* Listen, open the other door: right with .85, at 10, else -100; then begin again. */
+  const double once = -1 + 0.95 * (0.85 * 10 - 0.15 * 100);
+  const double worth = once / (1 - 0.95 * 0.95);
+  assert_near(idm_graph_lower(g, start), worth, 1e-6);
+  assert_true(idm_graph_lower(g, start) <= worth + 1e-9);
+  close_graph(&f);
+}
+
+static void make_point(graph *g, uint32_t at)
+{
+  const double value = idm_graph_upper(g, at);
+  const belief b = graph_belief(g, at);
+  sawtooth *upper = &g->bounds->stage[0].upper;
+  uint32_t *point = &g->node[at].point;
+  if (*point == SAWTOOTH_NONE)
+    check(idm_sawtooth_lower(upper, &b, value, at, point, &support_error));
+}
+
+/* All that follows from the start within so many steps, whatever is done, as points of the bound.
+ */
+static void spread(graph *g, int steps)
+{
+  for (int n = 0; n < steps; n++) {
+    const size_t count = g->count;
+    for (uint32_t at = 0; at < count; at++)
+      for (size_t u = 0; u < g->problem->kernel->actions; u++)
+        check(idm_graph_expand(g, at, u, &support_error));
+  }
+  for (uint32_t at = 0; at < g->count; at++) make_point(g, at);
+}
+
+static void points_come_down_and_stay_above(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  graph *g = &f.graph;
+  uint32_t start;
+  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  spread(g, 18);
+  double before = idm_graph_upper(g, start);
+  assert_true(before > 40);
+  for (int n = 0; n < 4; n++) {
+    check(idm_hasten_above(g, 0, &support_error));
+    const double now = idm_graph_upper(g, start);
+    assert_true(now <= before && now >= tiger_value - 1e-9);
+    before = now;
+  }
+  assert_near(before, tiger_value, 1e-3);
+  close_graph(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plans_are_worth_what_they_go_on_as),
+      cmocka_unit_test(points_come_down_and_stay_above),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
