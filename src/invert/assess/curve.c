@@ -29,9 +29,23 @@ static idm_status look_again(profile *p, place *at, place *work, idm_error *opt_
   return status;
 }
 
-/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it;
- * and back, where a climb had stalled. Behind them there is room for one more. */
-static idm_status trace_side(profile *p, double end, size_t count, place *along,
+/* The nearest place of the scan that lies beyond a value, as seen from the maximum; NULL where none
+ * does. */
+static const place *next_beyond(const scan *s, double from, double value)
+{
+  const place *found = NULL;
+  for (size_t i = 0; i < s->count; i++) {
+    const place *at = &s->place[i];
+    const bool beyond = value < from ? at->value < value : at->value > value;
+    if (beyond && (!found || fabs(at->value - value) < fabs(found->value - value))) found = at;
+  }
+  return found;
+}
+
+/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it
+ * and from the scan's next one, which has met other maxima of the others; and back, where a climb
+ * had stalled. Behind them there is room for one more. */
+static idm_status trace_side(profile *p, const scan *s, double end, size_t count, place *along,
                              idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -40,7 +54,8 @@ static idm_status trace_side(profile *p, double end, size_t count, place *along,
   along[0].value = from;
   for (size_t i = 1; i <= count && status == IDM_OK; i++) {
     along[i].value = from + (end - from) * (double)i / (double)count;
-    status = idm_profile_at(p, &along[i - 1], NULL, &along[i], opt_error);
+    status = idm_profile_at(p, &along[i - 1], next_beyond(s, from, along[i].value), &along[i],
+                            opt_error);
   }
   for (size_t i = count - 1; i > 0 && status == IDM_OK; i--)
     status = look_again(p, &along[i], &along[count + 1], opt_error);
@@ -60,7 +75,7 @@ idm_status idm_profile_trace(const parameter *item, profile *p, const scan *s,
   p->left = 400 * (long)half;
   curve_ends(p, s, end);
   for (int side = 0; side < 2 && status == IDM_OK; side++) {
-    status = trace_side(p, end[side], half, along, opt_error);
+    status = trace_side(p, s, end[side], half, along, opt_error);
     for (size_t i = 0; i <= half && status == IDM_OK; i++) {
       const size_t at = side ? half + i : half - i;
       to->value[at] = idm_parameter_reported_at(item, along[i].value);

@@ -292,6 +292,16 @@ idm_status idm_profile_climb(profile *p, place *at, idm_error *opt_error)
 
 /* --- starts --------------------------------------------------------------------------------- */
 
+/* Minus the second derivative by coordinate i, or what it is of a slope as wide as its window:
+ * where the maximum lies on a level stretch (a lapse of 0, say) it is next to nothing, and a climb
+ * that went by it would leap out of the window at its first step. */
+static double steepness(const profile *p, const double *precision, size_t i)
+{
+  const double least = 6 / (p->where[i].high - p->where[i].low);
+  const double found = precision[i * p->dimension + i];
+  return found > 0 ? fmax(found, least * least) : found;
+}
+
 void idm_profile_fix(profile *p, size_t fixed, const double *precision)
 {
   const size_t d = p->dimension;
@@ -303,7 +313,8 @@ void idm_profile_fix(profile *p, size_t fixed, const double *precision)
     if (i == fixed) continue;
     p->others[k] = fixed < d ? -precision[i * d + fixed] : 0;
     for (size_t j = 0, l = 0; j < d; j++)
-      if (j != fixed) p->root[k * n + l++] = precision[i * d + j];
+      if (j != fixed)
+        p->root[k * n + l++] = i == j ? steepness(p, precision, i) : precision[i * d + j];
     k++;
   }
   if (idm_cholesky(n, p->root)) { /* the path is minus P_oo^-1 P_of, P minus the Hessian */

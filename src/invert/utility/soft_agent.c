@@ -95,7 +95,8 @@ static const double tolerance = 1e-10;
 /* Over a horizon utilities d are told apart by nothing where d + discount P phi_{t+1} = phi_t with
  * phi_T = 0 for all steps: then d is a function f of the state, and so is P^k f whatever the
  * actions. Rows say so of f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, k up to the horizon or the number
- * of states, whichever is less. power[state][state] is P^k of the first action. */
+ * of states, whichever is less; none where no later step counts. power[state][state] is P^k of the
+ * first action. */
 static size_t put_rows(const idm_world *world, size_t powers, double *power, double *next,
                        double *rows)
 {
@@ -145,7 +146,8 @@ static idm_status open_horizon(const idm_world *world, const idm_sought *sought,
                                idm_error *opt_error)
 {
   const idm_sizes n = world->n;
-  const size_t powers = world->horizon - 1 < n.states ? world->horizon - 1 : n.states;
+  const size_t ahead = world->discount > 0 ? world->horizon - 1 : 0; /* steps that count */
+  const size_t powers = ahead < n.states ? ahead : n.states;
   if (n.states > most_states) {
     idm_notes_add(&f->words,
                   "unchecked: with %zu states over a horizon, what no behaviour can tell of the "

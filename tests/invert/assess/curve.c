@@ -85,8 +85,67 @@ static void test_two(void **state)
   asked_close(&a);
 }
 
+/* Ten choices by somebody who looks no step ahead: a softmax of utilities, [action][state], among
+ * which some are made at random. */
+static const double utility[3][3] = {
+    {-0.58, -1.199, -1.177}, {2.553, 0.133, 0.112}, {0.867, 0.291, -0.927}};
+static const double times[3][3] = {{1, 0, 0}, {4, 0, 2}, {1, 1, 1}};
+
+static double softmax_likelihood(double alpha, double lapse)
+{
+  double sum = 0;
+  for (size_t s = 0; s < 3; s++) {
+    double best = -INFINITY, total = 0;
+    for (size_t u = 0; u < 3; u++) best = fmax(best, utility[u][s]);
+    for (size_t u = 0; u < 3; u++) total += exp((utility[u][s] - best) / alpha);
+    for (size_t u = 0; u < 3; u++) {
+      const double p = exp((utility[u][s] - best) / alpha) / total;
+      if (times[u][s] > 0) sum += times[u][s] * log((1 - lapse) * p + lapse / 3);
+    }
+  }
+  return sum;
+}
+
+/* The highest that any alpha makes it. */
+static double dense_profile(double lapse)
+{
+  double best = -INFINITY;
+  for (int k = 0; k <= 20000; k++)
+    best = fmax(best, softmax_likelihood(1e-5 * pow(1e10, k / 20000.0), lapse));
+  return best;
+}
+
+/* The best alpha is 0 where the lapse is large and about 1 where it is small: from either no slope
+ * leads to the other. */
+static void test_two_peaks_of_the_other(void **state)
+{
+  (void)state;
+  asked a;
+  idm_assessment *assessment;
+  idm_problem *problem =
+      support_yaml("states: [a, b, c]\nactions: [u, v, w]\nobservations: states\n"
+                   "discount: 0\nstart: a\ntransition: {\"*\": uniform}\n"
+                   "utility: {u: [-0.58, -1.199, -1.177], v: [2.553, 0.133, 0.112],\n"
+                   "  w: [0.867, 0.291, -0.927]}\n"
+                   "agent: {planner: bounded-rational, alpha: 0.5, lapse: 0.1}\n");
+  asked_open(&a, problem,
+             support_data(problem, "trajectory,state,action\n1,a,u\n1,a,v\n1,a,v\n1,a,v\n1,a,v\n"
+                                   "1,a,w\n1,b,w\n1,c,v\n1,c,v\n1,c,w\n"),
+             "{alpha: {scale: log}, lapse: {}}");
+  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  assert_int_equal(assessment->parameters, 2);
+  const idm_identification *t = &assessment->parameter[1];
+  const double top = dense_profile(t->maximum);
+  assert_int_equal(t->points, 49);
+  for (size_t i = 0; i < t->points; i++)
+    assert_near(t->drop[i], dense_profile(t->value[i]) - top, 2e-3);
+  idm_assessment_destroy(assessment);
+  asked_close(&a);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one), cmocka_unit_test(test_two)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one), cmocka_unit_test(test_two),
+                                     cmocka_unit_test(test_two_peaks_of_the_other)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

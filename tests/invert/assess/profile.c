@@ -243,6 +243,31 @@ static void test_profiles(void **state)
   close_fixture(&x);
 }
 
+/* Where the maximum lies on a level stretch of the other number, its curvature there says nothing
+ * of how far to go elsewhere: climbs arrive all the same. */
+static void test_level_maximum(void **state)
+{
+  (void)state;
+  static const double level[4] = {1e-280, 0, 0, 1};
+  static const double other[4] = {-3, -1.5, 1, 2.5}; /* log alpha */
+  fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
+  settle(&x);
+  place *at = idm_places_create(1, 2);
+  assert_non_null(at);
+  idm_profile_fix(x.p, 1, level);
+  const double expected = dense(&x, 1, 0.6, -5, 4);
+  for (size_t k = 0; k < 4; k++) {
+    at->value = at->y[1] = 0.6;
+    at->y[0] = other[k];
+    at->height = height_at(&x, at->y);
+    assert_true(at->height < expected - 1);
+    check(idm_profile_climb(x.p, at, &support_error));
+    assert_near(at->height, expected, 1e-6);
+  }
+  free(at);
+  close_fixture(&x);
+}
+
 /* A start that is impossible is left alone; one without numbers to climb by too. */
 static void test_nothing_to_climb(void **state)
 {
@@ -270,10 +295,11 @@ static void test_nothing_to_climb(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_windows),  cmocka_unit_test(test_hold),
-      cmocka_unit_test(test_places),   cmocka_unit_test(test_path),
-      cmocka_unit_test(test_no_path),  cmocka_unit_test(test_heights),
-      cmocka_unit_test(test_profiles), cmocka_unit_test(test_nothing_to_climb),
+      cmocka_unit_test(test_windows),          cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_places),           cmocka_unit_test(test_path),
+      cmocka_unit_test(test_no_path),          cmocka_unit_test(test_heights),
+      cmocka_unit_test(test_profiles),         cmocka_unit_test(test_level_maximum),
+      cmocka_unit_test(test_nothing_to_climb),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

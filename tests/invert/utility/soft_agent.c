@@ -101,6 +101,10 @@ static void what_is_open(void **state)
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "utility", 1);
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 1), "utility", 5);
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "{utility: {reference: 0}}", 0);
+  /* Where no later step counts, a number a state, however long it goes on. */
+  idm_problem *blind = with_horizon(support_mdp(5, 3, 3, 1, 71), 6);
+  blind->theta->block[IDM_DISCOUNT].value[0] = 0;
+  check_open(blind, "utility", 5);
 }
 
 /* Two states that no action chooses between: their common utility is told by no step. */
