@@ -17,6 +17,19 @@ typedef struct scene {
   idm_behavior b;
 } scene;
 
+/* Numbers of a planner's own that stand at an end of their range go inside, so that they make a
+ * difference and have slopes to be compared. */
+static void move_inside(idm_theta *theta)
+{
+  for (size_t id = IDM_BLOCK_COUNT; id < theta->blocks; id++) {
+    const idm_block *block = &theta->block[id];
+    const bool ends =
+        block->info->support == IDM_FRACTION || block->info->support == IDM_NOT_NEGATIVE;
+    for (size_t i = 0; ends && block->info->scales && i < block->size; i++)
+      if (block->value[i] == 0) block->value[i] = 0.15;
+  }
+}
+
 static scene open_scene(const idm_planner *planner, idm_recognition recognition, bool habitual,
                         idm_random *random)
 {
@@ -24,6 +37,7 @@ static scene open_scene(const idm_planner *planner, idm_recognition recognition,
   if (habitual) {
     idm_theta_set_scalar(s.problem->theta, IDM_PERSEVERANCE, 0.8);
     idm_theta_set_scalar(s.problem->theta, IDM_LAPSE, 0.1);
+    move_inside(s.problem->theta);
   }
   /* So that there are slopes by what makes beliefs. */
   s.problem->theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
