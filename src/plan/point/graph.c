@@ -40,7 +40,8 @@ double idm_graph_bytes(const graph *g)
   const size_t actions = g->problem->kernel->actions;
   return (double)g->capacity * (double)(sizeof *g->node + actions * sizeof *g->branch) +
          (double)g->room * (sizeof *g->state + sizeof *g->mass + sizeof *g->price) +
-         (double)g->most_edges * sizeof *g->edge + (double)g->slots * sizeof *g->slot;
+         (double)g->most_edges * sizeof *g->edge + (double)g->slots * sizeof *g->slot +
+         (double)g->plans.capacity * (double)((g->plans.width + 1) * sizeof *g->plans.after);
 }
 
 /* --- room ----------------------------------------------------------------------------------- */

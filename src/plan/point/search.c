@@ -284,6 +284,18 @@ static idm_status begin_plans(search *s, idm_error *opt_error)
   return status;
 }
 
+/* Whether the systems of Newton's method are ones to hold in memory. */
+static bool is_small(const search *s)
+{
+  enum { most_entries = 1 << 22 };
+  const kernel *k = s->problem->kernel;
+  const bounds_pair *now = &s->graph.bounds->stage[0];
+  const double below = (double)now->lower.count * (double)k->entry[k->actions * k->states];
+  const double above =
+      (double)now->upper.count * (double)k->outcome[k->actions] * (double)(k->states + 1);
+  return below + above < most_entries;
+}
+
 /* Newton's method now and then: as often as it takes no more work than the trials do, and more
  * seldom after each time that it closed little of the gap. */
 static idm_status hasten(search *s, idm_error *opt_error)
@@ -293,7 +305,7 @@ static idm_status hasten(search *s, idm_error *opt_error)
   graph *g = &s->graph;
   const bounds_pair *now = &g->bounds->stage[0];
   const size_t work = now->lower.count - now->lower.dead + now->upper.count;
-  if (!g->plans.width || s->walked < s->patience * work) return IDM_OK;
+  if (!g->plans.width || s->walked < s->patience * work || !is_small(s)) return IDM_OK;
   const double gap = idm_graph_upper(g, s->start) - idm_graph_lower(g, s->start);
   idm_status status = idm_hasten_below(g, opt_error);
   if (status == IDM_OK) status = idm_hasten_above(g, s->least, opt_error);
