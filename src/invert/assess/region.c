@@ -1,6 +1,6 @@
 /* Scanning a profile from end to end, and the ends of the regions within the drop.
  *
- * Contents: storage · the grid · the scan · ends · regions */
+ * Contents: storage · the grid · the scan · further places · one number alone · ends · regions */
 #include "invert/assess/region.h"
 
 #include <math.h>
@@ -199,6 +199,71 @@ static idm_status look_between(profile *p, scan *s, idm_error *opt_error)
   return status;
 }
 
+/* --- one number alone ----------------------------------------------------------------------- */
+
+/* Where a number is alone an evaluation is a place of its profile: all of its window is looked at
+ * closely, of values within some units of 0, and the highest peaks are climbed. */
+enum { close_places = 400, peaks_climbed = 12, peak_steps = 24 };
+
+static idm_status height_at(profile *p, double value, double *height, idm_error *opt_error)
+{
+  return idm_profile_height(p, &value, height, opt_error);
+}
+
+/* The top between low and high, in which there is one peak, by thirds. */
+static idm_status find_top(profile *p, double low, double high, double *top, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (int k = 0; k < peak_steps && status == IDM_OK; k++) {
+    const double third = (high - low) / 3;
+    double left, right;
+    status = height_at(p, low + third, &left, opt_error);
+    if (status == IDM_OK) status = height_at(p, high - third, &right, opt_error);
+    if (status != IDM_OK) break;
+    if (left < right)
+      low += third;
+    else
+      high -= third;
+  }
+  *top = (low + high) / 2;
+  return status;
+}
+
+/* The highest place that stands above those beside it and was not taken yet; 0: there is none. */
+static size_t next_peak(const double *height, const bool *taken)
+{
+  size_t best = 0;
+  for (size_t i = 1; i + 1 < close_places; i++)
+    if (!taken[i] && height[i] > height[i - 1] && height[i] >= height[i + 1] &&
+        (!best || height[i] > height[best]))
+      best = i;
+  return best;
+}
+
+static idm_status look_closely(profile *p, scan *s, idm_error *opt_error)
+{
+  const window *w = &p->where[p->fixed];
+  const double reach = idm_window_is_linear(w) ? 400 * w->unit : INFINITY;
+  const double low = fmax(w->low, -reach), high = fmin(w->high, reach);
+  const double step = (high - low) / (close_places - 1);
+  double height[close_places];
+  bool taken[close_places] = {false};
+  idm_status status = IDM_OK;
+  if (p->left < 4 * close_places) return IDM_OK;
+  for (size_t i = 0; i < close_places && status == IDM_OK; i++)
+    status = height_at(p, low + (double)i * step, &height[i], opt_error);
+  for (int k = 0; k < peaks_climbed && status == IDM_OK; k++) {
+    const size_t i = next_peak(height, taken);
+    double top;
+    if (!i) break;
+    taken[i] = true;
+    const double at = low + (double)i * step;
+    status = find_top(p, at - step, at + step, &top, opt_error);
+    if (status == IDM_OK) status = look_at(p, s, top, NULL, opt_error);
+  }
+  return status;
+}
+
 /* --- ends ----------------------------------------------------------------------------------- */
 
 /* Signed distance from the drop, on the scale on which a normal likelihood is a straight line. */
@@ -358,7 +423,9 @@ idm_status idm_scan_regions(profile *p, const place *further, size_t count, scan
                             idm_error *opt_error)
 {
   enum { most_rounds = 4 };
-  idm_status status = look_between(p, s, opt_error);
+  idm_status status = IDM_OK;
+  if (p->dimension == 1 && !p->frugal) status = look_closely(p, s, opt_error);
+  if (status == IDM_OK) status = look_between(p, s, opt_error);
   if (status == IDM_OK) status = doubt(p, s, opt_error);
   if (status == IDM_OK) status = find_regions(p, s, opt_error);
   for (int round = 0; round < most_rounds && status == IDM_OK; round++) {

@@ -185,7 +185,16 @@ static double *directions(const puzzle *p, const double *solution, size_t count)
   return direction;
 }
 
-static void say_unvisited(const puzzle *p, idm_finding *finding)
+void idm_open_say_unvisited(size_t unvisited, size_t states, idm_finding *finding)
+{
+  if (unvisited)
+    idm_notes_add(&finding->words,
+                  "%zu of the %zu states were never visited: of what is wanted there the data tell "
+                  "no more than what it adds to the states before",
+                  unvisited, states);
+}
+
+static size_t count_unvisited(const puzzle *p)
 {
   size_t unvisited = 0;
   for (size_t s = 0; s < p->states; s++) {
@@ -193,11 +202,7 @@ static void say_unvisited(const puzzle *p, idm_finding *finding)
     for (size_t w = 0; w < p->worlds; w++) visited = visited || is_visited(p, w, s);
     unvisited += !visited;
   }
-  if (unvisited)
-    idm_notes_add(&finding->words,
-                  "%zu of the %zu states were never visited: of what is wanted there the data tell "
-                  "no more than what it adds to the states before",
-                  unvisited, p->states);
+  return unvisited;
 }
 
 /* Solve it where it is small enough; `more` puts further conditions, at most `further` of them,
@@ -229,7 +234,7 @@ static idm_status solve(puzzle *p, size_t further, size_t (*more)(const puzzle *
     if (solution) direction = directions(p, solution, count);
     status = keep(direction, count, finding, opt_error);
   }
-  if (status == IDM_OK) say_unvisited(p, finding);
+  if (status == IDM_OK) idm_open_say_unvisited(count_unvisited(p), p->states, finding);
   free(p->first);
   free(rows);
   free(solution);

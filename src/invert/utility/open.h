@@ -29,6 +29,9 @@ idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world,
 /* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
 idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm_error *opt_error);
 
+/* Words on states that were never visited, where there are any. */
+void idm_open_say_unvisited(size_t unvisited, size_t states, idm_finding *finding);
+
 /* Half the distance of the unit vectors of two canonical utilities, states alike, actions by the
  * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1/2 where one is. */
 idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,

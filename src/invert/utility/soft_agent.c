@@ -88,8 +88,8 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
 
 /* --- what is open --------------------------------------------------------------------------- */
 
-/* States whose utilities are eliminated over a horizon. */
-enum { most_states = 100 };
+/* States whose utilities are eliminated over a horizon, and numbers of rows that are. */
+enum { most_states = 100, most_numbers = 2000000 };
 static const double tolerance = 1e-10;
 
 /* Over a horizon utilities d are told apart by nothing where d + discount P phi_{t+1} = phi_t with
@@ -173,9 +173,73 @@ static idm_status open_horizon(const idm_world *world, const idm_sought *sought,
   return status;
 }
 
+static size_t count_unvisited(const idm_demonstrator *seen)
+{
+  size_t unvisited = 0;
+  for (size_t s = 0; s < seen->n.states; s++) unvisited += seen->visits[s] > 0 ? 0 : 1;
+  return unvisited;
+}
+
+/* What a unit of number k makes an action better than the policy, with so many steps left,
+ * into column k of rows, one an action and visited state. v[state]: what it adds to values with a
+ * step less left, then with so many; `later` is scratch. Returns how many rows there are. */
+static size_t put_step(const idm_world *world, const idm_demonstrator *seen,
+                       const idm_sought *sought, size_t k, double *v, double *later, double *rows)
+{
+  const idm_sizes n = world->n;
+  size_t count = 0;
+  memcpy(later, v, n.states * sizeof *later);
+  for (size_t s = 0; s < n.states; s++) {
+    v[s] = 0;
+    for (size_t u = 0; u < n.actions; u++)
+      v[s] += seen->policy[s * n.actions + u] * ((sought->number[u * n.states + s] == (int32_t)k) +
+                                                 idm_world_next(world, u, s, later));
+    for (size_t u = 0; u < n.actions && seen->visits[s] > 0; u++)
+      rows[count++ * sought->count + k] = (sought->number[u * n.states + s] == (int32_t)k) +
+                                          idm_world_next(world, u, s, later) - v[s];
+  }
+  return count;
+}
+
+/* Over a horizon where some states were never visited: what makes no action of a visited state
+ * better, with any number of steps left. What a step more adds to values is a power of the policy's
+ * transitions of what the first does, so that no more than one step a state and one tell anything.
+ */
+static idm_status open_visited(const idm_world *world, const idm_demonstrator *seen,
+                               const idm_sought *sought, idm_finding *f, idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  const size_t steps = world->horizon < n.states + 1 ? world->horizon : n.states + 1;
+  const size_t most = steps * n.states * n.actions;
+  if (idm_times(most, sought->count) > most_numbers) {
+    idm_notes_add(&f->words,
+                  "unchecked: with %zu states over a horizon, what the data leave open was not "
+                  "looked for",
+                  n.states);
+    return IDM_OK;
+  }
+  double *rows = idm_new(idm_times(most, sought->count), sizeof *rows);
+  double *v = idm_new(2 * n.states, sizeof *v);
+  size_t count = 0;
+  idm_status status = rows && v ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < sought->count && status == IDM_OK; k++) {
+    memset(v, 0, n.states * sizeof *v);
+    count = 0;
+    for (size_t t = 0; t < steps; t++)
+      count += put_step(world, seen, sought, k, v, v + n.states, rows + count * sought->count);
+  }
+  if (status == IDM_OK) status = idm_open_design(count, rows, f, opt_error);
+  if (status == IDM_OK) idm_open_say_unvisited(count_unvisited(seen), n.states, f);
+  free(rows);
+  free(v);
+  return status;
+}
+
 idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
                                const idm_sought *sought, idm_finding *finding, idm_error *opt_error)
 {
-  return world->horizon ? open_horizon(world, sought, finding, opt_error)
-                        : idm_open_shaping(world, opt_seen, sought, finding, opt_error);
+  if (!world->horizon) return idm_open_shaping(world, opt_seen, sought, finding, opt_error);
+  return opt_seen && count_unvisited(opt_seen)
+             ? open_visited(world, opt_seen, sought, finding, opt_error)
+             : open_horizon(world, sought, finding, opt_error);
 }

@@ -26,7 +26,8 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
                                        idm_error *opt_error);
 
 /* idm_open_shaping; with a horizon, potentials that stand for no utility of the last step:
- * utilities by state alone whose expectation any number of steps ahead no action changes. */
+ * utilities by state alone whose expectation any number of steps ahead no action changes, and where
+ * states were never visited whatever makes no action of another better. */
 idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
                                const idm_sought *sought, idm_finding *finding,
                                idm_error *opt_error);

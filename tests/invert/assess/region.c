@@ -2,6 +2,7 @@
  * and they do not hang on the draws. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "idm/matching.h"
 #include "invert/matching/fit.h"
@@ -141,11 +142,97 @@ static void test_no_part_of_the_seed(void **state)
   }
 }
 
+/* --- one number, several narrow peaks -------------------------------------------------------- */
+
+/* Somebody who chooses between u, worth one number everywhere, and v, worth something else in every
+ * state: each state speaks for a value of its own, and lapses let all of them stand. */
+typedef struct peaked {
+  double alpha;
+  double lapse;
+  double other[3]; /* worth of v by state */
+  int times[2][3]; /* choices of u and of v */
+} peaked;
+
+static double peaked_likelihood(const peaked *x, double worth)
+{
+  double sum = 0;
+  for (size_t s = 0; s < 3; s++) {
+    const double p = 1 / (1 + exp((x->other[s] - worth) / x->alpha));
+    sum += x->times[0][s] * log((1 - x->lapse) * p + x->lapse / 2) +
+           x->times[1][s] * log((1 - x->lapse) * (1 - p) + x->lapse / 2);
+  }
+  return sum;
+}
+
+static idm_data *peaked_log(const idm_problem *problem, const peaked *x)
+{
+  char text[2000] = "trajectory,state,action\n";
+  int row = 0;
+  for (int u = 0; u < 2; u++)
+    for (int s = 0; s < 3; s++)
+      for (int k = 0; k < x->times[u][s]; k++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%d,%c,%c\n", row++, "abc"[s], "uv"[u]);
+      }
+  return support_data(problem, text);
+}
+
+/* Regions are those of a fine grid, wherever the maximum is that they are looked for from. */
+static void compare_peaked(const peaked *x, const idm_identification *id)
+{
+  enum { POINTS = 160000 };
+  double best = -INFINITY, end[8], before = 0;
+  size_t ends = 0;
+  for (int i = 0; i <= POINTS; i++) best = fmax(best, peaked_likelihood(x, -8 + 1e-4 * i));
+  for (int i = 0; i <= POINTS; i++) {
+    const double depth = best - drop - peaked_likelihood(x, -8 + 1e-4 * i);
+    assert_true(i > 0 || depth > 0);
+    if (i && (depth > 0) != (before > 0)) end[ends++] = -8 + 1e-4 * i;
+    assert_true(ends < 8);
+    before = depth;
+  }
+  assert_true(ends > 2);
+  assert_int_equal(2 * id->regions, ends);
+  for (size_t i = 0; i < ends; i++) assert_near(id->region[i / 2][i % 2], end[i], 2e-3);
+}
+
+static void test_narrow_peaks(void **state)
+{
+  (void)state;
+  static const peaked all[] = {
+      {0.4, 0.3, {3.81, -3.35, 0.86}, {{6, 8, 12}, {14, 12, 6}}},
+      {0.05, 0.1, {-1.45, 2.31, 2.96}, {{4, 8, 12}, {10, 8, 8}}},
+      {0.05, 0.1, {-3.03, 0.18, 0}, {{6, 8, 0}, {8, 4, 0}}},
+      {0.4, 0.3, {2.73, -1.28, 0}, {{6, 8, 0}, {12, 6, 0}}},
+  };
+  for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    const peaked *x = &all[k];
+    char text[800];
+    snprintf(text, sizeof text,
+             "states: [a, b, c]\nactions: [u, v]\nobservations: states\ndiscount: 0\n"
+             "transition: {'*': uniform}\nutility: {u: 0, v: [%g, %g, %g]}\n"
+             "agent: {planner: bounded-rational, alpha: %g, lapse: %g}\n"
+             "free: {utility: {entries: {worth: [u]}}}\n",
+             x->other[0], x->other[1], x->other[2], x->alpha, x->lapse);
+    idm_problem *problem = support_yaml(text);
+    idm_data *data = peaked_log(problem, x);
+    idm_posterior *posterior = fit_by("map", problem, data, 1);
+    idm_assessment *a;
+    check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+    compare_peaked(x, &a->parameter[0]);
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(posterior);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_against_brute_force),
       cmocka_unit_test(test_no_part_of_the_seed),
+      cmocka_unit_test(test_narrow_peaks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,13 +118,47 @@ static void where_actions_do_not_matter(void **state)
   check_open(problem, "utility", 2);
 }
 
+/* Of a state that nobody was seen in, by hand: x leads from a to b, which is never left, y stays.
+ * Both are worth alike in a, and that is what b is worth on the average of what is done there. */
+static void where_nobody_was(void **state)
+{
+  (void)state;
+  double visits[2] = {5, 0}, policy[4] = {0.3, 0.7, 0.25, 0.75};
+  idm_problem *problem = support_yaml(
+      "states: [a, b]\nactions: [x, y]\nobservations: states\ndiscount: 0.9\nhorizon: 3\nstart: a\n"
+      "transition: {x: [[0, 1], [0, 1]], y: identity}\nutility: {x: [1, 2], y: [0, 1]}\n"
+      "agent: {planner: maximum-entropy, alpha: 1}\nfree: [utility]\n");
+  const idm_demonstrator seen = {
+      .n = idm_setting_sizes(problem->setting), .visits = visits, .policy = policy};
+  idm_world *world = support_world(problem);
+  idm_sought *sought;
+  idm_finding *finding;
+  check(idm_sought_create(problem, &sought, &support_error));
+  for (size_t horizon = 1; horizon <= 9; horizon += 2) {
+    world->horizon = horizon;
+    check(idm_finding_create(sought->count, &finding, &support_error));
+    check(idm_soft_agent_open(world, &seen, sought, finding, &support_error));
+    assert_int_equal(finding->open, horizon > 1 ? 2 : 3); /* over one step b tells nothing */
+    for (size_t i = 0; i < finding->open; i++) {
+      const double *d = finding->direction + i * 4; /* x in a, in b, y in a, in b */
+      assert_near(d[0], d[2], 1e-12);
+      if (horizon > 1) assert_near(0.25 * d[1] + 0.75 * d[3], d[0], 1e-12);
+    }
+    assert_int_equal(finding->words.count, 1);
+    assert_non_null(strstr(finding->words.text[0], "1 of the 2 states were never visited"));
+    idm_finding_destroy(finding);
+  }
+  idm_sought_destroy(sought);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(priors_are_clamped),
-      cmocka_unit_test(others_are_refused),
-      cmocka_unit_test(what_is_open),
-      cmocka_unit_test(where_actions_do_not_matter),
+      cmocka_unit_test(priors_are_clamped), cmocka_unit_test(others_are_refused),
+      cmocka_unit_test(what_is_open),       cmocka_unit_test(where_actions_do_not_matter),
+      cmocka_unit_test(where_nobody_was),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
