@@ -2,7 +2,9 @@
  * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
  * shape: the first make almost independent draws where the target is nearly normal, the second
  * keep the chain moving where it is not. Where a mixture of all modes and tails is given, some
- * steps are leaps proposed from it: a chain that knows one mode alone would never leave it. */
+ * steps are leaps proposed from it: a chain that knows one mode alone would never leave it.
+ * Half an effective draw an evaluation, where a gradient costs two; nuts takes over beyond four
+ * numbers. */
 #include "infer/metropolis.h"
 
 #include <math.h>

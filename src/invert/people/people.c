@@ -1,5 +1,9 @@
 /* Draws of people and population: chains in step, everybody in parallel.
  *
+ * A table of everybody's log-likelihoods, one plan a point, proposes; the exact likelihood decides.
+ * The population moves with people's numbers held, and with their distances to it held, so that it
+ * mixes with little data and much.
+ *
  * All chains do the same part of a sweep at the same time, in small tasks, so that threads are busy
  * whatever their number; each chain and each person has a stream of its own, and judges differ in
  * nothing, so that no draw depends on the schedule.

@@ -1,5 +1,9 @@
 /* Folders of runs and campaigns.
  *
+ * A run takes another's place by one rename of the folder that it was made in, `.idm-next`; readers
+ * look there first until its files have moved up, so that a kill at any instant leaves the old run
+ * or the new one.
+ *
  * Contents: any folder · what is ours · taking a place · beginning and ending */
 #include "io/run/folder.h"
 

@@ -1,5 +1,8 @@
 /* What an agent may have in mind, given what was recorded.
  *
+ * A log with gaps is a marginal: one belief while everything is recorded, else a set, each with the
+ * environment's belief beside the agent's.
+ *
  * Contents: making them · deciding · recognising */
 #include "plan/believer/hypotheses.h"
 #include "plan/smallest.h"

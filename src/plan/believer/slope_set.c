@@ -9,7 +9,8 @@
  *
  * which goes on to f_i, s_j and w_i by their sums. A belief gets the slope of the hypothesis that
  * it was merged into in proportion to v_j: exact where equal beliefs are the same function of
- * theta, and to the first order where they only happen to meet.
+ * theta, and to the first order where they only happen to meet. A subtree with gaps is gone down
+ * and back at once, so that memory follows the depth of the tree, not its size.
  *
  * Contents: what it holds · forward · backward · both */
 #include "plan/believer/slope_set.h"

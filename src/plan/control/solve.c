@@ -1,5 +1,10 @@
 /* Solving V = B*V with a certified bound: Newton, and the sweeps it falls back on.
  *
+ * Newton is soft policy iteration: GMRES solves (I - gamma P) d = B*V - V to 1e-3 (a quarter fewer
+ * products than BiCGStab). A step is kept if the certified bound shrinks; else the decision policy
+ * is held (Hoffman and Karp), then shifted sweeps. With terminal actions B* is not
+ * shift-equivariant: the interval around V* is widened to hold 0. Ties are within 1e-12.
+ *
  * Contents: bounds · sweeps · Newton · holding the decision policy · backward induction · all
  * variants */
 #include <float.h>
