@@ -332,10 +332,11 @@ void idm_judge_look(const inquiry *q)
                   "raise --warmup and --chains",
                   look->higher);
   if (!look->checked)
-    idm_notes_add(&a->remarks,
-                  "unchecked: an independent look at the posterior came to %.0f effective points "
-                  "of %zu, too few to compare the draws with",
-                  look->effective, look->points);
+    idm_notes_add(
+        &a->remarks,
+        "unchecked: an independent look at the posterior (%zu points by importance, worth "
+        "%.0f) leaves means or sds too uncertain to compare the draws with",
+        look->points, look->effective);
   else if (a->failures.count == before)
     idm_notes_add(&a->remarks,
                   "an independent look at the posterior (%zu points by importance, worth %.0f; %zu "
