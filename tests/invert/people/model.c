@@ -73,9 +73,7 @@ static void exact_ones_are_the_scorers(void **state)
 {
   (void)state;
   enum { people = 2 };
-  idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
-  problem->agent.resolution = 20;
+  idm_problem *problem = support_people_diag("alpha");
   const double at[people] = {0.2, -0.7};
   idm_data *data = support_people(problem, people, at, 20, 3);
   idm_design *design = support_design(data, 1, 0, (const double[]){0}, (const double[]){1});
