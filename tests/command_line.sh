@@ -982,6 +982,12 @@ test_classes() {
   json 'near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
   succeeds summary class-run --json
   json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
+  # What a run found as a page, wherever it is to stand.
+  succeeds report class-run -o page.html
+  holds "a page is whole" grep -q '</html>' page.html
+  holds "and has the answer's figures" grep -q '<svg' page.html
+  fails 3 "'nowhere' is not the folder of a run" report nowhere -o none.html
+  holds "of nothing there is no page" [ ! -e none.html ]
   # Two agents of one problem: what they want and what they do.
   succeeds compare example:maintenance class-run --json
   json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'

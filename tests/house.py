@@ -5,6 +5,8 @@ Two graphs are drawn. In the first a source uses another where its object needs 
 table, that the other's object defines: what the linker sees, whatever the headers say. In the second a
 file uses another where it includes it. Neither may have a cycle, and no arrow may point up a floor.
 
+Every source file has its test file: that of src/plan/score.c is tests/plan/score.c.
+
 A header of src/ speaks for one source file, and a file that registers a planner, an inverse planner or a
 sampler is named as one of those in it.
 
@@ -20,6 +22,9 @@ import sys
 FLOORS = ["base", "setting", "belief", "data", "learn", "infer", "plan", "invert", "io", "report", "cli"]
 # What the build makes (the examples as text) uses nothing, and any floor may use it.
 GROUND = -1
+
+# Sources whose tests stand elsewhere, and where.
+TESTED_ELSEWHERE = {"src/cli/main.c": "every call of the program in tests/command_line.sh"}
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -197,6 +202,19 @@ def misnamed():
             yield f"{file.relative_to(ROOT)} registers {', '.join(entries)}"
 
 
+def untested():
+    """Sentences on sources without a test file. What a command does is tested by calling it (CONTRIBUTING.md)."""
+    calls = (ROOT / "tests/command_line.sh").read_text()
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        source = file.relative_to(ROOT).as_posix()
+        command = re.fullmatch(r"src/cli/cmd_(\w+)\.c", source)
+        if command and not re.search(rf"\bsucceeds {command[1]}\b", calls):
+            yield f"{source}: tests/command_line.sh never calls {command[1]}"
+        test = "tests" + source.removeprefix("src")
+        if not command and source not in TESTED_ELSEWHERE and not (ROOT / test).exists():
+            yield f"{source} has no test file: expected {test}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
@@ -205,7 +223,7 @@ def main():
     missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is on no floor" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
-    failures += [*incomplete_json(), *misnamed()]
+    failures += [*incomplete_json(), *misnamed(), *untested()]
     if not failures:
         defined, needed = read_symbols(nm, objects)
         uses, floors = draw_uses(defined, needed), find_floors(includes, defined)

@@ -150,6 +150,13 @@ void support_set(idm_problem *problem, double alpha, double beta, double eta)
   idm_theta_set_scalar(problem->theta, IDM_ETA, eta);
 }
 
+bool support_mentions(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
 void support_assign(idm_problem *problem, const char *assignment)
 {
   check(idm_problem_set(problem, assignment, &support_error));

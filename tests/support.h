@@ -34,6 +34,8 @@ idm_problem *support_problem(support_shape shape, idm_random *random);
 /* DIAG of DESIGN section 6, from the built-in example, with the given multipliers. */
 idm_problem *support_diag(double alpha, double beta, double eta);
 void support_set(idm_problem *problem, double alpha, double beta, double eta);
+/* Whether one of the notes has these words. */
+bool support_mentions(const idm_notes *notes, const char *words);
 /* Apply "key=value". */
 void support_assign(idm_problem *problem, const char *assignment);
 /* Plan a problem with the default solver. */

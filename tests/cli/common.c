@@ -4,7 +4,6 @@
 #include "cli/common.h"
 #include "cli/cli_support.h"
 #include "cli/options.h"
-#include "cli/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,23 +85,6 @@ static void test_columns(void **state)
   assert_string_equal(subject.problem->columns.utility.name[0], "draw_cost");
   assert_null(subject.utility_source);
   cli_close_subject(&subject);
-  cli_call_free(&call);
-}
-
-static void test_plan(void **state)
-{
-  (void)state;
-  cli_call call;
-  idm_problem *problem;
-  idm_workspace *workspace;
-  idm_plan_report report;
-  CALL(&call, "--set", "agent.resolution=15");
-  check(cli_read_problem(&call, "example:diag", &problem));
-  check(cli_plan(&call, problem, NULL, &workspace, &report));
-  assert_int_equal(report.stop, IDM_STOP_BOUND);
-  assert_int_equal(call.notes.count, 0);
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
   cli_call_free(&call);
 }
 
@@ -320,10 +302,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_set),     cmocka_unit_test(test_set_refused),
-      cmocka_unit_test(test_columns), cmocka_unit_test(test_plan),
-      cmocka_unit_test(test_lines),   cmocka_unit_test(test_log),
-      cmocka_unit_test(test_twins),   cmocka_unit_test(test_draw),
-      cmocka_unit_test(test_shown),   cmocka_unit_test(test_target),
-      cmocka_unit_test(test_report)};
+      cmocka_unit_test(test_columns), cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_log),     cmocka_unit_test(test_twins),
+      cmocka_unit_test(test_draw),    cmocka_unit_test(test_shown),
+      cmocka_unit_test(test_target),  cmocka_unit_test(test_report)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,6 @@
 
 #include "infer/sampler_support.h"
 
-static idm_sampler_settings defaults(void)
-{
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
-  return settings;
-}
-
 /* Effective draws of coordinate 0 an evaluation, over `draws` draws after warm-up. */
 static double worth(chain *c, long draws)
 {
@@ -37,7 +30,7 @@ static void test_worth_of_an_evaluation(void **state)
   const double covariance[4] = {1, 9, 9, 100}, x[2] = {0};
   for (int guessed = 0; guessed < 2; guessed++)
     for (long thin = 1; thin <= 4; thin += 3) {
-      idm_sampler_settings settings = defaults();
+      idm_sampler_settings settings = sampler_defaults();
       settings.thin = thin;
       settings.warmup = 4000 / thin;
       settings.centre = guessed ? pair.mean : NULL;
@@ -56,7 +49,7 @@ static void test_guess_without_warm_up(void **state)
   (void)state;
   normal_target pair = {.n = 2, .mean = {1, 2}, .sd = {1, 10}, .correlation = 0.9};
   const double covariance[4] = {1, 9, 9, 100}, x[2] = {0};
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.thin = 1;
   settings.warmup = 0;
   settings.centre = pair.mean;
@@ -136,7 +129,7 @@ static double both_positive(const double *x)
 static void test_targets_unlike_the_proposal(void **state)
 {
   (void)state;
-  const idm_sampler_settings settings = defaults();
+  const idm_sampler_settings settings = sampler_defaults();
   const idm_target banana = {2, false, NULL, banana_evaluate};
   const idm_target student = {2, false, NULL, student_evaluate};
   normal_target thin = {.n = 2, .sd = {1, 1}, .correlation = 0.99};
@@ -153,7 +146,7 @@ static void test_wrong_guess(void **state)
   (void)state;
   normal_target pair = {.n = 2, .sd = {1, 1}};
   const double centre[2] = {40, -40}, covariance[4] = {1e-2, 0, 0, 1e-2};
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.centre = centre;
   settings.covariance = covariance;
   compare_mean(normal_as_target(&pair), &settings, first_square, 1, 0.03);
@@ -176,7 +169,7 @@ static idm_status ring_evaluate(void *context, const double *x, double *log_dens
 static void test_poor_proposal_is_given_up(void **state)
 {
   (void)state;
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.thin = 4; /* enough steps for the scale to settle */
   const double x[2] = {3, 0};
   double acceptance = 0;
@@ -219,7 +212,7 @@ static void test_evaluations(void **state)
   const double x[2] = {0};
   for (long thin = 0; thin < 4; thin++) {
     normal_target pair = {.n = 2, .sd = {1, 1}};
-    idm_sampler_settings settings = defaults();
+    idm_sampler_settings settings = sampler_defaults();
     settings.warmup = 30;
     settings.thin = thin;
     chain c;

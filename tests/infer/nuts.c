@@ -6,13 +6,6 @@
 
 enum { DRAWS = 3000 };
 
-static idm_sampler_settings defaults(void)
-{
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
-  return settings;
-}
-
 /* Mean of x[DRAWS] within five standard errors of `expected`, and known to `most_error`. */
 static void compare_mean(const double *x, double expected, double most_error)
 {
@@ -32,7 +25,7 @@ static void run_normal(size_t n, double aim)
     t.sd[i] = pow(10, -2 + 4 * (double)i / (double)(n - 1));
     t.mean[i] = (double)i;
   }
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.acceptance = aim;
   chain c;
   chain_start(&c, &idm_sampler_nuts, &settings, normal_as_target(&t), x, 17);
@@ -86,7 +79,7 @@ static idm_status funnel_evaluate(void *context, const double *x, double *log_de
 static void test_funnel_diverges(void **state)
 {
   (void)state;
-  const idm_sampler_settings settings = defaults();
+  const idm_sampler_settings settings = sampler_defaults();
   const double x[9] = {1, 1, -1, 1, -1, 1, -1, 1, -1};
   long diverging = 0;
   for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -110,7 +103,7 @@ static void test_depth(void **state)
   normal_target pair = {.n = 2, .sd = {1, 1}, .correlation = 0.9999};
   const double x[2] = {0};
   for (int depth = 1; depth <= 6; depth++) {
-    idm_sampler_settings settings = defaults();
+    idm_sampler_settings settings = sampler_defaults();
     settings.warmup = 19; /* too short to learn a metric */
     settings.depth = depth;
     int deepest = 0;
@@ -248,7 +241,7 @@ static void test_same_as_plain(void **state)
   (void)state;
   static plain t;
   skewed_target target = {.beta = {2, 5}, .gamma = {3, 1}};
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.warmup = 0;
   leaf at = {.x = {0.3, 0.8}};
   chain c;
@@ -292,7 +285,7 @@ static void test_guess_is_used(void **state)
   const double covariance[4] = {1, 0.999, 0.999, 1}, x[2] = {0};
   long evaluations[2] = {0};
   for (int guessed = 0; guessed < 2; guessed++) {
-    idm_sampler_settings settings = defaults();
+    idm_sampler_settings settings = sampler_defaults();
     settings.warmup = 0;
     settings.covariance = guessed ? covariance : NULL;
     chain c;
@@ -316,7 +309,7 @@ static void test_refusals(void **state)
   const double x[1] = {0};
   idm_random random;
   idm_random_init(&random, 1, 0);
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   idm_target target = normal_as_target(&single);
   target.gradient = false;
   assert_true(nuts->gradient);

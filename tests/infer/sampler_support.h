@@ -88,6 +88,13 @@ static inline idm_target normal_as_target(normal_target *t)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
+static inline idm_sampler_settings sampler_defaults(void)
+{
+  idm_sampler_settings settings;
+  idm_sampler_settings_default(&settings);
+  return settings;
+}
+
 typedef struct chain {
   const idm_sampler *sampler;
   idm_sampler_settings settings;
@@ -189,8 +196,7 @@ static inline void run_trial(const trial *t, const idm_sampler *sampler, uint64_
 {
   enum { DRAWS = 4000 };
   static double draw[MOST_MEASURES][DRAWS];
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
+  idm_sampler_settings settings = sampler_defaults();
   settings.step = t->step;
   chain c;
   chain_start(&c, sampler, &settings, t->target, t->start, seed);
@@ -240,8 +246,7 @@ static inline size_t count_moving(const idm_sampler *sampler)
 {
   normal_target pair = {.n = 2, .sd = {1, 3}, .correlation = 0.5};
   const double x[2] = {0};
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
+  idm_sampler_settings settings = sampler_defaults();
   settings.warmup = 200;
   chain c;
   chain_start(&c, sampler, &settings, normal_as_target(&pair), x, 4);
@@ -264,8 +269,7 @@ static inline void check_bad_guess(const idm_sampler *sampler)
   const double x[2] = {0}, indefinite[4] = {1, 2, 2, 1};
   normal_target pair = {.n = 2, .sd = {1, 1}};
   const idm_target target = normal_as_target(&pair);
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
+  idm_sampler_settings settings = sampler_defaults();
   settings.covariance = indefinite;
   double *numbers = malloc(sampler->numbers(2) * sizeof *numbers);
   idm_random random;

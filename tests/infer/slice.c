@@ -4,13 +4,6 @@
 
 #include "infer/sampler_support.h"
 
-static idm_sampler_settings defaults(void)
-{
-  idm_sampler_settings settings;
-  idm_sampler_settings_default(&settings);
-  return settings;
-}
-
 /* Warm-up finds widths and directions over six orders of magnitude: few evaluations a draw. */
 static void test_widths_are_found(void **state)
 {
@@ -18,7 +11,7 @@ static void test_widths_are_found(void **state)
   const double scales[] = {1e-3, 1, 1e3};
   for (size_t k = 0; k < 3; k++) {
     normal_target pair = {.n = 2, .sd = {scales[k], 1e-2}, .correlation = 0.99};
-    const idm_sampler_settings settings = defaults();
+    const idm_sampler_settings settings = sampler_defaults();
     const double x[2] = {0};
     long evaluations = 0;
     chain c;
@@ -43,7 +36,7 @@ static void test_any_width_is_right(void **state)
   enum { CHAINS = 8000, CELLS = 10 };
   const double sds[] = {200, 0.01};
   const idm_sampler *sampler = &idm_sampler_slice;
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   settings.warmup = 0;
   for (size_t k = 0; k < 2; k++) {
     normal_target single = {.n = 1, .sd = {sds[k]}};
@@ -86,7 +79,7 @@ static void test_modes_within_a_width(void **state)
   (void)state;
   enum { DRAWS = 4000 };
   static double right[DRAWS];
-  idm_sampler_settings settings = defaults();
+  idm_sampler_settings settings = sampler_defaults();
   const double x[1] = {0}, covariance[1] = {25};
   double error;
   settings.warmup = 0;

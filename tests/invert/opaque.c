@@ -281,13 +281,6 @@ static void nothing_is_said_of_what_was_not_checked(void **state)
 
 /* --- a network of the usual size ------------------------------------------------------------ */
 
-static bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
 static double cross_entropy(const idm_problem *problem, const idm_data *data)
 {
   idm_workspace *workspace = support_plan(problem, NULL);
@@ -322,8 +315,8 @@ static void a_network_learns_a_parity(void **state)
   check(idm_inverse_find("map")->fit(problem, log, &settings, NULL, &posterior, NULL,
                                      &support_error));
   check(idm_assess(problem, log, posterior, 1, &assessment, &support_error));
-  assert_true(mentions(&assessment->remarks, "learn 2000 decisions by heart"));
-  assert_false(mentions(&assessment->misfits, "chance"));
+  assert_true(support_mentions(&assessment->remarks, "learn 2000 decisions by heart"));
+  assert_false(support_mentions(&assessment->misfits, "chance"));
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_posterior_theta(posterior, parameters, 0, 0, problem->theta, &support_error));
   const double reached = cross_entropy(problem, held_out);

@@ -18,14 +18,6 @@
 #include "idm/file.h"
 #include "io/folder_support.h"
 
-static void put(const char *path, const char *bytes, size_t length)
-{
-  FILE *stream = fopen(path, "wb");
-  assert_non_null(stream);
-  assert_int_equal(fwrite(bytes, 1, length, stream), length);
-  assert_int_equal(fclose(stream), 0);
-}
-
 static void check_content(const char *path, const char *expected, size_t length)
 {
   char *text;
@@ -48,7 +40,7 @@ static void test_read_sizes(void **state)
   assert_non_null(bytes);
   for (size_t i = 0; i < 1000000; i++) bytes[i] = (char)(i * 7919 >> 3);
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-    put(f->file, bytes, lengths[i]);
+    spill(f->file, bytes, lengths[i]);
     check_content(f->file, bytes, lengths[i]);
   }
   free(bytes);
@@ -75,11 +67,11 @@ static void test_read_limit(void **state)
   memset(bytes, 'a', sizeof bytes);
   char *text;
   size_t length;
-  put(f->file, bytes, 100);
+  spill(f->file, bytes, 100);
   assert_int_equal(idm_file_read(f->file, 100, &text, &length, NULL), IDM_OK);
   assert_int_equal(length, 100);
   free(text);
-  put(f->file, bytes, 101);
+  spill(f->file, bytes, 101);
   check_unreadable(f->file, 100, "larger than");
   /* A file without end is given up at the limit. */
   check_unreadable("/dev/zero", (size_t)3 << 20, "larger than 3145728 bytes");
@@ -97,7 +89,7 @@ static void test_read_what_is_not_there(void **state)
 static void test_read_standard_input(void **state)
 {
   const folder *f = *state;
-  put(f->file, "from\0stdin", 10);
+  spill(f->file, "from\0stdin", 10);
   assert_non_null(freopen(f->file, "rb", stdin));
   check_content("-", "from\0stdin", 10);
   assert_non_null(freopen("/dev/null", "rb", stdin));
@@ -132,7 +124,7 @@ static void test_nothing_before_commit(void **state)
 static void test_an_old_file_stays_until_commit(void **state)
 {
   const folder *f = *state;
-  put(f->file, "old", 3);
+  spill(f->file, "old", 3);
   idm_file *file = start(f->file);
   for (int i = 0; i < 100000; i++) idm_file_printf(file, "%d\n", i);
   check_content(f->file, "old", 3);
@@ -152,7 +144,7 @@ static void test_abandon_leaves_nothing(void **state)
   idm_file_printf(file, "never seen\n");
   idm_file_abandon(file);
   assert_int_equal(entries(f, 0), 0);
-  put(f->file, "old", 3);
+  spill(f->file, "old", 3);
   idm_file_abandon(start(f->file));
   assert_int_equal(entries(f, 0), 1);
   check_content(f->file, "old", 3);
@@ -287,7 +279,7 @@ static void test_links_stay(void **state)
   const folder *f = *state;
   char link[160];
   struct stat info;
-  put(f->file, "old", 3);
+  spill(f->file, "old", 3);
   snprintf(link, sizeof link, "%s/link", f->path);
   assert_int_equal(symlink("out.txt", link), 0);
   idm_file *file = start(link);
@@ -304,7 +296,7 @@ static void test_read_only(void **state)
   const folder *f = *state;
   idm_error error = {0};
   idm_file *file;
-  put(f->file, "old", 3);
+  spill(f->file, "old", 3);
   assert_int_equal(chmod(f->file, 0444), 0);
   assert_int_equal(idm_file_create(f->file, &file, &error), IDM_SYSTEM);
   assert_non_null(strstr(error.message, "read-only"));
@@ -317,7 +309,7 @@ static void test_inputs(void **state)
   const folder *f = *state;
   char link[160], hard[160], around[256];
   idm_error error = {0};
-  put(f->file, "old", 3);
+  spill(f->file, "old", 3);
   snprintf(link, sizeof link, "%s/link", f->path);
   snprintf(hard, sizeof hard, "%s/hard", f->path);
   snprintf(around, sizeof around, "%s/../%s/out.txt", f->path, strrchr(f->path, '/') + 1);
@@ -369,7 +361,7 @@ static void test_dead_files_are_swept(void **state)
   for (size_t i = 0; i < 5; i++) {
     char path[160];
     snprintf(path, sizeof path, "%s/%s", f->path, others[i]);
-    put(path, "", 0);
+    spill(path, "", 0);
   }
   assert_int_equal(idm_file_commit(start(f->file), NULL), IDM_OK);
   assert_int_equal(entries(f, 0), 6);

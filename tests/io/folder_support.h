@@ -54,4 +54,13 @@ static inline int remove_folder(void **state)
   return removed;
 }
 
+/* A file of these bytes. */
+static inline void spill(const char *path, const char *bytes, size_t length)
+{
+  FILE *stream = fopen(path, "wb");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(bytes, 1, length, stream), length);
+  assert_int_equal(fclose(stream), 0);
+}
+
 #endif

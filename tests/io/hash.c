@@ -4,22 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
-
-static char path[SUPPORT_PATH];
-
-static int make_path(void **state)
-{
-  (void)state;
-  support_path(path);
-  return 0;
-}
-
-static int remove_path(void **state)
-{
-  (void)state;
-  return remove(path);
-}
+#include "io/path_support.h"
 
 /* The file is `piece`, `times` over. */
 static void expect(const char *piece, size_t length, size_t times, const char *digest)

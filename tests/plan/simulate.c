@@ -260,36 +260,10 @@ static void unknown_dynamics_cannot_be_simulated(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A state that flips at every step and is seen: before the flip, or after it. */
-static void what_is_seen_comes_from_its_emitter(void **state)
-{
-  (void)state;
-  for (int early = 0; early <= 1; early++) {
-    idm_problem *problem;
-    check(idm_problem_create((idm_sizes){2, 1, 2}, 1, true, true, &problem, &support_error));
-    const double flip[] = {0, 1, 1, 0}, show[] = {1, 0, 0, 1};
-    memcpy(problem->setting->transition, flip, sizeof flip);
-    memcpy(problem->setting->emission, show, sizeof show);
-    memcpy(problem->theta->block[IDM_TRANSITION].value, flip, sizeof flip);
-    memcpy(problem->theta->block[IDM_EMISSION].value, show, sizeof show);
-    problem->setting->emits_before = early;
-    problem->setting->start[0] = 1;
-    problem->setting->start[1] = 0;
-    idm_workspace *workspace = support_plan(problem, NULL);
-    idm_data *data = simulate(problem, workspace, 3, 4, 1);
-    for (size_t row = 0; row < data->rows; row++)
-      assert_int_equal(data->observation[row], (row + !early) % 2);
-    idm_data_destroy(data);
-    idm_workspace_destroy(workspace);
-    idm_problem_destroy(problem);
-  }
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(actions_follow_the_policy),
-      cmocka_unit_test(what_is_seen_comes_from_its_emitter),
       cmocka_unit_test(observations_come_from_the_environment),
       cmocka_unit_test(seeds_and_streams),
       cmocka_unit_test(trajectories_stop_where_they_must),

@@ -163,6 +163,13 @@ const char *drawing_difference(const char *expected, const char *found, char *ro
   }
 }
 
+size_t drawing_count(const char *text, const char *word)
+{
+  size_t count = 0;
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
+  return count;
+}
+
 char *drawing_in_lines(const char *drawing)
 {
   const size_t length = strlen(drawing);

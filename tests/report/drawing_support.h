@@ -13,6 +13,8 @@
  *   numbers where the reader points     two in their fourth digit
  * Space between elements does not count. */
 const char *drawing_difference(const char *expected, const char *found, char *room, size_t size);
+/* How often a text has this word. */
+size_t drawing_count(const char *text, const char *word);
 /* A drawing with an element a line, for the caller to free: what is kept is read by people. */
 char *drawing_in_lines(const char *drawing);
 

@@ -42,13 +42,6 @@ void asked_close_least(asked_least *a)
   idm_problem_destroy(a->problem);
 }
 
-bool asked_mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
 idm_problem *asked_reversal(double alpha)
 {
   static const char text[] =

@@ -28,8 +28,6 @@ typedef struct asked_least {
 } asked_least;
 void asked_open_least(asked_least *a);
 void asked_close_least(asked_least *a);
-/* Whether one of the notes has these words. */
-bool asked_mentions(const idm_notes *notes, const char *words);
 
 /* A two-armed reversal task: which arm wins more often changes with probability .056. */
 idm_problem *asked_reversal(double alpha);

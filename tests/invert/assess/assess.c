@@ -48,13 +48,6 @@ static idm_assessment *assess(const idm_posterior *p)
   return a;
 }
 
-static bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
 static void test_good_draws(void **state)
 {
   (void)state;
@@ -80,15 +73,15 @@ static void test_bad_draws(void **state)
   idm_posterior *p = make_posterior(CHAINS, 0.5);
   idm_assessment *a = assess(p);
   assert_false(a->trusted);
-  assert_true(mentions(&a->failures, "the chains disagree about 1/beta"));
-  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
+  assert_true(support_mentions(&a->failures, "the chains disagree about 1/beta"));
+  assert_true(support_mentions(&a->failures, "too few effective draws of 1/beta"));
   idm_assessment_destroy(a);
   /* Draws that stay where they are for long: each value ten times over. */
   idm_posterior_destroy(p);
   p = make_posterior(CHAINS, 0);
   for (size_t i = 0; i < ALL; i++) p->value[i] = p->value[i - i % 10];
   a = assess(p);
-  assert_true(mentions(&a->failures, "too few effective draws of 1/beta"));
+  assert_true(support_mentions(&a->failures, "too few effective draws of 1/beta"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
@@ -99,7 +92,7 @@ static void test_one_chain(void **state)
   idm_posterior *p = make_posterior(1, 0);
   idm_assessment *a = assess(p);
   assert_false(a->trusted);
-  assert_true(mentions(&a->failures, "one chain alone"));
+  assert_true(support_mentions(&a->failures, "one chain alone"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
@@ -125,10 +118,10 @@ static void test_divergences_and_energy(void **state)
   }
   idm_assessment *a = assess(p);
   assert_int_equal(a->divergences, 2);
-  assert_true(mentions(&a->failures, "2 draws diverged"));
+  assert_true(support_mentions(&a->failures, "2 draws diverged"));
   assert_near(a->ebfmi, least, 1e-12);
   assert_true(a->ebfmi < 0.3);
-  assert_true(mentions(&a->remarks, "the energy mixes slowly"));
+  assert_true(support_mentions(&a->remarks, "the energy mixes slowly"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
@@ -147,7 +140,7 @@ static void test_not_finite(void **state)
       if (i == 3) p->value[78] = bad[i];
       idm_assessment *a = assess(p);
       assert_int_equal(a->trusted, point && i == 3);
-      if (i < 3) assert_true(mentions(&a->failures, "not finite"));
+      if (i < 3) assert_true(support_mentions(&a->failures, "not finite"));
       idm_assessment_destroy(a);
       /* The same in one that is not summarised is none of the verdict's business. */
       p->value[ALL + 77] = bad[i];
@@ -166,14 +159,15 @@ static void test_heavy_tails(void **state)
     idm_posterior *p = make_posterior(CHAINS, 0);
     for (size_t i = 0; i < ALL; i++) p->value[i] = side * exp(5 * p->value[i]);
     idm_assessment *a = assess(p);
-    assert_true(mentions(&a->failures, "the mean of 1/beta hangs on its few largest draws"));
+    assert_true(
+        support_mentions(&a->failures, "the mean of 1/beta hangs on its few largest draws"));
     idm_assessment_destroy(a);
     /* A number within [0, 1] has a mean, however its draws are spread there. */
     static const char *const fractions[] = {"lapse", "learning_rate_gain", "action_prior[a]"};
     for (size_t k = 0; k < 3; k++) {
       check(idm_labels_set(&p->quantity, 0, fractions[k], strlen(fractions[k]), &support_error));
       a = assess(p);
-      assert_false(mentions(&a->failures, "hangs on its few largest draws"));
+      assert_false(support_mentions(&a->failures, "hangs on its few largest draws"));
       idm_assessment_destroy(a);
     }
     idm_posterior_destroy(p);
@@ -204,13 +198,13 @@ static void test_a_fit(void **state)
     /* The normal approximation is off the skewed posterior, and an independent look says so. */
     const bool normal = strcmp(inverse->name, "laplace") == 0;
     assert_true(a->trusted == !normal && a->identified);
-    assert_true(mentions(&a->failures, "independent look") == normal);
-    assert_true(mentions(&a->failures, "use --inverse bayes") == normal);
+    assert_true(support_mentions(&a->failures, "independent look") == normal);
+    assert_true(support_mentions(&a->failures, "use --inverse bayes") == normal);
     assert_int_equal(a->parameters, 1);
     assert_true(a->parameter[0].low < a->parameter[0].maximum);
     assert_true(a->parameter[0].high > a->parameter[0].maximum);
-    assert_true(mentions(&a->remarks, a->parameter[0].sentence));
-    assert_true(mentions(&a->remarks, "a lattice of resolution 120 instead of 60"));
+    assert_true(support_mentions(&a->remarks, a->parameter[0].sentence));
+    assert_true(support_mentions(&a->remarks, "a lattice of resolution 120 instead of 60"));
     if (inverse->answer == IDM_POSTERIOR)
       assert_memory_equal(a->diagnosis, draws->diagnosis, 2 * sizeof *a->diagnosis);
     idm_assessment_destroy(a);

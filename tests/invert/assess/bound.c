@@ -2,7 +2,7 @@
 #include "invert/assess/bound.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "invert/assess/bounded_support.h"
 
@@ -73,7 +73,7 @@ static void test_nothing_bounds(void **state)
   assert_true(beta->high == INFINITY && isfinite(beta->low) && beta->low > 0);
   assert_true(isnan(beta->contraction));
   assert_false(f.assessment->trusted);
-  assert_true(mentions(&f.assessment->failures, "nothing bounds beta above"));
+  assert_true(support_mentions(&f.assessment->failures, "nothing bounds beta above"));
   assert_non_null(strstr(beta->sentence, "above it is bounded neither by the data"));
   assert_non_null(strstr(beta->sentence, "nor by the prior"));
   close_fixture(&f);
@@ -112,7 +112,7 @@ static void test_improper(void **state)
                  id->sentence);
     const bool any = cases[i].improper[0] || cases[i].improper[1];
     assert_int_equal(f.assessment->trusted, !any);
-    if (any) assert_true(mentions(&f.assessment->failures, "give it a proper prior"));
+    if (any) assert_true(support_mentions(&f.assessment->failures, "give it a proper prior"));
     close_fixture(&f);
   }
 }
@@ -126,8 +126,8 @@ static void test_bounded_by_the_prior(void **state)
   assert_true(beta->gap[1] < 0.5 && beta->proper[1]);
   assert_true(f.assessment->trusted);
   assert_int_equal(f.assessment->failures.count, 0);
-  assert_true(
-      mentions(&f.assessment->remarks, "above it is bounded by the prior, not by the data"));
+  assert_true(support_mentions(&f.assessment->remarks,
+                               "above it is bounded by the prior, not by the data"));
   assert_true(beta->high == INFINITY);
   close_fixture(&f);
 }

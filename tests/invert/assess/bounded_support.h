@@ -2,8 +2,6 @@
 #ifndef IDM_TESTS_BOUNDED_SUPPORT_H
 #define IDM_TESTS_BOUNDED_SUPPORT_H
 
-#include <string.h>
-
 #include "invert/matching/assemble.h"
 #include "invert/matching/matching.h"
 #include "support.h"
@@ -53,13 +51,6 @@ static inline void close_fixture(fixture *f)
   idm_posterior_destroy(f->posterior);
   idm_data_destroy(f->data);
   idm_problem_destroy(f->problem);
-}
-
-static inline bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
 }
 
 #endif

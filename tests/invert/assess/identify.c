@@ -2,6 +2,7 @@
 #include "invert/assess/identify.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "invert/assess/bounded_support.h"
 
@@ -115,8 +116,8 @@ static void test_prior_against_data(void **state)
   assert_near(a->low, b->low, 0.01);
   assert_near(a->high, b->high, 0.01);
   assert_near(usual.assessment->log_likelihood, wild.assessment->log_likelihood, 1e-3);
-  assert_true(mentions(&wild.assessment->remarks, "prior and data disagree about 1/beta"));
-  assert_false(mentions(&usual.assessment->remarks, "prior and data disagree"));
+  assert_true(support_mentions(&wild.assessment->remarks, "prior and data disagree about 1/beta"));
+  assert_false(support_mentions(&usual.assessment->remarks, "prior and data disagree"));
   close_fixture(&usual);
   close_fixture(&wild);
 }

@@ -119,13 +119,6 @@ static void exact_posterior(const idm_data *data, double near, double *ret_mean,
   *ret_sd = sqrt(square / total - *ret_mean * *ret_mean);
 }
 
-static bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
 /* The answer on the default lattice of six states is several sds off, and is not trusted: the
  * lattice is said to be too coarse. */
 static void test_six_states(void **state)
@@ -150,7 +143,7 @@ static void test_six_states(void **state)
   assert_int_equal(a->resolution, 15);
   assert_int_equal(a->finer, 29);
   assert_false(a->trusted);
-  assert_true(mentions(&a->failures, "the lattice is too coarse, raise agent.resolution"));
+  assert_true(support_mentions(&a->failures, "the lattice is too coarse, raise agent.resolution"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);
@@ -166,7 +159,7 @@ static void test_unchecked(void **state)
   idm_assessment a = {.answer = IDM_POSTERIOR, .resolution = 40};
   idm_judge_lattice(&(inquiry){.assessment = &a});
   assert_int_equal(a.failures.count, 1);
-  assert_true(mentions(&a.failures, "lattice unchecked"));
+  assert_true(support_mentions(&a.failures, "lattice unchecked"));
   idm_notes_clear(&a.failures);
   /* Without a lattice there is nothing to check. */
   a.resolution = 0;
@@ -195,7 +188,7 @@ static void test_uneven_weights(void **state)
   check(idm_assess(problem, data, posterior, 1, &a, &support_error));
   assert_false(a->trusted);
   assert_true(a->finer_share * 200 < 8);
-  assert_true(mentions(&a->failures, "draws are effective, too few to say"));
+  assert_true(support_mentions(&a->failures, "draws are effective, too few to say"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);
@@ -261,7 +254,7 @@ static void test_few_draws(void **state)
   const double shift = doubling * (weighted / sum - mean) / a->diagnosis[0].sd;
   assert_true(a->finer_error > 0 && a->finer_error < 0.25);
   assert_near(a->finer_shift[0], shift, 4 * a->finer_error);
-  assert_true(mentions(&a->remarks, ", give or take 0."));
+  assert_true(support_mentions(&a->remarks, ", give or take 0."));
   for (size_t k = 0; k < 2; k++) idm_matching_destroy(matching[k]);
   idm_prefix_tree_destroy(tree);
   idm_parameters_destroy(parameters);

@@ -22,8 +22,8 @@ static void test_models(void **state)
   idm_problem *problem = asked_reversal(0.3);
   look(&a, problem, simulate(problem), "alpha, beta");
   assert_int_equal(a.assessment->misfits.count, 1);
-  assert_true(asked_mentions(&a.assessment->misfits, "beta cannot matter here"));
-  assert_true(asked_mentions(&a.assessment->misfits, "one model"));
+  assert_true(support_mentions(&a.assessment->misfits, "beta cannot matter here"));
+  assert_true(support_mentions(&a.assessment->misfits, "one model"));
   asked_close(&a);
 
   problem = support_diag(0.5, 1.25, 0.3);
@@ -34,9 +34,9 @@ static void test_models(void **state)
     for (size_t i = 0; i < size; i++) emission->value[m * size + i] = emission->value[i];
   look(&a, problem, simulate(problem), "alpha, beta, model_prior");
   assert_int_equal(a.assessment->misfits.count, 2);
-  assert_true(asked_mentions(&a.assessment->misfits, "beta cannot matter here"));
-  assert_true(asked_mentions(&a.assessment->misfits, "model_prior cannot matter here"));
-  assert_true(asked_mentions(&a.assessment->misfits, "models are all the same"));
+  assert_true(support_mentions(&a.assessment->misfits, "beta cannot matter here"));
+  assert_true(support_mentions(&a.assessment->misfits, "model_prior cannot matter here"));
+  assert_true(support_mentions(&a.assessment->misfits, "models are all the same"));
   asked_close(&a);
 }
 
@@ -52,8 +52,8 @@ static void test_eta(void **state)
   }
   look(&a, problem, simulate(problem), "alpha, eta");
   assert_int_equal(a.assessment->misfits.count, 1);
-  assert_true(asked_mentions(&a.assessment->misfits, "eta cannot matter here"));
-  assert_true(asked_mentions(&a.assessment->misfits, "every action informs alike"));
+  assert_true(support_mentions(&a.assessment->misfits, "eta cannot matter here"));
+  assert_true(support_mentions(&a.assessment->misfits, "every action informs alike"));
   asked_close(&a);
 }
 
@@ -86,7 +86,7 @@ static void test_nothing_to_choose(void **state)
   asked_open(&a, problem, simulate(problem), "alpha");
   check(idm_assess_matter(&a.q, 0, &support_error));
   assert_int_equal(a.assessment->misfits.count, 1);
-  assert_true(asked_mentions(&a.assessment->misfits, "no row of the log shows a choice"));
+  assert_true(support_mentions(&a.assessment->misfits, "no row of the log shows a choice"));
   asked_close(&a);
 }
 

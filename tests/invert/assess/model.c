@@ -57,9 +57,10 @@ static void test_right_model(void **state)
   judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 50, 1), "alpha");
   const idm_model_check *m = &a.assessment->model;
   assert_int_equal(a.assessment->misfits.count, 0);
-  assert_true(asked_mentions(&a.assessment->remarks, "20 agents share one set of numbers (alpha)"));
   assert_true(
-      asked_mentions(&a.assessment->remarks, "of 20 agents are outside their own 95 % band"));
+      support_mentions(&a.assessment->remarks, "20 agents share one set of numbers (alpha)"));
+  assert_true(
+      support_mentions(&a.assessment->remarks, "of 20 agents are outside their own 95 % band"));
   assert_int_equal(m->decisions, AGENTS * 50);
   assert_near(m->uniform, -AGENTS * 50 * log(2), 1e-9);
   assert_true(m->log_likelihood > m->rates && m->rates >= m->uniform);
@@ -81,9 +82,9 @@ static void test_agents_differ(void **state)
   asked a;
   judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 100, 1), "alpha");
   const idm_model_check *m = &a.assessment->model;
-  assert_true(asked_mentions(&a.assessment->misfits, "the 20 agents are not alike enough"));
+  assert_true(support_mentions(&a.assessment->misfits, "the 20 agents are not alike enough"));
   assert_true(
-      asked_mentions(&a.assessment->misfits, "of 20 agents are outside their own 95 % band"));
+      support_mentions(&a.assessment->misfits, "of 20 agents are outside their own 95 % band"));
   assert_true(m->test[IDM_TEST_ALIKE].statistic > 3);
   assert_true(m->test[IDM_TEST_ALIKE].p <= m->level);
   assert_true(m->test[IDM_TEST_OUTSIDE].statistic > 5);
@@ -104,7 +105,7 @@ static void test_chance(void **state)
     data->action[row] = idm_random_uniform(&random) < 0.5;
   asked a;
   judge(&a, problem, data, "alpha");
-  assert_true(asked_mentions(&a.assessment->misfits, "no better than chance"));
+  assert_true(support_mentions(&a.assessment->misfits, "no better than chance"));
   asked_close(&a);
 }
 
@@ -129,8 +130,8 @@ static void test_too_few(void **state)
              "%zu decision%s too few to tell the model from chance, whatever it predicts: its "
              "log-loss is 0.0000 a decision",
              decisions, decisions == 1 ? " is" : "s are");
-    assert_int_equal(asked_mentions(misfits, words), decisions < 4);
-    assert_false(asked_mentions(misfits, "no better than chance"));
+    assert_int_equal(support_mentions(misfits, words), decisions < 4);
+    assert_false(support_mentions(misfits, "no better than chance"));
     asked_close(&a);
   }
 }
@@ -151,7 +152,7 @@ static void test_rates(void **state)
   asked a;
   judge(&a, problem, data, "alpha");
   assert_true(
-      asked_mentions(&a.assessment->misfits, "worse than knowing nothing of what was seen"));
+      support_mentions(&a.assessment->misfits, "worse than knowing nothing of what was seen"));
   asked_close(&a);
 }
 
@@ -166,10 +167,10 @@ static void test_stays(void **state)
     data->action[row] = data->action[row - 1] ^ (data->observation[row - 1] == 1);
   asked a;
   judge(&a, problem, data, "alpha");
-  assert_true(asked_mentions(&a.assessment->misfits,
-                             "stays after each observation are not what the model predicts"));
+  assert_true(support_mentions(&a.assessment->misfits,
+                               "stays after each observation are not what the model predicts"));
   assert_true(
-      asked_mentions(&a.assessment->misfits, "after 'loss' the same action was taken again"));
+      support_mentions(&a.assessment->misfits, "after 'loss' the same action was taken again"));
   asked_close(&a);
 }
 

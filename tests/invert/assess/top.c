@@ -32,11 +32,11 @@ static void test_moved_points(void **state)
     moved.statistics = &statistics;
     idm_assessment *assessment;
     check(idm_assess(problem, data, &moved, 1, &assessment, &support_error));
-    const bool told = asked_mentions(&assessment->failures, "not the most probable point");
+    const bool told = support_mentions(&assessment->failures, "not the most probable point");
     /* The likelihood's own top, which points are held against, lies beside the posterior's. */
     if (lost < 0.01) assert_false(told);
     if (lost > 0.5) assert_true(told);
-    if (told) assert_true(asked_mentions(&assessment->failures, "alpha 0."));
+    if (told) assert_true(support_mentions(&assessment->failures, "alpha 0."));
     if (i == 40) assert_true(lost > 0.5);
     idm_assessment_destroy(assessment);
   }

@@ -75,7 +75,7 @@ static void test_verdicts(void **state)
   check(idm_audit_inspect(&f->model, &f->draws, CELLS, found, &support_error));
   assert_int_equal(found[0].misfits.count, 0);
   assert_true(found[1].misfits.count > 0);
-  assert_true(asked_mentions(&found[1].misfits, "agents"));
+  assert_true(support_mentions(&found[1].misfits, "agents"));
   idm_audit_inspected_clear(found, CELLS);
   idm_audit_inspected_clear(NULL, CELLS);
 }

@@ -3,19 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
-
-static idm_explanation *explain(const idm_problem *problem, const idm_data *data)
-{
-  idm_explanation *e;
-  check(idm_explain(problem, NULL, data, NULL, &e, NULL, &support_error));
-  return e;
-}
-
-static double mean_of(const idm_explanation *e, size_t row, idm_explain_part part, size_t i)
-{
-  return idm_explained(e, row, part, i).mean;
-}
+#include "invert/explain/explain_support.h"
 
 /* --- regret --------------------------------------------------------------------------------- */
 
@@ -86,7 +74,7 @@ static void regret_is_that_of_exhaustive_lookahead(void **state)
       high = fmax(high, problem->theta->block[IDM_UTILITY].value[i]);
     }
     const double bound = 4 * (high - low) / 1999;
-    idm_explanation *e = explain(problem, data);
+    idm_explanation *e = explain_rows(problem, data);
     size_t regretted = 0;
     for (size_t t = 0; t < data->trajectories; t++) {
       double z[8], next[8];
@@ -95,12 +83,12 @@ static void regret_is_that_of_exhaustive_lookahead(void **state)
       for (size_t row = data->first[t]; row < data->first[t + 1]; row++, left--) {
         const size_t u = (size_t)data->action[row];
         const double regret = value(problem, 0, z, left) - quality(problem, 0, z, u, left);
-        const double found = mean_of(e, row, IDM_EXPLAIN_REGRET, 0);
+        const double found = explained_mean(e, row, IDM_EXPLAIN_REGRET, 0);
         assert_true(found >= 0);
         assert_true(fabs(found - regret) <= bound);
         regretted += regret > 2 * bound;
         for (size_t s = 0; s < n.states; s++)
-          assert_near(mean_of(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, s), z[s], 1e-12);
+          assert_near(explained_mean(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, s), z[s], 1e-12);
         if (problem->setting->terminal[u]) break;
         seen(problem->setting, z, u, (size_t)data->observation[row], next);
         memcpy(z, next, sizeof z);
@@ -130,14 +118,14 @@ static void variants_starts_and_open_actions(void **state)
       "a,1,2,1,draw,high,,0.2,0.8,0.1,7,1,0\na,1,2,2,bet_high,none,,,,0.1,7,1,0\n"
       "b,1,1,1,bet_high,none,,0.1,0.9,0.1,170,110,100\n");
   check(idm_problem_bind(problem, data->variants, data->variant_value, &support_error));
-  idm_explanation *e = explain(problem, data);
-  assert_near(mean_of(e, 0, IDM_EXPLAIN_REGRET, 0), 0.8 * 70 - 0.2 * 10, 1e-12);
-  assert_near(mean_of(e, 0, IDM_EXPLAIN_RATIONAL, 1), 1, 0);
-  assert_near(mean_of(e, 0, IDM_EXPLAIN_RATIONAL, 0), 0, 0); /* not open */
+  idm_explanation *e = explain_rows(problem, data);
+  assert_near(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0), 0.8 * 70 - 0.2 * 10, 1e-12);
+  assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 1), 1, 0);
+  assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 0), 0, 0); /* not open */
   const double after = 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.4);
-  assert_near(mean_of(e, 2, IDM_EXPLAIN_RATIONAL_BELIEF, 0), after, 1e-12);
-  assert_near(mean_of(e, 2, IDM_EXPLAIN_BELIEF, 0), after, 1e-12);
-  assert_true(mean_of(e, 3, IDM_EXPLAIN_REGRET, 0) > 0);
+  assert_near(explained_mean(e, 2, IDM_EXPLAIN_RATIONAL_BELIEF, 0), after, 1e-12);
+  assert_near(explained_mean(e, 2, IDM_EXPLAIN_BELIEF, 0), after, 1e-12);
+  assert_true(explained_mean(e, 3, IDM_EXPLAIN_REGRET, 0) > 0);
   /* For 7, 1 or 0 there is nothing to wait for at .2; for 170, 110 or 100 at .1 there is. */
   static const long belated[] = {0, 1, -1};
   for (size_t t = 0; t < 3; t++) assert_int_equal(e->one[t].belated, belated[t]);
@@ -149,7 +137,7 @@ static void variants_starts_and_open_actions(void **state)
   /* In units of the range it is what alpha is. */
   support_assign(problem, "alpha_unit=range");
   support_assign(problem, "alpha=0.25");
-  e = explain(problem, data);
+  e = explain_rows(problem, data);
   assert_near(e->person[0].noise.mean, 0.25, 1e-12);
   idm_explanation_destroy(e);
   idm_data_destroy(data);
@@ -170,12 +158,12 @@ static void the_rational_agent_regrets_nothing(void **state)
     check(idm_problem_plan_by(problem, idm_planner_find("deterministic-optimal"), &support_error));
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 12, .seed = 4});
-    idm_explanation *e = explain(problem, data);
+    idm_explanation *e = explain_rows(problem, data);
     for (size_t row = 0; row < data->rows; row++) {
-      assert_near(mean_of(e, row, IDM_EXPLAIN_REGRET, 0), 0, 1e-12);
+      assert_near(explained_mean(e, row, IDM_EXPLAIN_REGRET, 0), 0, 1e-12);
       for (size_t u = 0; u < data->sizes.actions; u++)
-        assert_near(mean_of(e, row, IDM_EXPLAIN_RATIONAL, u),
-                    mean_of(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-12);
+        assert_near(explained_mean(e, row, IDM_EXPLAIN_RATIONAL, u),
+                    explained_mean(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-12);
     }
     assert_int_equal(e->belated, 0);
     assert_near(e->person[0].noise.mean, 0, 0);
@@ -203,7 +191,7 @@ static void bayes_has_coefficients_of_one(void **state)
     check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &support_error));
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 6, .seed = 7});
-    idm_explanation *e = explain(problem, data);
+    idm_explanation *e = explain_rows(problem, data);
     assert_near(e->person[0].reaction.mean, 1, 1e-9);
     assert_near(e->person[0].base_rate.mean, 1, 1e-9);
     assert_int_equal(e->person[0].updates, data->rows);
@@ -229,7 +217,7 @@ static void overreaction_is_measured(void **state)
                                          "p,1,look,x\np,1,look,x\np,1,stop,none\n"
                                          "p,2,look,y\np,2,look,x\np,2,stop,\n"
                                          "q,3,look,x\nq,3,stop,\nr,4,stop,\n");
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   assert_near(e->person[0].reaction.mean, log(9) / log(7.0 / 3), 1e-12);
   assert_near(e->person[0].base_rate.mean, 1, 1e-12);
   assert_int_equal(e->person[0].updates, 4); /* what a last row shows moves nobody */
@@ -270,19 +258,19 @@ static void relabelling_changes_nothing(void **state)
   for (int k = 0; k < 2; k++) {
     problem[k] = support_yaml(yaml[k]);
     data[k] = support_data(problem[k], csv);
-    e[k] = explain(problem[k], data[k]);
+    e[k] = explain_rows(problem[k], data[k]);
   }
   static const size_t action[] = {1, 2, 0}; /* look, left, right in the second */
   for (size_t row = 0; row < data[0]->rows; row++) {
     if (data[0]->action[row] != IDM_MISSING) {
-      assert_near(mean_of(e[0], row, IDM_EXPLAIN_REGRET, 0),
-                  mean_of(e[1], row, IDM_EXPLAIN_REGRET, 0), 1e-7);
+      assert_near(explained_mean(e[0], row, IDM_EXPLAIN_REGRET, 0),
+                  explained_mean(e[1], row, IDM_EXPLAIN_REGRET, 0), 1e-7);
       assert_near(idm_explained_surprise(e[0], data[0], row).mean,
                   idm_explained_surprise(e[1], data[1], row).mean, 1e-7);
     }
     for (size_t u = 0; u < 3; u++)
-      assert_near(mean_of(e[0], row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, u),
-                  mean_of(e[1], row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, action[u]), 1e-9);
+      assert_near(explained_mean(e[0], row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, u),
+                  explained_mean(e[1], row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, action[u]), 1e-9);
   }
   assert_near(e[0]->person[0].reaction.mean, e[1]->person[0].reaction.mean, 1e-7);
   assert_near(e[0]->person[0].base_rate.mean, e[1]->person[0].base_rate.mean, 1e-7);
@@ -310,14 +298,15 @@ static void gaps_are_averaged_over(void **state)
       problem, "agent,action,observation\na,monitor,\na,declare_healthy,\n"
                "b,monitor,negative\nb,declare_healthy,\nc,monitor,positive\nc,declare_healthy,\n"
                "d,,positive\nd,monitor,\n");
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   const double expected =
-      (mean_of(e, 3, IDM_EXPLAIN_REGRET, 0) + mean_of(e, 5, IDM_EXPLAIN_REGRET, 0)) / 2;
+      (explained_mean(e, 3, IDM_EXPLAIN_REGRET, 0) + explained_mean(e, 5, IDM_EXPLAIN_REGRET, 0)) /
+      2;
   assert_true(expected > 1);
-  assert_near(mean_of(e, 1, IDM_EXPLAIN_REGRET, 0), expected, 1e-9);
-  assert_near(mean_of(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.5, 1e-12);
+  assert_near(explained_mean(e, 1, IDM_EXPLAIN_REGRET, 0), expected, 1e-9);
+  assert_near(explained_mean(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.5, 1e-12);
   /* An action that was not recorded has neither regret nor surprise, and is no decision. */
-  assert_true(isnan(mean_of(e, 6, IDM_EXPLAIN_REGRET, 0)));
+  assert_true(isnan(explained_mean(e, 6, IDM_EXPLAIN_REGRET, 0)));
   assert_true(isnan(idm_explained_surprise(e, data, 6).mean));
   assert_int_equal(e->person[3].decisions, 1);
   assert_true(isfinite(e->person[3].regret));
@@ -342,7 +331,7 @@ static void the_mean_model_stands_in(void **state)
   idm_notes notes = {0};
   idm_explanation *e;
   check(idm_explain(problem, NULL, data, NULL, &e, &notes, &support_error));
-  assert_near(mean_of(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.7, 1e-12);
+  assert_near(explained_mean(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.7, 1e-12);
   assert_int_equal(notes.count, 1);
   assert_non_null(strstr(notes.text[0], "mean of the agent's models"));
   idm_notes_clear(&notes);
@@ -367,7 +356,7 @@ static void delays_are_counted(void **state)
                "b,open,monitor,positive\n"
                "b,fair,monitor,positive\nb,fair,monitor,positive\nb,fair,monitor,positive\n"
                "b,fair,declare_diseased,\n");
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   /* The environment's test is right 70 %: three positives settle it. */
   const struct {
     size_t step, due;
@@ -408,11 +397,11 @@ static void forced_actions_are_not_ranked(void **state)
   idm_problem *problem = support_diag(2, INFINITY, 0);
   idm_data *data = support_data(problem, "agent,action,observation,available\n"
                                          "a,declare_healthy,,declare_healthy\n");
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   assert_int_equal(e->surprising, 0);
   assert_int_equal(e->person[0].decisions, 0);
   assert_near(idm_explained_surprise(e, data, 0).mean, 0, 0);
-  assert_near(mean_of(e, 0, IDM_EXPLAIN_REGRET, 0), 0, 0);
+  assert_near(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0), 0, 0);
   idm_explanation_destroy(e);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -442,16 +431,16 @@ static void draws_are_averaged_over(void **state)
   check(idm_parameters_create(problem, &parameters, &support_error));
   double regret[8], every[8], noise = 0, reaction = 0, sum = 0;
   size_t row = 0;
-  while (!(mean_of(all, row, IDM_EXPLAIN_REGRET, 0) > 0)) row++;
+  while (!(explained_mean(all, row, IDM_EXPLAIN_REGRET, 0) > 0)) row++;
   for (size_t i = 0; i < 8; i++) {
     check(idm_posterior_theta(posterior, parameters, 0, i, problem->theta, &support_error));
-    idm_explanation *one = explain(problem, data);
-    sum += every[i] = regret[i] = mean_of(one, row, IDM_EXPLAIN_REGRET, 0);
+    idm_explanation *one = explain_rows(problem, data);
+    sum += every[i] = regret[i] = explained_mean(one, row, IDM_EXPLAIN_REGRET, 0);
     noise += one->person[0].noise.mean / 8;
     reaction += one->person[0].reaction.mean / 8;
     idm_explanation_destroy(one);
   }
-  assert_near(mean_of(all, row, IDM_EXPLAIN_REGRET, 0), sum / 8, 1e-7);
+  assert_near(explained_mean(all, row, IDM_EXPLAIN_REGRET, 0), sum / 8, 1e-7);
   assert_near(idm_explained(all, row, IDM_EXPLAIN_REGRET, 0).high, idm_quantile(regret, 8, 0.95),
               1e-7);
   assert_near(all->person[0].noise.mean, noise, 1e-9);
@@ -463,7 +452,7 @@ static void draws_are_averaged_over(void **state)
   fewer.draws = 4;
   idm_explanation *some;
   check(idm_explain(problem, posterior, data, &fewer, &some, NULL, &support_error));
-  assert_near(mean_of(some, row, IDM_EXPLAIN_REGRET, 0),
+  assert_near(explained_mean(some, row, IDM_EXPLAIN_REGRET, 0),
               (every[0] + every[2] + every[4] + every[6]) / 4, 1e-7);
   idm_explanation_destroy(some);
   fewer.draws = 0;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "support.h"
+#include "invert/explain/explain_support.h"
 
 /* Parts lie one after another, and the guest's own are the last of them. */
 static void test_parts(void **state)
@@ -44,18 +44,6 @@ static void test_due(void **state)
 
 /* --- what it sees --------------------------------------------------------------------------- */
 
-static idm_explanation *explain(const idm_problem *problem, const idm_data *data)
-{
-  idm_explanation *e;
-  check(idm_explain(problem, NULL, data, NULL, &e, NULL, &support_error));
-  return e;
-}
-
-static double number(const idm_explanation *e, size_t row, idm_explain_part part, size_t i)
-{
-  return idm_explained(e, row, part, i).mean;
-}
-
 /* Somebody who is rational, and knows the environment, sees what the rational agent sees: the same
  * beliefs and policies, no regret, and reactions of 1. */
 static void test_rational(void **state)
@@ -67,20 +55,20 @@ static void test_rational(void **state)
   problem->agent.resolution = 40;
   problem->agent.evaluate = IDM_LOOKAHEAD;
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 20, .seed = 3});
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   for (size_t row = 0; row < data->rows; row++) {
-    assert_near(number(e, row, IDM_EXPLAIN_BELIEF, 0),
-                number(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 1e-12);
+    assert_near(explained_mean(e, row, IDM_EXPLAIN_BELIEF, 0),
+                explained_mean(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 1e-12);
     for (size_t u = 0; u < 3; u++) {
-      assert_near(number(e, row, IDM_EXPLAIN_RATIONAL, u),
-                  number(e, row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, u), 1e-12);
-      assert_near(number(e, row, IDM_EXPLAIN_RATIONAL, u),
-                  number(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-9);
+      assert_near(explained_mean(e, row, IDM_EXPLAIN_RATIONAL, u),
+                  explained_mean(e, row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, u), 1e-12);
+      assert_near(explained_mean(e, row, IDM_EXPLAIN_RATIONAL, u),
+                  explained_mean(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-9);
     }
-    assert_near(number(e, row, IDM_EXPLAIN_REGRET, 0), 0, 1e-9);
+    assert_near(explained_mean(e, row, IDM_EXPLAIN_REGRET, 0), 0, 1e-9);
     /* Here a best action that ends is the only best one. */
     const bool ends = problem->setting->ends[data->action[row]];
-    assert_near(number(e, row, IDM_EXPLAIN_DUE, 0), ends, 1e-12);
+    assert_near(explained_mean(e, row, IDM_EXPLAIN_DUE, 0), ends, 1e-12);
   }
   assert_near(e->person[0].reaction.mean, 1, 1e-9);
   assert_near(e->person[0].base_rate.mean, 1, 1e-9);
@@ -99,11 +87,11 @@ static void test_noise_and_regret(void **state)
   problem->agent.resolution = 40;
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,declare_healthy,\n"
                                          "2,monitor,negative\n2,,\n");
-  idm_explanation *e = explain(problem, data);
+  idm_explanation *e = explain_rows(problem, data);
   assert_near(e->person[0].noise.mean, 2.3 / 46, 1e-12);
-  assert_true(number(e, 0, IDM_EXPLAIN_REGRET, 0) > 1);
-  assert_near(number(e, 1, IDM_EXPLAIN_REGRET, 0), 0, 1e-9);
-  assert_true(isnan(number(e, 2, IDM_EXPLAIN_REGRET, 0)));
+  assert_true(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0) > 1);
+  assert_near(explained_mean(e, 1, IDM_EXPLAIN_REGRET, 0), 0, 1e-9);
+  assert_true(isnan(explained_mean(e, 2, IDM_EXPLAIN_REGRET, 0)));
   assert_int_equal(e->person[0].updates, 1);
   idm_explanation_destroy(e);
   idm_data_destroy(data);

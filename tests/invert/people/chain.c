@@ -14,14 +14,6 @@
 
 static const double log_two_pi = 1.8378770664093454836;
 
-static idm_problem *diag(bool both)
-{
-  idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, both ? "alpha,beta" : "alpha", &support_error));
-  problem->agent.resolution = 20;
-  return problem;
-}
-
 /* log density of two numbers under normal(mean, Sigma), by the inverse and the determinant. */
 static double log_normal(const double *x, const double *mean, const double *sd, double correlation)
 {
@@ -50,7 +42,7 @@ static void log_posterior_is_plain(void **state)
 {
   (void)state;
   enum { people = 5, draws = 4 };
-  idm_problem *problem = diag(true);
+  idm_problem *problem = support_people_diag("alpha,beta");
   const double x[2 * people] = {0, 0.3, -1, 0.5, 0.5, -0.2, -0.3, 0, 0.2, 0.2};
   idm_data *data = support_people(problem, people, x, 15, 3);
   idm_design *design = support_design(data, 2, 1, (const double[]){0, 0}, (const double[]){1, 1});
@@ -107,7 +99,7 @@ static void chains_without_a_table_agree_with_quadrature(void **state)
 {
   (void)state;
   enum { people = 5, warmup = 300, draws = 3000 };
-  idm_problem *problem = diag(false);
+  idm_problem *problem = support_people_diag("alpha");
   const double x[people] = {0, -0.8, 0.5, -0.3, 0.2};
   idm_data *data = support_people(problem, people, x, 20, 3);
   idm_design *design = support_design(data, 1, 0, (const double[]){0}, (const double[]){1});

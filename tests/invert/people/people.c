@@ -12,15 +12,6 @@
 #include "invert/people/people_support.h"
 #include "invert/people/reference_support.h"
 
-/* DIAG with alpha free, and beta too. */
-static idm_problem *diag(bool both)
-{
-  idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, both ? "alpha,beta" : "alpha", &support_error));
-  problem->agent.resolution = 20;
-  return problem;
-}
-
 static const double centre[] = {-0.5, 0.3};
 static const double width[] = {1, 0.5};
 
@@ -86,7 +77,7 @@ static void agrees(const char *what, const idm_people *p, const double *series,
 
 static void compare(size_t people, double sd, size_t decisions)
 {
-  idm_problem *problem = diag(false);
+  idm_problem *problem = support_people_diag("alpha");
   idm_data *data = draw_people(problem, people, sd, decisions, false);
   idm_design *design = support_design(data, 1, 0, centre, width);
   reference exact;
@@ -121,7 +112,7 @@ static void equal_people_agree_with_quadrature(void **state)
 
 static void population_mixes(double sd, size_t decisions)
 {
-  idm_problem *problem = diag(true);
+  idm_problem *problem = support_people_diag("alpha,beta");
   idm_data *data = draw_people(problem, 10, sd, decisions, true);
   idm_design *design = support_design(data, 2, 0, centre, width);
   const idm_fit_settings settings = brief(200, 500);
@@ -163,7 +154,7 @@ static void conditions_within_people_are_found(void **state)
 {
   (void)state;
   enum { people = 10 };
-  idm_problem *problem = diag(false);
+  idm_problem *problem = support_people_diag("alpha");
   double x[2 * people];
   idm_random random;
   idm_random_init(&random, 8, 1);
@@ -206,7 +197,7 @@ typedef struct small {
 
 static small make_small(void)
 {
-  small s = {.problem = diag(true)};
+  small s = {.problem = support_people_diag("alpha,beta")};
   s.data = draw_people(s.problem, 11, 0.4, 20, true);
   s.design = support_design(s.data, 2, 0, centre, width);
   return s;

@@ -23,6 +23,14 @@ static void name_all(idm_labels *labels, size_t count, const char *what)
   }
 }
 
+idm_problem *support_people_diag(const char *free_blocks)
+{
+  idm_problem *problem = support_diag(0.5, 2, 0);
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  problem->agent.resolution = 20;
+  return problem;
+}
+
 idm_design *support_design(const idm_data *data, size_t coordinates, size_t slopes,
                            const double *mean, const double *sd)
 {

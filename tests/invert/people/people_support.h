@@ -4,6 +4,9 @@
 
 #include "support.h"
 
+/* DIAG on a lattice of 20, with these numbers free. */
+idm_problem *support_people_diag(const char *free_blocks);
+
 /* A design of `people` agents of a log, one cell each, an effect a free number, an intercept and
  * `slopes` regressors each (to be filled: [person][1 + slope], the first is 1). Priors:
  * intercept normal(mean[k], sd[k]), slopes normal(0, sd[k]/2), sds half-normal(sd[k]/2), LKJ(2). */

@@ -174,7 +174,7 @@ static void expect_same_behaviour(const show *s, const idm_posterior *p)
 static void run(show *s, const char *free, idm_fit_settings settings, bool everything)
 {
   check(idm_problem_free(s->problem, free, &support_error));
-  idm_posterior *p = grid_fit(s->problem, s->data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   if (everything) expect_best(s, p, &settings);
   assert_true(idm_finding_holds(p->finding));
   expect_same_behaviour(s, p);
@@ -200,7 +200,7 @@ static void test_ties(void **state)
   show *s = show_of(hidden_tiger(), 40);
   check(idm_problem_free(s->problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(0, 0, 1);
-  idm_posterior *p = grid_fit(s->problem, s->data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   expect_best(s, p, &settings);
   assert_true(grid_says(p->finding, "at 2 of the 5 beliefs that the log acts at the margin is 0"));
   /* By symmetry, and by the equation of that tie. */
@@ -247,7 +247,7 @@ static void test_any_demonstrator(void **state)
     show *s = show_of(h, 60);
     check(idm_problem_free(s->problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(0, 0, 1);
-    idm_posterior *p = grid_fit(s->problem, s->data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
     expect_best(s, p, &settings);
     assert_true(p->finding->objective > 0.01);
     idm_posterior_destroy(p);
@@ -269,8 +269,8 @@ static void test_any_order(void **state)
     check(idm_problem_free(other, freed, &support_error));
     idm_fit_settings settings = settings_of(0, 0, 2);
     settings.margin = (idm_margin)margin;
-    idm_posterior *a = grid_fit(s->problem, s->data, "maximum-margin", &settings);
-    idm_posterior *b = grid_fit(other, data, "maximum-margin", &settings);
+    idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
+    idm_posterior *b = support_fit("maximum-margin", other, data, &settings);
     assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
     assert_near(a->finding->objective, b->finding->objective, 1e-6);
     assert_int_equal(a->finding->open, b->finding->open);
@@ -314,8 +314,8 @@ static void test_observed(void **state)
     check(idm_problem_free(s->problem, "utility", &support_error));
     check(idm_problem_free(observed, "utility", &support_error));
     const idm_fit_settings settings = settings_of(seed % 2 ? 0 : 0.1, 0, 1);
-    idm_posterior *a = grid_fit(s->problem, s->data, "maximum-margin", &settings);
-    idm_posterior *b = grid_fit(observed, data, "maximum-margin", &settings);
+    idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
+    idm_posterior *b = support_fit("maximum-margin", observed, data, &settings);
     assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
     assert_near(a->finding->objective, b->finding->objective, 1e-8);
     for (size_t e = 0; e < 6; e++) assert_near(a->value[e], b->value[e], 1e-6);
@@ -346,7 +346,7 @@ static void play(size_t always, const char *freed, const char *words)
   check(idm_problem_free(s->problem, freed, &support_error));
   idm_fit_settings settings = settings_of(0, 0, BOUND);
   settings.margin = IDM_MARGIN_RETURN;
-  idm_posterior *p = grid_fit(s->problem, data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", s->problem, data, &settings);
   const idm_block *block = &s->problem->theta->block[IDM_UTILITY];
   double utility[ENTRIES];
   idm_random random;
@@ -387,7 +387,7 @@ static void test_return_of_everything(void **state)
   check(idm_problem_free(s->problem, "utility", &support_error));
   idm_fit_settings settings = settings_of(0, 0, 1);
   settings.margin = IDM_MARGIN_RETURN;
-  idm_posterior *p = grid_fit(s->problem, s->data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   assert_near(p->finding->objective, 0, 1e-12);
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
   assert_true(grid_says(p->finding, "nor is any worse: hold some entries"));

@@ -180,25 +180,16 @@ idm_data *grid_log(const idm_problem *problem, const size_t *action)
   return data;
 }
 
-idm_posterior *grid_fit(const idm_problem *problem, const idm_data *data, const char *inverse,
-                        const idm_fit_settings *settings)
-{
-  idm_posterior *posterior;
-  check(idm_inverse_find(inverse)->fit(problem, data, settings, NULL, &posterior, NULL,
-                                       &support_error));
-  return posterior;
-}
-
 void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,
                    const idm_fit_settings *settings, double unit)
 {
   idm_fit_settings counted = *settings;
-  idm_posterior *a = grid_fit(problem, data, inverse, settings);
+  idm_posterior *a = support_fit(inverse, problem, data, settings);
   for (size_t e = 0; e < problem->theta->block[IDM_UTILITY].size; e++)
     problem->theta->block[IDM_UTILITY].value[e] *= unit;
   counted.bound *= unit;
   counted.epsilon *= unit;
-  idm_posterior *b = grid_fit(problem, data, inverse, &counted);
+  idm_posterior *b = support_fit(inverse, problem, data, &counted);
   const idm_finding *one = a->finding, *two = b->finding;
   assert_true(idm_finding_holds(one) && idm_finding_holds(two));
   assert_near(one->objective, two->objective / unit, 1e-7 * fmax(1, fabs(one->objective)));

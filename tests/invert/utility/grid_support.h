@@ -3,7 +3,7 @@
 #ifndef IDM_TESTS_INVERT_UTILITY_GRID_SUPPORT_H
 #define IDM_TESTS_INVERT_UTILITY_GRID_SUPPORT_H
 
-#include "support.h"
+#include "invert/utility/mdp_support.h"
 
 /* A fully observed problem drawn at random; order[states] and turn[actions], where given, say which
  * state and action of the one in natural order stands at each place. */
@@ -21,9 +21,6 @@ void grid_values(const idm_problem *problem, const double *utility, const size_t
 /* utility + discount P v. */
 double grid_quality(const idm_problem *problem, const double *utility, const double *v, size_t s,
                     size_t u);
-/* Fit by an inverse planner that must succeed. */
-idm_posterior *grid_fit(const idm_problem *problem, const idm_data *data, const char *inverse,
-                        const idm_fit_settings *settings);
 /* The same question with utilities, --bound and --epsilon counted in `unit`s must have the same
  * answer, counted so, and say the same of it. The problem is counted in units afterwards. */
 void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,

@@ -21,6 +21,12 @@ hidden hidden_tiger(void)
       .utility = {{-1, -1}, {-100, 10}, {10, -100}}};
 }
 
+size_t hidden_listen(void *sure, const double *z)
+{
+  const double bar = *(const double *)sure;
+  return z[0] > bar ? 2 : z[1] > bar ? 1 : 0;
+}
+
 hidden hidden_maze(void)
 {
   const double third = 1.0 / 3;

@@ -22,6 +22,8 @@ typedef struct hidden {
 /* Tiger (Kaelbling, Littman and Cassandra 1998): u0 listens, u1 opens the left door and u2 the
  * right one; s0 is the tiger behind the left one. */
 hidden hidden_tiger(void);
+/* There, as the best policy does: listens until it is as sure as the number it is given. */
+size_t hidden_listen(void *sure, const double *z);
 /* The 1-d maze of Cassandra's collection, begun anywhere but at its goal, s3: u0 goes west, u1
  * east. At the goal both are as good. */
 hidden hidden_maze(void);

@@ -16,20 +16,13 @@ typedef struct stage {
   idm_leaving *leaving;
 } stage;
 
-/* The best policy of the world as a plan. */
-static size_t act(void *context, const double *z)
-{
-  const double sure = *(const double *)context;
-  return z[0] > sure ? 2 : z[1] > sure ? 1 : 0;
-}
-
 static stage open_stage(double sure, size_t most)
 {
   stage s = {.h = hidden_tiger()};
   s.problem = hidden_problem(&s.h, NULL, NULL, NULL);
   idm_data data = {.sizes = s.problem->theta->sizes};
   check(idm_mind_create(s.problem, &data, "somebody", &s.mind, &support_error));
-  check(idm_policy_graph_follow(s.mind, act, &sure, most, &s.plan, &support_error));
+  check(idm_policy_graph_follow(s.mind, hidden_listen, &sure, most, &s.plan, &support_error));
   check(idm_leaving_create(s.mind, &s.plan, &s.leaving, &support_error));
   return s;
 }

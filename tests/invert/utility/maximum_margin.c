@@ -48,7 +48,7 @@ static void test_nothing_is_better(void **state)
     idm_data *data = grid_log(problem, action);
     check(idm_problem_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, penalty);
-    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     assert_true(idm_finding_holds(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
     assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
@@ -102,11 +102,11 @@ static void test_epsilon(void **state)
     idm_data *data = grid_log(problem, action);
     check(idm_problem_free(problem, "{utility: {entries: [u2, u0.s3, u1.s0]}}", &support_error));
     idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
-    idm_posterior *free_one = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *free_one = support_fit("maximum-margin", problem, data, &settings);
     const double least = least_margin(problem, utility_of(problem, free_one, one), action);
     settings.epsilon =
         0.5 * least_margin(problem, problem->theta->block[IDM_UTILITY].value, action);
-    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     const double *found = utility_of(problem, p, one);
     given_up += least < settings.epsilon - 1e-6;
     assert_true(least_margin(problem, found, action) >= settings.epsilon - 1e-9);
@@ -147,7 +147,7 @@ static void test_goal_corner(void **state)
   idm_data *data = grid_log(problem, action);
   tie_by_state(problem);
   const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0.05);
-  idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_true(idm_finding_holds(p->finding));
   assert_near(p->value[24], 1, 1e-9);
   for (size_t s = 0; s < 24; s++) assert_true(fabs(p->value[s]) < 0.3);
@@ -180,8 +180,8 @@ static void test_any_order(void **state)
       check(idm_problem_free(two, freed, &support_error));
       idm_fit_settings settings = settings_of((idm_margin)margin, 0);
       settings.bound = 2;
-      idm_posterior *a = grid_fit(one, log_one, "maximum-margin", &settings);
-      idm_posterior *b = grid_fit(two, log_two, "maximum-margin", &settings);
+      idm_posterior *a = support_fit("maximum-margin", one, log_one, &settings);
+      idm_posterior *b = support_fit("maximum-margin", two, log_two, &settings);
       assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
       assert_near(a->finding->objective, b->finding->objective, 1e-9);
       assert_int_equal(a->quantity.count, b->quantity.count);
@@ -209,7 +209,7 @@ static void test_return_of_everything(void **state)
   idm_data *data = grid_log(problem, action);
   check(idm_problem_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
-  idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_near(p->finding->objective, 0, 1e-9);
   for (size_t e = 0; e < 6; e++) assert_near(p->value[e], 0, 1e-9);
   for (size_t s = 0; s < 3; s++) assert_near(p->finding->policy[2 * s + action[s]], 1, 1e-7);

@@ -49,7 +49,7 @@ static void test_already_optimal(void **state)
     idm_data *data = grid_log(problem, action);
     check(idm_problem_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(norm, 0);
-    idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+    idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     assert_near(p->finding->objective, 0, 1e-10);
     assert_true(idm_finding_holds(p->finding));
     for (size_t e = 0; e < ENTRIES; e++)
@@ -76,7 +76,7 @@ static void test_nothing_is_nearer(void **state)
       check(idm_problem_free(problem, "utility", &support_error));
       const double *file = problem->theta->block[IDM_UTILITY].value;
       const idm_fit_settings settings = settings_of(norm, 0.1);
-      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
       assert_true(idm_finding_holds(p->finding));
       assert_near(p->finding->objective, distance(norm, p->value, file), 1e-9);
       assert_true(p->finding->objective > 0.01);
@@ -103,7 +103,7 @@ static double closed_distance(int norm, uint64_t seed, const size_t *action, dou
   idm_data *data = grid_log(problem, action);
   check(idm_problem_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(norm, 0);
-  idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+  idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
   const double found = p->finding->objective;
   memcpy(utility, p->value, ENTRIES * sizeof *utility);
   idm_posterior_destroy(p);
@@ -130,7 +130,7 @@ static void test_all_completions(void **state)
       idm_data *data = grid_log(problem, (size_t[]){action[0], SIZE_MAX, SIZE_MAX});
       check(idm_problem_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
-      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
       assert_true(idm_finding_holds(p->finding));
       assert_near(p->finding->objective, best, 1e-8);
       idm_posterior_destroy(p);
@@ -154,8 +154,8 @@ static void test_any_order(void **state)
     check(idm_problem_free(one, "utility", &support_error));
     check(idm_problem_free(two, "utility", &support_error));
     const idm_fit_settings settings = settings_of(norm, 0.05);
-    idm_posterior *a = grid_fit(one, log_one, "minimum-perturbation", &settings);
-    idm_posterior *b = grid_fit(two, log_two, "minimum-perturbation", &settings);
+    idm_posterior *a = support_fit("minimum-perturbation", one, log_one, &settings);
+    idm_posterior *b = support_fit("minimum-perturbation", two, log_two, &settings);
     for (size_t k = 0; k < ENTRIES; k++) {
       const long at =
           idm_labels_find(&b->quantity, a->quantity.name[k], strlen(a->quantity.name[k]));
@@ -190,7 +190,7 @@ static void test_rivals(void **state)
       idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX});
       check(idm_problem_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
-      idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+      idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
       assert_true(idm_finding_holds(p->finding));
       assert_int_equal(grid_says(p->finding, "another choice"), follows);
       if (follows) {
@@ -237,7 +237,7 @@ static void test_giving_up(void **state)
     idm_data *data = grid_log(problem, action);
     check(idm_problem_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(seed % 2 ? IDM_NORM_INF : IDM_NORM_1, 0);
-    idm_posterior *p = grid_fit(problem, data, "minimum-perturbation", &settings);
+    idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     const bool open = grid_says(p->finding, "was not decided after");
     given_up += open;
     decided += !open;

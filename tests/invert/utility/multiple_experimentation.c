@@ -28,7 +28,7 @@ static idm_posterior *fit(const char *csv, double width[2])
   check(idm_problem_free(problem, "{utility: {entries: [left.c, right.c]}}", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  idm_posterior *p = grid_fit(problem, data, "multiple-experimentation", &settings);
+  idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
   assert_true(idm_finding_holds(p->finding));
   for (size_t k = 0; k < 2; k++) {
     const double *range = p->finding->range + 2 * k;
@@ -97,7 +97,7 @@ static void test_all_environments_tell(void **state)
     check(idm_problem_free(problem, "{utility: {entries: [left, right.a]}}", &support_error));
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
-    idm_posterior *p = grid_fit(problem, data, "multiple-experimentation", &settings);
+    idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
     assert_true(p->finding->looked);
     assert_int_equal(p->finding->open, seen == 3 ? 0 : 1);
     idm_posterior_destroy(p);

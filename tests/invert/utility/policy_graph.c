@@ -15,13 +15,6 @@ static idm_mind *mind_of(const idm_problem *problem)
   return mind;
 }
 
-/* Tiger: listens until it is sure enough, as the best policy does. */
-static size_t listen(void *context, const double *z)
-{
-  const double sure = *(const double *)context;
-  return z[0] > sure ? 2 : z[1] > sure ? 1 : 0;
-}
-
 static void test_links(void **state)
 {
   (void)state;
@@ -30,7 +23,7 @@ static void test_links(void **state)
   idm_mind *mind = mind_of(problem);
   idm_policy_graph g;
   double sure = 0.9;
-  check(idm_policy_graph_follow(mind, listen, &sure, 50, &g, &support_error));
+  check(idm_policy_graph_follow(mind, hidden_listen, &sure, 50, &g, &support_error));
   assert_int_equal(g.count, 5);
   const size_t start = idm_policy_graph_find(&g, (const double[]){0.5, 0.5});
   const size_t left = idm_policy_graph_find(&g, (const double[]){0.85, 0.15});
@@ -126,7 +119,7 @@ static void test_worth(void **state)
     if (sought->number[entry] >= 0) x[sought->number[entry]] = utility[entry];
   for (size_t most = 1; most <= 40; most += 13) {
     idm_policy_graph g;
-    check(idm_policy_graph_follow(mind, listen, &sure, most, &g, &support_error));
+    check(idm_policy_graph_follow(mind, hidden_listen, &sure, most, &g, &support_error));
     assert_true(g.count <= most);
     solve_plainly(&h, &g, utility, v);
     check(idm_policy_graph_values(mind, &g, sought, value, NULL, &support_error));

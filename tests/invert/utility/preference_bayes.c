@@ -235,13 +235,6 @@ static void test_several_peaks(void **state)
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
-static bool says(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
-}
-
 static idm_assessment *judge(const idm_problem *problem, const idm_data *data,
                              const idm_posterior *p)
 {
@@ -272,7 +265,7 @@ static void test_trusted(void **state)
   assert_true(a->trusted);
   assert_int_equal(a->failures.count + a->misfits.count, 0);
   assert_true(a->diagnosis[0].rhat < 1.01 && a->diagnosis[0].ess_bulk > 400);
-  assert_true(says(&a->remarks, "leave 1 direction of these numbers open"));
+  assert_true(support_mentions(&a->remarks, "leave 1 direction of these numbers open"));
   assert_int_equal(a->parameters, 0); /* what the likelihood of actions bounds */
   assert_false(a->model.looked);
   idm_assessment_destroy(a);
@@ -283,7 +276,8 @@ static void test_trusted(void **state)
   p = answer(problem, data, &settings);
   a = judge(problem, data, p);
   assert_false(a->trusted);
-  assert_true(says(&a->failures, "too few effective draws") && says(&a->failures, "one chain"));
+  assert_true(support_mentions(&a->failures, "too few effective draws") &&
+              support_mentions(&a->failures, "one chain"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -301,8 +295,9 @@ static void test_improper(void **state)
   idm_posterior *p = answer(problem, data, &settings);
   idm_assessment *a = judge(problem, data, p);
   assert_false(a->trusted);
-  assert_true(says(&a->failures, "improper: the prior is flat and the preferences leave 1"));
-  assert_false(says(&a->failures, "separable"));
+  assert_true(
+      support_mentions(&a->failures, "improper: the prior is flat and the preferences leave 1"));
+  assert_false(support_mentions(&a->failures, "separable"));
   assert_int_equal(p->prior_draws, 0);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
@@ -321,7 +316,8 @@ static void test_improper(void **state)
   assert_int_equal(p->finding->open, 0);
   a = judge(problem, data, p);
   assert_false(a->trusted);
-  assert_true(says(&a->failures, "improper: the prior is flat and the preferences are separable"));
+  assert_true(support_mentions(&a->failures,
+                               "improper: the prior is flat and the preferences are separable"));
   assert_true(strstr(a->failures.text[0], "improper")); /* the reason comes first */
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);

@@ -69,7 +69,7 @@ static void the_largest_margin(void **state)
                                               .seed = seed},
                                  "utility", action, &data);
     const idm_fit_settings settings = defaults();
-    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     assert_true(idm_finding_holds(p->finding));
     assert_true(says(p, "only a local optimum is certified") == !sizes[k].all);
     assert_true(says(p, "no utility of the box has a larger margin") == sizes[k].all);
@@ -99,13 +99,13 @@ static void the_best_level(void **state)
     idm_data *data;
     idm_problem *problem = freed(shape, "utility, risk_level", action, &data);
     const idm_fit_settings settings = defaults();
-    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     double best = -INFINITY, at = 0;
     for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
       idm_problem *held = wary_random(shape);
       idm_theta_set_scalar(held->theta, IDM_BLOCK_COUNT, levels[l]);
       check(idm_problem_free(held, "utility", &support_error));
-      idm_posterior *one = grid_fit(held, data, "maximum-margin", &settings);
+      idm_posterior *one = support_fit("maximum-margin", held, data, &settings);
       if (one->finding->objective > best + 1e-8) {
         best = one->finding->objective;
         at = levels[l];
@@ -151,8 +151,8 @@ static void whoever_is_neutral(void **state)
     for (int penalty = 0; penalty < 2; penalty++) {
       idm_fit_settings settings = defaults();
       settings.penalty = 0.03 * penalty;
-      idm_posterior *a = grid_fit(problem, data, "maximum-margin", &settings);
-      idm_posterior *b = grid_fit(plain, data, "maximum-margin", &settings);
+      idm_posterior *a = support_fit("maximum-margin", problem, data, &settings);
+      idm_posterior *b = support_fit("maximum-margin", plain, data, &settings);
       assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
       assert_near(a->finding->objective, b->finding->objective, 1e-8);
       assert_int_equal(a->finding->open, b->finding->open);
@@ -187,8 +187,8 @@ static void any_order(void **state)
     idm_problem *b = freed(shape, "utility, risk_level", two, &second);
     for (size_t s = 0; s < STATES; s++) assert_int_equal(turn[two[s]], one[order[s]]);
     const idm_fit_settings settings = defaults();
-    idm_posterior *p = grid_fit(a, first, "maximum-margin", &settings);
-    idm_posterior *q = grid_fit(b, second, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", a, first, &settings);
+    idm_posterior *q = support_fit("maximum-margin", b, second, &settings);
     assert_near(p->finding->objective, q->finding->objective, 1e-8);
     assert_true(p->value[STATES * ACTIONS] == q->value[STATES * ACTIONS]);
     idm_posterior_destroy(p);
@@ -215,7 +215,7 @@ static void one_model(void **state)
     double *rows = problem->theta->block[IDM_TRANSITION].value;
     if (models > 1) memcpy(rows + ROWS, rows, ROWS * sizeof *rows);
     const idm_fit_settings settings = defaults();
-    idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+    idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     const idm_finding *f = p->finding;
     assert_true(idm_finding_holds(f));
     assert_true(p->value[STATES * ACTIONS] == 1);
@@ -245,7 +245,7 @@ static void what_is_open(void **state)
       (wary_shape){.states = STATES, .actions = ACTIONS, .models = 2, .level = 0.4, .seed = 2},
       "utility", action, &data);
   const idm_fit_settings settings = defaults();
-  idm_posterior *p = grid_fit(problem, data, "maximum-margin", &settings);
+  idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_int_equal(p->finding->open, 1);
   double moved[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) moved[e] = p->value[e] + 0.7 * p->finding->direction[e];

@@ -14,24 +14,9 @@
 
 #include "idm/file.h"
 #include "idm/problem_file.h"
-#include "support.h"
+#include "io/path_support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
-
-static char path[SUPPORT_PATH];
-
-static int make_path(void **state)
-{
-  (void)state;
-  support_path(path);
-  return 0;
-}
-
-static int remove_path(void **state)
-{
-  (void)state;
-  return remove(path);
-}
 
 static idm_problem *parse(const char *text)
 {

@@ -39,14 +39,6 @@ static inline char *slurp(const char *path, size_t *ret_length)
   return bytes;
 }
 
-static inline void spill(const char *path, const char *bytes, size_t length)
-{
-  FILE *stream = fopen(path, "wb");
-  assert_non_null(stream);
-  assert_int_equal(fwrite(bytes, 1, length, stream), length);
-  assert_int_equal(fclose(stream), 0);
-}
-
 static inline idm_posterior *full_posterior(void)
 {
   idm_posterior *p = made_up(2, 11, weird, 4, false);

@@ -6,26 +6,11 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "io/path_support.h"
 #include "io/yaml/emit.h"
 #include "io/yaml/tree.h"
-#include "support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
-
-static char path[SUPPORT_PATH];
-
-static int make_path(void **state)
-{
-  (void)state;
-  support_path(path);
-  return 0;
-}
-
-static int remove_path(void **state)
-{
-  (void)state;
-  return remove(path);
-}
 
 /* What was written, as text and as a tree. */
 typedef struct written {

@@ -139,79 +139,6 @@ static void the_best_is_taken(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What ties hang on is the prior alone: log pi_0 = log(p_0 / (p_0 + p_2)) of two equal scores. */
-static void ties_have_the_slope_of_the_prior(void **state)
-{
-  (void)state;
-  const double weights[9] = {1, 0, 0, 0, 0, 0, 1, 0, 0};
-  idm_problem *problem = ruled(weights, (double[]){0.2, 0.3, 0.5});
-  problem->agent.choice = IDM_CHOICE_BEST;
-  void *content = content_of(problem), *adjoint;
-  const idm_adjoint_ops *ops = rule()->belief->adjoint;
-  idm_theta *slope;
-  const double z[2] = {0.4, 0.6}, by_log[3] = {1, 0, 0}, by_model[6] = {0};
-  double pi[3], log_pi[3], by_belief[2] = {0};
-  ask(content, 0.6, pi, NULL, log_pi);
-  assert_near(pi[0], 2.0 / 7, 1e-14);
-  check(idm_theta_copy(problem->theta, &slope, &support_error));
-  for (size_t b = 0; b < slope->blocks; b++)
-    for (size_t i = 0; i < slope->block[b].size; i++) slope->block[b].value[i] = 0;
-  check(ops->create(content, &adjoint, &support_error));
-  ops->begin(adjoint);
-  ops->point(adjoint, &(idm_policy_slope){.belief = z,
-                                          .decision = pi,
-                                          .log_decision_slope = by_log,
-                                          .specification_slope = by_model,
-                                          .opt_belief_slope = by_belief});
-  check(ops->finish(adjoint, slope, &support_error));
-  const double *by_prior = slope->block[IDM_ACTION_PRIOR].value;
-  assert_near(by_prior[0], 1 / 0.2 - 1 / 0.7, 1e-12);
-  assert_true(by_prior[1] == 0);
-  assert_near(by_prior[2], -1 / 0.7, 1e-12);
-  for (size_t i = 0; i < 9; i++) assert_true(slope->block[IDM_WEIGHTS].value[i] == 0);
-  assert_true(by_belief[0] == 0 && by_belief[1] == 0);
-  ops->destroy(adjoint);
-  idm_theta_destroy(slope);
-  rule()->destroy(content);
-  idm_problem_destroy(problem);
-}
-
-/* A prior of 0 beats any score, finite logs elsewhere. */
-static void a_prior_of_zero_excludes_an_action(void **state)
-{
-  (void)state;
-  const double weights[9] = {1e6, 0, 0, 1, 0, 0, 0, 0, 0};
-  idm_problem *problem = ruled(weights, (double[]){0, 0.5, 0.5});
-  void *content = content_of(problem);
-  double pi[3], log_pi[3];
-  ask(content, 0.3, pi, NULL, log_pi);
-  assert_true(pi[0] == 0 && log_pi[0] == -INFINITY);
-  assert_near(pi[1], 1 / (1 + exp(-1)), 1e-14);
-  assert_near(log_pi[2], -log1p(exp(1)), 1e-14);
-  rule()->destroy(content);
-  idm_problem_destroy(problem);
-}
-
-static void huge_scores_neither_overflow_nor_lose_their_logs(void **state)
-{
-  (void)state;
-  const double weights[9] = {0, 1e5, -1e5, 1e3, 0, 0, -2e5, 0, 0};
-  idm_problem *problem = ruled(weights, (double[]){0.25, 0.25, 0.5});
-  void *content = content_of(problem);
-  double pi[3], log_pi[3];
-  ask(content, 0, pi, NULL, log_pi); /* scores 1e5, 1e3, -2e5 */
-  assert_near(pi[0], 1, 0);
-  assert_true(pi[1] == 0 && pi[2] == 0);
-  assert_near(log_pi[0], 0, 1e-15);
-  assert_near(log_pi[1], 1e3 - 1e5, 1e-14);
-  assert_near(log_pi[2], log(2) - 3e5, 1e-14);
-  ask(content, 1, pi, NULL, log_pi); /* scores -1e5, 1e3, -2e5 */
-  assert_near(pi[1], 1, 0);
-  assert_near(log_pi[0], -1e5 - 1e3, 1e-14);
-  rule()->destroy(content);
-  idm_problem_destroy(problem);
-}
-
 static void weights_are_needed(void **state)
 {
   (void)state;
@@ -342,9 +269,6 @@ int main(void)
       cmocka_unit_test(scores_are_linear_in_the_belief),
       cmocka_unit_test(planning_takes_the_numbers_in),
       cmocka_unit_test(the_best_is_taken),
-      cmocka_unit_test(ties_have_the_slope_of_the_prior),
-      cmocka_unit_test(a_prior_of_zero_excludes_an_action),
-      cmocka_unit_test(huge_scores_neither_overflow_nor_lose_their_logs),
       cmocka_unit_test(weights_are_needed),
       cmocka_unit_test(free_weights_are_those_that_can_be_told),
       cmocka_unit_test(references),

@@ -411,27 +411,20 @@ static void other_transitions_are_refused(void **state)
 
 /* --- what it does not know ------------------------------------------------------------------ */
 
-static idm_problem *parse(const char *text)
-{
-  idm_problem *problem;
-  check(idm_problem_parse_yaml(text, strlen(text), "test.yaml", &problem, NULL, &support_error));
-  return problem;
-}
-
 /* From the first state there is no way to the last one. */
 static void states_never_sampled_are_counted(void **state)
 {
   (void)state;
-  idm_problem *problem = parse("states: [a, b, c]\n"
-                               "actions: [x, y, z]\n"
-                               "observations: states\n"
-                               "start: a\n"
-                               "discount: 0.5\n"
-                               "transition:\n"
-                               "  x: {a: {b: 1}, b: {a: 1}, c: {c: 1}}\n"
-                               "  \"*\": {a: {a: 0.5, b: 0.5}, b: {b: 1}, c: {a: 1}}\n"
-                               "utility: {x: 1, y: [2, 0, 5], z: -1}\n"
-                               "agent: {planner: q-learning, budget: 2000}\n");
+  idm_problem *problem = support_yaml("states: [a, b, c]\n"
+                                      "actions: [x, y, z]\n"
+                                      "observations: states\n"
+                                      "start: a\n"
+                                      "discount: 0.5\n"
+                                      "transition:\n"
+                                      "  x: {a: {b: 1}, b: {a: 1}, c: {c: 1}}\n"
+                                      "  \"*\": {a: {a: 0.5, b: 0.5}, b: {b: 1}, c: {a: 1}}\n"
+                                      "utility: {x: 1, y: [2, 0, 5], z: -1}\n"
+                                      "agent: {planner: q-learning, budget: 2000}\n");
   const plan found = plan_of(problem);
   assert_non_null(problem->setting->moves);
   assert_int_equal(found.report.experience.unseen, 1);

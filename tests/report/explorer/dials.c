@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/drawing_support.h"
 #include "support.h"
 
 static char *dials_of(const idm_problem *problem)
@@ -14,13 +15,6 @@ static char *dials_of(const idm_problem *problem)
   assert_false(m.failed);
   assert_non_null(m.text);
   return m.text;
-}
-
-static size_t count_of(const char *text, const char *word)
-{
-  size_t count = 0;
-  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
-  return count;
 }
 
 static void diag_has_its_numbers(void **state)
@@ -42,9 +36,9 @@ static void diag_has_its_numbers(void **state)
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char label[80] = ">";
     strcat(strcat(label, names[i]), "</label>");
-    assert_int_equal(count_of(text, label), 1);
+    assert_int_equal(drawing_count(text, label), 1);
   }
-  assert_int_equal(count_of(text, "type=\"range\""), 13);
+  assert_int_equal(drawing_count(text, "type=\"range\""), 13);
   /* What is the same in all states is one number. */
   assert_non_null(strstr(text, "data-first=\"4\" data-count=\"2\""));
   assert_non_null(strstr(text, "data-law=\"inverse\""));
@@ -61,9 +55,9 @@ static void fields_have_dials_where_they_are_used(void **state)
   certainty[0] = 0.9;
   certainty[1] = 5;
   char *text = dials_of(problem);
-  assert_int_equal(count_of(text, ">certainty above</label>"), 1);
-  assert_int_equal(count_of(text, ">certainty award</label>"), 1);
-  assert_int_equal(count_of(text, ">belief_utility"), 0);
+  assert_int_equal(drawing_count(text, ">certainty above</label>"), 1);
+  assert_int_equal(drawing_count(text, ">certainty award</label>"), 1);
+  assert_int_equal(drawing_count(text, ">belief_utility"), 0);
   assert_non_null(strstr(text, "data-low=\"-41\" data-high=\"51\""));
   free(text);
   idm_problem_destroy(problem);
@@ -75,8 +69,8 @@ static void what_a_planner_holds_has_no_dial(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   support_assign(problem, "planner=rational");
   char *text = dials_of(problem);
-  assert_int_equal(count_of(text, ">alpha</label>"), 0);
-  assert_int_equal(count_of(text, ">discount</label>"), 1);
+  assert_int_equal(drawing_count(text, ">alpha</label>"), 0);
+  assert_int_equal(drawing_count(text, ">discount</label>"), 1);
   free(text);
   idm_problem_destroy(problem);
 }
@@ -93,7 +87,7 @@ static void labels_are_text_and_many_are_cut(void **state)
   char *text = dials_of(problem);
   assert_null(strstr(text, "<script"));
   assert_non_null(strstr(text, "&lt;script&gt;"));
-  assert_int_equal(count_of(text, "class=\"dial\""), 60);
+  assert_int_equal(drawing_count(text, "class=\"dial\""), 60);
   free(text);
   idm_problem_destroy(problem);
 }

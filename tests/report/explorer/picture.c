@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/drawing_support.h"
 #include "report/explorer/parcel.h"
 #include "report/explorer/picture.h"
 #include "support.h"
@@ -17,13 +18,6 @@ static idm_explorer *open_explorer(const idm_problem *problem)
   assert_non_null(explorer);
   if (idm_explorer_message(explorer)) fail_msg("%s", idm_explorer_message(explorer));
   return explorer;
-}
-
-static size_t count_of(const char *text, const char *word)
-{
-  size_t count = 0;
-  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
-  return count;
 }
 
 /* Number `index` of those that the text keeps whole. */
@@ -80,7 +74,7 @@ static void every_form_of_problem_is_drawn(void **state)
     for (int step = 0; step < 4; step++) {
       const char *svg = idm_explorer_draw(explorer, step % 2 ? 340 : 900);
       assert_non_null(svg);
-      assert_int_equal(count_of(svg, "class=\"panel\""), forms[i].panels);
+      assert_int_equal(drawing_count(svg, "class=\"panel\""), forms[i].panels);
       assert_non_null(idm_explorer_tell(explorer));
       assert_int_equal(idm_explorer_step(explorer), IDM_OK);
     }

@@ -1,0 +1,139 @@
+/* What td-learner learns from an event, by hand. */
+#include "plan/tabular/td_rule.h"
+
+#include <string.h>
+
+#include "idm/data.h"
+#include "support.h"
+
+enum { STATES = 2, ACTIONS = 3 };
+
+/* Action 2 ends the log, and action 1 everything where it is said to be terminal. */
+static td_learner learner(idm_setting *setting)
+{
+  static bool ends[ACTIONS], terminal[ACTIONS];
+  static double start[STATES];
+  memcpy(ends, (bool[]){false, false, true}, sizeof ends);
+  memset(terminal, 0, sizeof terminal);
+  memcpy(start, (double[]){0, 1}, sizeof start);
+  *setting = (idm_setting){.ends = ends, .terminal = terminal, .start = start};
+  return (td_learner){.setting = setting,
+                      .states = STATES,
+                      .actions = ACTIONS,
+                      .asymmetry = IDM_ASYMMETRY_ERROR,
+                      .number = {[TD_GAIN] = 0.5, [TD_LOSS] = 0.25, [TD_DECAY] = 0.1},
+                      .discount = 0.8};
+}
+
+static const double before[STATES * ACTIONS] = {1, 2, 3, 4, 6, 5};
+
+/* In state 0 action 0 leads to state 1, of which action 1 is the best: delta = r + .8 (6) - 1. */
+static void errors_are_of_the_best_that_follows(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  td_learner l = learner(&setting);
+  double value[STATES * ACTIONS];
+  memcpy(value, before, sizeof value);
+  const td_memory memory = {.state = 0, .value = value};
+  td_update d;
+  check(idm_td_look(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = -2}, &d,
+                    &support_error));
+  assert_true(d.state == 0 && d.action == 0 && d.goes_on && d.next == 1 && d.best == 1);
+  assert_near(d.error, -2 + 4.8 - 1, 1e-14);
+  assert_int_equal(d.rate, TD_GAIN);
+  assert_memory_equal(value, before, sizeof value);
+  /* By outcome that was a loss, and so is nothing at all. */
+  l.asymmetry = IDM_ASYMMETRY_OUTCOME;
+  for (double reward = -2; reward <= 2; reward += 2) {
+    check(idm_td_look(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = reward},
+                      &d, &support_error));
+    assert_int_equal(d.rate, reward > 0 ? TD_GAIN : TD_LOSS);
+  }
+}
+
+static void what_ends_is_followed_by_nothing(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  const td_learner l = learner(&setting);
+  double value[STATES * ACTIONS];
+  memcpy(value, before, sizeof value);
+  const td_memory memory = {.state = 1, .value = value};
+  td_update d;
+  setting.terminal[1] = true;
+  for (int u = 1; u < ACTIONS; u++) { /* nor need it be seen */
+    check(idm_td_look(&l, &memory,
+                      &(idm_event){.action = u, .observation = IDM_MISSING, .reward = 3}, &d,
+                      &support_error));
+    assert_true(!d.goes_on && d.rate == TD_LOSS);
+    assert_near(d.error, 3 - before[ACTIONS + u], 1e-14);
+  }
+}
+
+/* Of the state acted in: the action by its error, the others decay or learn from the opposite. */
+static void values_after_it(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  td_learner l = learner(&setting);
+  const td_update d = {.state = 0, .action = 1, .reward = 2, .error = -4, .rate = TD_LOSS};
+  static const double expected[2][ACTIONS] = {{0.9, 1, 2.7},
+                                              {1 + 0.25 * (-2 - 1), 1, 3 + 0.25 * (-2 - 3)}};
+  for (int fictive = 0; fictive < 2; fictive++) {
+    double value[STATES * ACTIONS];
+    memcpy(value, before, sizeof value);
+    l.fictive = fictive;
+    idm_td_learn(&l, &d, value);
+    for (size_t u = 0; u < ACTIONS; u++) assert_near(value[u], expected[fictive][u], 1e-14);
+    assert_memory_equal(value + ACTIONS, before + ACTIONS, ACTIONS * sizeof *value);
+  }
+}
+
+static void starts_must_be_known(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  td_learner l = learner(&setting);
+  size_t found;
+  check(idm_td_start(&l, NULL, &found, &support_error));
+  assert_int_equal(found, 1);
+  check(idm_td_start(&l, (const double[]){1, 0}, &found, &support_error));
+  assert_int_equal(found, 0);
+  assert_int_equal(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "has to know the state"));
+  l.states = 1; /* that it does not tell apart */
+  check(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error));
+  assert_int_equal(found, 0);
+}
+
+static void what_was_not_recorded_is_refused(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  td_learner l = learner(&setting);
+  double value[STATES * ACTIONS];
+  memcpy(value, before, sizeof value);
+  const td_memory memory = {.value = value};
+  td_update d;
+  const idm_event blind = {.action = 0, .observation = IDM_MISSING, .reward = 1};
+  assert_int_equal(
+      idm_td_look(&l, &memory, &(idm_event){.action = IDM_MISSING}, &d, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "an action was not recorded"));
+  assert_int_equal(idm_td_look(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "a state was not recorded"));
+  l.states = 1;
+  check(idm_td_look(&l, &memory, &blind, &d, &support_error));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_are_of_the_best_that_follows),
+      cmocka_unit_test(what_ends_is_followed_by_nothing),
+      cmocka_unit_test(values_after_it),
+      cmocka_unit_test(starts_must_be_known),
+      cmocka_unit_test(what_was_not_recorded_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+/* Logs of td-learner, to be scored at any numbers. */
+#ifndef IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
+#define IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
+
+#include "plan/tabular/td_learner.h"
+#include "support.h"
+
+enum { TD_STATES = 3, TD_ACTIONS = 3, TD_KINDS = 8 };
+
+typedef struct td_bench {
+  idm_problem *problem;
+  idm_workspace *workspace;
+  idm_data *data;
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+} td_bench;
+
+/* A problem at random and the log of four agents. Bits of its kind: states are observed, gains are
+ * told by errors, actions not taken are learnt about. */
+td_bench td_open(unsigned kind, uint64_t seed);
+void td_close(td_bench *b);
+/* The log-likelihood at theta. */
+double td_score(const td_bench *b, const idm_theta *theta);
+
+#endif
