@@ -22,6 +22,7 @@ typedef struct search {
   size_t most_steps;  /* that there is room for */
   size_t walked;      /* steps since bounds were hastened */
   size_t patience;    /* how much longer than usual to wait before they are again */
+  bool wide;          /* the gap at the start is more than rounding can make it */
   bool cut;           /* the path ended there, and not where bounds are close */
   double begun;       /* when the search did */
   bool halted;        /* it is to end, whatever a trial is about; `stop` says why */
@@ -208,8 +209,15 @@ static idm_status descend(search *s, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* A path that was cut and moved nothing goes round beliefs that agree with each other: only one
- * that is longer comes to where its target is above their gaps, and turns to what is left out. */
+/* A path that was cut and moved nothing, or for some trials nothing at the start, goes round
+ * beliefs that agree with each other: only one that is longer comes to where its target is above
+ * their gaps, and turns to what is left out. */
+static bool goes_round(const search *s)
+{
+  enum { often = 8 };
+  return s->cut && (!s->moved || (s->wide && s->idle % often == often - 1));
+}
+
 static idm_status lengthen(search *s, idm_error *opt_error)
 {
   const size_t bytes = idm_times(2 * s->most_steps, sizeof *s->path);
@@ -330,6 +338,7 @@ static void report(search *s, search_result *result)
 static bool stalls(search *s, const search_result *result)
 {
   enum { patience = 200 };
+  static const double far = 1e6; /* a gap beyond is not rounding's, however long nothing moves it */
   /* Rounding adds up as utilities do. */
   const double rounding = s->problem->horizon > 0 ? 0 : DBL_EPSILON / (1 - s->problem->discount);
   const double floor = fmax(1e-14, rounding) * fmax(fabs(result->lower), fabs(result->upper));
@@ -337,7 +346,8 @@ static bool stalls(search *s, const search_result *result)
   s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
   s->closest = fmin(s->closest, gap);
   const bool spent = !s->moved && !s->cut; /* else a longer path may still move something */
-  return s->least <= floor && (spent || gap <= floor || s->idle > patience);
+  s->wide = gap > far * floor;
+  return s->least <= floor && (spent || gap <= floor || (s->idle > patience && !s->wide));
 }
 
 /* Whether to stop before another trial, and why. */
@@ -400,7 +410,7 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
     status = descend(&s, opt_error);
     if (status == IDM_OK) status = ascend(&s, opt_error);
     if (status == IDM_OK) status = hasten(&s, opt_error);
-    if (status == IDM_OK && s.cut && !s.moved) status = lengthen(&s, opt_error);
+    if (status == IDM_OK && goes_round(&s)) status = lengthen(&s, opt_error);
     result->trials++;
   }
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {

@@ -176,6 +176,34 @@ static void takes_no_longer_near_a_discount_of_1(void **state)
 }
 
 /* What it has kept is counted, and no trial goes on beyond what there is room for. */
+/* Over many states trials go for long without moving the start: that is no rounding, and longer
+ * paths find what does. */
+static void long_waits_are_no_rounding(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    idm_random random;
+    idm_random_init(&random, seed, 7);
+    idm_problem *problem = support_problem((support_shape){7, 3, 3, 1, 5}, &random);
+    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    support_assign(problem, "discount=0.9999");
+    idm_workspace *workspace = open_workspace(problem);
+    onlooker o = {.most = 3000};
+    idm_solver solver;
+    idm_plan_report report;
+    idm_solver_default(&solver);
+    solver.tolerance = 1e-9;
+    solver.opt_watch = look;
+    solver.watch_context = &o;
+    check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
+    print_message("  %.3g apart of %.3g, %s after %zu\n", report.bound, o.upper,
+                  idm_stop_name(report.stop), (size_t)report.iterations);
+    assert_true(report.stop == IDM_STOP_INTERRUPT || report.bound < 1e-6 * fabs(o.upper));
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void stops_where_memory_ends(void **state)
 {
   (void)state;
@@ -227,6 +255,7 @@ int main(void)
       cmocka_unit_test(sees_nothing_beyond_a_discount_of_0),
       cmocka_unit_test(closes_its_bounds_near_a_discount_of_1),
       cmocka_unit_test(takes_no_longer_near_a_discount_of_1),
+      cmocka_unit_test(long_waits_are_no_rounding),
       cmocka_unit_test(stops_where_memory_ends),
       cmocka_unit_test(hears_who_watches_within_a_trial),
   };
