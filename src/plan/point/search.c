@@ -95,6 +95,8 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
   const size_t stage = g->node[at].stage;
   const idm_status status = idm_graph_expand(g, s->fallback[stage], u, opt_error);
   if (status != IDM_OK) return status;
+  /* Outcomes that the action has not got go on as any vector that there is. */
+  memset(s->after, 0, k->busiest * sizeof *s->after);
   if (graph_branch(g, at, u)->edges) {
     if (graph_branch(g, at, u)->edges < kernel_outcomes(k, u)) lay(s, s->fallback[stage], u);
     lay(s, at, u);

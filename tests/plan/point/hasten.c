@@ -84,11 +84,52 @@ static void points_come_down_and_stay_above(void **state)
   close_graph(&f);
 }
 
+static bool looked_often(void *context, double lower, double upper)
+{
+  assert_true(lower <= upper);
+  return ++*(int *)context > 60;
+}
+
+/* Actions with fewer outcomes than others have plans that are shorter: what stands behind their end
+ * names a vector all the same, and is never gone on with. */
+static void actions_may_have_fewer_outcomes(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "{states: [a, b, c], actions: [x, y, z], observations: [p, q, r], discount: 0.9999,\n"
+      "start: [0, 1, 0], transition: {x: [[.12, .45, .43], [.24, .39, .37], [0, .5, .5]],\n"
+      "y: [[.36, .14, .5], [1, 0, 0], [.73, 0, .27]], z: [[1, 0, 0], [.4, .6, 0], [.27, 0, "
+      ".73]]},\n"
+      "observation: {x: [[.82, 0, .18], [.15, .46, .39], [.65, 0, .35]],\n"
+      "y: [[.17, 0, .83], [.23, .62, .15], [0, .86, .14]], z: [[0, .5, .5], [0, .86, .14], [0, 1, "
+      "0]]},\n"
+      "utility: {x: [3.4, 0, 2.7], y: [1.8, -.6, .2], z: [-.3, 1.5, 1.2]},\n"
+      "agent: {planner: point-based, gap: 1e-5}}");
+  idm_workspace *workspace;
+  idm_solver solver;
+  idm_plan_report report;
+  double lower, upper;
+  int looks = 0;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  idm_solver_default(&solver);
+  solver.tolerance = 1e-5;
+  solver.opt_watch = looked_often;
+  solver.watch_context = &looks;
+  check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
+  check(idm_plan_bounds(workspace, 0, problem->setting->start, &lower, &upper, &support_error));
+  /* The least and the most that any step pays, for ever. */
+  assert_true(lower > -0.6e4 && upper < 3.4e4);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plans_are_worth_what_they_go_on_as),
       cmocka_unit_test(points_come_down_and_stay_above),
+      cmocka_unit_test(actions_may_have_fewer_outcomes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
