@@ -179,7 +179,7 @@ report() {
   echo "# Benchmarks"
   echo
   echo "Ratios measured side by side in one run on one core by \`make bench\`. $(date -u +%Y-%m-%d), $(nproc) cores," \
-    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(cc --version | head -1)."
+    "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(cc --version | head -1)."
   echo
   echo "| what | idm | against | ratio | target |"
   echo "|---|---|---|---|---|"
