@@ -248,7 +248,7 @@ test_input() {
   test_pomdp
   test_csv
   # Seen, but impossible in every model: the line of the log is named.
-  fails 3 'idm: impossible.csv:3' score certain.yaml impossible.csv
+  fails 3 "impossible.csv:3: observation 'y' after 'stay' is impossible under every model of the agent that has weight there" score certain.yaml impossible.csv
 }
 
 # --- numerical failure: 4, system: 5 --------------------------------------------------------------

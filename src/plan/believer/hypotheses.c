@@ -226,7 +226,7 @@ static idm_status contradicts(const believer *b, const idm_event *event, const b
 idm_status idm_hypotheses_unrecognised(const believer *b, const idm_event *event,
                                        idm_error *opt_error)
 {
-  return impossible(b, event, "under every model of the agent", opt_error);
+  return impossible(b, event, "under every model of the agent that has weight there", opt_error);
 }
 
 /* A step under way. */
