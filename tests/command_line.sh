@@ -1068,7 +1068,7 @@ YAML
   json 'j["certificate_kind"] == "gradient norm" and j["certificate"] <= 1e-9 and len(j["open_directions"]) >= 1'
   holds "a circle is noted" says 'preferences go in a circle, as in 1 over 3 over 2 over 1'
   gzip -k prefer.csv
-  succeeds "$@" --inverse preference-bayes --preferences prefer.csv.gz --chains 2 --draws 700 --warmup 300 -o drawn
+  succeeds "$@" --inverse preference-bayes --preferences prefer.csv.gz --chains 2 --draws 2000 --warmup 300 -o drawn
   holds "the posterior's centre behaves" shows "the behaviour at the posterior's centre"
   holds "draws are trusted as draws" shows 'verdict: the draws can be trusted; see what is left open above'
   succeeds check drawn mode
