@@ -313,7 +313,7 @@ static idm_status means_by_weights(const audit_plan *plan, const audit_draws *dr
   idm_status status = IDM_OK;
   *ret_sound = true;
   for (size_t g = 0; g < plan->sides && status == IDM_OK; g++) {
-    bool sound;
+    bool sound = false;
     status = reweigh(plan, draws, &plan->group[g], scale, mean + g * d, &sound, opt_error);
     *ret_sound = *ret_sound && sound;
   }
