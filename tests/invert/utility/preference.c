@@ -15,7 +15,7 @@ static idm_status fit(const idm_problem *problem, const idm_data *data, idm_post
 
 static idm_posterior *answer(const idm_problem *problem, const idm_data *data)
 {
-  idm_posterior *p = NULL;
+  idm_posterior *p;
   check(fit(problem, data, &p));
   assert_int_equal(p->answer, IDM_POINT);
   assert_string_equal(p->finding->certificate, "gradient norm");
