@@ -384,10 +384,25 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   return IDM_OK;
 }
 
+/* Whether the planner that --set names takes transitions row by row, and nothing but planning is
+ * asked for: beliefs along a path need matrices. */
+static bool takes_rows(const cli_call *call)
+{
+  static const char key[] = "planner=";
+  const idm_planner *planner = NULL;
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(settings[i], key, sizeof key - 1) == 0)
+      planner = idm_planner_find(settings[i] + sizeof key - 1);
+  return planner && planner->gives & IDM_GIVES_HIDDEN_MOVES && !cli_text(call, "path");
+}
+
 /* The problem, or a run at its centre or at one of its draws. */
 static idm_status open_subject(cli_call *call, cli_subject *subject)
 {
-  idm_status status = cli_open_subject(call, call->argument[0], subject);
+  idm_status status = takes_rows(call) ? cli_open_subject_by_rows(call, call->argument[0], subject)
+                                       : cli_open_subject(call, call->argument[0], subject);
   if (status == IDM_OK && !subject->posterior && cli_given(call, "draw"))
     status = idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
                       call->argument[0]);

@@ -14,11 +14,13 @@ typedef struct builder {
   bool emits_before;
   const bool *terminal;     /* [action] */
   const double *trust;      /* [model] */
-  const double *transition; /* [model][action][state][next state] */
+  const double *transition; /* [model][action][state][next state]; NULL: moves */
+  const idm_moves *moves;   /* of the only model; or NULL */
   const double *emission;   /* [model][action][emitter][observation] */
   uint32_t *index;          /* [outcome][next state]: cell of an action, or NOWHERE */
   size_t *place;            /* [outcome]: where the row's next entry of that outcome goes */
-  uint32_t *next;           /* [state]: next states of a row of a model */
+  uint32_t *next;           /* [state]: next states of a row of a matrix */
+  double *chance;           /* [state]: how likely each is */
   size_t *first;            /* [model][emitter + 1]: first of what it emits under an action */
   uint32_t *seen;           /* [model][emitter][..]: observations of positive probability */
 } builder;
@@ -31,6 +33,7 @@ static void free_builder(builder *b)
   free(b->index);
   free(b->place);
   free(b->next);
+  free(b->chance);
   free(b->first);
   free(b->seen);
 }
@@ -44,33 +47,56 @@ static bool make_builder(const idm_setting *setting, const idm_theta *theta, bui
                  .terminal = setting->terminal,
                  .trust = idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
                  .transition = idm_theta_values(theta, IDM_TRANSITION, 0),
-                 .emission = idm_theta_values(theta, IDM_EMISSION, 0)};
+                 .moves = setting->moves,
+                 .emission =
+                     setting->moves ? setting->emission : idm_theta_values(theta, IDM_EMISSION, 0)};
   b->index = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->index);
   b->place = idm_new(b->outcomes, sizeof *b->place);
   b->next = idm_new(b->sizes.states, sizeof *b->next);
+  b->chance = idm_new(b->sizes.states, sizeof *b->chance);
   b->first = idm_new(idm_times(b->models, b->sizes.states + 1), sizeof *b->first);
   b->seen = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->seen);
-  return b->index && b->place && b->next && b->first && b->seen;
+  return b->index && b->place && b->next && b->chance && b->first && b->seen;
 }
 
 /* One row of one model: what may follow (u, s), and how likely it is. */
 typedef struct row {
   size_t model;
-  size_t count;
-  const double *moves;    /* [next state] */
-  const double *emission; /* [emitter][observation] of the action */
   size_t state;
+  size_t count;
+  const uint32_t *next;   /* [count], ascending */
+  const double *chance;   /* [count] */
+  const double *emission; /* [emitter][observation] of the action */
 } row;
+
+/* The entries of a row of a matrix that are not 0, in scratch. */
+static size_t compress(const builder *b, const double *moves)
+{
+  size_t count = 0;
+  for (size_t next = 0; next < b->sizes.states; next++) {
+    if (!(moves[next] > 0)) continue;
+    b->next[count] = (uint32_t)next;
+    b->chance[count++] = moves[next];
+  }
+  return count;
+}
 
 static row row_of(const builder *b, size_t m, size_t u, size_t s)
 {
   const size_t world = m * b->sizes.actions + u;
   row r = {.model = m,
-           .moves = b->transition + (world * b->sizes.states + s) * b->sizes.states,
-           .emission = b->emission + world * b->sizes.states * b->sizes.observations,
-           .state = s};
-  for (size_t next = 0; next < b->sizes.states && b->trust[m] > 0; next++)
-    if (r.moves[next] > 0) b->next[r.count++] = (uint32_t)next;
+           .state = s,
+           .next = b->next,
+           .chance = b->chance,
+           .emission = b->emission + world * b->sizes.states * b->sizes.observations};
+  const size_t at = world * b->sizes.states + s;
+  if (b->moves) {
+    r.next = b->moves->next + b->moves->first[at];
+    r.chance = b->moves->probability + b->moves->first[at];
+    r.count = b->moves->first[at + 1] - b->moves->first[at];
+  } else if (b->trust[m] > 0) {
+    r.count = compress(b, b->transition + at * b->sizes.states);
+  }
   return r;
 }
 
@@ -94,14 +120,14 @@ static void list_seen(const builder *b, size_t u)
 /* The list of what next state number `i` of a row comes with: from first[0] to first[1]. */
 static const size_t *seen_with(const builder *b, const row *r, size_t i)
 {
-  return b->first + r->model * (b->sizes.states + 1) + (b->emits_before ? r->state : b->next[i]);
+  return b->first + r->model * (b->sizes.states + 1) + (b->emits_before ? r->state : r->next[i]);
 }
 
 /* p(s', o | s, u) of next state number `i` of a row and an observation. */
 static double joint(const builder *b, const row *r, size_t i, size_t observation)
 {
-  const size_t emitter = b->emits_before ? r->state : b->next[i];
-  return b->trust[r->model] * r->moves[b->next[i]] *
+  const size_t emitter = b->emits_before ? r->state : r->next[i];
+  return b->trust[r->model] * r->chance[i] *
          r->emission[emitter * b->sizes.observations + observation];
 }
 
@@ -118,7 +144,7 @@ static size_t mark_cells(const builder *b, size_t u)
         const size_t *list = seen_with(b, &r, i);
         for (size_t e = list[0]; e < list[1]; e++) {
           if (!(joint(b, &r, i, b->seen[e]) > 0)) continue;
-          b->index[(m * n.observations + b->seen[e]) * n.states + b->next[i]] = REACHED;
+          b->index[(m * n.observations + b->seen[e]) * n.states + r.next[i]] = REACHED;
           entries++;
         }
       }
@@ -160,7 +186,7 @@ static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *op
       const size_t o = m * n.observations + b->seen[e];
       const size_t at = b->place[o]++;
       if (!opt_kernel) continue;
-      opt_kernel->at[at] = b->index[o * n.states + b->next[i]];
+      opt_kernel->at[at] = b->index[o * n.states + r.next[i]];
       opt_kernel->value[at] = p;
     }
   }
