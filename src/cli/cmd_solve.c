@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/search.h"
@@ -471,6 +472,7 @@ static idm_status run(cli_call *call)
   cli_search search = {0};
   view v = {0};
   const char *path = cli_text(call, "path");
+  const double begun = idm_seconds();
   idm_status status = open_subject(call, &subject);
   const idm_problem *problem = subject.problem;
   v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
@@ -478,7 +480,7 @@ static idm_status run(cli_call *call)
   /* One that holds no belief shows what it does first. */
   const bool follows = path || !v.believes;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
-  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, &search);
+  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, begun, &search);
   if (status == IDM_OK) {
     status = cli_plan(call, subject.problem, &search.solver, &workspace, &found.report);
     cli_progress_end(&search.progress);
