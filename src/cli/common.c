@@ -98,18 +98,30 @@ void cli_restore_columns(cli_subject *subject)
   subject->utility_source = NULL;
 }
 
-idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+static idm_status open_subject(cli_call *call, const char *path, bool by_rows, cli_subject *subject)
 {
   *subject = (cli_subject){0};
+  idm_status (*const read)(const char *, idm_problem **, idm_notes *, idm_error *) =
+      by_rows ? idm_problem_read_by_rows : idm_problem_read;
   const bool run = idm_run_is(path);
   idm_status status = run ? idm_run_read(path, &subject->problem, &subject->request,
                                          &subject->posterior, &call->notes, &call->error)
-                          : idm_problem_read(path, &subject->problem, &call->notes, &call->error);
+                          : read(path, &subject->problem, &call->notes, &call->error);
   if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
   if (status == IDM_OK) status = keep_columns(call, subject);
   if (status == IDM_OK)
     status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
   return status;
+}
+
+idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+{
+  return open_subject(call, path, false, subject);
+}
+
+idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject)
+{
+  return open_subject(call, path, true, subject);
 }
 
 idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior)

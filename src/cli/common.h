@@ -18,6 +18,8 @@ typedef struct cli_subject {
 } cli_subject;
 /* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
+/* The same, for a planner that takes transitions of hidden states row by row. */
+idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject);
 /* A note where the first argument is a run, with this posterior, that `check` does not trust. */
 idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior);
 void cli_close_subject(cli_subject *subject);

@@ -64,7 +64,8 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
                     "planner '%s' learns what actions are worth in a state, and here states are "
                     "hidden; expected a problem with `observations: states`",
                     planner->name);
-  if (setting->moves && !(planner->gives & IDM_GIVES_MOVES))
+  const unsigned rows = setting->fully_observed ? IDM_GIVES_MOVES : IDM_GIVES_HIDDEN_MOVES;
+  if (setting->moves && !(planner->gives & rows))
     return idm_fail(opt_error, IDM_INPUT,
                     "planner '%s' needs transitions as matrices; here they are given row by row",
                     planner->name);

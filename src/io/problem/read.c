@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "idm/file.h"
 #include "idm/problem_file.h"
+#include "io/pomdp/read.h"
 #include "io/problem/read.h"
 
 /* Files of this many bytes are more than anyone writes by hand or by script. */
@@ -70,4 +71,19 @@ idm_status idm_problem_read(const char *path, idm_problem **ret_problem, idm_not
 {
   idm_require(path, ret_problem);
   return idm_problem_read_sections(path, NULL, NULL, ret_problem, opt_notes, opt_error);
+}
+
+idm_status idm_problem_read_by_rows(const char *path, idm_problem **ret_problem,
+                                    idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(path, ret_problem);
+  if (!ends_in_pomdp(path)) return idm_problem_read(path, ret_problem, opt_notes, opt_error);
+  *ret_problem = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  idm_status status = idm_file_read(path, size_limit, &text, &length, opt_error);
+  if (status == IDM_OK)
+    status = idm_pomdp_parse(text, length, path, true, ret_problem, opt_notes, opt_error);
+  free(text);
+  return status;
 }
