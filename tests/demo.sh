@@ -22,10 +22,10 @@ configure demo || { cat "$folder/log"; echo "FAILED: the demo cannot be configur
 if configure release; then echo "FAILED: the tests were left out in silence"; exit 1; fi
 grep -q cmocka "$folder/log" || { cat "$folder/log"; echo "FAILED: cmocka is not named"; exit 1; }
 
-# What is only needed for tests is listed under "# test", and nothing stands outside the two parts.
-part() { awk -v part="$1" '/^# (demo|test)$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
+# What is only needed for tests is listed under "# test", and nothing stands outside the parts.
+part() { awk -v part="$1" '/^# [a-z0-9-]+$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
 for name in libcmocka-dev clang clang-format clang-tidy cppcheck gcovr; do
   part test | grep -qx "$name" || { echo "FAILED: $name is not under # test"; exit 1; }
 done
-[ "$( (part demo; part test) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
+[ "$( (part demo; part test; part other-arch; part debian13) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
   { echo "FAILED: packages.txt lists a package twice, or outside its parts"; exit 1; }
