@@ -56,7 +56,7 @@ unpack() {
     ln -sfnr "$sysroot$target" "$link"
   done
   # Alternatives, which packages choose when they are installed.
-  for library in "$sysroot/usr/lib/$processor-linux-gnu"/{blas,lapack}/*.so.*; do
+  for library in "$sysroot/usr/lib/$processor-linux-gnu"/{blas,lapack}/*.so*; do
     ln -sfr "$library" "$sysroot/usr/lib/$processor-linux-gnu"
   done
 }
