@@ -36,12 +36,15 @@ demo: deps-demo
 	cmake --build build -j $(JOBS) --target idm man
 	@bash examples/demo.sh build/idm demo-out
 
-# Unit tests in the release build, then with address and undefined-behaviour sanitizers, and the fuzzers.
+# Unit tests in the release build, then with address and undefined-behaviour sanitizers, and the fuzzers. The first build
+# uses the default compiler, the second one clang with the opposite sign of char. STRICT=1 makes warnings errors.
+test: PRESET = $(if $(STRICT),ci,release)
+test: PRESET_ASAN = $(if $(STRICT),ci-asan,asan)
 test: deps
-	cmake --preset release
+	cmake --preset $(PRESET)
 	cmake --build build -j $(JOBS)
 	ctest --test-dir build -j $(JOBS) --output-on-failure
-	cmake --preset asan
+	cmake --preset $(PRESET_ASAN)
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 

@@ -5,8 +5,8 @@ foreach(asset ${ASSETS})
   file(READ ${asset} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(MAKE_C_IDENTIFIER ${name} id)
-  string(APPEND texts "static const char text_${id}[] = {${bytes}0x00};\n")
-  string(APPEND list "    {\"${name}\", text_${id}},\n")
+  string(APPEND texts "static const unsigned char text_${id}[] = {${bytes}0x00};\n")
+  string(APPEND list "    {\"${name}\", (const char *)text_${id}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from src/report/assets. */
 #include \"report/assets.h\"

@@ -8,8 +8,8 @@ foreach(example ${EXAMPLES})
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(APPEND names "    \"${name}\",\n")
   string(MAKE_C_IDENTIFIER ${name} id)
-  string(APPEND texts "static const char text_${id}[] = {${bytes}0x00};\n")
-  string(APPEND list "    text_${id},\n")
+  string(APPEND texts "static const unsigned char text_${id}[] = {${bytes}0x00};\n")
+  string(APPEND list "    (const char *)text_${id},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from examples/. */
 #include \"idm/problem_file.h\"

@@ -39,7 +39,7 @@ fi
 inside() {
   # shellcheck disable=SC2016 # the inner shell expands it
   env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 ${JOBS:+JOBS="$JOBS"} \
-    unshare --mount --pid --fork bash -c '
+    unshare --mount --pid --kill-child bash -c '
       root=$1
       shift
       mount -t proc proc "$root/proc"

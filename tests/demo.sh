@@ -24,7 +24,7 @@ grep -q cmocka "$folder/log" || { cat "$folder/log"; echo "FAILED: cmocka is not
 
 # What is only needed for tests is listed under "# test", and nothing stands outside the parts.
 part() { awk -v part="$1" '/^# [a-z0-9-]+$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
-for name in libcmocka-dev clang clang-format clang-tidy cppcheck gcovr; do
+for name in libcmocka-dev clang-format clang-tidy cppcheck gcovr; do
   part test | grep -qx "$name" || { echo "FAILED: $name is not under # test"; exit 1; }
 done
 [ "$( (part demo; part test; part other-arch; part debian13) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
