@@ -82,3 +82,40 @@ if [ "$(cat "$sysroot/.list" 2>/dev/null)" != "$list" ]; then
   echo "$list" >"$sysroot/.list"
   echo "$(cat "$folder/packages") packages, $(du -sh "$sysroot" | cut -f 1)"
 fi
+
+# --- build ----------------------------------------------------------------------------------------
+
+echo "== build for $architecture"
+build=$folder/build
+cmake -S . -B "$build" -G Ninja --toolchain cmake/other_arch.cmake -DIDM_OTHER=$processor -DIDM_SYSROOT="$sysroot" \
+  -DCMAKE_BUILD_TYPE=Release -DIDM_BENCH=OFF >"$folder/configure.log" || { cat "$folder/configure.log" && exit 1; }
+cmake --build "$build" -j "$jobs" >"$folder/build.log" || { tail -n 40 "$folder/build.log" && exit 1; }
+grep -q 'no work to do' "$folder/build.log" || rm -f "$folder/tests.log"
+
+# --- tests ----------------------------------------------------------------------------------------
+
+# run_tests LOG ARGUMENTS...: ctest, and its closing line in $summary.
+run_tests() {
+  log=$folder/$1
+  shift
+  ctest --test-dir "$build" -j "$jobs" --output-on-failure "$@" | tee -a "$log" || failed=1
+  summary=$(grep 'tests passed' "$log" | tail -n 1 || echo 'no test was left')
+}
+
+echo "== tests on $architecture, by qemu"
+failed=0
+touch "$folder/tests.log"
+passed=$(sed -n 's/.* Test *#[0-9]*: \([^ ]*\) .* Passed .*/\1/p' "$folder/tests.log" | paste -s -d '|')
+run_tests tests.log -LE native-only -E "^($passed)\$"
+first=$summary
+# Once more what has copies for wider vectors, on a processor that has them.
+QEMU_CPU=max run_tests vector.log -L vector
+
+echo
+echo "Not run, by the label native-only:"
+ctest --test-dir "$build" -N -L native-only | sed -n 's/.*Test *#[0-9]*: /  /p'
+echo
+echo "$first; with -cpu max: $summary"
+# The log of a call that was stopped, or in which tests failed, says where the next one goes on.
+[ $failed = 1 ] || mv "$folder/tests.log" "$folder/complete.log"
+exit $failed
