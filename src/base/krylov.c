@@ -132,9 +132,10 @@ IDM_INLINE void add_solution(size_t n, const hessenberg *h, int columns, const d
 }
 
 /* One cycle from residual basis[0] (not normalised) of norm `norm`; returns products spent. */
-IDM_CLONES
-static int cycle(size_t n, idm_apply apply, const void *context, double *basis, double norm,
-                 double enough, int most, double *x, double *ret_residual)
+IDM_KERNEL_RETURNS(static, int, cycle,
+                   (size_t n, idm_apply apply, const void *context, double *basis, double norm,
+                    double enough, int most, double *x, double *ret_residual),
+                   (n, apply, context, basis, norm, enough, most, x, ret_residual))
 {
   hessenberg h;
   h.g[0] = norm;
@@ -160,9 +161,10 @@ static int cycle(size_t n, idm_apply apply, const void *context, double *basis, 
   return k;
 }
 
-IDM_CLONES
-double idm_gmres(size_t n, idm_apply apply, const void *context, const double *b, double *x,
-                 double tolerance, int basis, int products, double *work, long *opt_used)
+IDM_KERNEL_RETURNS(, double, idm_gmres,
+                   (size_t n, idm_apply apply, const void *context, const double *b, double *x,
+                    double tolerance, int basis, int products, double *work, long *opt_used),
+                   (n, apply, context, b, x, tolerance, basis, products, work, opt_used))
 {
   double *vectors = work;
   memset(x, 0, n * sizeof *x);

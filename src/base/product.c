@@ -66,9 +66,10 @@ static void multiply_rest(size_t n, size_t first, size_t m, size_t k, const doub
     }
 }
 
-IDM_CLONES
-void idm_product(size_t n, size_t m, size_t k, const double *a, size_t row, size_t column,
-                 const double *b, double *c)
+IDM_KERNEL(, idm_product,
+           (size_t n, size_t m, size_t k, const double *a, size_t row, size_t column,
+            const double *b, double *c),
+           (n, m, k, a, row, column, b, c))
 {
   enum { deep = 256, many = 8 };
   double panel[deep * wide];

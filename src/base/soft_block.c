@@ -128,9 +128,10 @@ IDM_INLINE void extreme_block(double temperature, size_t count, const double *we
   rescale(count, p, &sum);
 }
 
-IDM_CLONES
-void idm_soft_block(double temperature, size_t count, const double *weight, const double *x,
-                    double *value, double *opt_p)
+IDM_KERNEL(, idm_soft_block,
+           (double temperature, size_t count, const double *weight, const double *x, double *value,
+            double *opt_p),
+           (temperature, count, weight, x, value, opt_p))
 {
   const lanes *block = (const lanes *)x;
   lanes *p = (lanes *)opt_p;

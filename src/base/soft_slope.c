@@ -74,11 +74,11 @@ void idm_soft_slope(double temperature, size_t count, const double *weight, cons
   }
 }
 
-IDM_CLONES
-void idm_soft_slope_block(double temperature, size_t count, const double *weight,
-                          const double *restrict x, const double *restrict value,
-                          const double *restrict p, double *restrict inverse,
-                          double *restrict weights)
+IDM_KERNEL(, idm_soft_slope_block,
+           (double temperature, size_t count, const double *weight, const double *restrict x,
+            const double *restrict value, const double *restrict p, double *restrict inverse,
+            double *restrict weights),
+           (temperature, count, weight, x, value, p, inverse, weights))
 {
   const scale s = scale_of(temperature);
   for (int i = 0; i < IDM_LANES; i++) inverse[i] = 0;

@@ -9,13 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One copy of a hot function per instruction set, chosen at load time. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(IDM_NO_CLONES)
-#define IDM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define IDM_CLONES
-#endif
-#define IDM_INLINE static inline __attribute__((always_inline))
+#include "base/level.h"
 
 IDM_INLINE uint64_t idm_bits(double x)
 {

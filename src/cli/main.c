@@ -1,8 +1,10 @@
 /* The program: find the command, parse, run, report. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/level.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -55,6 +57,8 @@ static int run(int count, char **words)
   cli_call call;
   idm_status status = cli_parse(&call, command, count - 2, words + 2);
   call.commands = cli_commands;
+  idm_level level;
+  if (status == IDM_OK) status = idm_level_parse(getenv("IDM_LEVEL"), &level, &call.error);
   if (status == IDM_OK) status = load_plugins(&call);
   if (status == IDM_OK) status = command->run(&call);
   const int code = report(&call, status);

@@ -4,8 +4,54 @@
 #include <coin/Clp_C_Interface.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 
+#include "base/library.h"
 #include "base/memory.h"
+
+/* The functions of CLP that are called. It is loaded with the first program: the C++, Fortran and
+ * LAPACK libraries behind it would take a quarter of the start of a command that needs none. */
+#define CLP_FUNCTIONS(X)                                                                           \
+  X(Clp_addRows)                                                                                   \
+  X(Clp_columnLower)                                                                               \
+  X(Clp_columnUpper)                                                                               \
+  X(Clp_deleteModel)                                                                               \
+  X(Clp_dual)                                                                                      \
+  X(Clp_getColSolution)                                                                            \
+  X(Clp_getRowPrice)                                                                               \
+  X(Clp_initialBarrierSolve)                                                                       \
+  X(Clp_newModel)                                                                                  \
+  X(Clp_objective)                                                                                 \
+  X(Clp_primal)                                                                                    \
+  X(Clp_primalFeasible)                                                                            \
+  X(Clp_resize)                                                                                    \
+  X(Clp_rowLower)                                                                                  \
+  X(Clp_rowUpper)                                                                                  \
+  X(Clp_scaling)                                                                                   \
+  X(Clp_scalingFlag)                                                                               \
+  X(Clp_setColumnStatus)                                                                           \
+  X(Clp_setDualTolerance)                                                                          \
+  X(Clp_setLogLevel)                                                                               \
+  X(Clp_setMaximumIterations)                                                                      \
+  X(Clp_setPrimalTolerance)                                                                        \
+  X(Clp_setRowStatus)                                                                              \
+  X(Clp_status)
+
+static struct {
+  CLP_FUNCTIONS(IDM_LIBRARY_POINTER)
+} clp;
+
+#define SYMBOL(name) IDM_LIBRARY_SYMBOL(clp, name)
+static const idm_symbol clp_symbols[] = {CLP_FUNCTIONS(SYMBOL)};
+
+static pthread_once_t clp_once = PTHREAD_ONCE_INIT;
+static bool clp_loaded;
+
+static void load_clp(void)
+{
+  clp_loaded =
+      idm_library_load(IDM_CLP_LIBRARY, clp_symbols, sizeof clp_symbols / sizeof *clp_symbols);
+}
 
 /* Rows by entries, which grow; the matrix is handed over when the program is solved. */
 struct idm_program {
@@ -40,6 +86,11 @@ static const double clp_infinity = 1e30;
 idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error)
 {
   *ret_program = NULL;
+  pthread_once(&clp_once, load_clp);
+  if (!clp_loaded)
+    return idm_fail(opt_error, IDM_SYSTEM,
+                    "linear programs need the library CLP (%s), which this machine lacks",
+                    IDM_CLP_LIBRARY);
   idm_program *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->columns = columns;
@@ -51,7 +102,7 @@ idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_err
   p->reduced = idm_new(columns, sizeof *p->reduced);
   p->scale = idm_new(columns, sizeof *p->scale);
   p->first = idm_new(1, sizeof *p->first);
-  p->solver = columns < INT_MAX ? Clp_newModel() : NULL;
+  p->solver = columns < INT_MAX ? clp.Clp_newModel() : NULL;
   if (!p->cost || !p->low || !p->high || !p->seen || !p->x || !p->reduced || !p->scale ||
       !p->first || !p->solver) {
     idm_program_destroy(p);
@@ -61,10 +112,10 @@ idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_err
     p->low[j] = -INFINITY;
     p->high[j] = INFINITY;
   }
-  Clp_setLogLevel(p->solver, 0);
-  Clp_setPrimalTolerance(p->solver, 1e-9);
-  Clp_setDualTolerance(p->solver, 1e-9);
-  Clp_resize(p->solver, 0, (int)columns);
+  clp.Clp_setLogLevel(p->solver, 0);
+  clp.Clp_setPrimalTolerance(p->solver, 1e-9);
+  clp.Clp_setDualTolerance(p->solver, 1e-9);
+  clp.Clp_resize(p->solver, 0, (int)columns);
   *ret_program = p;
   return IDM_OK;
 }
@@ -72,7 +123,7 @@ idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_err
 void idm_program_destroy(idm_program *p)
 {
   if (!p) return;
-  if (p->solver) Clp_deleteModel(p->solver);
+  if (p->solver) clp.Clp_deleteModel(p->solver);
   free(p->cost);
   free(p->low);
   free(p->high);
@@ -190,8 +241,8 @@ static idm_status add_rows(idm_program *p, idm_error *opt_error)
       bound[i] = clipped(p->lower[p->handed + i]);
       bound[count + i] = clipped(p->upper[p->handed + i]);
     }
-    Clp_addRows(p->solver, (int)count, bound, bound + count, starts, p->column + begin,
-                p->value + begin);
+    clp.Clp_addRows(p->solver, (int)count, bound, bound + count, starts, p->column + begin,
+                    p->value + begin);
     p->handed = p->rows;
   }
   const bool done = starts && bound;
@@ -203,14 +254,14 @@ static idm_status add_rows(idm_program *p, idm_error *opt_error)
 static idm_status hand_over(idm_program *p, idm_error *opt_error)
 {
   for (size_t j = 0; j < p->columns; j++) {
-    Clp_objective(p->solver)[j] = p->cost[j];
-    Clp_columnLower(p->solver)[j] = clipped(p->low[j]);
-    Clp_columnUpper(p->solver)[j] = clipped(p->high[j]);
+    clp.Clp_objective(p->solver)[j] = p->cost[j];
+    clp.Clp_columnLower(p->solver)[j] = clipped(p->low[j]);
+    clp.Clp_columnUpper(p->solver)[j] = clipped(p->high[j]);
   }
   for (size_t i = 0; i < p->handed; i++) {
     if (!p->moved[i]) continue;
-    Clp_rowLower(p->solver)[i] = clipped(p->lower[i]);
-    Clp_rowUpper(p->solver)[i] = clipped(p->upper[i]);
+    clp.Clp_rowLower(p->solver)[i] = clipped(p->lower[i]);
+    clp.Clp_rowUpper(p->solver)[i] = clipped(p->upper[i]);
     p->moved[i] = false;
   }
   return add_rows(p, opt_error);
@@ -220,8 +271,8 @@ static idm_status hand_over(idm_program *p, idm_error *opt_error)
 static void take_solution(idm_program *p)
 {
   for (size_t j = 0; j < p->columns; j++)
-    p->x[j] = fmax(p->low[j], fmin(p->high[j], Clp_getColSolution(p->solver)[j]));
-  for (size_t i = 0; i < p->rows; i++) p->dual[i] = Clp_getRowPrice(p->solver)[i];
+    p->x[j] = fmax(p->low[j], fmin(p->high[j], clp.Clp_getColSolution(p->solver)[j]));
+  for (size_t i = 0; i < p->rows; i++) p->dual[i] = clp.Clp_getRowPrice(p->solver)[i];
 }
 
 /* How far a row's activity is outside of its bounds, relative to its largest term. */
@@ -290,14 +341,14 @@ static int iterate(idm_program *p, bool primal, idm_interrupt opt_interrupt, voi
   const double batch = fmax(100, 5e7 / (double)(p->rows + p->columns + p->entries));
   for (int i = 0; i < most_batches; i++) {
     if (opt_interrupt && opt_interrupt(context)) return given_up;
-    Clp_setMaximumIterations(p->solver, (int)fmin(1e9, batch * (8 + i) / 8));
+    clp.Clp_setMaximumIterations(p->solver, (int)fmin(1e9, batch * (8 + i) / 8));
     if (primal)
-      Clp_primal(p->solver, 0);
+      clp.Clp_primal(p->solver, 0);
     else
-      Clp_dual(p->solver, 0);
-    if (Clp_status(p->solver) != given_up) break;
+      clp.Clp_dual(p->solver, 0);
+    if (clp.Clp_status(p->solver) != given_up) break;
   }
-  return Clp_status(p->solver);
+  return clp.Clp_status(p->solver);
 }
 
 /* The first solution by the method that was chosen. Later ones start from the last: by the primal
@@ -308,12 +359,12 @@ static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
   p->solved = true;
   if (first && p->method == IDM_PROGRAM_BARRIER) {
     if (opt_interrupt && opt_interrupt(context)) return given_up;
-    Clp_setMaximumIterations(p->solver, 1000000);
-    Clp_initialBarrierSolve(p->solver);
-    if (Clp_status(p->solver) != given_up) return Clp_status(p->solver);
+    clp.Clp_setMaximumIterations(p->solver, 1000000);
+    clp.Clp_initialBarrierSolve(p->solver);
+    if (clp.Clp_status(p->solver) != given_up) return clp.Clp_status(p->solver);
   }
   const bool begun = !first || p->method == IDM_PROGRAM_BARRIER;
-  const bool primal = begun && Clp_primalFeasible(p->solver);
+  const bool primal = begun && clp.Clp_primalFeasible(p->solver);
   return iterate(p, primal, opt_interrupt, context);
 }
 
@@ -324,29 +375,29 @@ static const double close_enough = 1e-11;
 static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt opt_interrupt,
                    void *context)
 {
-  const int scaling = Clp_scalingFlag(p->solver);
-  Clp_scaling(p->solver, 0);
-  Clp_setPrimalTolerance(p->solver, 1e-11);
-  Clp_setDualTolerance(p->solver, 1e-11);
+  const int scaling = clp.Clp_scalingFlag(p->solver);
+  clp.Clp_scaling(p->solver, 0);
+  clp.Clp_setPrimalTolerance(p->solver, 1e-11);
+  clp.Clp_setDualTolerance(p->solver, 1e-11);
   if (iterate(p, true, opt_interrupt, context) == optimal) {
     take_solution(p);
     certify(p, solution);
   }
-  Clp_scaling(p->solver, scaling);
-  Clp_setPrimalTolerance(p->solver, 1e-9);
-  Clp_setDualTolerance(p->solver, 1e-9);
+  clp.Clp_scaling(p->solver, scaling);
+  clp.Clp_setPrimalTolerance(p->solver, 1e-9);
+  clp.Clp_setDualTolerance(p->solver, 1e-9);
 }
 
 /* The basis of all rows: each column at a bound that it has, or at 0. */
 static void forget(idm_program *p)
 {
   enum { free_column, basic, at_upper, at_lower };
-  for (size_t i = 0; i < p->rows; i++) Clp_setRowStatus(p->solver, (int)i, basic);
+  for (size_t i = 0; i < p->rows; i++) clp.Clp_setRowStatus(p->solver, (int)i, basic);
   for (size_t j = 0; j < p->columns; j++)
-    Clp_setColumnStatus(p->solver, (int)j,
-                        isfinite(p->low[j])    ? at_lower
-                        : isfinite(p->high[j]) ? at_upper
-                                               : free_column);
+    clp.Clp_setColumnStatus(p->solver, (int)j,
+                            isfinite(p->low[j])    ? at_lower
+                            : isfinite(p->high[j]) ? at_upper
+                                                   : free_column);
 }
 
 /* Reductions, and starts that are far off, find no solution where rounding alone violates a row:

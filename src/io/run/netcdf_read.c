@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <netcdf.h>
-#include <netcdf_mem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,13 +72,13 @@ static idm_status check_seal(const char *bytes, size_t length, const char *path,
 static idm_status refuse(const reader *r, int code, const char *what)
 {
   if (code == NC_ENOMEM) return idm_fail_memory(r->opt_error);
-  return FAIL(r, "'%s' in group '%s': %s", what, r->group_name, nc_strerror(code));
+  return FAIL(r, "'%s' in group '%s': %s", what, r->group_name, idm_netcdf.nc_strerror(code));
 }
 
 static idm_status enter_group(reader *r, int file, const char *name)
 {
   r->group_name = name;
-  const int code = nc_inq_grp_ncid(file, name, &r->group);
+  const int code = idm_netcdf.nc_inq_grp_ncid(file, name, &r->group);
   if (code == NC_ENOGRP) return FAIL(r, "the group '%s' is missing", name);
   return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
 }
@@ -88,10 +86,10 @@ static idm_status enter_group(reader *r, int file, const char *name)
 static idm_status read_dimension(const reader *r, const char *name, size_t *ret_length)
 {
   int dimension;
-  int code = nc_inq_dimid(r->group, name, &dimension);
+  int code = idm_netcdf.nc_inq_dimid(r->group, name, &dimension);
   if (code == NC_EBADDIM)
     return FAIL(r, "the dimension '%s' is missing in group '%s'", name, r->group_name);
-  if (code == NC_NOERR) code = nc_inq_dimlen(r->group, dimension, ret_length);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_dimlen(r->group, dimension, ret_length);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (*ret_length == 0 || *ret_length > NUMBER_LIMIT)
     return FAIL(r, "the dimension '%s' in group '%s' is %zu; expected 1 to %zu", name,
@@ -132,17 +130,17 @@ static idm_status check_variable(const reader *r, int variable, const char *name
   int dimension[most_rank];
   size_t length[most_rank] = {0};
   size_t size = 1;
-  int code = nc_inq_vartype(r->group, variable, &found);
-  if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
+  int code = idm_netcdf.nc_inq_vartype(r->group, variable, &found);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable, &rank);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (found != type)
     return FAIL(r, "'%s' in group '%s' is not of type %s", name, r->group_name, type_name(type));
   if (rank != 2 && !(rank > 2 && rank <= most_rank && opt_size))
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected (chain, draw)", name,
                 r->group_name, rank);
-  code = nc_inq_vardimid(r->group, variable, dimension);
+  code = idm_netcdf.nc_inq_vardimid(r->group, variable, dimension);
   for (int i = 0; i < rank && code == NC_NOERR; i++)
-    code = nc_inq_dimlen(r->group, dimension[i], &length[i]);
+    code = idm_netcdf.nc_inq_dimlen(r->group, dimension[i], &length[i]);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (length[0] != r->chains || length[1] != r->draws)
     return FAIL(r, "'%s' in group '%s' is %zu by %zu; expected %zu chains by %zu draws", name,
@@ -160,12 +158,12 @@ static idm_status read_word(const reader *r, int variable, const char *name, cha
   *ret_word = NULL;
   nc_type type;
   size_t length;
-  int code = nc_inq_att(r->group, variable, name, &type, &length);
+  int code = idm_netcdf.nc_inq_att(r->group, variable, name, &type, &length);
   if (code == NC_ENOTATT) return IDM_OK;
   if (code != NC_NOERR) return refuse(r, code, name);
   if (type != NC_STRING || length != 1)
     return FAIL(r, "the attribute '%s' in group '%s' is not a string", name, r->group_name);
-  code = nc_get_att_string(r->group, variable, name, ret_word);
+  code = idm_netcdf.nc_get_att_string(r->group, variable, name, ret_word);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (!*ret_word) return FAIL(r, "the attribute '%s' in group '%s' is void", name, r->group_name);
   return IDM_OK;
@@ -177,13 +175,13 @@ static idm_status read_integer(const reader *r, int variable, const char *name, 
 {
   nc_type found;
   size_t length;
-  int code = nc_inq_att(r->group, variable, name, &found, &length);
+  int code = idm_netcdf.nc_inq_att(r->group, variable, name, &found, &length);
   if (code == NC_ENOTATT && optional) return IDM_OK;
   if (code == NC_ENOTATT)
     return FAIL(r, "the attribute '%s' is missing in group '%s'", name, r->group_name);
   if (code == NC_NOERR && (found != type || length != 1))
     return FAIL(r, "the attribute '%s' in group '%s' is not one integer", name, r->group_name);
-  if (code == NC_NOERR) code = nc_get_att(r->group, variable, name, value);
+  if (code == NC_NOERR) code = idm_netcdf.nc_get_att(r->group, variable, name, value);
   return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
 }
 
@@ -221,7 +219,7 @@ static idm_status read_name(const reader *r, const drawn *d, idm_labels *names, 
   char *word;
   idm_status status = read_word(r, d->variable, "long_name", &word);
   if (status == IDM_OK) status = add_name(r, word ? word : d->own, names, index);
-  if (word) nc_free_string(1, &word);
+  if (word) idm_netcdf.nc_free_string(1, &word);
   return status;
 }
 
@@ -230,12 +228,12 @@ static idm_status read_entries(const reader *r, const drawn *d, idm_labels *name
 {
   char **word = idm_new(d->entries, sizeof *word);
   if (!word) return idm_fail_memory(r->opt_error);
-  const int code = nc_get_att_string(r->group, d->variable, "entries", word);
+  const int code = idm_netcdf.nc_get_att_string(r->group, d->variable, "entries", word);
   idm_status status = code == NC_NOERR ? IDM_OK : refuse(r, code, "entries");
   for (size_t i = 0; i < d->entries && status == IDM_OK; i++)
     status = word[i] ? add_name(r, word[i], names, index + i)
                      : FAIL(r, "the attribute 'entries' of '%s' is void", d->own);
-  if (code == NC_NOERR) nc_free_string(d->entries, word);
+  if (code == NC_NOERR) idm_netcdf.nc_free_string(d->entries, word);
   free(word);
   return status;
 }
@@ -250,23 +248,23 @@ static idm_status read_labels(const reader *r, int dimension, const char *name, 
   nc_type type = NC_NAT;
   int rank = 0;
   int of = -1;
-  int code = nc_inq_dimlen(r->group, dimension, &count);
-  if (code == NC_NOERR) code = nc_inq_varid(r->group, name, &variable);
-  if (code == NC_NOERR) code = nc_inq_vartype(r->group, variable, &type);
-  if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable, &rank);
-  if (code == NC_NOERR && rank == 1) code = nc_inq_vardimid(r->group, variable, &of);
+  int code = idm_netcdf.nc_inq_dimlen(r->group, dimension, &count);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_varid(r->group, name, &variable);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_vartype(r->group, variable, &type);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable, &rank);
+  if (code == NC_NOERR && rank == 1) code = idm_netcdf.nc_inq_vardimid(r->group, variable, &of);
   if (code != NC_NOERR) return refuse(r, code, name);
   if (type != NC_STRING || of != dimension || !count || count > NUMBER_LIMIT)
     return FAIL(r, "'%s' in group '%s' holds no labels", name, r->group_name);
   char **word = idm_new(count, sizeof *word);
   if (!word) return idm_fail_memory(r->opt_error);
-  code = nc_get_var_string(r->group, variable, word);
+  code = idm_netcdf.nc_get_var_string(r->group, variable, word);
   idm_status status =
       code == NC_NOERR ? idm_labels_create(label, count, r->opt_error) : refuse(r, code, name);
   for (size_t i = 0; i < count && status == IDM_OK; i++)
     status = word[i] ? idm_labels_set(label, i, word[i], strlen(word[i]), r->opt_error)
                      : FAIL(r, "a label of '%s' in group '%s' is void", name, r->group_name);
-  if (code == NC_NOERR) nc_free_string(count, word);
+  if (code == NC_NOERR) idm_netcdf.nc_free_string(count, word);
   free(word);
   return status;
 }
@@ -276,7 +274,7 @@ static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, siz
 {
   char name[NC_MAX_NAME + 1];
   idm_labels label = {0};
-  const int code = nc_inq_dimname(r->group, dimension, name);
+  const int code = idm_netcdf.nc_inq_dimname(r->group, dimension, name);
   if (code != NC_NOERR) return refuse(r, code, "a dimension");
   *ret_axis = idm_posterior_axis(p, name);
   if (*ret_axis < p->axes) return IDM_OK;
@@ -296,7 +294,7 @@ static idm_status read_series(const reader *r, const drawn *d, draws *into, size
   if (status == IDM_OK)
     status = idm_posterior_add_series(into->opt_posterior, word ? word : d->own, axis, index,
                                       r->opt_error);
-  if (word) nc_free_string(1, &word);
+  if (word) idm_netcdf.nc_free_string(1, &word);
   return status;
 }
 
@@ -309,8 +307,9 @@ static idm_status look_along(const reader *r, drawn *d)
   d->along = -1;
   const idm_status status = read_integer(r, d->variable, "series", NC_INT64, true, &series);
   if (status != IDM_OK || !series) return status;
-  int code = nc_inq_varndims(r->group, d->variable, &rank);
-  if (code == NC_NOERR && rank == 3) code = nc_inq_vardimid(r->group, d->variable, dimension);
+  int code = idm_netcdf.nc_inq_varndims(r->group, d->variable, &rank);
+  if (code == NC_NOERR && rank == 3)
+    code = idm_netcdf.nc_inq_vardimid(r->group, d->variable, dimension);
   if (code != NC_NOERR) return refuse(r, code, d->own);
   if (rank != 3)
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected 3", d->own, r->group_name, rank);
@@ -326,7 +325,7 @@ static idm_status look_at(const reader *r, drawn *d)
   idm_status status = check_variable(r, d->variable, d->own, NC_DOUBLE, &d->size);
   if (status == IDM_OK) status = look_along(r, d);
   if (status != IDM_OK || d->along >= 0) return status;
-  const int code = nc_inq_att(r->group, d->variable, "entries", &type, &d->entries);
+  const int code = idm_netcdf.nc_inq_att(r->group, d->variable, "entries", &type, &d->entries);
   if (code == NC_ENOTATT) {
     d->entries = 0;
     return IDM_OK;
@@ -367,7 +366,7 @@ static idm_status read_numbers(const reader *r, int variable, size_t size, doubl
   const size_t count = r->chains * r->draws;
   double *turned = size > 1 ? idm_new(idm_times(count, size), sizeof *turned) : NULL;
   if (size > 1 && !turned) return idm_fail_memory(r->opt_error);
-  const int code = nc_get_var_double(r->group, variable, turned ? turned : value);
+  const int code = idm_netcdf.nc_get_var_double(r->group, variable, turned ? turned : value);
   for (size_t k = 0; turned && code == NC_NOERR && k < size; k++)
     for (size_t i = 0; i < count; i++) value[k * count + i] = turned[i * size + k];
   free(turned);
@@ -414,10 +413,10 @@ static idm_status find_variables(const reader *r, const int *variable, size_t co
     int rank = 0;
     int dimension;
     *d = (drawn){.variable = variable[i]};
-    int code = nc_inq_varname(r->group, variable[i], d->own);
-    if (code == NC_NOERR) code = nc_inq_varndims(r->group, variable[i], &rank);
+    int code = idm_netcdf.nc_inq_varname(r->group, variable[i], d->own);
+    if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable[i], &rank);
     if (code != NC_NOERR) return refuse(r, code, "a variable");
-    if (rank == 1 && nc_inq_dimid(r->group, d->own, &dimension) == NC_NOERR) continue;
+    if (rank == 1 && idm_netcdf.nc_inq_dimid(r->group, d->own, &dimension) == NC_NOERR) continue;
     const idm_status status = look_at(r, d);
     if (status != IDM_OK) return status;
     *ret_names += d->entries ? d->entries : 1;
@@ -449,11 +448,11 @@ static idm_status read_draws(reader *r, int file, const char *name, draws into)
   if (status == IDM_OK) status = read_shape(r);
   if (status != IDM_OK) return status;
   int count = 0;
-  int code = nc_inq_varids(r->group, &count, NULL);
+  int code = idm_netcdf.nc_inq_varids(r->group, &count, NULL);
   if (code != NC_NOERR || count < 0) return refuse(r, code, name);
   int *variable = idm_new((size_t)count, sizeof *variable);
   if (!variable) return idm_fail_memory(r->opt_error);
-  code = nc_inq_varids(r->group, &count, variable);
+  code = idm_netcdf.nc_inq_varids(r->group, &count, variable);
   status =
       code == NC_NOERR ? read_variables(r, variable, (size_t)count, &into) : refuse(r, code, name);
   free(variable);
@@ -469,7 +468,7 @@ static idm_status read_values_of(const reader *r, const idm_statistic *statistic
   int variable;
   const char *name = statistic->name;
   *ret_found = false;
-  int code = nc_inq_varid(r->group, name, &variable);
+  int code = idm_netcdf.nc_inq_varid(r->group, name, &variable);
   if (code == NC_ENOTVAR && statistic->optional) return IDM_OK;
   if (code == NC_ENOTVAR)
     return FAIL(r, "the variable '%s' is missing in group '%s'", name, r->group_name);
@@ -477,7 +476,7 @@ static idm_status read_values_of(const reader *r, const idm_statistic *statistic
   const idm_status status = check_variable(r, variable, name, statistic->type, NULL);
   if (status != IDM_OK) return status;
   *ret_found = true;
-  code = nc_get_var_double(r->group, variable, value);
+  code = idm_netcdf.nc_get_var_double(r->group, variable, value);
   return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
 }
 
@@ -526,7 +525,7 @@ static idm_status read_field(const reader *r, const char *name, char *field, siz
     memcpy(field, word, strlen(word) + 1);
   else
     status = FAIL(r, "the attribute '%s' is longer than %zu bytes", name, size - 1);
-  nc_free_string(1, &word);
+  idm_netcdf.nc_free_string(1, &word);
   return status;
 }
 
@@ -610,11 +609,11 @@ static idm_status read_groups(reader *r, int file, idm_posterior *p)
 static idm_status read_image(reader *r, char *image, size_t length, idm_posterior *p)
 {
   int file;
-  const int code = nc_open_mem("run.nc", NC_NOWRITE, length, image, &file);
+  const int code = idm_netcdf.nc_open_mem("run.nc", NC_NOWRITE, length, image, &file);
   r->group_name = "/";
   if (code != NC_NOERR) return refuse(r, code, "file");
   const idm_status status = read_groups(r, file, p);
-  nc_close(file);
+  idm_netcdf.nc_close(file);
   return status;
 }
 
@@ -626,7 +625,8 @@ idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_poste
   char *bytes;
   size_t length;
   size_t image = 0;
-  idm_status status = idm_file_read(path, FILE_LIMIT, &bytes, &length, opt_error);
+  idm_status status = idm_netcdf_load(opt_error);
+  if (status == IDM_OK) status = idm_file_read(path, FILE_LIMIT, &bytes, &length, opt_error);
   if (status != IDM_OK) return status;
   idm_posterior *posterior = idm_new(1, sizeof *posterior);
   if (!posterior) status = idm_fail_memory(opt_error);

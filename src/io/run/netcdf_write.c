@@ -12,8 +12,6 @@
  * does not get over a write that fails, never meets the disk. */
 #include <inttypes.h>
 #include <math.h>
-#include <netcdf.h>
-#include <netcdf_mem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +26,6 @@
 #include "io/run/netcdf.h"
 #include "io/run/seal.h"
 #include "io/run/statistics.h"
-
-const char *const idm_netcdf_answers[] = {"point", "posterior", "set", NULL};
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
@@ -55,7 +51,7 @@ static bool note(writer *w, int code, const char *what)
 static int define_dimension(writer *w, const char *name, size_t length)
 {
   int dimension = -1;
-  if (w->code == NC_NOERR) note(w, nc_def_dim(w->group, name, length, &dimension), name);
+  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_def_dim(w->group, name, length, &dimension), name);
   return dimension;
 }
 
@@ -64,7 +60,7 @@ static int define_variable(writer *w, const char *name, nc_type type, int rank,
 {
   int variable = -1;
   if (w->code == NC_NOERR)
-    note(w, nc_def_var(w->group, name, type, rank, dimension, &variable), name);
+    note(w, idm_netcdf.nc_def_var(w->group, name, type, rank, dimension, &variable), name);
   return variable;
 }
 
@@ -72,18 +68,19 @@ static int define_variable(writer *w, const char *name, nc_type type, int rank,
 static void put_word(writer *w, int variable, const char *name, const char *word)
 {
   if (w->code == NC_NOERR && word[0])
-    note(w, nc_put_att_string(w->group, variable, name, 1, &word), name);
+    note(w, idm_netcdf.nc_put_att_string(w->group, variable, name, 1, &word), name);
 }
 
 static void put_integer(writer *w, int variable, const char *name, long long value)
 {
   if (w->code == NC_NOERR)
-    note(w, nc_put_att_longlong(w->group, variable, name, NC_INT64, 1, &value), name);
+    note(w, idm_netcdf.nc_put_att_longlong(w->group, variable, name, NC_INT64, 1, &value), name);
 }
 
 static void put_doubles(writer *w, int variable, const double *values)
 {
-  if (w->code == NC_NOERR) note(w, nc_put_var_double(w->group, variable, values), "numbers");
+  if (w->code == NC_NOERR)
+    note(w, idm_netcdf.nc_put_var_double(w->group, variable, values), "numbers");
 }
 
 /* first, first + 1, ...: a coordinate. */
@@ -92,7 +89,8 @@ static void put_range(writer *w, int variable, size_t count, size_t first)
   if (w->code != NC_NOERR) return;
   long long *value = idm_new(count, sizeof *value);
   for (size_t i = 0; value && i < count; i++) value[i] = (long long)first + (long long)i;
-  note(w, value ? nc_put_var_longlong(w->group, variable, value) : NC_ENOMEM, "a coordinate");
+  note(w, value ? idm_netcdf.nc_put_var_longlong(w->group, variable, value) : NC_ENOMEM,
+       "a coordinate");
   free(value);
 }
 
@@ -120,7 +118,8 @@ static void put_axis(writer *w, const axis *a)
     put_range(w, a->coordinate, a->length, a->first);
   } else if (w->code == NC_NOERR) {
     const char **name = idm_duplicate(a->opt_labels->name, a->length, sizeof *name);
-    note(w, name ? nc_put_var_string(w->group, a->coordinate, name) : NC_ENOMEM, "labels");
+    note(w, name ? idm_netcdf.nc_put_var_string(w->group, a->coordinate, name) : NC_ENOMEM,
+         "labels");
     free(name);
   }
 }
@@ -144,12 +143,13 @@ static void put_attributes(writer *w)
   put_integer(w, NC_GLOBAL, "resolution", p->resolution);
   if (p->cuts) put_integer(w, NC_GLOBAL, "dynamics_draws", (long long)p->cuts);
   if (w->code == NC_NOERR)
-    note(w, nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed), "seed");
+    note(w, idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
+         "seed");
 }
 
 static void begin_group(writer *w, const char *name)
 {
-  if (w->code == NC_NOERR) note(w, nc_def_grp(w->file, name, &w->group), name);
+  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_def_grp(w->file, name, &w->group), name);
   put_attributes(w);
 }
 
@@ -186,10 +186,11 @@ static int define_named(writer *w, const char *name, const char *word, size_t in
   int variable = -1;
   if (w->code != NC_NOERR) return variable;
   int code = NC_EBADNAME;
-  if (spell(name, spelt)) code = nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
+  if (spell(name, spelt))
+    code = idm_netcdf.nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
   if (code == NC_EBADNAME || code == NC_ENAMEINUSE) {
     snprintf(spelt, sizeof spelt, "%s_%zu", word, index);
-    code = nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
+    code = idm_netcdf.nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
   }
   if (note(w, code, spelt)) put_word(w, variable, "long_name", name);
   return variable;
@@ -233,7 +234,8 @@ static void put_places(writer *w, int variable, const idm_array *a, size_t k)
   for (size_t i = 0; number && label && i < a->length[k]; i++)
     label[i] = idm_axis_label(a->block->info, w->problem->setting, a->block->info->axis[k],
                               a->place[k][i], number[i], sizeof number[i]);
-  if (w->code == NC_NOERR) note(w, nc_put_var_string(w->group, variable, label), "labels");
+  if (w->code == NC_NOERR)
+    note(w, idm_netcdf.nc_put_var_string(w->group, variable, label), "labels");
   free(label);
   free(number);
 }
@@ -250,7 +252,8 @@ static int define_along(writer *w, const idm_array *a, size_t k)
   int dimension = -1;
   snprintf(name, sizeof name, "%.100s%s%s", shared ? "" : info->name, shared ? "" : "_",
            idm_axis_name(info->axis[k]));
-  if (w->code != NC_NOERR || nc_inq_dimid(w->group, name, &dimension) == NC_NOERR) return dimension;
+  if (w->code != NC_NOERR || idm_netcdf.nc_inq_dimid(w->group, name, &dimension) == NC_NOERR)
+    return dimension;
   dimension = define_dimension(w, name, a->length[k]);
   const int coordinate = define_variable(w, name, NC_STRING, 1, &dimension);
   if (w->code == NC_NOERR) put_places(w, coordinate, a, k);
@@ -262,7 +265,9 @@ static void put_entries(writer *w, int variable, const drawn *d, const idm_array
 {
   const char **name = idm_duplicate(d->names->name + a->first, a->count, sizeof *name);
   if (w->code == NC_NOERR)
-    note(w, name ? nc_put_att_string(w->group, variable, "entries", a->count, name) : NC_ENOMEM,
+    note(w,
+         name ? idm_netcdf.nc_put_att_string(w->group, variable, "entries", a->count, name)
+              : NC_ENOMEM,
          "entries");
   free(name);
 }
@@ -273,7 +278,7 @@ static int define_series_axis(writer *w, const idm_series *series)
 {
   const idm_series_axis *along = &w->posterior->axis[series->axis];
   int dimension = -1;
-  if (w->code != NC_NOERR || nc_inq_dimid(w->group, along->name, &dimension) == NC_NOERR)
+  if (w->code != NC_NOERR || idm_netcdf.nc_inq_dimid(w->group, along->name, &dimension) == NC_NOERR)
     return dimension;
   const axis new = define_axis(w, along->name, along->label.count, 0, &along->label);
   put_axis(w, &new);
@@ -414,7 +419,7 @@ static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
       const size_t start[] = {chain, draw, 0};
       const size_t count[] = {1, chunk[1] < left ? chunk[1] : left, units};
       const double *from = p->log_likelihood + (chain * p->draws + draw) * units;
-      note(w, nc_put_vara_double(w->group, variable, start, count, from), "choice");
+      note(w, idm_netcdf.nc_put_vara_double(w->group, variable, start, count, from), "choice");
     }
 }
 
@@ -437,8 +442,9 @@ static void write_log_likelihood(writer *w)
   size_t chunk[3] = {1, 1, p->unit.count < chunk_numbers ? p->unit.count : chunk_numbers};
   chunk[1] = chunk_numbers / chunk[2] < p->draws ? chunk_numbers / chunk[2] : p->draws;
   if (w->code == NC_NOERR)
-    note(w, nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
-  if (w->code == NC_NOERR) note(w, nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
+    note(w, idm_netcdf.nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
+  if (w->code == NC_NOERR)
+    note(w, idm_netcdf.nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
   for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
   put_log_likelihood(w, variable, chunk);
 }
@@ -467,15 +473,17 @@ static void put_flags(writer *w, int variable, const idm_labels *labels)
       meanings[used++] = strchr(" \t\r\n", *c) ? '_' : *c;
   }
   meanings[used] = '\0';
-  note(w, nc_put_att_int(w->group, variable, "flag_values", NC_INT, labels->count + 1, code),
-       "flag_values");
+  note(
+      w,
+      idm_netcdf.nc_put_att_int(w->group, variable, "flag_values", NC_INT, labels->count + 1, code),
+      "flag_values");
   put_word(w, variable, "flag_meanings", meanings);
   free(meanings);
 }
 
 static void put_codes(writer *w, int variable, const int *codes)
 {
-  if (w->code == NC_NOERR) note(w, nc_put_var_int(w->group, variable, codes), "codes");
+  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_put_var_int(w->group, variable, codes), "codes");
 }
 
 /* Trajectory of each row, then agent and variant of each trajectory. */
@@ -698,7 +706,7 @@ static idm_status fail(const writer *w, const char *path, idm_error *opt_error)
 {
   if (w->code == NC_ENOMEM) return idm_fail_memory(opt_error);
   return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': '%s': %s", path, w->what,
-                  nc_strerror(w->code));
+                  idm_netcdf.nc_strerror(w->code));
 }
 
 /* All groups as bytes for the caller to free. */
@@ -706,13 +714,13 @@ static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, i
 {
   *ret_image = (NC_memio){0};
   const int mode = NC_NETCDF4 | NC_CLOBBER;
-  if (!note(w, nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
+  if (!note(w, idm_netcdf.nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
     return fail(w, path, opt_error);
   w->group = w->file;
   /* Every number is written: nothing to fill beforehand. */
-  note(w, nc_set_fill(w->file, NC_NOFILL, NULL), "file");
+  note(w, idm_netcdf.nc_set_fill(w->file, NC_NOFILL, NULL), "file");
   write_groups(w);
-  const int code = nc_close_memio(w->file, ret_image);
+  const int code = idm_netcdf.nc_close_memio(w->file, ret_image);
   if (w->code == NC_NOERR) note(w, code, "file");
   return w->code == NC_NOERR ? IDM_OK : fail(w, path, opt_error);
 }
@@ -724,12 +732,12 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
   idm_require(posterior, problem, path);
   if (!posterior->chains || !posterior->draws || !posterior->quantity.count)
     return idm_fail(opt_error, IDM_USAGE, "cannot write '%s': the posterior holds no draws", path);
-  const idm_status legal =
-      opt_data ? idm_data_validate(opt_data, problem->setting, opt_error) : IDM_OK;
-  if (legal != IDM_OK) return legal;
+  idm_status status = opt_data ? idm_data_validate(opt_data, problem->setting, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = idm_netcdf_load(opt_error);
+  if (status != IDM_OK) return status;
   writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
   NC_memio image;
-  idm_status status = make_image(&w, path, &image, opt_error);
+  status = make_image(&w, path, &image, opt_error);
   if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, path, opt_error);
   free(image.memory);
   return status;

@@ -146,8 +146,8 @@ IDM_INLINE void slice_scatter(const control *c, size_t slice, size_t u, const sw
   }
 }
 
-IDM_CLONES
-void idm_adjoint_direct(adjoint *a, const adjoint_layer *layer, double *to)
+IDM_KERNEL(, idm_adjoint_direct, (adjoint * a, const adjoint_layer *layer, double *to),
+           (a, layer, to))
 {
   const control *c = a->c;
   const sweep s = sweep_of(a);
@@ -337,8 +337,8 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
   }
 }
 
-IDM_CLONES
-void idm_adjoint_sweep(adjoint *a, const adjoint_layer *layer, double *opt_to)
+IDM_KERNEL(, idm_adjoint_sweep, (adjoint * a, const adjoint_layer *layer, double *opt_to),
+           (a, layer, opt_to))
 {
   const control *c = a->c;
   const sweep s = sweep_of(a);

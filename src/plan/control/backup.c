@@ -300,8 +300,8 @@ static void slice_tables(const control *c, size_t slice, const double *q, double
   }
 }
 
-IDM_CLONES
-void idm_control_backup(control *c, const double *v, bool hold, backup_output *out)
+IDM_KERNEL(, idm_control_backup, (control * c, const double *v, bool hold, backup_output *out),
+           (c, v, hold, out))
 {
   const slice_scratch s = scratch_of(c);
   lane_extremes extremes;
@@ -367,8 +367,7 @@ IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, s
   }
 }
 
-IDM_CLONES
-void idm_control_fold(control *c)
+IDM_KERNEL(, idm_control_fold, (control * c), (c))
 {
   if (!c->folds) return;
   size_t at = 0; /* first fold of the block at hand */
@@ -437,8 +436,8 @@ IDM_INLINE void slice_product(const control *c, size_t u, size_t slice, const do
   }
 }
 
-IDM_CLONES
-void idm_control_derivative(const void *context, const double *x, double *y)
+IDM_KERNEL(, idm_control_derivative, (const void *context, const double *x, double *y),
+           (context, x, y))
 {
   const control *c = context;
   double *product = c->lanes;
@@ -534,8 +533,8 @@ static void scatter_action(const control *c, size_t u, const double *x, double *
   }
 }
 
-IDM_CLONES
-void idm_control_transposed(const void *context, const double *x, double *y)
+IDM_KERNEL(, idm_control_transposed, (const void *context, const double *x, double *y),
+           (context, x, y))
 {
   const control *c = context;
   memcpy(y, x, c->padded * sizeof *y);

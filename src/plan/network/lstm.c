@@ -73,9 +73,9 @@ IDM_INLINE double tangent(double x)
   return isnan(x) ? x : 1 - 2 / (1 + idm_vexp(2 * bounded(x)));
 }
 
-IDM_CLONES
-static void apply_gates(size_t units, const double *c, double *gates, double *next_c,
-                        double *next_h)
+IDM_KERNEL(static, apply_gates,
+           (size_t units, const double *c, double *gates, double *next_c, double *next_h),
+           (units, c, gates, next_c, next_h))
 {
   double *i = gates, *f = gates + units, *g = gates + 2 * units, *o = gates + 3 * units;
   for (size_t k = 0; k < units; k++) {
@@ -88,16 +88,16 @@ static void apply_gates(size_t units, const double *c, double *gates, double *ne
   }
 }
 
-IDM_CLONES
-static void apply_tangents(size_t count, double *x)
+IDM_KERNEL(static, apply_tangents, (size_t count, double *x), (count, x))
 {
   for (size_t k = 0; k < count; k++) x[k] = tangent(x[k]);
 }
 
 /* Slopes by what the gates are functions of, in their place. */
-IDM_CLONES
-static void recall_gates(size_t units, const double *c, const double *next_c, const double *by_h,
-                         const double *by_c, double *gates, double *by_c_before)
+IDM_KERNEL(static, recall_gates,
+           (size_t units, const double *c, const double *next_c, const double *by_h,
+            const double *by_c, double *gates, double *by_c_before),
+           (units, c, next_c, by_h, by_c, gates, by_c_before))
 {
   double *i = gates, *f = gates + units, *g = gates + 2 * units, *o = gates + 3 * units;
   for (size_t k = 0; k < units; k++) {
@@ -114,8 +114,7 @@ static void recall_gates(size_t units, const double *c, const double *next_c, co
   }
 }
 
-IDM_CLONES
-static void add(size_t count, const double *from, double *to)
+IDM_KERNEL(static, add, (size_t count, const double *from, double *to), (count, from, to))
 {
   for (size_t k = 0; k < count; k++) to[k] += from[k];
 }

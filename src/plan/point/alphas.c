@@ -49,9 +49,9 @@ static idm_status grow(alphas *a, idm_error *opt_error)
 }
 
 /* Which lanes of a slice a vector is nowhere below. */
-IDM_CLONES
-static void find_covered(const double *slice, size_t states, const double *vector,
-                         int64_t covered[ALPHA_LANES])
+IDM_KERNEL(static, find_covered,
+           (const double *slice, size_t states, const double *vector, int64_t covered[ALPHA_LANES]),
+           (slice, states, vector, covered))
 {
   for (size_t i = 0; i < ALPHA_LANES; i++) covered[i] = 1;
   int64_t any = 1;
@@ -95,8 +95,8 @@ idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_er
 }
 
 /* What the vectors of a slice are worth at a belief. */
-IDM_CLONES
-static void weigh(const double *slice, const belief *b, double value[ALPHA_LANES])
+IDM_KERNEL(static, weigh, (const double *slice, const belief *b, double value[ALPHA_LANES]),
+           (slice, b, value))
 {
   double sum[ALPHA_LANES] = {0};
   for (size_t k = 0; k < b->count; k++) {

@@ -127,9 +127,10 @@ typedef struct candidate {
 } candidate;
 
 /* How far the points of a slice are above the plane. */
-IDM_CLONES
-static void weigh(const double *slice, size_t states, const double *plane,
-                  double over_plane[SAWTOOTH_LANES])
+IDM_KERNEL(static, weigh,
+           (const double *slice, size_t states, const double *plane,
+            double over_plane[SAWTOOTH_LANES]),
+           (slice, states, plane, over_plane))
 {
   double sum[SAWTOOTH_LANES];
   for (size_t i = 0; i < SAWTOOTH_LANES; i++) sum[i] = slice[states * SAWTOOTH_LANES + i];
