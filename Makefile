@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all deps deps-demo demo test paper validate bench fuzz lint coverage install clean
+.PHONY: all deps deps-demo deps-other-arch deps-debian13 demo test other-arch debian13 paper validate bench fuzz lint coverage install clean
 
 all: build/build.ninja
 	cmake --build build -j $(JOBS)
@@ -16,9 +16,11 @@ build/build.ninja:
 # itself needs.
 deps: PARTS = demo test
 deps-demo: PARTS = demo
-deps deps-demo:
+deps-other-arch: PARTS = demo test other-arch
+deps-debian13: PARTS = debian13
+deps deps-demo deps-other-arch deps-debian13:
 	@missing=$$(awk -v parts="$(PARTS)" 'BEGIN {split(parts, list); for (i in list) wanted[list[i]] = 1} \
-	  /^# (demo|test)$$/ {part = $$2; next} /^[^#]/ && part in wanted' packages.txt | while read -r name; do \
+	  /^# [a-z0-9-]+$$/ {part = $$2; next} /^[^#]/ && part in wanted' packages.txt | while read -r name; do \
 	  dpkg -s $$name >/dev/null 2>&1 || echo $$name; done); \
 	if [ -n "$$missing" ]; then \
 	  run=; [ "$$(id -u)" = 0 ] || run=sudo; \
@@ -26,7 +28,7 @@ deps deps-demo:
 	  $$run apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
-	@[ "$(PARTS)" = demo ] || tests/tools.sh
+	@case " $(PARTS) " in *' test '*) tests/tools.sh ;; esac
 
 # Only the program and its pages: no tests, no benchmarks, nothing that only they need.
 demo: deps-demo
@@ -45,6 +47,14 @@ test: deps
 	cmake --preset $(PRESET_ASAN)
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+# The other of amd64 and arm64, compiled here and run by qemu-user; the sysroot in build-other is kept.
+other-arch: deps-other-arch
+	@bash tests/other_arch.sh build-other
+
+# The release of Debian after this one, in a root of its own: the README's commands, and the tests by clang.
+debian13: deps-debian13
+	@$$([ "$$(id -u)" = 0 ] || echo sudo) bash tests/debian13.sh build-debian13
 
 # The paper's Sections 5.1 and 5.2 again, beside its own numbers, and its figures: paper-out/paper.html.
 paper: deps all

@@ -9,6 +9,9 @@ set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
 case $IDM_PROGRAM in /*) ;; *) IDM_PROGRAM=$PWD/$IDM_PROGRAM ;; esac
+# A script has the program of another architecture emulated, which takes its time.
+emulated= patience=120
+if [ "$(head -c 2 "$IDM_PROGRAM")" = '#!' ]; then emulated=1 patience=1200; fi
 examples=$(cd "$(dirname "$0")/../examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,7 +42,7 @@ differ() { ! cmp -s "$1" "$2"; }
 run() {
   ran=$*
   code=0
-  timeout 120 "$IDM_PROGRAM" "$@" >out 2>err </dev/null || code=$?
+  timeout $patience "$IDM_PROGRAM" "$@" >out 2>err </dev/null || code=$?
 }
 
 says() { grep -qF -e "$1" err; }
@@ -265,7 +268,7 @@ test_numbers() {
 # full ARGUMENTS...: standard output cannot be written to.
 full() {
   code=0
-  timeout 120 "$IDM_PROGRAM" "$@" >/dev/full 2>err </dev/null || code=$?
+  timeout $patience "$IDM_PROGRAM" "$@" >/dev/full 2>err </dev/null || code=$?
   holds "idm $* to a full device ends with 5, not $code" [ "$code" -eq 5 ]
   holds "idm $* to a full device says so" says 'cannot write'
 }
@@ -274,7 +277,7 @@ full() {
 limited() {
   ran=$*
   code=0
-  (ulimit -f 8 && exec timeout 120 "$IDM_PROGRAM" "$@") >out 2>err </dev/null || code=$?
+  (ulimit -f 8 && exec timeout $patience "$IDM_PROGRAM" "$@") >out 2>err </dev/null || code=$?
 }
 
 # overflows ARGUMENTS...: what is written into box/ does not fit, and nothing of it stays.
@@ -312,7 +315,7 @@ test_system() {
   fails 5 "cannot write 'nowhere/x.csv'" simulate example:diag -n 1 -o nowhere/x.csv
   fails 5 "cannot write 'box'" convert example:diag box
   code=0
-  timeout 120 "$IDM_PROGRAM" solve example:diag >&- 2>err || code=$?
+  timeout $patience "$IDM_PROGRAM" solve example:diag >&- 2>err || code=$?
   holds "closed output ends with 5, not $code" [ "$code" -eq 5 ]
   overflows simulate example:diag -n 20000 -o box/data.csv
   overflows convert wide.yaml box/wide.yaml
@@ -2038,8 +2041,8 @@ in_time() {
 gigabyte() { head -c 1000000000 /dev/zero | tr '\0' x; }
 
 test_hostile() {
-  # Sanitizers reserve terabytes of addresses.
-  sanitized=
+  # Sanitizers and emulators reserve terabytes of addresses.
+  sanitized=$emulated
   if grep -q __asan_init "$IDM_PROGRAM"; then sanitized=1; fi
   gigabyte | in_time 30 3 'larger than' solve -
   gigabyte | in_time 30 3 'standard input:1:1: ' score example:diag -

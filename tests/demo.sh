@@ -23,13 +23,14 @@ if grep -q 'No WebAssembly' "$folder/log"; then echo "FAILED: the demo's \`idm e
 if configure release; then echo "FAILED: the tests were left out in silence"; exit 1; fi
 grep -q cmocka "$folder/log" || { cat "$folder/log"; echo "FAILED: cmocka is not named"; exit 1; }
 
-# What the pages of `idm explore` need is the demo's. What is only needed for tests is listed under "# test", and nothing stands outside the two parts.
-part() { awk -v part="$1" '/^# (demo|test)$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
+# What the pages of `idm explore` need is listed under "# demo", what only tests need under "# test", and every package is in
+# one part.
+part() { awk -v part="$1" '/^# [a-z0-9-]+$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
 for name in clang lld wasi-libc libclang-rt-dev-wasm32; do
   part demo | grep -qx "$name" || { echo "FAILED: $name is not under # demo"; exit 1; }
 done
 for name in libcmocka-dev clang-format clang-tidy cppcheck gcovr; do
   part test | grep -qx "$name" || { echo "FAILED: $name is not under # test"; exit 1; }
 done
-[ "$( (part demo; part test) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
+[ "$( (part demo; part test; part other-arch; part debian13) | sort | uniq | wc -l)" -eq "$(grep -c '^[^#]' "$source/packages.txt")" ] ||
   { echo "FAILED: packages.txt lists a package twice, or outside its parts"; exit 1; }

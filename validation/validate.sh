@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
 # are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, learnt dynamics, the paper's classes, people
-# and groups, the tests that take minutes under sanitizers, simulation-based calibration, and every path of the analyser. What is done is kept in FOLDER, and the
+# and groups, the tests that take minutes under sanitizers, simulation-based calibration, the other architecture, the next
+# release of Debian, and every path of the analyser. What is done is kept in FOLDER, and the
 # same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -71,6 +72,14 @@ for problem in sbc-diag sbc-three; do
   echo "== simulation-based calibration, $problem.yaml"
   time "$program" sbc $problem.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$folder/$problem"
 done
+
+echo
+echo "== the other architecture, by qemu"
+make -s -C .. other-arch
+
+echo
+echo "== the next release of Debian"
+make -s -C .. debian13
 
 echo
 echo "== every path of the analyser"

@@ -1,0 +1,36 @@
+# Labels of tests for tests/other_arch.sh, which leaves out `native-only` and repeats `vector` on a processor with wider
+# vectors. Emulated arithmetic takes about 45 times as long, so that what fits into 40 minutes on two cores is what takes
+# less than 1.5 s of processor time here.
+
+# They compile for this machine, or look at sources, or need a browser: the same on every architecture.
+set(elsewhere public_interface house recipes browser accessibility demo install)
+# Minutes: every allocation made to fail in turn. Which ones there are does not depend on the architecture.
+set(failures test_allocation_fits test_allocation_runs test_allocation_plans)
+# Minutes: fits, statistics of many draws, gradients against differences. Their parts are run, and `numbers` has solutions,
+# gradients and fits of its own.
+set(fits
+  test_cli_classes test_door test_infer_samplers test_invert_assess_bound test_invert_assess_identify
+  test_invert_assess_lattice test_invert_assess_look test_invert_assess_model test_invert_assess_region
+  test_invert_assess_ridge test_invert_assess_sensitivity test_invert_audit_judge test_invert_audit_nested
+  test_invert_audit_sample test_invert_calibrate test_invert_equivariance test_invert_fitted_back test_invert_inverses
+  test_invert_label test_invert_matching_bayes test_invert_matching_laplace test_invert_matching_refine
+  test_invert_matching_start test_invert_matching_tabulate test_invert_opaque test_invert_people_chain
+  test_invert_people_each test_invert_people_move test_invert_people_people test_invert_utility_belief_margin
+  test_invert_utility_preference_bayes test_invert_utility_pure test_io_problem_spaces test_io_run_run test_io_yaml_emit
+  test_learn_gibbs test_learn_learn test_locale test_names test_plan_behavior test_plan_believer_slope
+  test_plan_believer_slope_set test_plan_control_backup test_plan_control_forward test_plan_learner
+  test_plan_network_recurrent test_plan_network_recurrent_slope
+  command_line_fits command_line_people command_line_calibration command_line_lives adni)
+foreach(name ${elsewhere} ${failures} ${fits})
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES LABELS native-only)
+  endif()
+endforeach()
+
+# They reach kernels (IDM_KERNEL, src/base/level.h).
+foreach(name test_numbers test_base_level test_base_vector test_base_product test_base_krylov test_base_soft_block test_base_soft_slope
+             test_plan_point_alphas test_plan_point_hull test_plan_control_golden)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES LABELS vector)
+  endif()
+endforeach()

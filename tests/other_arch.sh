@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# other_arch.sh FOLDER: compile for amd64 on arm64, and for arm64 on amd64, and run the tests there is time for by
+# qemu. FOLDER keeps the sysroot (the other architecture's packages of the list in packages.txt, unpacked), what was
+# compiled and which tests failed: a second call repeats only what is missing.
+# Nothing of this machine changes: no packages are installed, no architecture is added, no interpreter is registered.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(realpath -m "${1:?a folder}")
+jobs=${JOBS:-$(nproc)}
+case $(dpkg --print-architecture) in
+arm64) architecture=amd64 processor=x86_64 ;;
+amd64) architecture=arm64 processor=aarch64 ;;
+*) echo "other_arch.sh: this machine is neither amd64 nor arm64" >&2 && exit 2 ;;
+esac
+sysroot=$folder/sysroot
+mkdir -p "$folder"
+
+# --- sysroot --------------------------------------------------------------------------------------
+
+# apt with a state of its own: the sources and keys of this machine, another architecture, nothing installed.
+configure_apt() {
+  rm -rf "$folder/apt"
+  mkdir -p "$folder"/apt/{lists,archives}/partial
+  : >"$folder/apt/status"
+  cat >"$folder/apt/apt.conf" <<END
+#clear APT::Architectures;
+APT::Architecture "$architecture";
+APT::Architectures {"$architecture";};
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Dir::State "$folder/apt";
+Dir::State::lists "$folder/apt/lists";
+Dir::State::status "$folder/apt/status";
+Dir::Cache "$folder/apt";
+Dir::Cache::archives "$folder/apt/archives";
+#clear DPkg::Pre-Install-Pkgs;
+#clear APT::Update::Post-Invoke-Success;
+#clear APT::Update::Post-Invoke;
+#clear DPkg::Post-Invoke;
+END
+}
+
+# Libraries and headers only: programs of the other architecture are not called, and pages are not read.
+unpack() {
+  rm -rf "$sysroot"
+  mkdir -p "$sysroot"/usr/{lib,lib64}
+  ln -s usr/lib "$sysroot/lib"
+  ln -s usr/lib64 "$sysroot/lib64"
+  for package in "$folder"/apt/archives/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$sysroot" --keep-directory-symlink --no-same-owner \
+      --exclude='./bin' --exclude='./sbin' --exclude='./var' --exclude='./usr/bin' --exclude='./usr/sbin' \
+      --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' --exclude='./usr/share/info'
+  done
+  # Links that begin at the root begin at the sysroot's.
+  find "$sysroot" -type l -lname '/*' -printf '%p\t%l\n' | while IFS=$'\t' read -r link target; do
+    ln -sfnr "$sysroot$target" "$link"
+  done
+  # Alternatives, which packages choose when they are installed.
+  for library in "$sysroot/usr/lib/$processor-linux-gnu"/{blas,lapack}/*.so*; do
+    ln -sfr "$library" "$sysroot/usr/lib/$processor-linux-gnu"
+  done
+}
+
+make_sysroot() {
+  # gcc's own library, of the version that this release compiles with, and the C library besides the list.
+  mapfile -t packages < <(grep -E '^[a-z0-9].*-dev$' packages.txt | grep -vE '^libclang' &&
+    echo libc6-dev "libgcc-$(gcc -dumpversion)-dev" | tr ' ' '\n')
+  configure_apt
+  export APT_CONFIG=$folder/apt/apt.conf
+  apt-get update -qq
+  apt-get install -y -qq --download-only "${packages[@]}" >"$folder/apt.log"
+  unset APT_CONFIG
+  unpack
+  find "$folder/apt/archives" -name '*.deb' | wc -l >"$folder/packages"
+  rm -rf "$folder/apt"
+}
+
+list=$(grep -E '^[a-z0-9].*-dev$' packages.txt | sha256sum)
+if [ "$(cat "$sysroot/.list" 2>/dev/null)" != "$list" ]; then
+  echo "== packages of $architecture"
+  make_sysroot
+  echo "$list" >"$sysroot/.list"
+  echo "$(cat "$folder/packages") packages, $(du -sh "$sysroot" | cut -f 1)"
+fi
+
+# --- build ----------------------------------------------------------------------------------------
+
+echo "== build for $architecture"
+build=$folder/build
+cmake -S . -B "$build" -G Ninja --toolchain cmake/other_arch.cmake -DIDM_OTHER=$processor -DIDM_SYSROOT="$sysroot" \
+  -DCMAKE_BUILD_TYPE=Release -DIDM_BENCH=OFF >"$folder/configure.log" || { cat "$folder/configure.log" && exit 1; }
+cmake --build "$build" -j "$jobs" >"$folder/build.log" || { tail -n 40 "$folder/build.log" && exit 1; }
+grep -q 'no work to do' "$folder/build.log" || rm -f "$folder/tests.log"
+
+# --- tests ----------------------------------------------------------------------------------------
+
+# run_tests LOG ARGUMENTS...: ctest, and its closing line in $summary.
+run_tests() {
+  log=$folder/$1
+  shift
+  ctest --test-dir "$build" -j "$jobs" --output-on-failure "$@" | tee -a "$log" || failed=1
+  summary=$(grep 'tests passed' "$log" | tail -n 1 || echo 'no test was left')
+}
+
+echo "== tests on $architecture, by qemu"
+failed=0
+touch "$folder/tests.log"
+passed=$(sed -n 's/.* Test *#[0-9]*: \([^ ]*\) .* Passed .*/\1/p' "$folder/tests.log" | paste -s -d '|')
+run_tests tests.log -LE native-only -E "^($passed)\$"
+first=$summary
+# Once more what has copies for wider vectors, on a processor that has them.
+QEMU_CPU=max run_tests vector.log -L vector
+
+echo
+echo "Not run, by the label native-only:"
+ctest --test-dir "$build" -N -L native-only | sed -n 's/.*Test *#[0-9]*: /  /p'
+echo
+echo "$first; with -cpu max: $summary"
+# The log of a call that was stopped, or in which tests failed, says where the next one goes on.
+[ $failed = 1 ] || mv "$folder/tests.log" "$folder/complete.log"
+exit $failed
