@@ -3,6 +3,7 @@
 #define IDM_IO_RUN_REQUEST_H
 
 #include "idm/request.h"
+#include "io/place.h"
 #include "io/yaml/emit.h"
 #include "io/yaml/tree.h"
 
@@ -13,6 +14,6 @@ void idm_put_keys(idm_emitter *out, const idm_key *keys, const void *fields);
 /* The section `fit` of a file into a request, where there is one. */
 idm_status idm_request_read_section(const idm_yaml_tree *tree, idm_request *request);
 /* Whether a file has such a section, which is a mapping. */
-bool idm_yaml_has_section(const char *path, const char *name);
+bool idm_yaml_has_section(const idm_place *place, const char *name);
 
 #endif
