@@ -13,7 +13,5 @@ idm_status idm_file_read_at(const idm_place *place, size_t limit, char **ret_tex
 idm_status idm_file_create_at(const idm_place *place, idm_file **ret_file, idm_error *opt_error);
 /* As idm_file_sweep. */
 void idm_file_sweep_at(int folder, const char *name);
-/* As idm_file_hash. */
-idm_status idm_file_hash_at(const idm_place *place, char hash[IDM_HASH], idm_error *opt_error);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/door.h"
 #include "base/texts.h"
-#include "io/file.h"
+#include "io/hash.h"
 
 /* The digest in hexadecimal. */
 static void finish(SHA2_CTX *context, char hash[IDM_HASH])

@@ -13,6 +13,7 @@
 #include "idm/prefix.h"
 #include "invert/explain/onlooker.h"
 #include "invert/fork.h"
+#include "io/file.h"
 #include "io/run/files.h"
 #include "report/page.h"
 #include "report/replicated.h"

@@ -11,6 +11,7 @@
 #include "invert/audit/words.h"
 #include "invert/label.h"
 #include "io/problem/read.h"
+#include "io/run/audit_request.h"
 #include "io/run/files.h"
 #include "io/run/request.h"
 #include "io/yaml/key.h"

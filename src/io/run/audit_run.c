@@ -11,12 +11,15 @@
 
 #include "base/door.h"
 #include "invert/chance.h"
+#include "io/file.h"
 #include "io/json.h"
 #include "io/run/absolute.h"
+#include "io/run/audit_run.h"
 #include "io/run/dynamics.h"
+#include "io/run/netcdf_write.h"
 #include "io/run/people.h"
+#include "io/run/read.h"
 #include "io/run/request.h"
-#include "io/run/run.h"
 #include "io/run/writer.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */

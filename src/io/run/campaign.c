@@ -15,7 +15,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "invert/label.h"
+#include "io/file.h"
 #include "io/json.h"
+#include "io/run/request.h"
 #include "io/run/writer.h"
 
 /* Seconds between writes of the replications. */

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "io/hash.h"
+#include "io/run/netcdf_write.h"
+#include "io/run/request.h"
+#include "io/run/summary.h"
 #include "io/run/writer.h"
 
 idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const idm_problem *problem,

@@ -1,11 +1,8 @@
-/* The files of a run as they are read, whether or not they are in their place yet, and as they are
- * written. Reading changes nothing in the folder. */
+/* The files of a run to read, whether or not they are in their place yet. Nothing in the folder is
+ * changed. */
 #ifndef IDM_IO_RUN_FILES_H
 #define IDM_IO_RUN_FILES_H
 
-#include "idm/audit_run.h"
-#include "idm/run.h"
-#include "io/file.h"
 #include "io/run/folder.h"
 
 /* A run's folder and the folders within, those that do not exist left unopened.
@@ -36,30 +33,5 @@ const idm_folder *idm_run_files_unfinished(const idm_run_files *files);
 /* Place of an output: in the open folder where the path names a file of it, else the path as it
  * is. */
 idm_place idm_folder_output(const idm_folder *folder, const char *path);
-
-/* --- the functions of idm/request.h, idm/run.h and idm/audit_run.h, at places ----------------- */
-
-idm_status idm_request_write_at(const idm_problem *problem, const idm_request *request,
-                                const idm_place *place, idm_error *opt_error);
-idm_status idm_request_read_at(const idm_place *place, idm_problem **ret_problem,
-                               idm_request *request, idm_notes *opt_notes, idm_error *opt_error);
-bool idm_request_is_at(const idm_place *place);
-idm_status idm_audit_request_read_at(const idm_place *place, idm_problem **ret_problem,
-                                     idm_audit_request *request, idm_notes *opt_notes,
-                                     idm_error *opt_error);
-bool idm_audit_is_at(const idm_place *place);
-idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assessment *assessment,
-                                const idm_projection *opt_projection, const idm_place *place,
-                                idm_error *opt_error);
-idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *posterior,
-                               idm_assessment *assessment, idm_error *opt_error);
-idm_status idm_audit_write_at(const idm_audit *audit, const idm_place *place, idm_error *opt_error);
-idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const idm_problem *problem,
-                                         const idm_data *opt_data, const idm_place *place,
-                                         idm_error *opt_error);
-idm_status idm_posterior_read_netcdf_at(const idm_place *place, idm_posterior **ret_posterior,
-                                        idm_error *opt_error);
-idm_status idm_posterior_write_stan_at(const idm_posterior *posterior, size_t chain,
-                                       const idm_place *place, idm_error *opt_error);
 
 #endif

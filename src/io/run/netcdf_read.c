@@ -20,8 +20,9 @@
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "invert/posterior.h"
-#include "io/run/files.h"
+#include "io/file.h"
 #include "io/run/netcdf.h"
+#include "io/run/netcdf_read.h"
 #include "io/run/seal.h"
 #include "io/run/statistics.h"
 

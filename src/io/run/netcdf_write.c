@@ -24,8 +24,8 @@
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "io/run/arrays.h"
-#include "io/run/files.h"
 #include "io/run/netcdf.h"
+#include "io/run/netcdf_write.h"
 #include "io/run/seal.h"
 #include "io/run/statistics.h"
 

@@ -14,9 +14,9 @@
 #include "idm/samplers.h"
 #include "invert/label.h"
 #include "invert/settings.h"
+#include "io/file.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
-#include "io/run/files.h"
 #include "io/run/request.h"
 #include "io/yaml/key.h"
 

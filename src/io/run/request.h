@@ -7,6 +7,13 @@
 #include "io/yaml/emit.h"
 #include "io/yaml/tree.h"
 
+/* As the functions of idm/request.h, at places. */
+idm_status idm_request_write_at(const idm_problem *problem, const idm_request *request,
+                                const idm_place *place, idm_error *opt_error);
+idm_status idm_request_read_at(const idm_place *place, idm_problem **ret_problem,
+                               idm_request *request, idm_notes *opt_notes, idm_error *opt_error);
+bool idm_request_is_at(const idm_place *place);
+
 /* The complete problem, then the section `fit`. */
 void idm_put_request(idm_emitter *out, const idm_problem *problem, const idm_request *request);
 /* Fields by their keys; texts that are not set are left out. */

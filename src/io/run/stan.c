@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
-#include "io/run/files.h"
+#include "io/file.h"
+#include "io/run/stan.h"
 #include "io/run/statistics.h"
 
 /* --- names of columns ----------------------------------------------------------------------- */

@@ -7,10 +7,11 @@
 
 #include "base/door.h"
 #include "idm/request.h"
+#include "io/file.h"
 #include "io/json.h"
-#include "io/run/files.h"
 #include "io/run/finding.h"
 #include "io/run/people.h"
+#include "io/run/summary.h"
 
 static const size_t most_bytes = (size_t)1 << 28;
 

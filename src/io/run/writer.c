@@ -17,6 +17,8 @@
 
 #include "base/door.h"
 #include "base/texts.h"
+#include "idm/file.h"
+#include "io/run/request.h"
 
 static const char *const own_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,
                                         IDM_FILE_CHECKPOINT};
