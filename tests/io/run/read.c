@@ -15,7 +15,7 @@ static const char *in(const folder *f, const char *file)
 static void put_run(const folder *f, const char *inner, uint64_t seed)
 {
   static const char *const names[] = {"alpha", "log_likelihood"};
-  char path[100];
+  char path[240];
   idm_problem *problem;
   idm_request request;
   idm_assessment *assessment;
@@ -41,7 +41,7 @@ static void put_run(const folder *f, const char *inner, uint64_t seed)
 static void remove_inner(const folder *f, const char *inner)
 {
   folder within = {0};
-  snprintf(within.path, sizeof within.path, "%s/%s", f->path, inner);
+  snprintf(within.path, sizeof within.path, "%.40s/%.20s", f->path, inner);
   entries(&within, 1);
   assert_int_equal(rmdir(within.path), 0);
 }
@@ -84,7 +84,7 @@ static void test_where_it_is(void **state)
   /* Complete in `.idm-next`, the old run counts; once it is renamed, the new one does. */
   put_run(f, ".idm-next", 2);
   assert_int_equal(seed_of(f, 1), 1);
-  char next[100];
+  char next[200];
   snprintf(next, sizeof next, "%s", in(f, ".idm-next"));
   assert_int_equal(rename(next, in(f, ".idm-ready")), 0);
   assert_int_equal(seed_of(f, 1), 2);
