@@ -30,7 +30,7 @@ static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret
 {
   char paths[sizeof((idm_request *)0)->data];
   char where[sizeof((idm_request *)0)->where];
-  const idm_request *opt_request = subject->posterior ? &subject->request : NULL;
+  const idm_request *opt_request = subject->posterior ? subject->request : NULL;
   idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);

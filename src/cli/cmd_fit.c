@@ -318,25 +318,19 @@ static idm_status complete_page(cli_call *call, const char *folder)
   return cli_write_page(call, folder, path);
 }
 
-static idm_status run(cli_call *call)
+/* The request, from the command line or from the run, and the fit or what is left of it. */
+static idm_status fit_request(cli_call *call, const char *folder, idm_request *request)
 {
-  const char *folder = cli_text(call, "output");
-  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
-    return cli_fit_classes(call);
   const bool resume = cli_given(call, "resume");
   const bool overwrite = cli_given(call, "overwrite");
   idm_problem *problem = NULL;
-  idm_request request;
   bool complete = false;
   cli_progress progress;
   cli_progress_begin(&progress, "interrupted; saving the draws made so far");
-  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the run go? %s", usage);
-  if (resume && overwrite)
-    return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
-  idm_status status = resume ? resume_request(call, folder, &problem, &request, &complete)
-                             : make_request(call, &problem, &request);
-  if (cli_given(call, "threads")) request.settings.threads = (int)cli_integer(call, "threads");
-  if (status == IDM_OK && !complete && idm_inverse_find(request.inverse)->answer == IDM_POINT)
+  idm_status status = resume ? resume_request(call, folder, &problem, request, &complete)
+                             : make_request(call, &problem, request);
+  if (cli_given(call, "threads")) request->settings.threads = (int)cli_integer(call, "threads");
+  if (status == IDM_OK && !complete && idm_inverse_find(request->inverse)->answer == IDM_POINT)
     progress.farewell = "interrupted; stopping";
   if (status == IDM_OK && complete)
     status = complete_page(call, folder);
@@ -345,8 +339,23 @@ static idm_status run(cli_call *call)
                  resume      ? IDM_RUN_RESUME
                  : overwrite ? IDM_RUN_OVERWRITE
                              : IDM_RUN_NEW,
-                 problem, &request, &progress);
+                 problem, request, &progress);
   idm_problem_destroy(problem);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  const char *folder = cli_text(call, "output");
+  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
+    return cli_fit_classes(call);
+  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the run go? %s", usage);
+  if (cli_given(call, "resume") && cli_given(call, "overwrite"))
+    return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
+  idm_request *request = calloc(1, sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  const idm_status status = fit_request(call, folder, request);
+  free(request);
   return status;
 }
 

@@ -52,9 +52,9 @@ static idm_status check_logs(cli_call *call, const char *output, const char *log
 /* The log that --like names: of a run by its own --where, unless the call has one. */
 static idm_status read_like(cli_call *call, const char *like, job *j)
 {
-  char where[sizeof j->subject.request.where];
-  const idm_status status = cli_where_of_run(
-      call, j->subject.posterior ? &j->subject.request : NULL, where, sizeof where);
+  char where[sizeof((idm_request *)0)->where];
+  const idm_status status =
+      cli_where_of_run(call, j->subject.posterior ? j->subject.request : NULL, where, sizeof where);
   return status == IDM_OK ? cli_read_log(call, like, where, j->subject.problem, 0, &j->like)
                           : status;
 }
@@ -73,7 +73,7 @@ static idm_status open_job(cli_call *call, job *j)
   if (like) return status;
   if (!j->subject.posterior || cli_given(call, "number"))
     return cli_need_utilities(call, j->subject.problem);
-  status = check_logs(call, output, j->subject.request.data);
+  status = check_logs(call, output, j->subject.request->data);
   if (status != IDM_OK) return status;
   status = cli_read_run_data(call, &j->subject, &j->like);
   if (status == IDM_INPUT)

@@ -103,7 +103,9 @@ idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subje
 {
   *subject = (cli_subject){0};
   const bool run = idm_run_is(path);
-  idm_status status = run ? idm_run_read(path, &subject->problem, &subject->request,
+  if (run) subject->request = malloc(sizeof *subject->request);
+  if (run && !subject->request) return idm_fail_memory(&call->error);
+  idm_status status = run ? idm_run_read(path, &subject->problem, subject->request,
                                          &subject->posterior, &call->notes, &call->error)
                           : idm_problem_read(path, &subject->problem, &call->notes, &call->error);
   if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
@@ -131,6 +133,7 @@ void cli_close_subject(cli_subject *subject)
 {
   idm_labels_destroy(&subject->utility_column);
   free(subject->utility_source);
+  free(subject->request);
   idm_posterior_destroy(subject->posterior);
   idm_problem_destroy(subject->problem);
 }
@@ -142,9 +145,10 @@ static idm_status open_audit(cli_call *call, const char *folder, cli_subject *su
   if (!request) return idm_fail_memory(&call->error);
   const idm_status status = idm_audit_read_run(folder, &subject->problem, request,
                                                &subject->posterior, &call->notes, &call->error);
-  if (status == IDM_OK) subject->request = request->request;
+  if (status == IDM_OK) subject->request = malloc(sizeof *subject->request);
+  if (subject->request) *subject->request = request->request;
   free(request);
-  return status;
+  return status == IDM_OK && !subject->request ? idm_fail_memory(&call->error) : status;
 }
 
 idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown)
@@ -168,9 +172,9 @@ void cli_close_shown(cli_shown *shown)
 
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
-  const idm_status status = idm_request_relocate(&subject->request, NULL, &call->error);
+  const idm_status status = idm_request_relocate(subject->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_log(call, subject->request.data, subject->request.where, subject->problem, 0,
+  return cli_read_log(call, subject->request->data, subject->request->where, subject->problem, 0,
                       ret_data);
 }
 

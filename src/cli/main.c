@@ -1,6 +1,7 @@
 /* The program: find the command, parse, run, report. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -25,6 +26,24 @@ static idm_status load_plugins(cli_call *call)
   for (size_t i = 0, count = cli_list(call, "plugin", &path); i < count && status == IDM_OK; i++)
     status = idm_plugin_load(path[i], &call->error);
   return status;
+}
+
+/* A call holds a whole request, which is much for a stack. */
+static int execute(const cli_command *command, int count, char **words)
+{
+  cli_call *call = malloc(sizeof *call);
+  if (!call) {
+    fprintf(stderr, "idm: out of memory\n");
+    return idm_status_exit_code(IDM_MEMORY);
+  }
+  idm_status status = cli_parse(call, command, count, words);
+  call->commands = cli_commands;
+  if (status == IDM_OK) status = load_plugins(call);
+  if (status == IDM_OK) status = command->run(call);
+  const int code = report(call, status);
+  cli_call_free(call);
+  free(call);
+  return code;
 }
 
 static int run(int count, char **words)
@@ -52,14 +71,7 @@ static int run(int count, char **words)
       cli_print_help(stdout, command);
       return 0;
     }
-  cli_call call;
-  idm_status status = cli_parse(&call, command, count - 2, words + 2);
-  call.commands = cli_commands;
-  if (status == IDM_OK) status = load_plugins(&call);
-  if (status == IDM_OK) status = command->run(&call);
-  const int code = report(&call, status);
-  cli_call_free(&call);
-  return code;
+  return execute(command, count - 2, words + 2);
 }
 
 int main(int count, char **words)

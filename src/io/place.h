@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "idm/status.h"
 

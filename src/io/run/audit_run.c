@@ -187,11 +187,14 @@ static idm_status write_config(const idm_problem *problem, const idm_audit_reque
 {
   char path[IDM_PATH];
   const idm_place place = idm_folder_place(folder, IDM_FILE_CONFIG, path);
-  idm_request kept = request->request;
   idm_emitter out;
-  idm_request_make_absolute(&kept);
+  idm_request *kept = malloc(sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  *kept = request->request;
+  idm_request_make_absolute(kept);
   idm_emit_begin_at(&out, &place);
-  idm_put_request(&out, problem, &kept);
+  idm_put_request(&out, problem, kept);
+  free(kept);
   idm_emit_mapping(&out, "audit", IDM_EMIT_BLOCK);
   idm_put_keys(&out, idm_audit_keys(), request);
   idm_emit_mapping_end(&out);

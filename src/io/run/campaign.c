@@ -157,20 +157,23 @@ static idm_status load(campaign *work, idm_error *opt_error)
 static idm_status write_config(const campaign *work, idm_error *opt_error)
 {
   const idm_calibration_settings *s = &work->c->settings;
-  idm_request request;
   char path[IDM_PATH];
-  idm_request_default(&request);
-  request.settings = s->fit;
-  request.settings.seed = s->seed;
-  snprintf(request.inverse, sizeof request.inverse, "%s", s->inverse);
+  idm_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(opt_error);
+  idm_request_default(request);
+  request->settings = s->fit;
+  request->settings.seed = s->seed;
+  snprintf(request->inverse, sizeof request->inverse, "%s", s->inverse);
   if (s->opt_like)
-    snprintf(request.data, sizeof request.data, "simulated: by the design of the log %s",
+    snprintf(request->data, sizeof request->data, "simulated: by the design of the log %s",
              s->design);
   else
-    snprintf(request.data, sizeof request.data, "simulated: %zu trajectories of at most %d steps",
+    snprintf(request->data, sizeof request->data, "simulated: %zu trajectories of at most %d steps",
              s->trajectories, s->steps);
   const idm_place place = idm_folder_place(&work->folder, IDM_FILE_CONFIG, path);
-  return idm_request_write_at(work->c->problem, &request, &place, opt_error);
+  const idm_status status = idm_request_write_at(work->c->problem, request, &place, opt_error);
+  free(request);
+  return status;
 }
 
 /* Go on with a campaign of this request, or begin one where nothing lies yet. config.yaml is

@@ -114,11 +114,15 @@ static idm_status load_checkpoint(fitting *f, idm_run_mode mode, char **ret_byte
 
 static idm_status write_config(const fitting *f, idm_error *opt_error)
 {
-  idm_request kept = *f->request;
   char path[IDM_PATH];
-  idm_request_make_absolute(&kept);
+  idm_request *kept = malloc(sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  *kept = *f->request;
+  idm_request_make_absolute(kept);
   const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CONFIG, path);
-  return idm_request_write_at(f->problem, &kept, &place, opt_error);
+  const idm_status status = idm_request_write_at(f->problem, kept, &place, opt_error);
+  free(kept);
+  return status;
 }
 
 /* Whether the request is of people, each with numbers of their own. */
