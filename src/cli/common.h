@@ -9,7 +9,7 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
 /* What a first argument says: a problem, or a run with its request and posterior. */
 typedef struct cli_subject {
   idm_problem *problem;
-  idm_request request;      /* of a run */
+  idm_request *request;     /* of a run or an audit; NULL of a problem */
   idm_posterior *posterior; /* NULL: a problem */
   /* Utilities by column as they stand in the file, before --set. */
   idm_labels utility_column;
