@@ -785,7 +785,7 @@ test_fit_usage() {
   fails 3 'impossible.csv:3: observation' fit certain.yaml impossible.csv --free alpha -o box/run
   fails 3 "'nowhere' is no run" summary nowhere
   fails 3 "'good.csv' is no run" check good.csv
-  fails 3 'box/run.nc' summary box
+  fails 3 "'box' holds no config.yaml" summary box
   holds "a fit that is refused leaves nothing behind" box_is_empty
 }
 
