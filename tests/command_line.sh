@@ -243,7 +243,7 @@ test_input() {
   fails 3 "cannot open 'nowhere.POMDP'" solve nowhere.POMDP
   fails 3 "cannot open 'nowhere.csv'" score example:diag nowhere.csv
   fails 3 "cannot open 'nowhere.csv'" init nowhere.csv
-  fails 3 "cannot open 'box/run.nc'" solve box
+  fails 3 "'box' holds no config.yaml" solve box
   test_yaml
   test_pomdp
   test_csv
