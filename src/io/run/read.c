@@ -23,8 +23,8 @@ static idm_status refuse_unbegun(const idm_run_files *files, idm_error *opt_erro
 {
   const char *folder = files->run.path;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' holds no config.yaml: there is no run, or it was killed before its first "
-                  "file; `idm fit PROBLEM DATA... -o %s` starts it again",
+                  "there is no '%s/config.yaml': the folder holds no run, or one that was killed "
+                  "before its first file; `idm fit PROBLEM DATA... -o %s` starts it again",
                   folder, folder);
 }
 
