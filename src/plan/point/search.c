@@ -328,7 +328,7 @@ static idm_status begin_plans(search *s, idm_error *opt_error)
 /* Whether the systems of Newton's method are ones to hold in memory. */
 static bool is_small(const search *s)
 {
-  enum { most_entries = 1 << 22 };
+  enum { most_entries = 1 << 21 };
   const kernel *k = s->problem->kernel;
   const bounds_pair *now = &s->graph.bounds->stage[0];
   const double below = (double)now->lower.count * (double)k->entry[k->actions * k->states];
