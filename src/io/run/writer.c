@@ -122,6 +122,10 @@ static idm_status settle(const idm_folder *run, idm_error *opt_error)
   move_up(&m, IDM_FILE_SUMMARY);
   if (m.status == IDM_OK) idm_folder_each(&ready, move_chain, &m);
   if (m.status == IDM_OK) idm_folder_remove_inner(run, IDM_FOLDER_READY);
+  /* The next run could not take its place. */
+  if (m.status == IDM_OK && idm_folder_has(run, IDM_FOLDER_READY))
+    m.status = idm_fail(opt_error, IDM_INPUT,
+                        "'%s' holds files that are of no run; remove the folder", ready.path);
   idm_folder_close(&ready);
   return m.status;
 }
