@@ -22,7 +22,9 @@ set(fits
   test_plan_network_recurrent test_plan_network_recurrent_slope test_plan_tabular_controller_learn
   test_plan_tabular_q_learning test_report_report
   command_line_fits command_line_people command_line_calibration command_line_lives adni)
-foreach(name ${elsewhere} ${failures} ${fits})
+# qemu-user 7.2 enters a signal handler of x86-64 with a stack that is 8 bytes off, and aligned stores there fault.
+set(signals test_cli_progress)
+foreach(name ${elsewhere} ${failures} ${fits} ${signals})
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES LABELS native-only)
   endif()
