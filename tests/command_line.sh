@@ -4,7 +4,7 @@
 # problems, fits, people, calibration, lives (of runs); none: all of them.
 #
 #   helpers, usage, input, numbers, system, solve, simulate and score, convert, explore and init, lint, learn, fits, people,
-#   signals, nothing is lost, recover and sbc, plots, lists and help, hostile input
+#   signals, nothing is lost, folders from elsewhere and tight limits, recover and sbc, plots, lists and help, hostile input
 set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
@@ -1833,6 +1833,115 @@ test_overwriting() {
   holds "and nothing of it stays" holds_only kept 'config.yaml report.html run.nc summary.json '
 }
 
+# --- folders from elsewhere, and tight limits ---------------------------------------------------------
+
+# Folders that a kill left: read as they are, and repaired by --resume alone.
+test_unfinished() {
+  rm -rf part && cp -R run part && rm part/report.html
+  succeeds fit --resume -o part
+  holds "the page that is missing is written" grep -q 'content="idm ' part/report.html
+  holds "--resume says so" says 'complete but for its page'
+  succeeds fit --resume -o part
+  holds "then there is nothing left" says 'nothing to resume'
+  mkdir unborn && : >unborn/.idm-lock && : >unborn/config.yaml.1-0.tmp
+  for command in 'fit --resume -o' summary check 'plot trace' solve; do
+    # shellcheck disable=SC2086 # a command and its arguments
+    fails 3 'idm fit PROBLEM DATA... -o unborn' $command unborn
+  done
+  # shellcheck disable=SC2086 # several options
+  succeeds fit example:diag fit.csv --free alpha $small -o unborn
+  holds "it starts again" holds_only unborn 'config.yaml report.html run.nc summary.json '
+  # Moved to its place only in part.
+  mkdir part/.idm-ready && mv part/run.nc part/summary.json part/.idm-ready
+  find part | sort >before
+  for command in 'summary part' 'score part fit.csv' 'solve part' 'report part -o box/page.html'; do
+    # shellcheck disable=SC2086 # a command and its arguments
+    succeeds $command
+    holds "idm $command names the repair" says 'idm fit --resume -o part'
+  done
+  find part | sort >after
+  holds "reading repairs nothing" same before after
+  succeeds fit --resume -o part
+  holds "--resume does" holds_only part 'config.yaml report.html run.nc summary.json '
+  # Nothing is written where nothing may be.
+  chmod a-w part
+  for command in 'summary part' 'solve part' 'score part fit.csv' 'plot trace part'; do
+    # shellcheck disable=SC2086 # a command and its arguments
+    succeeds $command
+  done
+  chmod u+w part
+  # The folder itself may be a link.
+  ln -s part door
+  succeeds summary door
+  succeeds report door
+  rm -rf part unborn door box && mkdir box
+}
+
+# A small stack: no function keeps much on it, in no thread.
+test_small_stack() {
+  awk -F, -v OFS=, 'NR > 1 && $2 > 30 { $1 = 2 } { print }' fit.csv >two.csv
+  while read -r words; do
+    code=0
+    # shellcheck disable=SC2086 # a command and its arguments
+    (ulimit -s 256 && exec timeout 120 "$IDM_PROGRAM" $words) >out 2>err </dev/null || code=$?
+    holds "idm $words on a stack of 256 kB ends with 0 or 1, not $code" [ "$code" -le 1 ]
+  done <<END
+solve example:diag
+simulate example:diag -n 3
+fit example:diag fit.csv --free alpha $small --stan -o box/run
+fit example:diag fit.csv --free alpha $small --sampler nuts --overwrite -o box/run
+fit example:diag two.csv --free alpha $small --by agent -o box/people
+fit --resume -o box/run
+report box/run
+plot posterior box/run -o box/figure.svg
+plot posterior box/run -o box/figure.png
+score box/run fit.csv
+explain box/run fit.csv
+compare box/run run
+check box/run
+lint example:diag fit.csv
+learn example:diag fit.csv --draws 50 -o box/dynamics
+audit example:diag two.csv --by agent --free alpha $small -o box/audit
+recover example:diag --free alpha --replications 1 -n 3 --draws 50 --warmup 50 -o box/study
+END
+  rm -rf box && mkdir box
+}
+
+# Memory that runs out while an image is drawn is an error, not an abort.
+test_small_memory() {
+  failed=0
+  for kilobytes in 400000 300000 260000 220000 190000 160000 140000 120000 100000; do
+    code=0
+    (ulimit -v $kilobytes && exec timeout 120 "$IDM_PROGRAM" plot trace run -o box/figure.png) >out 2>err </dev/null || code=$?
+    # Below what the program itself needs, loading it or reading the run fails.
+    holds "a PNG in $kilobytes kB does not abort: $code" [ "$code" -lt 128 ]
+    if [ "$code" -eq 5 ]; then failed=$((failed + 1)); fi
+    holds "no part of a PNG stays" [ "$code" -eq 0 -o ! -e box/figure.png ]
+    rm -f box/figure.png
+  done
+  holds "some limit is too tight for a PNG" [ "$failed" -gt 0 ]
+  holds "nothing is left behind" box_is_empty
+}
+
+# Labels that a spreadsheet would execute.
+test_spreadsheet() {
+  printf '%s\n' "$head_yaml" | sed "s/go/'=go'/g" >formula.yaml
+  succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 -o plain.csv
+  holds "labels are written as they are" grep -q ',=go,' plain.csv
+  succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 --spreadsheet-safe -o box/safe.csv
+  holds "or with an apostrophe" grep -q ",\"'=go\"," box/safe.csv
+  holds "and never without" sh -c "! grep -q ',=go,' box/safe.csv"
+  succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 --spreadsheet-safe
+  holds "on standard output likewise" same out box/safe.csv
+  succeeds score formula.yaml plain.csv --trials box/trials.csv --spreadsheet-safe
+  holds "trials likewise" grep -q ",\"'=go\"," box/trials.csv
+  succeeds explain formula.yaml plain.csv -o box/explained.csv --spreadsheet-safe
+  holds "explanations likewise" grep -q ",\"'=go\"," box/explained.csv
+  succeeds plot policy formula.yaml --data box/drawn.csv --spreadsheet-safe -o box/figure.svg
+  holds "what is drawn likewise" sh -c "! grep -q '^=\|,=' box/drawn.csv"
+  rm -rf box && mkdir box
+}
+
 # --- recover and sbc ------------------------------------------------------------------------------
 
 test_calibration() {
@@ -2116,6 +2225,10 @@ test_lives() {
   test_timeout
   test_outputs
   test_overwriting
+  test_unfinished
+  test_small_stack
+  test_small_memory
+  test_spreadsheet
 }
 
 # What several parts begin with.

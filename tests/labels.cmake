@@ -30,9 +30,9 @@ foreach(name ${elsewhere} ${failures} ${fits} ${signals})
   endif()
 endforeach()
 
-# They reach kernels that are compiled for several vector levels (src/base/level.h).
-foreach(name test_numbers test_base_level test_base_vector test_base_product test_base_krylov test_base_soft_block test_base_soft_slope
-             test_plan_point_alphas test_plan_point_hull test_plan_control_golden)
+# They reach kernels (IDM_KERNEL, src/base/level.h).
+foreach(name test_numbers test_base_level test_base_vector test_base_product test_base_krylov test_base_soft_block
+             test_base_soft_slope test_plan_point_alphas test_plan_point_hull test_plan_control_golden)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES LABELS vector)
   endif()

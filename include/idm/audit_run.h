@@ -37,6 +37,10 @@ IDM_API idm_status idm_audit_columns(const idm_audit_request *request, idm_label
 IDM_API idm_status idm_audit_request_read(const char *path, idm_problem **ret_problem,
                                           idm_audit_request *request, idm_notes *opt_notes,
                                           idm_error *opt_error);
+/* Problem, request and posterior of the audit in a folder; see idm_run_read. */
+IDM_API idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
+                                      idm_audit_request *request, idm_posterior **ret_posterior,
+                                      idm_notes *opt_notes, idm_error *opt_error);
 /* Whether a folder holds an audit. */
 IDM_API bool idm_audit_is(const char *folder);
 /* What tells one request from another (see idm_request_label). */

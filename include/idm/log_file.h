@@ -78,6 +78,12 @@ IDM_API idm_status idm_explanation_write_csv(const idm_explanation *explanation,
                                              int64_t trajectory, const char *path,
                                              idm_error *opt_error);
 
+/* Copy a CSV file so that a spreadsheet executes none of it: a cell whose first character other
+ * than a blank is = + - @, a tab or an end of line, and which is no number, is written in quotes
+ * with an apostrophe before it. Other cells are copied as they are. Reading such a file back gives
+ * labels that begin with the apostrophe. "-" is standard input or output. */
+IDM_API idm_status idm_csv_make_safe(const char *from, const char *to, idm_error *opt_error);
+
 /* A first problem file from a table: labels found, blanks to fill. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,
                                   idm_notes *opt_notes, idm_error *opt_error);

@@ -192,12 +192,13 @@ typedef enum idm_need {
 
 /* Kinds of problems that it plans for. */
 typedef enum idm_gift {
-  IDM_GIVES_STATIONARY = 1 << 0, /* infinite horizon */
-  IDM_GIVES_HORIZON = 1 << 1,    /* policies that depend on the steps left */
-  IDM_GIVES_MOVES = 1 << 2,      /* transitions that are given row by row */
-  IDM_GIVES_ENDLESS = 1 << 3,    /* a discount of 1 without a horizon, where episodes end */
-  IDM_GIVES_STEPS = 1 << 4,      /* policies that jump from one best action to another: by the
-                                    utility and the discount they have no slope */
+  IDM_GIVES_STATIONARY = 1 << 0,   /* infinite horizon */
+  IDM_GIVES_HORIZON = 1 << 1,      /* policies that depend on the steps left */
+  IDM_GIVES_MOVES = 1 << 2,        /* transitions of observed states that are given row by row */
+  IDM_GIVES_ENDLESS = 1 << 3,      /* a discount of 1 without a horizon, where episodes end */
+  IDM_GIVES_STEPS = 1 << 4,        /* policies that jump from one best action to another: by the
+                                      utility and the discount they have no slope */
+  IDM_GIVES_HIDDEN_MOVES = 1 << 5, /* transitions of hidden states that are given row by row */
 } idm_gift;
 
 /* A clamp: what makes one planner of another. It holds a block, or asks something of it. */

@@ -12,6 +12,12 @@ extern "C" {
  * "example:NAME" is a built-in example. Not yet validated against overrides. */
 IDM_API idm_status idm_problem_read(const char *path, idm_problem **ret_problem,
                                     idm_notes *opt_notes, idm_error *opt_error);
+/* The same, with the transitions of many hidden states in a .POMDP file kept row by row (`moves` of
+ * the setting), in memory proportional to the entries that are not 0. Only planners that have
+ * IDM_GIVES_HIDDEN_MOVES plan for such a problem, `point-based` of those built in; beliefs along a
+ * log or a path need matrices. */
+IDM_API idm_status idm_problem_read_by_rows(const char *path, idm_problem **ret_problem,
+                                            idm_notes *opt_notes, idm_error *opt_error);
 /* The same from memory; `file` is the name used in messages. */
 IDM_API idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *opt_file,
                                           idm_problem **ret_problem, idm_notes *opt_notes,

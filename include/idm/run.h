@@ -29,10 +29,20 @@ typedef struct idm_run {
 } idm_run;
 IDM_API void idm_run_clear(idm_run *run);
 
+/* A folder may come from a stranger. Its files are opened relative to the folder and must be
+ * regular files: links, pipes, sockets, devices and folders of their names are IDM_INPUT. The path
+ * of the folder itself may lead through links. Functions that only read (idm_run_is, _complete,
+ * _has, _read, _read_config, _assess) change nothing in it. */
+
 /* Whether a path may be a run: a folder; and whether nothing is left to be done in it, nor in one
  * that was to take its place. */
 IDM_API bool idm_run_is(const char *path);
 IDM_API bool idm_run_complete(const char *run);
+/* Whether a run may be written to a folder: the checks that idm_run_fit, idm_run_audit and
+ * idm_dynamics_write_run begin with. Nothing is changed, but for temporary files of processes that
+ * have ended. */
+IDM_API idm_status idm_run_check(const char *folder, idm_run_mode mode, const idm_request *request,
+                                 idm_error *opt_error);
 /* Whether a path leads to one of the files that make a run. */
 IDM_API bool idm_run_has(const char *run, const char *path);
 
@@ -56,12 +66,18 @@ IDM_API idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_
                                idm_progress opt_progress, void *context, idm_run *run,
                                idm_notes *opt_notes, idm_error *opt_error);
 /* The problem, the request, the posterior of a run; what is not wanted is NULL. All three files of
- * it must belong together, those that are not wanted as well. */
+ * it must belong together, those that are not wanted as well. Of a run that was killed while it
+ * replaced another, the one that counts is read, and a note names the command that repairs the
+ * folder. */
 IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
                                 idm_request *opt_request, idm_posterior **opt_posterior,
                                 idm_notes *opt_notes, idm_error *opt_error);
+/* config.yaml of a run, an audit or a study as text; IDM_INPUT above `limit` bytes. */
+IDM_API idm_status idm_run_read_config(const char *folder, size_t limit, char **ret_text,
+                                       idm_error *opt_error);
 /* What there is to resume: problem and request of a run that was to overwrite this one and was
- * stopped, or else of this one. */
+ * stopped, or else of this one. A complete run that was killed on the way to its place is moved
+ * there first. */
 IDM_API idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
                                            idm_request *request, idm_notes *opt_notes,
                                            idm_error *opt_error);

@@ -25,7 +25,7 @@ typedef struct idm_sizes {
   size_t observations;
 } idm_sizes;
 
-/* Transitions of observed states, row by row: what may follow, and how likely it is. */
+/* Transitions row by row: what may follow, and how likely it is. */
 typedef struct idm_moves {
   size_t rows;         /* actions times states */
   size_t *first;       /* [rows + 1]: row (action, state) is first[row] .. first[row + 1] - 1 */
@@ -41,8 +41,9 @@ typedef struct idm_setting {
   double *transition; /* [action][state][next state]: tau_env; NULL where unknown */
   double *emission; /* [action][emitter][observation]: omega_env; NULL where unknown. The emitter is
                        the state after the action, or with emits_before the one acted in */
-  /* tau_env where states are observed and the file gives it row by row: then transition and
-   * emission are NULL, and the environment is the agent's only model. NULL elsewhere. */
+  /* tau_env row by row, in place of `transition`, which is NULL: where states are observed and the
+   * file gives it so (emission is NULL, too), or of hidden states (idm_problem_read_by_rows). The
+   * environment is then the agent's only model, and theta has no matrices. NULL elsewhere. */
   idm_moves *moves;
   double *start; /* [state]: the start belief, or with fully_observed the law of the first state */
   /* [action]: whether its matrix is one that stands for several actions, as under "*": those that

@@ -13,20 +13,20 @@
 static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_like)
 {
   idm_calibration_settings *settings = &call->settings.calibration;
-  settings->fit = run->request.settings;
-  snprintf(settings->inverse, sizeof settings->inverse, "%s", run->request.inverse);
+  settings->fit = run->request->settings;
+  snprintf(settings->inverse, sizeof settings->inverse, "%s", run->request->inverse);
   cli_take_keys(call, settings);
   if (cli_given(call, "number")) return cli_need_utilities(call, run->problem);
   idm_status status = cli_read_run_data(call, run, ret_like);
   settings->opt_like = *ret_like;
-  if (status == IDM_OK && run->request.preferences[0] && !cli_given(call, "pairs")) {
+  if (status == IDM_OK && run->request->preferences[0] && !cli_given(call, "pairs")) {
     status =
-        idm_preferences_read_csv(run->request.preferences, *ret_like, &call->notes, &call->error);
+        idm_preferences_read_csv(run->request->preferences, *ret_like, &call->notes, &call->error);
     if (status == IDM_OK) settings->pairs = (*ret_like)->preferences->count;
   }
-  const char *where = run->request.where;
+  const char *where = run->request->where;
   snprintf(settings->design, sizeof settings->design, where[0] ? "%s-%016" PRIx64 : "%s",
-           run->request.data_hash, idm_checksum(IDM_CHECKSUM_START, where, strlen(where)));
+           run->request->data_hash, idm_checksum(IDM_CHECKSUM_START, where, strlen(where)));
   return status;
 }
 

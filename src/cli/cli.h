@@ -119,6 +119,12 @@ struct cli_call {
   {                                                                                                \
     .name = "plain", .kind = CLI_FLAG, .help = "no small drawings on a terminal"                   \
   }
+#define CLI_SAFE_OPTION                                                                            \
+  {                                                                                                \
+    .name = "spreadsheet-safe", .kind = CLI_FLAG,                                                  \
+    .help = "put an apostrophe before cells of CSV that a spreadsheet would take for a formula "   \
+            "(= + - @); numbers stay"                                                              \
+  }
 #define CLI_OUTPUT_OPTION(what)                                                                    \
   {                                                                                                \
     .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "FILE", .standard = "-",           \

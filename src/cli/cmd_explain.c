@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/csv.h"
 #include "cli/explained.h"
 #include "cli/options.h"
 
@@ -30,7 +31,7 @@ static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret
 {
   char paths[sizeof((idm_request *)0)->data];
   char where[sizeof((idm_request *)0)->where];
-  const idm_request *opt_request = subject->posterior ? &subject->request : NULL;
+  const idm_request *opt_request = subject->posterior ? subject->request : NULL;
   idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);
@@ -39,13 +40,17 @@ static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret
                           : status;
 }
 
+static idm_status write_table(const void *content, const char *path, idm_error *error)
+{
+  const cli_explained *x = content;
+  return idm_explanation_write_csv(x->e, x->data, x->setting, x->trajectory, path, error);
+}
+
 static idm_status put_out(const cli_explained *x)
 {
   const char *path = cli_text(x->call, "output");
   idm_status status = IDM_OK;
-  if (path)
-    status =
-        idm_explanation_write_csv(x->e, x->data, x->setting, x->trajectory, path, &x->call->error);
+  if (path) status = cli_write_csv(x->call, path, write_table, x);
   if (status == IDM_OK && path && strcmp(path, "-") == 0) return IDM_OK;
   if (status == IDM_OK)
     status = cli_given(x->call, "json") ? cli_print_explained_json(x) : cli_print_explained(x);
@@ -98,6 +103,7 @@ static const cli_option options[] = {
      .low = 0,
      .high = 10000,
      .help = "length of the ranked lists"},
+    CLI_SAFE_OPTION,
     {.name = "output",
      .letter = 'o',
      .kind = CLI_TEXT,

@@ -8,8 +8,10 @@
 #include "cli/classes.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/page.h"
 #include "cli/people.h"
 #include "cli/progress.h"
+#include "io/place.h"
 
 static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
@@ -148,10 +150,15 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   idm_status status = refuse_changes(call, run);
   if (status == IDM_OK && !idm_run_is(run))
     status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
-  if (status == IDM_OK)
-    status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   if (status != IDM_OK) return status;
+  const bool whole = idm_run_complete(run);
+  status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
+  /* An audit cannot be resumed, but one that waited for its place is there now. */
+  if (status == IDM_INPUT && *ret_complete && !whole)
+    call->error = (idm_error){0};
+  else if (status != IDM_OK)
+    return status;
   if (*ret_complete) return IDM_OK;
   if (cli_given(call, "preferences") && !r->preferences[0])
     return idm_fail(&call->error, IDM_USAGE,
@@ -250,15 +257,14 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
 static idm_status report(cli_call *call, const char *folder, const idm_problem *problem,
                          const idm_data *data, const idm_run *found)
 {
-  char path[IDM_PATH + 32];
-  snprintf(path, sizeof path, "%s/report.html", folder);
+  char path[CLI_PAGE_PATH];
   return idm_report_write(&(idm_plot_subject){.folder = folder,
                                               .problem = problem,
                                               .posterior = found->posterior,
                                               .assessment = found->assessment,
                                               .data = data,
                                               .fitted = true},
-                          path, &call->notes, &call->error);
+                          cli_page_path(folder, path), &call->notes, &call->error);
 }
 
 static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm_problem *problem,
@@ -299,35 +305,57 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   return status;
 }
 
-static idm_status run(cli_call *call)
+/* A fit that was killed between its summary and its page is complete but for the page. */
+static idm_status complete_page(cli_call *call, const char *folder)
 {
-  const char *folder = cli_text(call, "output");
-  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
-    return cli_fit_classes(call);
+  char path[CLI_PAGE_PATH];
+  const idm_place page = idm_place_of(cli_page_path(folder, path));
+  if (idm_place_exists(&page)) {
+    idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
+    return IDM_OK;
+  }
+  idm_notes_add(&call->notes, "the run is complete but for its page, which is written now");
+  return cli_write_page(call, folder, path);
+}
+
+/* The request, from the command line or from the run, and the fit or what is left of it. */
+static idm_status fit_request(cli_call *call, const char *folder, idm_request *request)
+{
   const bool resume = cli_given(call, "resume");
   const bool overwrite = cli_given(call, "overwrite");
   idm_problem *problem = NULL;
-  idm_request request;
   bool complete = false;
   cli_progress progress;
   cli_progress_begin(&progress, "interrupted; saving the draws made so far");
-  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the run go? %s", usage);
-  if (resume && overwrite)
-    return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
-  idm_status status = resume ? resume_request(call, folder, &problem, &request, &complete)
-                             : make_request(call, &problem, &request);
-  if (cli_given(call, "threads")) request.settings.threads = (int)cli_integer(call, "threads");
-  if (status == IDM_OK && idm_inverse_find(request.inverse)->answer == IDM_POINT)
+  idm_status status = resume ? resume_request(call, folder, &problem, request, &complete)
+                             : make_request(call, &problem, request);
+  if (cli_given(call, "threads")) request->settings.threads = (int)cli_integer(call, "threads");
+  if (status == IDM_OK && !complete && idm_inverse_find(request->inverse)->answer == IDM_POINT)
     progress.farewell = "interrupted; stopping";
   if (status == IDM_OK && complete)
-    idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
+    status = complete_page(call, folder);
   else if (status == IDM_OK)
     status = fit(call, folder,
                  resume      ? IDM_RUN_RESUME
                  : overwrite ? IDM_RUN_OVERWRITE
                              : IDM_RUN_NEW,
-                 problem, &request, &progress);
+                 problem, request, &progress);
   idm_problem_destroy(problem);
+  return status;
+}
+
+static idm_status run(cli_call *call)
+{
+  const char *folder = cli_text(call, "output");
+  if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
+    return cli_fit_classes(call);
+  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the run go? %s", usage);
+  if (cli_given(call, "resume") && cli_given(call, "overwrite"))
+    return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
+  idm_request *request = calloc(1, sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  const idm_status status = fit_request(call, folder, request);
+  free(request);
   return status;
 }
 

@@ -438,23 +438,48 @@ static idm_status learn(learning *l)
   return status;
 }
 
+static idm_run_mode run_mode(const cli_call *call)
+{
+  return cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW;
+}
+
+/* The request of a run, for the caller to free. */
+static idm_status make_request(const learning *l, const char *paths, idm_request **ret_request)
+{
+  cli_call *call = l->call;
+  idm_request *request = *ret_request = calloc(1, sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  idm_request_default(request);
+  request->settings.seed = l->settings.seed;
+  const idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
+  return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
+}
+
+/* Check the folder before anything is learnt. */
+static idm_status check_run(const learning *l, const char *paths)
+{
+  cli_call *call = l->call;
+  idm_request *request = NULL;
+  if (!cli_given(call, "output") || !cli_given(call, "draws")) return IDM_OK;
+  idm_status status = make_request(l, paths, &request);
+  if (status == IDM_OK)
+    status = idm_run_check(cli_text(call, "output"), run_mode(call), request, &call->error);
+  free(request);
+  return status;
+}
+
 /* The draws as a run, beside the problem. */
 static idm_status write_run(learning *l, const char *folder, const char *paths)
 {
   cli_call *call = l->call;
   idm_posterior *posterior = NULL;
   idm_assessment *assessment = NULL;
-  idm_request *request = calloc(1, sizeof *request);
-  if (!request) return idm_fail_memory(&call->error);
-  idm_request_default(request);
-  request->settings.seed = l->settings.seed;
-  const idm_run_mode mode = cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW;
-  idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
-  if (status == IDM_OK) status = cli_where(call, request->where, sizeof request->where);
+  idm_request *request = NULL;
+  idm_status status = make_request(l, paths, &request);
   if (status == IDM_OK)
     status = idm_dynamics_posterior(&l->draws, &l->settings, &posterior, &call->error);
   if (status == IDM_OK)
-    status = idm_dynamics_write_run(folder, mode, l->problem, l->data, request, posterior,
+    status = idm_dynamics_write_run(folder, run_mode(call), l->problem, l->data, request, posterior,
                                     &assessment, &call->error);
   if (status == IDM_OK && assessment->failures.count)
     idm_notes_add(&call->notes,
@@ -490,6 +515,7 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &l.problem);
   if (status == IDM_OK) status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK) status = cli_read_data(call, paths, l.problem, 0, &l.data);
+  if (status == IDM_OK) status = check_run(&l, paths);
   if (status == IDM_OK) {
     cli_catch_signals();
     status = learn(&l);

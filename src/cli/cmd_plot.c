@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/csv.h"
 #include "cli/options.h"
 
 static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
@@ -73,11 +74,16 @@ static idm_status open_shown(cli_call *call, const idm_plot *plot, cli_shown *s,
   return status;
 }
 
+static idm_status write_data(const void *figure, const char *path, idm_error *error)
+{
+  return idm_figure_write_csv(figure, path, error);
+}
+
 static idm_status put_out(cli_call *call, const idm_figure *figure, const idm_figure_look *look)
 {
   const char *path = cli_text(call, "output"), *data = cli_text(call, "data");
   idm_status status = IDM_OK;
-  if (data) status = idm_figure_write_csv(figure, data, &call->error);
+  if (data) status = cli_write_csv(call, data, write_data, figure);
   if (status == IDM_OK) status = idm_figure_write(figure, look, path, &call->error);
   if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
   return status;
@@ -118,6 +124,7 @@ static const cli_option options[] = {
      .standard = "-",
      .help = "where to: SVG, or by its ending .png or .pdf"},
     {.name = "data", .kind = CLI_TEXT, .value = "FILE", .help = "write what is drawn as CSV, too"},
+    CLI_SAFE_OPTION,
     {.name = "size",
      .kind = CLI_TEXT,
      .value = "SIZE",

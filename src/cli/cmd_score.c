@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/table.h"
@@ -58,13 +59,25 @@ static idm_status print(cli_call *call, const idm_data *data, const idm_score *s
   return IDM_OK;
 }
 
+typedef struct scored {
+  const idm_trials *trials;
+  const idm_data *data;
+  const idm_setting *setting;
+} scored;
+
+static idm_status write_table(const void *content, const char *path, idm_error *error)
+{
+  const scored *s = content;
+  return idm_trials_write_csv(s->trials, s->data, s->setting, path, error);
+}
+
 /* Write trials where --trials says, and free them. */
 static idm_status write_trials(cli_call *call, const idm_problem *problem, const idm_data *data,
                                idm_trials *trials)
 {
   const char *path = cli_text(call, "trials");
   const idm_status status =
-      idm_trials_write_csv(trials, data, problem->setting, path, &call->error);
+      cli_write_csv(call, path, write_table, &(const scored){trials, data, problem->setting});
   if (status == IDM_OK && !cli_given(call, "json")) fprintf(stderr, "idm: wrote %s\n", path);
   idm_trials_destroy(trials);
   return status;
@@ -209,6 +222,7 @@ static idm_status run(cli_call *call)
 }
 
 static const cli_option options[] = {
+    CLI_SAFE_OPTION,
     {.name = "trials",
      .kind = CLI_TEXT,
      .value = "FILE",

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 
@@ -52,9 +53,9 @@ static idm_status check_logs(cli_call *call, const char *output, const char *log
 /* The log that --like names: of a run by its own --where, unless the call has one. */
 static idm_status read_like(cli_call *call, const char *like, job *j)
 {
-  char where[sizeof j->subject.request.where];
-  const idm_status status = cli_where_of_run(
-      call, j->subject.posterior ? &j->subject.request : NULL, where, sizeof where);
+  char where[sizeof((idm_request *)0)->where];
+  const idm_status status =
+      cli_where_of_run(call, j->subject.posterior ? j->subject.request : NULL, where, sizeof where);
   return status == IDM_OK ? cli_read_log(call, like, where, j->subject.problem, 0, &j->like)
                           : status;
 }
@@ -73,7 +74,7 @@ static idm_status open_job(cli_call *call, job *j)
   if (like) return status;
   if (!j->subject.posterior || cli_given(call, "number"))
     return cli_need_utilities(call, j->subject.problem);
-  status = check_logs(call, output, j->subject.request.data);
+  status = check_logs(call, output, j->subject.request->data);
   if (status != IDM_OK) return status;
   status = cli_read_run_data(call, &j->subject, &j->like);
   if (status == IDM_INPUT)
@@ -169,6 +170,12 @@ static void note_stand_ins(cli_call *call, const job *j)
   }
 }
 
+static idm_status write_log(const void *content, const char *path, idm_error *error)
+{
+  const job *j = content;
+  return idm_data_write_csv(j->data, j->subject.problem, path, error);
+}
+
 static idm_status run(cli_call *call)
 {
   job j = {0};
@@ -190,8 +197,7 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = restate_utilities(call, &j);
   if (status == IDM_OK) status = label_environment(call, &j);
   if (status == IDM_OK) note_stand_ins(call, &j);
-  if (status == IDM_OK)
-    status = idm_data_write_csv(j.data, j.subject.problem, output, &call->error);
+  if (status == IDM_OK) status = cli_write_csv(call, output, write_log, &j);
   if (status == IDM_OK) status = report(call, j.data, seed);
   close_job(&j);
   return status;
@@ -229,6 +235,7 @@ static const cli_option options[] = {
      .high = 1e9,
      .help = "most steps a trajectory (0: the horizon, or 1000)"},
     CLI_OUTPUT_OPTION("CSV file to write"),
+    CLI_SAFE_OPTION,
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_BATCH_OPTIONS,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/search.h"
@@ -384,10 +385,25 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   return IDM_OK;
 }
 
+/* Whether the planner that --set names takes transitions row by row, and nothing but planning is
+ * asked for: beliefs along a path need matrices. */
+static bool takes_rows(const cli_call *call)
+{
+  static const char key[] = "planner=";
+  const idm_planner *planner = NULL;
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(settings[i], key, sizeof key - 1) == 0)
+      planner = idm_planner_find(settings[i] + sizeof key - 1);
+  return planner && planner->gives & IDM_GIVES_HIDDEN_MOVES && !cli_text(call, "path");
+}
+
 /* The problem, or a run at its centre or at one of its draws. */
 static idm_status open_subject(cli_call *call, cli_subject *subject)
 {
-  idm_status status = cli_open_subject(call, call->argument[0], subject);
+  idm_status status = takes_rows(call) ? cli_open_subject_by_rows(call, call->argument[0], subject)
+                                       : cli_open_subject(call, call->argument[0], subject);
   if (status == IDM_OK && !subject->posterior && cli_given(call, "draw"))
     status = idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
                       call->argument[0]);
@@ -456,6 +472,7 @@ static idm_status run(cli_call *call)
   cli_search search = {0};
   view v = {0};
   const char *path = cli_text(call, "path");
+  const double begun = idm_seconds();
   idm_status status = open_subject(call, &subject);
   const idm_problem *problem = subject.problem;
   v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
@@ -463,7 +480,7 @@ static idm_status run(cli_call *call)
   /* One that holds no belief shows what it does first. */
   const bool follows = path || !v.believes;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
-  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, &search);
+  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, begun, &search);
   if (status == IDM_OK) {
     status = cli_plan(call, subject.problem, &search.solver, &workspace, &found.report);
     cli_progress_end(&search.progress);

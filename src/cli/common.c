@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "io/run/files.h"
 
 /* Whoever sets a key expects that it makes a difference. */
 static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)
@@ -98,18 +99,32 @@ void cli_restore_columns(cli_subject *subject)
   subject->utility_source = NULL;
 }
 
-idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+static idm_status open_subject(cli_call *call, const char *path, bool by_rows, cli_subject *subject)
 {
   *subject = (cli_subject){0};
+  idm_status (*const read)(const char *, idm_problem **, idm_notes *, idm_error *) =
+      by_rows ? idm_problem_read_by_rows : idm_problem_read;
   const bool run = idm_run_is(path);
-  idm_status status = run ? idm_run_read(path, &subject->problem, &subject->request,
+  if (run) subject->request = malloc(sizeof *subject->request);
+  if (run && !subject->request) return idm_fail_memory(&call->error);
+  idm_status status = run ? idm_run_read(path, &subject->problem, subject->request,
                                          &subject->posterior, &call->notes, &call->error)
-                          : idm_problem_read(path, &subject->problem, &call->notes, &call->error);
+                          : read(path, &subject->problem, &call->notes, &call->error);
   if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
   if (status == IDM_OK) status = keep_columns(call, subject);
   if (status == IDM_OK)
     status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
   return status;
+}
+
+idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+{
+  return open_subject(call, path, false, subject);
+}
+
+idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject)
+{
+  return open_subject(call, path, true, subject);
 }
 
 idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior)
@@ -130,6 +145,7 @@ void cli_close_subject(cli_subject *subject)
 {
   idm_labels_destroy(&subject->utility_column);
   free(subject->utility_source);
+  free(subject->request);
   idm_posterior_destroy(subject->posterior);
   idm_problem_destroy(subject->problem);
 }
@@ -137,15 +153,14 @@ void cli_close_subject(cli_subject *subject)
 /* An audit's problem and posterior. */
 static idm_status open_audit(cli_call *call, const char *folder, cli_subject *subject)
 {
-  idm_audit_request request;
-  char path[IDM_PATH + 32];
-  snprintf(path, sizeof path, "%s/config.yaml", folder);
-  idm_status status =
-      idm_audit_request_read(path, &subject->problem, &request, &call->notes, &call->error);
-  if (status == IDM_OK) subject->request = request.request;
-  if (status == IDM_OK)
-    status = idm_run_read(folder, NULL, NULL, &subject->posterior, &call->notes, &call->error);
-  return status;
+  idm_audit_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  const idm_status status = idm_audit_read_run(folder, &subject->problem, request,
+                                               &subject->posterior, &call->notes, &call->error);
+  if (status == IDM_OK) subject->request = malloc(sizeof *subject->request);
+  if (subject->request) *subject->request = request->request;
+  free(request);
+  return status == IDM_OK && !subject->request ? idm_fail_memory(&call->error) : status;
 }
 
 idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown)
@@ -169,9 +184,9 @@ void cli_close_shown(cli_shown *shown)
 
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
-  const idm_status status = idm_request_relocate(&subject->request, NULL, &call->error);
+  const idm_status status = idm_request_relocate(subject->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_log(call, subject->request.data, subject->request.where, subject->problem, 0,
+  return cli_read_log(call, subject->request->data, subject->request->where, subject->problem, 0,
                       ret_data);
 }
 
@@ -340,12 +355,28 @@ idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)
       strcmp(call->command->name, "simulate") == 0 ? ", or a log, as in --like DATA" : "");
 }
 
+/* An output in a folder that is read must not lead out of it. */
+static idm_status check_inside(cli_call *call, const char *folder, const char *path)
+{
+  idm_folder opened;
+  if (!idm_folder_is(folder)) return IDM_OK;
+  idm_status status = idm_folder_open(&opened, folder, &call->error);
+  if (status != IDM_OK) return status;
+  const idm_place place = idm_folder_output(&opened, path);
+  status = idm_place_check(&place, &call->error);
+  idm_folder_close(&opened);
+  return status;
+}
+
 idm_status cli_check_target(cli_call *call, const char *path)
 {
   if (cli_given(call, "json") && strcmp(path, "-") == 0)
     return idm_fail(&call->error, IDM_USAGE,
                     "--json needs a file to write to, not standard output");
-  idm_status status = idm_file_check_output(path, NULL, 0, &call->error);
+  idm_status status = IDM_OK;
+  for (int i = 0; i < call->arguments && status == IDM_OK; i++)
+    status = check_inside(call, call->argument[i], path);
+  if (status == IDM_OK) status = idm_file_check_output(path, NULL, 0, &call->error);
   for (int i = 0; i < call->arguments && status == IDM_OK; i++) {
     const char *input = call->argument[i];
     if (input == path) continue;

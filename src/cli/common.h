@@ -9,7 +9,7 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
 /* What a first argument says: a problem, or a run with its request and posterior. */
 typedef struct cli_subject {
   idm_problem *problem;
-  idm_request request;      /* of a run */
+  idm_request *request;     /* of a run or an audit; NULL of a problem */
   idm_posterior *posterior; /* NULL: a problem */
   /* Utilities by column as they stand in the file, before --set. */
   idm_labels utility_column;
@@ -18,6 +18,8 @@ typedef struct cli_subject {
 } cli_subject;
 /* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
+/* The same, for a planner that takes transitions of hidden states row by row. */
+idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject);
 /* A note where the first argument is a run, with this posterior, that `check` does not trust. */
 idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior);
 void cli_close_subject(cli_subject *subject);

@@ -29,6 +29,26 @@ static idm_status load_plugins(cli_call *call)
   return status;
 }
 
+/* A call holds a whole request, which is much for a stack. */
+static int execute(const cli_command *command, int count, char **words)
+{
+  cli_call *call = malloc(sizeof *call);
+  if (!call) {
+    fprintf(stderr, "idm: out of memory\n");
+    return idm_status_exit_code(IDM_MEMORY);
+  }
+  idm_status status = cli_parse(call, command, count, words);
+  call->commands = cli_commands;
+  idm_level level;
+  if (status == IDM_OK) status = idm_level_parse(getenv("IDM_LEVEL"), &level, &call->error);
+  if (status == IDM_OK) status = load_plugins(call);
+  if (status == IDM_OK) status = command->run(call);
+  const int code = report(call, status);
+  cli_call_free(call);
+  free(call);
+  return code;
+}
+
 static int run(int count, char **words)
 {
   if (count < 2) {
@@ -54,16 +74,7 @@ static int run(int count, char **words)
       cli_print_help(stdout, command);
       return 0;
     }
-  cli_call call;
-  idm_status status = cli_parse(&call, command, count - 2, words + 2);
-  call.commands = cli_commands;
-  idm_level level;
-  if (status == IDM_OK) status = idm_level_parse(getenv("IDM_LEVEL"), &level, &call.error);
-  if (status == IDM_OK) status = load_plugins(&call);
-  if (status == IDM_OK) status = command->run(&call);
-  const int code = report(&call, status);
-  cli_call_free(&call);
-  return code;
+  return execute(command, count - 2, words + 2);
 }
 
 int main(int count, char **words)

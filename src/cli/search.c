@@ -1,6 +1,8 @@
 /* Options of a planner that searches, and its progress. */
+#include <float.h>
 #include <math.h>
 
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/search.h"
@@ -19,7 +21,7 @@ static idm_status take(cli_call *call, const idm_key *key, void *fields)
              : IDM_OK;
 }
 
-idm_status cli_search_begin(cli_call *call, idm_problem *problem, cli_search *search)
+idm_status cli_search_begin(cli_call *call, idm_problem *problem, double begun, cli_search *search)
 {
   static const char *const options[] = {"gap", "seconds", "alpha"};
   const idm_planner *planner = idm_agent_planner(&problem->agent);
@@ -33,6 +35,9 @@ idm_status cli_search_begin(cli_call *call, idm_problem *problem, cli_search *se
                       options[i], planner->name);
   idm_status status = take(call, idm_key_find(idm_agent_keys(), "gap"), &problem->agent);
   if (status == IDM_OK) status = take(call, &seconds_key, &search->solver);
+  /* Reading the problem counts, too. */
+  const double left = search->solver.seconds - (idm_seconds() - begun);
+  if (search->solver.seconds > 0) search->solver.seconds = fmax(left, DBL_MIN);
   if (status == IDM_OK && cli_text(call, "alpha"))
     status = cli_check_target(call, cli_text(call, "alpha"));
   if (status != IDM_OK || !planner->search) return status;

@@ -13,8 +13,9 @@ typedef struct cli_search {
   double upper;
 } cli_search;
 /* Take --gap, --seconds and --alpha, which are refused where the agent's planner does not search,
- * and get ready to watch. The solver borrows the search. */
-idm_status cli_search_begin(cli_call *call, idm_problem *problem, cli_search *search);
+ * and get ready to watch. Seconds count from `begun` (idm_seconds). The solver borrows the search.
+ */
+idm_status cli_search_begin(cli_call *call, idm_problem *problem, double begun, cli_search *search);
 /* An idm_plan_watch whose context is a cli_search. */
 bool cli_search_watch(void *context, double lower, double upper);
 

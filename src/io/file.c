@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,27 +19,41 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/file.h"
+#include "io/file.h"
 
 struct idm_file {
   FILE *stream;
-  char *path;      /* NULL for standard output */
+  int folder;      /* descriptor that names are relative to, borrowed; or AT_FDCWD */
+  char *name;      /* NULL for standard output */
+  char *path;      /* the same in messages */
   char *temporary; /* name written under until commit */
   int error;       /* first errno of a failed write */
 };
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_length,
-                         idm_error *opt_error)
+/* A stream to read from; that of standard input is not the caller's to close. */
+static idm_status open_stream(const idm_place *place, FILE **ret_stream, idm_error *opt_error)
 {
-  idm_require(path, ret_text, ret_length);
-  *ret_text = NULL;
-  *ret_length = 0;
-  const bool standard = strcmp(path, "-") == 0;
-  FILE *stream = standard ? stdin : fopen(path, "rb");
-  if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));
+  int descriptor;
+  *ret_stream = stdin;
+  if (!idm_place_inside(place) && strcmp(place->path, "-") == 0) return IDM_OK;
+  const idm_status status = idm_place_open(place, &descriptor, opt_error);
+  if (status != IDM_OK) return status;
+  *ret_stream = fdopen(descriptor, "rb");
+  if (*ret_stream) return IDM_OK;
+  close(descriptor);
+  return idm_fail_memory(opt_error);
+}
 
+/* The rest of a stream, with a NUL behind it. */
+static idm_status read_stream(FILE *stream, const char *path, size_t limit, char **ret_text,
+                              size_t *ret_length, idm_error *opt_error)
+{
+  struct stat info;
+  /* A sparse file costs a stranger nothing, and would fill the memory up to the limit. */
+  if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) && (uintmax_t)info.st_size > limit)
+    return idm_fail(opt_error, IDM_INPUT, "'%s' is larger than %zu bytes", path, limit);
   idm_status status = IDM_OK;
   size_t length = 0;
   size_t capacity = 1 << 16;
@@ -62,7 +77,6 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
       }
     }
   }
-  if (!standard) fclose(stream);
   if (status != IDM_OK) {
     free(text);
     return status;
@@ -71,6 +85,27 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
   *ret_text = text;
   *ret_length = length;
   return IDM_OK;
+}
+
+idm_status idm_file_read_at(const idm_place *place, size_t limit, char **ret_text,
+                            size_t *ret_length, idm_error *opt_error)
+{
+  FILE *stream;
+  *ret_text = NULL;
+  *ret_length = 0;
+  idm_status status = open_stream(place, &stream, opt_error);
+  if (status != IDM_OK) return status;
+  status = read_stream(stream, place->path, limit, ret_text, ret_length, opt_error);
+  if (stream != stdin) fclose(stream);
+  return status;
+}
+
+idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_length,
+                         idm_error *opt_error)
+{
+  idm_require(path, ret_text, ret_length);
+  const idm_place place = idm_place_of(path);
+  return idm_file_read_at(&place, limit, ret_text, ret_length, opt_error);
 }
 
 /* --- temporary names ------------------------------------------------------------------------ */
@@ -102,25 +137,41 @@ static void remove_dead(int folder, const char *name)
   close(descriptor);
 }
 
+/* Remove the dead temporary files of `base` in a folder; closes the descriptor. */
+static void sweep(int folder, const char *base)
+{
+  const size_t length = strlen(base);
+  DIR *directory = folder >= 0 && length ? fdopendir(folder) : NULL;
+  if (!directory) {
+    if (folder >= 0) close(folder);
+    return;
+  }
+  for (const struct dirent *entry; (entry = readdir(directory));)
+    if (is_temporary(entry->d_name, base, length)) remove_dead(dirfd(directory), entry->d_name);
+  closedir(directory);
+}
+
 void idm_file_sweep(const char *path)
 {
   if (!path) return;
   const char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
-  const size_t length = strlen(base);
   char folder[4200] = "."; /* longer ones are refused by the system as they are */
   if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
-  DIR *directory = length ? opendir(folder) : NULL;
-  for (const struct dirent *entry; directory && (entry = readdir(directory));)
-    if (is_temporary(entry->d_name, base, length)) remove_dead(dirfd(directory), entry->d_name);
-  if (directory) closedir(directory);
+  sweep(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), base);
+}
+
+void idm_file_sweep_at(int folder, const char *name)
+{
+  /* A description of its own: reading a folder moves its offset. */
+  sweep(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
 }
 
 /* A new file of that name, locked; -1 and errno where there is none, which with EEXIST is worth
  * another try: somebody else has it, or swept it away before it was locked. */
-static int open_locked(const char *name)
+static int open_locked(int folder, const char *name)
 {
-  const int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   struct stat info;
   if (descriptor < 0) return -1;
   /* Where there are no locks nobody can sweep either. */
@@ -137,14 +188,17 @@ static int open_locked(const char *name)
 static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm_error *opt_error)
 {
   enum { attempts = 1000 };
-  const size_t size = strlen(file->path) + 48;
-  idm_file_sweep(file->path);
+  const size_t size = strlen(file->name) + 48;
+  if (file->folder == AT_FDCWD)
+    idm_file_sweep(file->name);
+  else
+    idm_file_sweep_at(file->folder, file->name);
   file->temporary = malloc(size);
   if (!file->temporary) return idm_fail_memory(opt_error);
   int descriptor = -1;
   for (int i = 0; i < attempts && descriptor < 0; i++) {
-    snprintf(file->temporary, size, "%s.%ld-%d%s", file->path, (long)getpid(), i, suffix);
-    descriptor = open_locked(file->temporary);
+    snprintf(file->temporary, size, "%s.%ld-%d%s", file->name, (long)getpid(), i, suffix);
+    descriptor = open_locked(file->folder, file->temporary);
     if (descriptor < 0 && errno != EEXIST) break;
   }
   if (descriptor < 0) {
@@ -174,10 +228,20 @@ bool idm_file_same(const char *a, const char *b)
 
 /* The rename at the end needs no leave of the file that it replaces, and root needs none of any: a
  * file that nobody may write to was closed by its owner, who is to open it. */
+static idm_status check_permission(const idm_place *place, idm_error *opt_error)
+{
+  struct stat info;
+  if (fstatat(place->folder, place->name, &info, 0) != 0 || S_ISCHR(info.st_mode)) return IDM_OK;
+  if ((info.st_mode & 0222) && faccessat(place->folder, place->name, W_OK, 0) == 0) return IDM_OK;
+  return idm_fail(opt_error, IDM_SYSTEM,
+                  "cannot write '%s': it is read-only; write to another place, or allow it by "
+                  "chmod u+w",
+                  place->path);
+}
+
 idm_status idm_file_check_output(const char *path, const char *const *opt_inputs, size_t count,
                                  idm_error *opt_error)
 {
-  struct stat info;
   idm_require(path);
   if (strcmp(path, "-") == 0) return IDM_OK;
   for (size_t i = 0; opt_inputs && i < count; i++)
@@ -186,57 +250,73 @@ idm_status idm_file_check_output(const char *path, const char *const *opt_inputs
                       "'%s' is read ('%s') and cannot be written at the same time; write to "
                       "another file",
                       path, opt_inputs[i]);
-  if (stat(path, &info) != 0 || S_ISCHR(info.st_mode)) return IDM_OK;
-  if ((info.st_mode & 0222) && access(path, W_OK) == 0) return IDM_OK;
-  return idm_fail(opt_error, IDM_SYSTEM,
-                  "cannot write '%s': it is read-only; write to another place, or allow it by "
-                  "chmod u+w",
-                  path);
+  const idm_place place = idm_place_of(path);
+  return check_permission(&place, opt_error);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* Where a path leads: a link stays, and what it points to is replaced. */
-static idm_status follow(idm_file *file, const char *path, idm_error *opt_error)
+/* Where a path leads: a link stays, and what it points to is replaced. In a folder nothing is
+ * followed. */
+static idm_status follow(idm_file *file, const idm_place *place, idm_error *opt_error)
 {
   struct stat info;
-  const bool link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-  file->path = link ? realpath(path, NULL) : idm_text_copy(path, strlen(path));
-  if (file->path) return IDM_OK;
-  if (link)
-    return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': the link leads nowhere: %s", path,
-                    strerror(errno));
-  return idm_fail_memory(opt_error);
+  const bool link =
+      !idm_place_inside(place) && lstat(place->path, &info) == 0 && S_ISLNK(info.st_mode);
+  file->folder = place->folder;
+  file->name = link ? realpath(place->path, NULL) : idm_text_copy(place->name, strlen(place->name));
+  if (!file->name && link)
+    return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': the link leads nowhere: %s",
+                    place->path, strerror(errno));
+  const char *shown = link ? file->name : place->path;
+  if (file->name) file->path = idm_text_copy(shown, strlen(shown));
+  return file->name && file->path ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
+/* A device or a pipe cannot be replaced by a rename: it is written to directly. */
+static idm_status open_device(idm_file *file, const char *path, idm_error *opt_error)
 {
-  idm_require(path, ret_file);
+  file->stream = fopen(path, "wb");
+  if (file->stream) return IDM_OK;
+  return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
+}
+
+static idm_status open_target(idm_file *file, const idm_place *place, idm_error *opt_error)
+{
+  struct stat info;
+  idm_status status = idm_place_check(place, opt_error);
+  if (status == IDM_OK) status = check_permission(place, opt_error);
+  if (status == IDM_OK) status = follow(file, place, opt_error);
+  if (status != IDM_OK) return status;
+  const bool exists = fstatat(file->folder, file->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && !idm_place_inside(place) && !S_ISREG(info.st_mode))
+    return open_device(file, place->path, opt_error);
+  return open_temporary(file, exists ? &info : NULL, opt_error);
+}
+
+idm_status idm_file_create_at(const idm_place *place, idm_file **ret_file, idm_error *opt_error)
+{
   *ret_file = NULL;
   idm_file *file = idm_new(1, sizeof *file);
   if (!file) return idm_fail_memory(opt_error);
-  const bool standard = strcmp(path, "-") == 0;
-  idm_status status = standard ? IDM_OK : idm_file_check_output(path, NULL, 0, opt_error);
-  struct stat info;
-  bool exists = false;
-  if (status == IDM_OK && !standard) status = follow(file, path, opt_error);
-  if (standard) {
+  idm_status status = IDM_OK;
+  if (!idm_place_inside(place) && strcmp(place->path, "-") == 0)
     file->stream = stdout;
-  } else if (status == IDM_OK && (exists = stat(file->path, &info) == 0) &&
-             !S_ISREG(info.st_mode)) {
-    /* A device or a pipe cannot be replaced by a rename: write to it directly. */
-    file->stream = fopen(path, "wb");
-    if (!file->stream)
-      status = idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
-  } else if (status == IDM_OK) {
-    status = open_temporary(file, exists ? &info : NULL, opt_error);
-  }
+  else
+    status = open_target(file, place, opt_error);
   if (status != IDM_OK) {
     idm_file_abandon(file);
     return status;
   }
   *ret_file = file;
   return IDM_OK;
+}
+
+idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
+{
+  idm_require(path, ret_file);
+  const idm_place place = idm_place_of(path);
+  return idm_file_create_at(&place, ret_file, opt_error);
 }
 
 static void note_failure(idm_file *file)
@@ -282,7 +362,8 @@ idm_status idm_file_commit(idm_file *file, idm_error *opt_error)
   if (fflush(file->stream) != 0) note_failure(file);
   if (file->temporary && fsync(fileno(file->stream)) != 0) note_failure(file);
   /* Renamed while its lock is held: between the two it could be swept away. */
-  const bool renamed = !file->error && file->temporary && rename(file->temporary, file->path) == 0;
+  const bool renamed = !file->error && file->temporary &&
+                       renameat(file->folder, file->temporary, file->folder, file->name) == 0;
   if (!file->error && file->temporary && !renamed) note_failure(file);
   if (file->stream != stdout && fclose(file->stream) != 0 && !renamed) note_failure(file);
   file->stream = NULL;
@@ -302,8 +383,9 @@ void idm_file_abandon(idm_file *file)
 {
   if (!file) return;
   if (file->stream && file->stream != stdout) fclose(file->stream);
-  if (file->temporary) remove(file->temporary);
+  if (file->temporary) unlinkat(file->folder, file->temporary, 0);
   free(file->temporary);
+  free(file->name);
   free(file->path);
   free(file);
 }

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/door.h"
 #include "base/texts.h"
-#include "idm/request.h"
+#include "io/hash.h"
 
 /* The digest in hexadecimal. */
 static void finish(SHA2_CTX *context, char hash[IDM_HASH])
@@ -22,22 +23,28 @@ static void finish(SHA2_CTX *context, char hash[IDM_HASH])
   hash[IDM_HASH - 1] = '\0';
 }
 
+idm_status idm_file_hash_at(const idm_place *place, char hash[IDM_HASH], idm_error *opt_error)
+{
+  SHA2_CTX context;
+  uint8_t block[1 << 14];
+  ssize_t length = 0;
+  int descriptor;
+  const idm_status status = idm_place_open(place, &descriptor, opt_error);
+  if (status != IDM_OK) return status;
+  SHA256Init(&context);
+  while ((length = read(descriptor, block, sizeof block)) > 0 || (length < 0 && errno == EINTR))
+    if (length > 0) SHA256Update(&context, block, (size_t)length);
+  close(descriptor);
+  if (length < 0) return idm_fail(opt_error, IDM_INPUT, "cannot read '%s'", place->path);
+  finish(&context, hash);
+  return IDM_OK;
+}
+
 idm_status idm_file_hash(const char *path, char hash[IDM_HASH], idm_error *opt_error)
 {
   idm_require(path, hash);
-  FILE *stream = fopen(path, "rb");
-  if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));
-  SHA2_CTX context;
-  uint8_t block[1 << 14];
-  SHA256Init(&context);
-  for (size_t length = fread(block, 1, sizeof block, stream); length;
-       length = fread(block, 1, sizeof block, stream))
-    SHA256Update(&context, block, length);
-  const bool failed = ferror(stream);
-  fclose(stream);
-  if (failed) return idm_fail(opt_error, IDM_INPUT, "cannot read '%s'", path);
-  finish(&context, hash);
-  return IDM_OK;
+  const idm_place place = idm_place_of(path);
+  return idm_file_hash_at(&place, hash, opt_error);
 }
 
 idm_status idm_files_hash(const char *paths, char hash[IDM_HASH], idm_error *opt_error)

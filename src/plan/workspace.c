@@ -64,7 +64,8 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
                     "planner '%s' learns what actions are worth in a state, and here states are "
                     "hidden; expected a problem with `observations: states`",
                     planner->name);
-  if (setting->moves && !(planner->gives & IDM_GIVES_MOVES))
+  const unsigned rows = setting->fully_observed ? IDM_GIVES_MOVES : IDM_GIVES_HIDDEN_MOVES;
+  if (setting->moves && !(planner->gives & rows))
     return idm_fail(opt_error, IDM_INPUT,
                     "planner '%s' needs transitions as matrices; here they are given row by row",
                     planner->name);
@@ -163,10 +164,13 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
   if (opt_solver) solver = *opt_solver;
   idm_plan_report report;
   idm_status status = adopt(workspace, theta, opt_error);
-  if (status == IDM_OK)
+  if (status == IDM_OK) {
+    workspace->planned = false;
     status =
         workspace->planner->plan(workspace->content, workspace->theta, &solver, &report, opt_error);
+  }
   if (status != IDM_OK) return status;
+  workspace->planned = true;
   workspace->bound = report.bound;
   if (opt_report) *opt_report = report;
   return IDM_OK;
@@ -179,9 +183,33 @@ idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *
   return lattice ? lattice->keep(workspace->content, slot, opt_error) : IDM_OK;
 }
 
+/* Whether a belief is a distribution over the states, up to rounding. */
+static bool is_belief(const idm_workspace *workspace, const double *z)
+{
+  static const double tolerance = 1e-6;
+  double sum = 0;
+  for (size_t s = 0; s < workspace->theta->sizes.states; s++) {
+    if (!(z[s] >= -tolerance)) return false;
+    sum += z[s];
+  }
+  return fabs(sum - 1) <= tolerance;
+}
+
+bool idm_workspace_evaluates(const idm_workspace *workspace, size_t variant, int steps,
+                             const double *z)
+{
+  return workspace->planned && variant < idm_theta_variants(workspace->theta) && steps >= 0 &&
+         is_belief(workspace, z);
+}
+
+static void fill(double *numbers, size_t count)
+{
+  for (size_t i = 0; i < count; i++) numbers[i] = NAN;
+}
+
 double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps, const double *z)
 {
-  if (!workspace || !z || variant >= idm_theta_variants(workspace->theta) || steps < 0) return NAN;
+  if (!workspace || !z || !idm_workspace_evaluates(workspace, variant, steps, z)) return NAN;
   const idm_belief_ops *belief = workspace->planner->belief;
   if (!belief || !belief->value) return NAN;
   return belief->value(workspace->content, variant, steps, z, workspace->scratch);
@@ -198,10 +226,14 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 {
   if (!workspace || !z || !decision || variant >= idm_theta_variants(workspace->theta)) return;
   const idm_belief_ops *belief = workspace->planner->belief;
-  if (belief)
+  const idm_theta *theta = workspace->theta;
+  if (belief && idm_workspace_evaluates(workspace, variant, 0, z)) {
     belief->policy(workspace->content, variant, 0, z, decision, opt_specification,
                    workspace->scratch);
-  for (size_t u = 0; !belief && u < workspace->theta->sizes.actions; u++) decision[u] = NAN;
+    return;
+  }
+  fill(decision, theta->sizes.actions);
+  if (opt_specification) fill(opt_specification, theta->sizes.actions * theta->models);
 }
 
 void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
@@ -210,9 +242,10 @@ void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const
   if (!workspace || !z || !quality || variant >= idm_theta_variants(workspace->theta) || steps < 0)
     return;
   const idm_belief_ops *belief = workspace->planner->belief;
-  const bool has = belief && belief->quality;
-  if (has) belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);
-  for (size_t u = 0; !has && u < workspace->theta->sizes.actions; u++) quality[u] = NAN;
+  if (belief && belief->quality && idm_workspace_evaluates(workspace, variant, steps, z))
+    belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);
+  else
+    fill(quality, workspace->theta->sizes.actions);
 }
 
 double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps, const double *z,
@@ -224,7 +257,10 @@ double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps, c
     return NAN;
   const idm_belief_ops *belief = workspace->planner->belief;
   const idm_theta *theta = workspace->theta;
-  if (!belief) return NAN;
+  if (!belief || !idm_workspace_evaluates(workspace, variant, steps, z)) {
+    fill(next, theta->sizes.states);
+    return NAN;
+  }
   double *joint = workspace->look + theta->sizes.states;
   double *decision = joint + theta->sizes.states;
   double *specification = decision + theta->sizes.actions;
@@ -257,6 +293,8 @@ idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forwar
                     workspace->planner->name);
   if (variant >= idm_theta_variants(workspace->theta))
     return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
+  if (!workspace->planned)
+    return idm_fail(opt_error, IDM_USAGE, "the workspace holds no plan: call idm_plan first");
   return lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
 }
 

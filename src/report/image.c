@@ -1,11 +1,18 @@
-/* Figures as files: SVG as it is, PNG and PDF through librsvg and cairo. */
+/* Figures as files: SVG as it is, PNG and PDF through librsvg and cairo.
+ *
+ * Contents: libraries · text · the process that draws · figures */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <librsvg/rsvg.h>
-#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/door.h"
 #include "base/memory.h"
@@ -15,9 +22,11 @@
 /* Pixels of an image by those of the page: sharp on screens and in print. */
 static const double magnification = 2;
 
-/* What an image needs of librsvg, and of cairo and GObject, which come with it. They are loaded
-   with the first image: fifty libraries stand behind them, and a program that links them spends a
-   third of a small problem's time on its start. */
+/* --- libraries ------------------------------------------------------------------------------ */
+
+/* What an image needs of librsvg, and of cairo, which comes with it. They are loaded with an image:
+   fifty libraries stand behind them, and a program that links them spends a third of a small
+   problem's time on its start. */
 #define PENS(X)                                                                                    \
   X(rsvg_handle_new_from_data)                                                                     \
   X(rsvg_handle_get_intrinsic_size_in_pixels)                                                      \
@@ -30,34 +39,33 @@ static const double magnification = 2;
   X(cairo_surface_write_to_png_stream)                                                             \
   X(cairo_surface_finish)                                                                          \
   X(cairo_surface_status)                                                                          \
-  X(cairo_surface_destroy)                                                                         \
-  X(g_object_unref)
+  X(cairo_surface_destroy)
 
 static const char pens_library[] = "librsvg-2.so.2";
 
+/* Only the child that draws fills them in. */
 static struct {
 #define PEN(name) __typeof__(name) *(name);
   PENS(PEN)
 #undef PEN
-  bool ready;
 } pens;
 
-static pthread_once_t pens_asked = PTHREAD_ONCE_INIT;
-
-static void load_pens(void)
+static bool load_pens(void)
 {
   void *library = dlopen(pens_library, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return;
-  pens.ready = true;
+  bool found = library;
 #define PEN(name)                                                                                  \
-  {                                                                                                \
+  if (found) {                                                                                     \
     void *address = dlsym(library, #name);                                                         \
     memcpy(&pens.name, &address, sizeof pens.name);                                                \
-    pens.ready = pens.ready && address;                                                            \
+    found = address;                                                                               \
   }
   PENS(PEN)
 #undef PEN
+  return found;
 }
+
+/* --- text ----------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -74,9 +82,22 @@ static idm_status write_text(char *text, const char *path, idm_error *opt_error)
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
 }
 
-static cairo_status_t take_bytes(void *closure, const unsigned char *data, unsigned int length)
+/* --- the process that draws ----------------------------------------------------------------- */
+
+/* GLib and librsvg abort the process where memory runs out. They are loaded and run in a child, so
+   that the caller gets an error instead. The child sends the image through a pipe. */
+enum { DRAWN, NOT_DRAWN, NO_LIBRARY };
+
+static cairo_status_t send_bytes(void *closure, const unsigned char *data, unsigned int length)
 {
-  idm_file_write(closure, (const char *)data, length);
+  const int *descriptor = closure;
+  while (length) {
+    const ssize_t sent = write(*descriptor, data, length);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return CAIRO_STATUS_WRITE_ERROR;
+    data += sent;
+    length -= (unsigned int)sent;
+  }
   return CAIRO_STATUS_SUCCESS;
 }
 
@@ -91,48 +112,101 @@ static bool render(RsvgHandle *handle, cairo_surface_t *surface, double width, d
   return drawn;
 }
 
-/* What the drawing itself says of its size; points of a page are 1/72 inch, pixels 1/96. */
-static bool draw(RsvgHandle *handle, bool pdf, idm_file *file)
+/* The size is the drawing's own; points of a page are 1/72 inch, pixels 1/96. */
+static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
 {
   gdouble width = 0, height = 0;
   if (!pens.rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height)) return false;
   cairo_surface_t *surface =
-      pdf ? pens.cairo_pdf_surface_create_for_stream(take_bytes, file, 0.75 * width, 0.75 * height)
+      pdf ? pens.cairo_pdf_surface_create_for_stream(send_bytes, &descriptor, 0.75 * width,
+                                                     0.75 * height)
           : pens.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)(magnification * width),
                                             (int)(magnification * height));
   bool drawn = render(handle, surface, width, height, pdf ? 0.75 : magnification);
   if (drawn && !pdf)
-    drawn =
-        pens.cairo_surface_write_to_png_stream(surface, take_bytes, file) == CAIRO_STATUS_SUCCESS;
+    drawn = pens.cairo_surface_write_to_png_stream(surface, send_bytes, &descriptor) ==
+            CAIRO_STATUS_SUCCESS;
   pens.cairo_surface_finish(surface);
   drawn = drawn && pens.cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
   pens.cairo_surface_destroy(surface);
   return drawn;
 }
 
+/* What the child does; it ends here. */
+static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
+{
+  const struct rlimit none = {0, 0};
+  const int silence = open("/dev/null", O_WRONLY);
+  (void)setrlimit(RLIMIT_CORE, &none);
+  if (silence >= 0) (void)dup2(silence, STDERR_FILENO); /* the libraries' last words */
+  (void)signal(SIGPIPE, SIG_DFL);
+  (void)signal(SIGABRT, SIG_DFL);
+  if (!load_pens()) _exit(NO_LIBRARY);
+  RsvgHandle *handle = pens.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
+  _exit(handle && draw(handle, pdf, descriptor) ? DRAWN : NOT_DRAWN);
+}
+
+/* The bytes of the image into the file, and how the child ended; -1: by a signal. */
+static int collect(int descriptor, pid_t child, idm_file *file)
+{
+  char block[1 << 14];
+  int state = 0;
+  ssize_t length;
+  while ((length = read(descriptor, block, sizeof block)) > 0 || (length < 0 && errno == EINTR))
+    if (length > 0) idm_file_write(file, block, (size_t)length);
+  close(descriptor);
+  while (waitpid(child, &state, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+static idm_status draw_apart(const char *text, bool pdf, idm_file *file, const char *path,
+                             idm_error *opt_error)
+{
+  int ends[2];
+  if (pipe(ends) != 0)
+    return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn: %s", path, strerror(errno));
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    draw_in_child(text, pdf, ends[1]);
+  }
+  const int reason = errno;
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn: %s", path, strerror(reason));
+  }
+  switch (collect(ends[0], child, file)) {
+  case DRAWN:
+    return IDM_OK;
+  case NOT_DRAWN:
+    return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn", path);
+  case NO_LIBRARY:
+    return idm_fail(opt_error, IDM_SYSTEM,
+                    "%s: images need librsvg (%s), which this machine lacks or has no memory for; "
+                    ".svg works without it",
+                    path, pens_library);
+  default:
+    return idm_fail(opt_error, IDM_SYSTEM,
+                    "%s: cannot be drawn: librsvg was stopped, most likely because memory ran out; "
+                    ".svg takes less",
+                    path);
+  }
+}
+
 static idm_status write_image(char *text, bool pdf, const char *path, idm_error *opt_error)
 {
   idm_file *file = NULL;
-  pthread_once(&pens_asked, load_pens);
-  if (!pens.ready) {
-    free(text);
-    return idm_fail(opt_error, IDM_SYSTEM,
-                    "%s: images need librsvg (%s), which this machine lacks; .svg works without it",
-                    path, pens_library);
-  }
-  RsvgHandle *handle = pens.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
-  idm_status status = handle ? idm_file_create(path, &file, opt_error)
-                             : idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn", path);
-  if (status == IDM_OK && !draw(handle, pdf, file)) {
-    status = idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn", path);
-    idm_file_abandon(file);
-    file = NULL;
-  }
-  if (status == IDM_OK) status = idm_file_commit(file, opt_error);
-  if (handle) pens.g_object_unref(handle);
+  idm_status status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) status = draw_apart(text, pdf, file, path, opt_error);
   free(text);
+  if (status == IDM_OK) return idm_file_commit(file, opt_error);
+  idm_file_abandon(file);
   return status;
 }
+
+/* --- figures -------------------------------------------------------------------------------- */
 
 idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look, const char *path,
                             idm_error *opt_error)

@@ -10,10 +10,11 @@
 #include "base/number.h"
 #include "idm/audit_run.h"
 #include "idm/explain.h"
-#include "idm/file.h"
 #include "idm/prefix.h"
 #include "invert/explain/onlooker.h"
 #include "invert/fork.h"
+#include "io/file.h"
+#include "io/run/files.h"
 #include "report/page.h"
 #include "report/replicated.h"
 #include "report/titles.h"
@@ -335,11 +336,9 @@ static idm_status add_methods(report *r)
 
 static idm_status add_request(report *r)
 {
-  char path[IDM_PATH + 32];
   char *text = NULL;
-  size_t length;
-  idm_print(path, sizeof path, "%s/config.yaml", r->subject->folder);
-  const idm_status status = idm_file_read(path, most_config, &text, &length, r->opt_error);
+  const idm_status status =
+      idm_run_read_config(r->subject->folder, most_config, &text, r->opt_error);
   if (status != IDM_OK) return status;
   idm_page_section(&r->page, "again", "The complete request, and how to run it again");
   if (!r->subject->study)
@@ -496,13 +495,19 @@ idm_status idm_report_write(const idm_plot_subject *subject, const char *path, i
 {
   idm_require(subject, path);
   idm_file *file;
+  idm_folder folder = {.descriptor = -1};
   char *text = NULL;
   idm_status status = idm_report_make(subject, &text, opt_notes, opt_error);
-  if (status == IDM_OK) status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) status = idm_folder_open(&folder, subject->folder, opt_error);
+  if (status == IDM_OK) {
+    const idm_place place = idm_folder_output(&folder, path);
+    status = idm_file_create_at(&place, &file, opt_error);
+  }
   if (status == IDM_OK) {
     idm_file_write(file, text, strlen(text));
     status = idm_file_commit(file, opt_error);
   }
+  idm_folder_close(&folder);
   free(text);
   return status;
 }

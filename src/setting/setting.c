@@ -293,9 +293,10 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
     status = check_rows(setting->emission, pairs, n.observations, "observation matrix", opt_error);
   if (status == IDM_OK && setting->moves) status = idm_moves_validate(setting->moves, n, opt_error);
   if (status != IDM_OK) return status;
-  if (setting->moves && (setting->transition || setting->emission || !setting->fully_observed))
+  if (setting->moves && (setting->transition || !setting->emission != setting->fully_observed))
     return idm_fail(opt_error, IDM_INPUT,
-                    "moves stand in place of matrices, where states are observed");
+                    "transitions are given row by row or as matrices, and hidden states need an "
+                    "observation matrix");
   if (setting->horizon < 0)
     return idm_fail(opt_error, IDM_INPUT, "the horizon is %d; it must be at least 1",
                     setting->horizon);

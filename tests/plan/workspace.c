@@ -66,6 +66,50 @@ static void illegal_parameters_are_refused(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Before a plan, and at beliefs that are none, every number is NaN and every status a usage error.
+ */
+static void check_refused(idm_workspace *w, const double *z, bool planned)
+{
+  double decision[8], quality[8], next[8], lower = 0, upper = 0;
+  idm_forward forward;
+  for (size_t i = 0; i < 8; i++) decision[i] = quality[i] = next[i] = 0;
+  assert_true(isnan(idm_plan_value(w, 0, z)) && isnan(idm_plan_value_after(w, 0, 1, z)));
+  idm_plan_policy(w, 0, z, decision, NULL);
+  idm_plan_quality(w, 0, 0, z, quality);
+  assert_true(isnan(decision[0]) && isnan(decision[1]) && isnan(quality[0]));
+  assert_true(isnan(idm_plan_predict(w, 0, 0, z, 0, 0)));
+  assert_true(isnan(idm_plan_recognise(w, 0, 0, z, 0, 0, next)) && isnan(next[0]));
+  assert_int_equal(idm_plan_bounds(w, 0, z, &lower, &upper, &support_error), IDM_USAGE);
+  assert_true(isnan(lower) && isnan(upper));
+  if (planned) return;
+  assert_int_equal(idm_plan_forward(w, 0, &forward, NULL, &support_error), IDM_USAGE);
+  assert_non_null(strstr(support_error.message, "no plan"));
+}
+
+static void nothing_is_evaluated_without_a_plan(void **state)
+{
+  (void)state;
+  static const double good[] = {0.25, 0.75};
+  static const double bad[][2] = {{0.5, 0.6},    {-0.5, 1.5}, {NAN, 1},
+                                  {INFINITY, 0}, {0, 0},      {7, -3}};
+  idm_problem *problem = support_reversal(idm_planner_at(0));
+  idm_workspace *w;
+  idm_forward forward;
+  double decision[8];
+  check(create(problem, &w));
+  check_refused(w, good, false);
+  check(idm_plan(problem->theta, NULL, w, NULL, &support_error));
+  assert_true(isfinite(idm_plan_value(w, 0, good)));
+  idm_plan_policy(w, 0, good, decision, NULL);
+  assert_true(fabs(decision[0] + decision[1] - 1) < 1e-9);
+  check(idm_plan_forward(w, 0, &forward, NULL, &support_error));
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) check_refused(w, bad[i], true);
+  /* Rounding is no fault. */
+  assert_true(isfinite(idm_plan_value(w, 0, (const double[]){0.25, 0.75 + 1e-9})));
+  idm_workspace_destroy(w);
+  idm_problem_destroy(problem);
+}
+
 /* A planner that has no form for a kind of problem is refused by name. */
 static void kinds_of_problems(void **state)
 {
@@ -113,6 +157,7 @@ static void stops_have_names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_evaluated_without_a_plan),
       cmocka_unit_test(theta_is_copied),
       cmocka_unit_test(the_form_of_theta_is_fixed),
       cmocka_unit_test(illegal_parameters_are_refused),

@@ -15,25 +15,29 @@
 #include "base/utf8.h"
 #include "idm/problem_file.h"
 #include "io/pomdp/lex.h"
+#include "io/pomdp/read.h"
 #include "io/pomdp/reward.h"
+#include "io/pomdp/rows.h"
 
 /* Largest array of T or O. */
 #define LARGEST_BYTES ((size_t)1 << 30)
+/* Matrices of transitions, one an action, that are not worth keeping row by row. */
+#define SMALL_MATRIX ((size_t)1 << 18)
 /* Deviations of a row below this are rounding and not worth a note. */
 #define WORTH_A_NOTE 1e-9
 
 /* T or O: rows of distributions by action and state. */
 typedef struct table {
   const char *key;
-  const char *what; /* one of its numbers, in messages */
-  double *value; /* [action][state][width], borrowed from the setting; NaN: the start's (reset) */
-  size_t width;
-  const char **row; /* [action][state]: where in the text it was last given; NULL: never */
+  const char *what;    /* one of its numbers, in messages */
+  idm_pomdp_rows rows; /* [action][state] */
+  const char **row;    /* [action][state]: where in the text it was last given; NULL: never */
 } table;
 
 typedef struct reader {
   idm_pomdp_lexer lexer; /* also where errors go */
   idm_notes *notes;
+  bool by_rows; /* transitions stay rows (idm_moves), in place of matrices */
   idm_pomdp_names states;
   idm_pomdp_names actions;
   idm_pomdp_names observations;
@@ -183,16 +187,45 @@ static idm_status name_problem(reader *r)
   return IDM_OK;
 }
 
+/* Whether transitions are kept row by row: not where states are observed, nor where a matrix takes
+ * less than what comes with rows. */
+static bool keeps_rows(const reader *r, idm_sizes n)
+{
+  return r->by_rows && !r->fully_observed &&
+         idm_times(n.states, n.states) >= SMALL_MATRIX / sizeof(double);
+}
+
 static idm_status check_size(reader *r, const idm_pomdp_token *token, idm_sizes n)
 {
   const size_t most = LARGEST_BYTES / sizeof(double) / n.states / n.actions;
-  if (n.states <= most && n.observations <= most) return IDM_OK;
+  if ((keeps_rows(r, n) || n.states <= most) && n.observations <= most) return IDM_OK;
   return idm_fail_at(r->lexer.error, r->lexer.file, token->line, idm_pomdp_column(token),
                      "found %zu states, %zu actions and %zu observations, expected the %s "
                      "probabilities, 8 bytes each, to fit into 1 GiB",
                      n.states, n.actions, n.observations,
-                     n.states > most ? "states * states * actions transition"
-                                     : "states * actions * observations observation");
+                     n.states > most && !keeps_rows(r, n)
+                         ? "states * states * actions transition"
+                         : "states * actions * observations observation");
+}
+
+static idm_status make_problem(reader *r, idm_sizes n)
+{
+  idm_error *error = r->lexer.error;
+  if (!keeps_rows(r, n)) return idm_problem_create(n, 1, true, true, &r->problem, error);
+  const idm_status status = idm_problem_create_moving(n, &r->problem, error);
+  if (status != IDM_OK) return status;
+  idm_setting *setting = r->problem->setting;
+  setting->emission =
+      idm_new(idm_times(n.actions * n.states, n.observations), sizeof *setting->emission);
+  return setting->emission ? IDM_OK : idm_fail_memory(error);
+}
+
+static idm_status make_table(reader *r, idm_sizes n, size_t width, table *t)
+{
+  const size_t pairs = n.actions * n.states;
+  t->row = idm_new(pairs, sizeof *t->row);
+  if (!t->row) return idm_fail_memory(r->lexer.error);
+  return idm_pomdp_rows_create(pairs, width, &t->rows, r->lexer.error);
 }
 
 /* All sizes are known: make the arrays. `token` is where the body starts, for messages. */
@@ -207,7 +240,7 @@ static idm_status begin_body(reader *r, const idm_pomdp_token *token)
   idm_status status = check_size(r, token, n);
   if (status != IDM_OK) return status;
   idm_error *error = r->lexer.error;
-  status = idm_problem_create(n, 1, true, true, &r->problem, error);
+  status = make_problem(r, n);
   if (status != IDM_OK) return status;
   idm_setting *setting = r->problem->setting;
   status = name_problem(r);
@@ -216,14 +249,13 @@ static idm_status begin_body(reader *r, const idm_pomdp_token *token)
   if (status == IDM_OK) status = idm_pomdp_names_copy(seen, &setting->observations, error);
   if (status == IDM_OK) status = idm_pomdp_rewards_create(&r->rewards, error);
   if (status != IDM_OK) return status;
-  const size_t pairs = n.actions * n.states;
-  r->transition = (table){"T", "a probability of T:", setting->transition, n.states,
-                          idm_new(pairs, sizeof(char *))};
-  r->emission = (table){"O", "a probability of O:", setting->emission, n.observations,
-                        idm_new(pairs, sizeof(char *))};
+  r->transition = (table){.key = "T", .what = "a probability of T:"};
+  r->emission = (table){.key = "O", .what = "a probability of O:"};
+  status = make_table(r, n, n.states, &r->transition);
+  if (status == IDM_OK) status = make_table(r, n, n.observations, &r->emission);
+  if (status != IDM_OK) return status;
   r->row = idm_new(n.states > n.observations ? n.states : n.observations, sizeof *r->row);
-  if (!r->transition.row || !r->emission.row || !r->row) return idm_fail_memory(error);
-  return IDM_OK;
+  return r->row ? IDM_OK : idm_fail_memory(error);
 }
 
 /* Elements divided by colons, at least one and at most `most`. */
@@ -241,28 +273,29 @@ static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
 
 /* --- T and O -------------------------------------------------------------------------------- */
 
-static double *table_row(const reader *r, const table *t, size_t action, size_t state)
+/* Copy r->row to every row in range, or have the rows be the start's. */
+static idm_status spread_row(reader *r, table *t, idm_pomdp_range actions, idm_pomdp_range states,
+                             bool reset, const char *where)
 {
-  return t->value + (action * r->states.count + state) * t->width;
-}
-
-/* Copy r->row to every row in range. */
-static void spread_row(reader *r, table *t, idm_pomdp_range actions, idm_pomdp_range states,
-                       const char *where)
-{
+  idm_status status = IDM_OK;
   for (size_t a = actions.first; a < actions.end; a++)
-    for (size_t s = states.first; s < states.end; s++) {
-      memcpy(table_row(r, t, a, s), r->row, t->width * sizeof *r->row);
-      t->row[a * r->states.count + s] = where;
+    for (size_t s = states.first; s < states.end && status == IDM_OK; s++) {
+      const size_t i = a * r->states.count + s;
+      if (reset)
+        idm_pomdp_rows_reset(&t->rows, i);
+      else
+        status = idm_pomdp_rows_set(&t->rows, i, r->row, r->lexer.error);
+      t->row[i] = where;
     }
+  return status;
 }
 
 /* Read a row of probabilities into r->row. */
 static idm_status read_row(reader *r, const table *t)
 {
   idm_status status = IDM_OK;
-  for (size_t i = 0; i < t->width && status == IDM_OK; i++)
-    status = idm_pomdp_read_probability(&r->lexer, t->what, i, t->width, &r->row[i]);
+  for (size_t i = 0; i < t->rows.width && status == IDM_OK; i++)
+    status = idm_pomdp_read_probability(&r->lexer, t->what, i, t->rows.width, &r->row[i]);
   return status;
 }
 
@@ -271,14 +304,14 @@ static idm_status read_table_cell(reader *r, table *t, idm_pomdp_range actions,
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   double value = 0;
-  const idm_status status = idm_pomdp_read_probability(&r->lexer, t->what, 0, 1, &value);
-  if (status != IDM_OK) return status;
+  idm_status status = idm_pomdp_read_probability(&r->lexer, t->what, 0, 1, &value);
   for (size_t a = actions.first; a < actions.end; a++)
-    for (size_t s = states.first; s < states.end; s++) {
-      fill(table_row(r, t, a, s) + columns.first, columns.end - columns.first, value);
-      t->row[a * r->states.count + s] = token.text;
+    for (size_t s = states.first; s < states.end && status == IDM_OK; s++) {
+      const size_t i = a * r->states.count + s;
+      t->row[i] = token.text;
+      status = idm_pomdp_rows_put(&t->rows, i, columns.first, columns.end, value, r->lexer.error);
     }
-  return IDM_OK;
+  return status;
 }
 
 static idm_status read_table_row(reader *r, table *t, idm_pomdp_range actions,
@@ -286,48 +319,49 @@ static idm_status read_table_row(reader *r, table *t, idm_pomdp_range actions,
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   const bool transition = t == &r->transition;
+  /* The start may yet come: each entry of a reset takes its share at the end. */
+  const bool reset = transition && idm_pomdp_is(&token, "reset");
   if (idm_pomdp_is(&token, "uniform")) {
     idm_pomdp_next(&r->lexer);
-    fill(r->row, t->width, 1 / (double)t->width);
-  } else if (transition && idm_pomdp_is(&token, "reset")) {
+    fill(r->row, t->rows.width, 1 / (double)t->rows.width);
+  } else if (reset) {
     idm_pomdp_next(&r->lexer);
-    fill(r->row, t->width, NAN); /* the start may yet come: each entry takes its share at the end */
   } else if (token.kind == IDM_POMDP_NUMBER) {
     const idm_status status = read_row(r, t);
     if (status != IDM_OK) return status;
   } else {
-    return idm_pomdp_fail(&r->lexer, &token, "a row of %zu probabilities%s or uniform", t->width,
-                          transition ? ", reset" : "");
+    return idm_pomdp_fail(&r->lexer, &token, "a row of %zu probabilities%s or uniform",
+                          t->rows.width, transition ? ", reset" : "");
   }
-  spread_row(r, t, actions, states, token.text);
-  return IDM_OK;
+  return spread_row(r, t, actions, states, reset, token.text);
 }
 
 static idm_status read_table_matrix(reader *r, table *t, idm_pomdp_range actions)
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
-  const bool square = t->width == r->states.count;
+  const bool square = t->rows.width == r->states.count;
   const bool identity = square && idm_pomdp_is(&token, "identity");
   const bool uniform = idm_pomdp_is(&token, "uniform");
   if (identity || uniform)
     idm_pomdp_next(&r->lexer);
   else if (token.kind != IDM_POMDP_NUMBER)
     return idm_pomdp_fail(&r->lexer, &token, "%zu rows of %zu probabilities%s or uniform",
-                          r->states.count, t->width, square ? ", identity" : "");
+                          r->states.count, t->rows.width, square ? ", identity" : "");
   for (size_t s = 0; s < r->states.count; s++) {
     idm_status status = IDM_OK;
     idm_pomdp_token first = token;
     if (uniform) {
-      fill(r->row, t->width, 1 / (double)t->width);
+      fill(r->row, t->rows.width, 1 / (double)t->rows.width);
     } else if (identity) {
-      fill(r->row, t->width, 0);
+      fill(r->row, t->rows.width, 0);
       r->row[s] = 1;
     } else {
       first = idm_pomdp_peek(&r->lexer);
       status = read_row(r, t);
     }
+    if (status == IDM_OK)
+      status = spread_row(r, t, actions, (idm_pomdp_range){s, s + 1, false}, false, first.text);
     if (status != IDM_OK) return status;
-    spread_row(r, t, actions, (idm_pomdp_range){s, s + 1, false}, first.text);
   }
   return IDM_OK;
 }
@@ -508,7 +542,9 @@ static idm_status finish_start(reader *r)
   return IDM_OK;
 }
 
-static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t)
+/* Complete and check every row of a table, and write it to `opt_matrix`, or back where there is
+ * none. */
+static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t, double *opt_matrix)
 {
   const idm_setting *setting = r->problem->setting;
   drift d = {0};
@@ -518,13 +554,18 @@ static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t)
     if (!t->row[i])
       return idm_pomdp_fail(&r->lexer, end, "a row of %s: for action '%.80s' and state '%.80s'",
                             t->key, action, state);
-    double *row = t->value + i * t->width;
-    for (size_t j = 0; j < t->width; j++)
+    double *row = opt_matrix ? opt_matrix + i * t->rows.width : r->row;
+    idm_pomdp_rows_get(&t->rows, i, row);
+    for (size_t j = 0; j < t->rows.width; j++)
       if (isnan(row[j])) row[j] = setting->start[j];
-    if (finish_row(row, t->width, &d)) continue;
-    char what[200];
-    snprintf(what, sizeof what, "%s: %.80s : %.80s", t->key, action, state);
-    return fail_sum(r, t->row[i], row, t->width, what);
+    if (!finish_row(row, t->rows.width, &d)) {
+      char what[200];
+      snprintf(what, sizeof what, "%s: %.80s : %.80s", t->key, action, state);
+      return fail_sum(r, t->row[i], row, t->rows.width, what);
+    }
+    const idm_status status =
+        opt_matrix ? IDM_OK : idm_pomdp_rows_set(&t->rows, i, row, r->lexer.error);
+    if (status != IDM_OK) return status;
   }
   note_drift(r, t->key, &d);
   return IDM_OK;
@@ -534,16 +575,19 @@ static void see_the_state(reader *r)
 {
   r->problem->setting->fully_observed = true;
   for (size_t a = 0; a < r->actions.count; a++)
-    for (size_t s = 0; s < r->states.count; s++) table_row(r, &r->emission, a, s)[s] = 1;
+    for (size_t s = 0; s < r->states.count; s++)
+      r->problem->setting->emission[(a * r->states.count + s) * r->states.count + s] = 1;
 }
 
 static idm_status finish_theta(reader *r, const idm_pomdp_token *end)
 {
   const idm_setting *setting = r->problem->setting;
   idm_block *block = r->problem->theta->block;
-  memcpy(block[IDM_TRANSITION].value, setting->transition,
-         block[IDM_TRANSITION].size * sizeof(double));
-  memcpy(block[IDM_EMISSION].value, setting->emission, block[IDM_EMISSION].size * sizeof(double));
+  if (!setting->moves) {
+    memcpy(block[IDM_TRANSITION].value, setting->transition,
+           block[IDM_TRANSITION].size * sizeof(double));
+    memcpy(block[IDM_EMISSION].value, setting->emission, block[IDM_EMISSION].size * sizeof(double));
+  }
   idm_theta_set_scalar(r->problem->theta, IDM_DISCOUNT, r->discount);
   double *utility = block[IDM_UTILITY].value;
   const idm_status status = idm_pomdp_rewards_expect(r->rewards, setting, utility, r->lexer.error);
@@ -567,22 +611,23 @@ static idm_status finish(reader *r)
   if (!r->has_values)
     idm_notes_add(r->notes, "%s: no values: line; R is read as reward", r->lexer.file);
   idm_status status = finish_start(r);
-  if (status == IDM_OK) status = finish_table(r, &end, &r->transition);
+  idm_setting *setting = r->problem->setting;
+  if (status == IDM_OK) status = finish_table(r, &end, &r->transition, setting->transition);
+  if (status == IDM_OK && !setting->transition)
+    status = idm_pomdp_rows_moves(&r->transition.rows, &setting->moves, r->lexer.error);
   if (status != IDM_OK) return status;
   if (r->fully_observed)
     see_the_state(r);
   else
-    status = finish_table(r, &end, &r->emission);
+    status = finish_table(r, &end, &r->emission, setting->emission);
   return status == IDM_OK ? finish_theta(r, &end) : status;
 }
 
-idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *opt_file,
-                                   idm_problem **ret_problem, idm_notes *opt_notes,
-                                   idm_error *opt_error)
+idm_status idm_pomdp_parse(const char *text, size_t length, const char *opt_file, bool by_rows,
+                           idm_problem **ret_problem, idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(text, ret_problem);
   *ret_problem = NULL;
-  reader r = {.notes = opt_notes};
+  reader r = {.notes = opt_notes, .by_rows = by_rows};
   idm_pomdp_lexer_start(&r.lexer, text, length, opt_file, opt_error);
   idm_status status = read_file(&r);
   if (status == IDM_OK) status = finish(&r);
@@ -595,9 +640,19 @@ idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *
   idm_pomdp_names_destroy(&r.actions);
   idm_pomdp_names_destroy(&r.observations);
   idm_pomdp_rewards_destroy(r.rewards);
+  idm_pomdp_rows_destroy(&r.transition.rows);
+  idm_pomdp_rows_destroy(&r.emission.rows);
   free(r.transition.row);
   free(r.emission.row);
   free(r.start);
   free(r.row);
   return status;
+}
+
+idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *opt_file,
+                                   idm_problem **ret_problem, idm_notes *opt_notes,
+                                   idm_error *opt_error)
+{
+  idm_require(text, ret_problem);
+  return idm_pomdp_parse(text, length, opt_file, false, ret_problem, opt_notes, opt_error);
 }

@@ -4,6 +4,7 @@
  * later rule with the same coordinates in place of the earlier; the reward of a cell is the value
  * of the latest of the few rules that can match it. Only cells that can occur are visited. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "io/pomdp/reward.h"
@@ -261,6 +262,7 @@ typedef struct scratch {
   size_t *first;       /* [state + 1]: into possible */
   uint32_t *possible;  /* observations with positive probability, by next state */
   const rule **seen;   /* [observation]: latest rule for that observation at any next state */
+  double *row;         /* [state]: a row of transitions that are given row by row */
 } scratch;
 
 static void scratch_destroy(scratch *w)
@@ -268,12 +270,14 @@ static void scratch_destroy(scratch *w)
   free(w->first);
   free(w->possible);
   free(w->seen);
+  free(w->row);
 }
 
 static idm_status scratch_create(const idm_pomdp_rewards *rewards, idm_sizes n, scratch *w,
                                  idm_error *opt_error)
 {
-  *w = (scratch){0};
+  *w = (scratch){.row = idm_new(n.states, sizeof *w->row)};
+  if (!w->row) return idm_fail_memory(opt_error);
   for (int i = 0; i < FORM_COUNT; i++)
     if (i != FORM_ALL && i != FORM_NEXT && uses(rewards, (form)i)) w->by_observation = true;
   if (!w->by_observation) return IDM_OK;
@@ -319,6 +323,18 @@ static double expect_seen(const idm_pomdp_rewards *rewards, const idm_setting *s
   return mean_value(&inner);
 }
 
+/* A row of transitions, in scratch where it is not one of a matrix. */
+static const double *transitions(const idm_setting *setting, size_t row, double *scratch_row)
+{
+  const size_t states = setting->states.count;
+  const idm_moves *moves = setting->moves;
+  if (!moves) return setting->transition + row * states;
+  memset(scratch_row, 0, states * sizeof *scratch_row);
+  for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
+    scratch_row[moves->next[i]] = moves->probability[i];
+  return scratch_row;
+}
+
 static double expect_pair(const idm_pomdp_rewards *rewards, const idm_setting *setting, idm_sizes n,
                           const scratch *w, size_t action, size_t state)
 {
@@ -329,7 +345,7 @@ static double expect_pair(const idm_pomdp_rewards *rewards, const idm_setting *s
     for (size_t o = 0; o < n.observations; o++)
       w->seen[o] = latest(rewards, FORM_OBSERVATION, action, state, IDM_POMDP_ANY, (uint32_t)o + 1);
 
-  const double *row = setting->transition + (action * n.states + state) * n.states;
+  const double *row = transitions(setting, action * n.states + state, w->row);
   mean outer = {0};
   for (size_t next = 0; next < n.states; next++) {
     if (!(row[next] > 0)) continue;

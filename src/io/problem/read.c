@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/file.h"
 #include "idm/problem_file.h"
+#include "io/file.h"
+#include "io/pomdp/read.h"
 #include "io/problem/read.h"
 
 /* Files of this many bytes are more than anyone writes by hand or by script. */
@@ -46,16 +47,17 @@ const char *idm_problem_example(const char *path)
   return strncmp(path, prefix, sizeof prefix - 1) == 0 ? path + sizeof prefix - 1 : NULL;
 }
 
-idm_status idm_problem_read_sections(const char *path, idm_yaml_section opt_section, void *context,
-                                     idm_problem **ret_problem, idm_notes *opt_notes,
+idm_status idm_problem_read_sections(const idm_place *place, idm_yaml_section opt_section,
+                                     void *context, idm_problem **ret_problem, idm_notes *opt_notes,
                                      idm_error *opt_error)
 {
   *ret_problem = NULL;
-  const char *example = idm_problem_example(path);
+  const char *path = place->path;
+  const char *example = idm_place_inside(place) ? NULL : idm_problem_example(path);
   if (example) return read_example(path, example, ret_problem, opt_notes, opt_error);
   char *text = NULL;
   size_t length = 0;
-  idm_status status = idm_file_read(path, size_limit, &text, &length, opt_error);
+  idm_status status = idm_file_read_at(place, size_limit, &text, &length, opt_error);
   if (status != IDM_OK) return status;
   status = ends_in_pomdp(path)
                ? idm_problem_parse_pomdp(text, length, path, ret_problem, opt_notes, opt_error)
@@ -69,5 +71,21 @@ idm_status idm_problem_read(const char *path, idm_problem **ret_problem, idm_not
                             idm_error *opt_error)
 {
   idm_require(path, ret_problem);
-  return idm_problem_read_sections(path, NULL, NULL, ret_problem, opt_notes, opt_error);
+  const idm_place place = idm_place_of(path);
+  return idm_problem_read_sections(&place, NULL, NULL, ret_problem, opt_notes, opt_error);
+}
+
+idm_status idm_problem_read_by_rows(const char *path, idm_problem **ret_problem,
+                                    idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(path, ret_problem);
+  if (!ends_in_pomdp(path)) return idm_problem_read(path, ret_problem, opt_notes, opt_error);
+  *ret_problem = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  idm_status status = idm_file_read(path, size_limit, &text, &length, opt_error);
+  if (status == IDM_OK)
+    status = idm_pomdp_parse(text, length, path, true, ret_problem, opt_notes, opt_error);
+  free(text);
+  return status;
 }

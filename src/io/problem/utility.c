@@ -112,7 +112,8 @@ static idm_status read_value(const idm_yaml_reader *reader, const idm_yaml_node 
   ret_column->name = text + (text[0] == '-');
   if (!ret_column->name[0] || strlen(ret_column->name) > IDM_YAML_LABEL)
     return idm_yaml_unexpected(reader->tree, node, what, expected);
-  return IDM_OK;
+  const char *fault = idm_yaml_label_fault(ret_column->name, false);
+  return fault ? idm_yaml_unexpected(reader->tree, node, what, fault) : IDM_OK;
 }
 
 static void name_entry(const idm_yaml_reader *reader, size_t action, char *buffer, size_t size)

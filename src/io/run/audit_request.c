@@ -11,7 +11,8 @@
 #include "invert/audit/words.h"
 #include "invert/label.h"
 #include "io/problem/read.h"
-#include "io/run/folder.h"
+#include "io/run/audit_request.h"
+#include "io/run/files.h"
 #include "io/run/request.h"
 #include "io/yaml/key.h"
 
@@ -167,13 +168,37 @@ idm_status idm_audit_request_read(const char *path, idm_problem **ret_problem,
                                   idm_error *opt_error)
 {
   idm_require(path, ret_problem, request);
+  const idm_place place = idm_place_of(path);
+  const idm_status status = idm_place_check_again(&place, opt_error);
+  if (status != IDM_OK) {
+    *ret_problem = NULL;
+    return status;
+  }
+  return idm_audit_request_read_at(&place, ret_problem, request, opt_notes, opt_error);
+}
+
+idm_status idm_audit_request_read_at(const idm_place *place, idm_problem **ret_problem,
+                                     idm_audit_request *request, idm_notes *opt_notes,
+                                     idm_error *opt_error)
+{
   idm_audit_request_default(request);
-  return idm_problem_read_sections(path, read_sections, request, ret_problem, opt_notes, opt_error);
+  return idm_problem_read_sections(place, read_sections, request, ret_problem, opt_notes,
+                                   opt_error);
 }
 
 bool idm_audit_is(const char *folder)
 {
   char path[IDM_PATH];
-  return folder && idm_folder_is(folder) &&
-         idm_yaml_has_section(idm_folder_find(folder, IDM_FILE_CONFIG, path), "audit");
+  idm_run_files files;
+  if (!folder || !idm_folder_is(folder) || idm_run_files_open(&files, folder, NULL) != IDM_OK)
+    return false;
+  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  const bool is = idm_audit_is_at(&config);
+  idm_run_files_close(&files);
+  return is;
+}
+
+bool idm_audit_is_at(const idm_place *place)
+{
+  return idm_yaml_has_section(place, "audit");
 }

@@ -11,13 +11,16 @@
 
 #include "base/door.h"
 #include "invert/chance.h"
+#include "io/file.h"
 #include "io/json.h"
 #include "io/run/absolute.h"
+#include "io/run/audit_run.h"
 #include "io/run/dynamics.h"
-#include "io/run/folder.h"
+#include "io/run/netcdf_write.h"
 #include "io/run/people.h"
+#include "io/run/read.h"
 #include "io/run/request.h"
-#include "io/run/run.h"
+#include "io/run/writer.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */
 
@@ -162,10 +165,16 @@ static json_t *audit_object(const idm_audit *a)
 idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error)
 {
   idm_require(audit, path);
+  const idm_place place = idm_place_of(path);
+  return idm_audit_write_at(audit, &place, opt_error);
+}
+
+idm_status idm_audit_write_at(const idm_audit *audit, const idm_place *place, idm_error *opt_error)
+{
   char *text = idm_json_dump(audit_object(audit), JSON_INDENT(1));
   if (!text) return idm_fail_memory(opt_error);
   idm_file *file = NULL;
-  const idm_status status = idm_file_create(path, &file, opt_error);
+  const idm_status status = idm_file_create_at(place, &file, opt_error);
   if (status == IDM_OK) idm_file_printf(file, "%s\n", text);
   free(text);
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
@@ -174,13 +183,18 @@ idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *
 /* --- the folder ----------------------------------------------------------------------------- */
 
 static idm_status write_config(const idm_problem *problem, const idm_audit_request *request,
-                               const char *path, idm_error *opt_error)
+                               const idm_folder *folder, idm_error *opt_error)
 {
-  idm_request kept = request->request;
+  char path[IDM_PATH];
+  const idm_place place = idm_folder_place(folder, IDM_FILE_CONFIG, path);
   idm_emitter out;
-  idm_request_make_absolute(&kept);
-  idm_emit_begin(&out, path);
-  idm_put_request(&out, problem, &kept);
+  idm_request *kept = malloc(sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  *kept = request->request;
+  idm_request_make_absolute(kept);
+  idm_emit_begin_at(&out, &place);
+  idm_put_request(&out, problem, kept);
+  free(kept);
   idm_emit_mapping(&out, "audit", IDM_EMIT_BLOCK);
   idm_put_keys(&out, idm_audit_keys(), request);
   idm_emit_mapping_end(&out);
@@ -199,17 +213,19 @@ static idm_status refine(const idm_problem *problem, const idm_data *data,
 }
 
 static idm_status write_results(const idm_audit *audit, const idm_problem *problem,
-                                const idm_data *data, const char *folder, idm_error *opt_error)
+                                const idm_data *data, const idm_folder *folder,
+                                idm_error *opt_error)
 {
-  char path[IDM_PATH];
+  char path[2][IDM_PATH];
+  const idm_place draws = idm_folder_place(folder, IDM_FILE_POSTERIOR, path[0]);
+  const idm_place summary = idm_folder_place(folder, IDM_FILE_SUMMARY, path[1]);
   idm_posterior *posterior;
   idm_status status = idm_audit_posterior(audit, &posterior, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_posterior_write_netcdf(posterior, problem, data,
-                                      idm_folder_path(folder, IDM_FILE_POSTERIOR, path), opt_error);
+  status = idm_posterior_write_netcdf_at(posterior, problem, data, &draws, opt_error);
   idm_posterior_destroy(posterior);
   if (status != IDM_OK) return status;
-  return idm_audit_write(audit, idm_folder_path(folder, IDM_FILE_SUMMARY, path), opt_error);
+  return idm_audit_write_at(audit, &summary, opt_error);
 }
 
 /* An audit over draws of dynamics is no better than they are. */
@@ -253,15 +269,13 @@ static idm_status find(const idm_problem *problem, const idm_data *data, const i
 }
 
 /* Everything once the folder is there. */
-static idm_status audit(idm_folder *folder, const idm_problem *problem, const idm_data *data,
+static idm_status audit(idm_run_writer *folder, const idm_problem *problem, const idm_data *data,
                         const idm_groups *groups, const idm_audit_request *request,
                         const idm_fit_watch *watch, idm_audit **ret_audit, idm_error *opt_error)
 {
-  char path[IDM_PATH];
   idm_problem refined;
   idm_refinement refinement = {0};
-  idm_status status = write_config(problem, request,
-                                   idm_folder_path(folder->work, IDM_FILE_CONFIG, path), opt_error);
+  idm_status status = write_config(problem, request, folder->work, opt_error);
   if (status == IDM_OK)
     status =
         refine(problem, data, &request->request.settings, watch, &refined, &refinement, opt_error);
@@ -270,7 +284,7 @@ static idm_status audit(idm_folder *folder, const idm_problem *problem, const id
   (*ret_audit)->request = idm_audit_request_label(problem, request);
   if (refinement.steps) idm_refinement_remark(&refinement, &(*ret_audit)->remarks);
   status = write_results(*ret_audit, &refined, data, folder->work, opt_error);
-  return status == IDM_OK ? idm_folder_commit(folder, opt_error) : status;
+  return status == IDM_OK ? idm_run_commit(folder, opt_error) : status;
 }
 
 idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_problem *problem,
@@ -280,18 +294,17 @@ idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_proble
 {
   idm_require(folder, problem, data, request, ret_audit);
   *ret_audit = NULL;
-  idm_folder made;
+  idm_run_writer made;
   idm_groups *groups = NULL;
   const idm_fit_watch watch = {.progress = opt_progress, .context = context};
   if (mode == IDM_RUN_RESUME)
     return idm_fail(opt_error, IDM_USAGE, "an audit cannot be resumed; begin it anew");
   idm_status status = idm_request_check(problem, &request->request, opt_error);
   if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
-  if (status == IDM_OK)
-    status = idm_folder_begin(&made, folder, mode, &request->request, opt_error);
+  if (status == IDM_OK) status = idm_run_begin(&made, folder, mode, &request->request, opt_error);
   if (status == IDM_OK) {
     status = audit(&made, problem, data, groups, request, &watch, ret_audit, opt_error);
-    idm_folder_end(&made, status == IDM_OK);
+    idm_run_end(&made, status == IDM_OK);
   }
   idm_groups_destroy(groups);
   if (status != IDM_OK) {

@@ -15,8 +15,10 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "invert/label.h"
+#include "io/file.h"
 #include "io/json.h"
-#include "io/run/folder.h"
+#include "io/run/request.h"
+#include "io/run/writer.h"
 
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;
@@ -28,7 +30,7 @@ typedef struct campaign {
   idm_calibration *c;
   idm_progress progress; /* or NULL */
   void *context;
-  const char *folder;  /* NULL: nothing is kept */
+  idm_folder folder;   /* not open: nothing is kept */
   idm_lock lock;       /* of it */
   char path[IDM_PATH]; /* of the replications */
   char label[20];      /* of the request; empty: whose it is makes no difference */
@@ -94,8 +96,9 @@ static idm_status save(campaign *work, idm_error *opt_error)
   const size_t done = idm_calibration_done(c);
   idm_file *file = NULL;
   work->saved = idm_seconds();
-  if (!work->folder || (work->begun && done == work->written)) return IDM_OK;
-  idm_status status = idm_file_create(work->path, &file, opt_error);
+  if (work->folder.descriptor < 0 || (work->begun && done == work->written)) return IDM_OK;
+  const idm_place place = idm_folder_place(&work->folder, IDM_FILE_REPLICATIONS, work->path);
+  idm_status status = idm_file_create_at(&place, &file, opt_error);
   if (status == IDM_OK) idm_file_printf(file, "{\"request\": \"%s\"}\n", work->label);
   for (size_t i = 0; i < c->settings.replications && status == IDM_OK; i++) {
     if (!c->done[i]) continue;
@@ -136,7 +139,8 @@ static idm_status load(campaign *work, idm_error *opt_error)
 {
   char *text = NULL;
   size_t length = 0;
-  idm_status status = idm_file_read(work->path, most_bytes, &text, &length, opt_error);
+  const idm_place place = idm_folder_place(&work->folder, IDM_FILE_REPLICATIONS, work->path);
+  idm_status status = idm_file_read_at(&place, most_bytes, &text, &length, opt_error);
   long number = 0;
   for (const char *line = text, *next; status == IDM_OK && *line; line = next) {
     const size_t size = strcspn(line, "\n");
@@ -153,20 +157,23 @@ static idm_status load(campaign *work, idm_error *opt_error)
 static idm_status write_config(const campaign *work, idm_error *opt_error)
 {
   const idm_calibration_settings *s = &work->c->settings;
-  idm_request request;
   char path[IDM_PATH];
-  idm_request_default(&request);
-  request.settings = s->fit;
-  request.settings.seed = s->seed;
-  snprintf(request.inverse, sizeof request.inverse, "%s", s->inverse);
+  idm_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(opt_error);
+  idm_request_default(request);
+  request->settings = s->fit;
+  request->settings.seed = s->seed;
+  snprintf(request->inverse, sizeof request->inverse, "%s", s->inverse);
   if (s->opt_like)
-    snprintf(request.data, sizeof request.data, "simulated: by the design of the log %s",
+    snprintf(request->data, sizeof request->data, "simulated: by the design of the log %s",
              s->design);
   else
-    snprintf(request.data, sizeof request.data, "simulated: %zu trajectories of at most %d steps",
+    snprintf(request->data, sizeof request->data, "simulated: %zu trajectories of at most %d steps",
              s->trajectories, s->steps);
-  idm_folder_path(work->folder, IDM_FILE_CONFIG, path);
-  return idm_request_write(work->c->problem, &request, path, opt_error);
+  const idm_place place = idm_folder_place(&work->folder, IDM_FILE_CONFIG, path);
+  const idm_status status = idm_request_write_at(work->c->problem, request, &place, opt_error);
+  free(request);
+  return status;
 }
 
 /* Go on with a campaign of this request, or begin one where nothing lies yet. config.yaml is
@@ -174,18 +181,19 @@ static idm_status write_config(const campaign *work, idm_error *opt_error)
 static idm_status take_up(campaign *work, idm_error *opt_error)
 {
   char name[256];
-  idm_folder_content(work->folder, name);
-  if (idm_folder_has(work->folder, IDM_FILE_POSTERIOR))
-    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder", work->folder);
-  const bool there = idm_folder_has(work->folder, IDM_FILE_REPLICATIONS);
+  idm_folder_content(&work->folder, name);
+  if (idm_folder_has(&work->folder, IDM_FILE_POSTERIOR))
+    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder",
+                    work->folder.path);
+  const bool there = idm_folder_has(&work->folder, IDM_FILE_REPLICATIONS);
   if (!there && name[0])
     return idm_fail(
         opt_error, IDM_USAGE,
         "'%s' holds '%s', and no replications: it is left as it is; take another folder",
-        work->folder, name);
+        work->folder.path, name);
   idm_status status = there ? load(work, opt_error) : IDM_OK;
   if (status == IDM_OK && !work->begun) status = save(work, opt_error);
-  if (status == IDM_OK && !idm_folder_has(work->folder, IDM_FILE_CONFIG))
+  if (status == IDM_OK && !idm_folder_has(&work->folder, IDM_FILE_CONFIG))
     status = write_config(work, opt_error);
   return status;
 }
@@ -194,27 +202,27 @@ static idm_status open_folder(campaign *work, const char *folder, bool *ret_made
                               idm_error *opt_error)
 {
   const idm_calibration *c = work->c;
-  work->folder = folder;
-  idm_folder_path(folder, IDM_FILE_REPLICATIONS, work->path);
   snprintf(work->label, sizeof work->label, "%016" PRIx64,
            idm_label_fields(idm_label_problem(IDM_CHECKSUM_START, c->problem),
                             idm_calibration_keys(), &c->settings));
   idm_status status = idm_folder_make(folder, ret_made, opt_error);
+  if (status == IDM_OK) status = idm_folder_open(&work->folder, folder, opt_error);
+  if (status == IDM_OK) status = idm_folder_check(&work->folder, opt_error);
   if (status == IDM_OK) status = idm_file_check_output(folder, NULL, 0, opt_error);
-  if (status == IDM_OK) status = idm_folder_lock(folder, &work->lock, opt_error);
+  if (status == IDM_OK) status = idm_folder_lock(&work->folder, &work->lock, opt_error);
   return status == IDM_OK ? take_up(work, opt_error) : status;
 }
 
 /* Without anything done, and without anything there before, nothing stays. */
 static void close_folder(campaign *work, bool made)
 {
-  char path[IDM_PATH];
   if (made && !idm_calibration_done(work->c)) {
-    remove(work->path);
-    remove(idm_folder_path(work->folder, IDM_FILE_CONFIG, path));
+    idm_folder_remove(&work->folder, IDM_FILE_REPLICATIONS);
+    idm_folder_remove(&work->folder, IDM_FILE_CONFIG);
   }
   idm_lock_release(&work->lock);
-  if (made) rmdir(work->folder); /* where it is empty */
+  idm_folder_close(&work->folder);
+  if (made) rmdir(work->folder.path); /* where it is empty */
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -242,8 +250,11 @@ idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder
                             idm_progress opt_progress, void *context, idm_error *opt_error)
 {
   idm_require(calibration);
-  campaign work = {
-      .c = calibration, .progress = opt_progress, .context = context, .saved = idm_seconds()};
+  campaign work = {.c = calibration,
+                   .progress = opt_progress,
+                   .context = context,
+                   .folder = {.descriptor = -1},
+                   .saved = idm_seconds()};
   bool made = false;
   idm_status status = opt_folder ? open_folder(&work, opt_folder, &made, opt_error) : IDM_OK;
   if (status == IDM_OK) status = idm_calibration_run(calibration, watch, &work, opt_error);
@@ -264,7 +275,12 @@ idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder
 
 bool idm_campaign_is(const char *folder)
 {
-  return folder && idm_folder_is(folder) && idm_folder_has(folder, IDM_FILE_REPLICATIONS);
+  idm_folder opened;
+  if (!folder || !idm_folder_is(folder) || idm_folder_open(&opened, folder, NULL) != IDM_OK)
+    return false;
+  const bool is = idm_folder_has(&opened, IDM_FILE_REPLICATIONS);
+  idm_folder_close(&opened);
+  return is;
 }
 
 /* Quantities, by the first line of results: what is an object there. */
@@ -325,12 +341,14 @@ idm_status idm_campaign_read(const char *folder, idm_calibration **ret_calibrati
   char *text = NULL;
   size_t length = 0;
   if (!work.c) return idm_fail_memory(opt_error);
-  idm_folder_path(folder, IDM_FILE_REPLICATIONS, work.path);
-  idm_status status = idm_file_read(work.path, most_bytes, &text, &length, opt_error);
+  idm_status status = idm_folder_open(&work.folder, folder, opt_error);
+  const idm_place place = idm_folder_place(&work.folder, IDM_FILE_REPLICATIONS, work.path);
+  if (status == IDM_OK) status = idm_file_read_at(&place, most_bytes, &text, &length, opt_error);
   if (status == IDM_OK) status = measure(text, work.path, work.c, opt_error);
   free(text);
   if (status == IDM_OK) status = make_room(work.c, opt_error);
   if (status == IDM_OK) status = load(&work, opt_error);
+  idm_folder_close(&work.folder);
   if (status == IDM_OK)
     *ret_calibration = work.c;
   else

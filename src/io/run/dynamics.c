@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "io/run/folder.h"
+#include "io/hash.h"
+#include "io/run/netcdf_write.h"
+#include "io/run/request.h"
+#include "io/run/summary.h"
+#include "io/run/writer.h"
 
 idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const idm_problem *problem,
                                   const idm_data *data, const idm_request *request,
@@ -14,23 +18,23 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
 {
   idm_require(folder, problem, data, request, posterior, ret_assessment);
   *ret_assessment = NULL;
-  idm_folder made;
-  char path[IDM_PATH];
+  idm_run_writer made;
   posterior->request = idm_request_label(problem, request);
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_folder_begin(&made, folder, mode, request, opt_error);
+  status = idm_run_begin(&made, folder, mode, request, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_request_write(problem, request, idm_folder_path(made.work, IDM_FILE_CONFIG, path),
-                             opt_error);
+  char path[3][IDM_PATH];
+  const idm_place config = idm_folder_place(made.work, IDM_FILE_CONFIG, path[0]);
+  const idm_place draws = idm_folder_place(made.work, IDM_FILE_POSTERIOR, path[1]);
+  const idm_place summary = idm_folder_place(made.work, IDM_FILE_SUMMARY, path[2]);
+  status = idm_request_write_at(problem, request, &config, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_write_netcdf(
-        posterior, problem, data, idm_folder_path(made.work, IDM_FILE_POSTERIOR, path), opt_error);
+    status = idm_posterior_write_netcdf_at(posterior, problem, data, &draws, opt_error);
   if (status == IDM_OK)
-    status = idm_summary_write(posterior, *ret_assessment, NULL,
-                               idm_folder_path(made.work, IDM_FILE_SUMMARY, path), opt_error);
-  if (status == IDM_OK) status = idm_folder_commit(&made, opt_error);
-  idm_folder_end(&made, status == IDM_OK);
+    status = idm_summary_write_at(posterior, *ret_assessment, NULL, &summary, opt_error);
+  if (status == IDM_OK) status = idm_run_commit(&made, opt_error);
+  idm_run_end(&made, status == IDM_OK);
   return status;
 }
 
@@ -54,6 +58,7 @@ idm_status idm_request_locate_dynamics(idm_request *request, idm_error *opt_erro
 {
   idm_require(request);
   char path[IDM_PATH];
+  idm_run_files files;
   request->dynamics_hash[0] = '\0';
   if (!request->dynamics[0]) return IDM_OK;
   if (!idm_folder_is(request->dynamics))
@@ -61,6 +66,10 @@ idm_status idm_request_locate_dynamics(idm_request *request, idm_error *opt_erro
                     "'%s' is no run; expected the folder that `idm learn --draws -o` made",
                     request->dynamics);
   if (!request->dynamics_draws) request->dynamics_draws = IDM_DYNAMICS_DRAWS;
-  return idm_file_hash(idm_folder_find(request->dynamics, IDM_FILE_POSTERIOR, path),
-                       request->dynamics_hash, opt_error);
+  idm_status status = idm_run_files_open(&files, request->dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_place draws = idm_run_files_place(&files, IDM_FILE_POSTERIOR, path);
+  status = idm_file_hash_at(&draws, request->dynamics_hash, opt_error);
+  idm_run_files_close(&files);
+  return status;
 }

@@ -15,11 +15,12 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "invert/posterior.h"
+#include "io/file.h"
 #include "io/run/netcdf.h"
+#include "io/run/netcdf_read.h"
 #include "io/run/seal.h"
 #include "io/run/statistics.h"
 
@@ -621,12 +622,20 @@ idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_poste
                                      idm_error *opt_error)
 {
   idm_require(path, ret_posterior);
+  const idm_place place = idm_place_of(path);
+  return idm_posterior_read_netcdf_at(&place, ret_posterior, opt_error);
+}
+
+idm_status idm_posterior_read_netcdf_at(const idm_place *place, idm_posterior **ret_posterior,
+                                        idm_error *opt_error)
+{
+  const char *path = place->path;
   *ret_posterior = NULL;
   char *bytes;
   size_t length;
   size_t image = 0;
   idm_status status = idm_netcdf_load(opt_error);
-  if (status == IDM_OK) status = idm_file_read(path, FILE_LIMIT, &bytes, &length, opt_error);
+  if (status == IDM_OK) status = idm_file_read_at(place, FILE_LIMIT, &bytes, &length, opt_error);
   if (status != IDM_OK) return status;
   idm_posterior *posterior = idm_new(1, sizeof *posterior);
   if (!posterior) status = idm_fail_memory(opt_error);

@@ -19,11 +19,11 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/data.h"
-#include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
 #include "io/run/arrays.h"
 #include "io/run/netcdf.h"
+#include "io/run/netcdf_write.h"
 #include "io/run/seal.h"
 #include "io/run/statistics.h"
 
@@ -730,6 +730,15 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
                                       idm_error *opt_error)
 {
   idm_require(posterior, problem, path);
+  const idm_place place = idm_place_of(path);
+  return idm_posterior_write_netcdf_at(posterior, problem, opt_data, &place, opt_error);
+}
+
+idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const idm_problem *problem,
+                                         const idm_data *opt_data, const idm_place *place,
+                                         idm_error *opt_error)
+{
+  const char *path = place->path;
   if (!posterior->chains || !posterior->draws || !posterior->quantity.count)
     return idm_fail(opt_error, IDM_USAGE, "cannot write '%s': the posterior holds no draws", path);
   idm_status status = opt_data ? idm_data_validate(opt_data, problem->setting, opt_error) : IDM_OK;
@@ -738,7 +747,7 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
   writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
   NC_memio image;
   status = make_image(&w, path, &image, opt_error);
-  if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, path, opt_error);
+  if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, place, opt_error);
   free(image.memory);
   return status;
 }

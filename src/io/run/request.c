@@ -14,6 +14,7 @@
 #include "idm/samplers.h"
 #include "invert/label.h"
 #include "invert/settings.h"
+#include "io/file.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
 #include "io/run/request.h"
@@ -317,8 +318,15 @@ idm_status idm_request_write(const idm_problem *problem, const idm_request *requ
                              const char *path, idm_error *opt_error)
 {
   idm_require(problem, request, path);
+  const idm_place place = idm_place_of(path);
+  return idm_request_write_at(problem, request, &place, opt_error);
+}
+
+idm_status idm_request_write_at(const idm_problem *problem, const idm_request *request,
+                                const idm_place *place, idm_error *opt_error)
+{
   idm_emitter out;
-  idm_emit_begin(&out, path);
+  idm_emit_begin_at(&out, place);
   idm_put_request(&out, problem, request);
   return idm_emit_end(&out, opt_error);
 }
@@ -364,14 +372,14 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
 }
 
 /* Whether a file has a section that is a mapping and, where one is named, a key in it. */
-static bool has_section(const char *path, const char *name, const char *opt_key)
+static bool has_section(const idm_place *place, const char *name, const char *opt_key)
 {
   char *text = NULL;
   size_t length = 0;
   idm_yaml_tree *tree = NULL;
   const idm_yaml_node *section = NULL;
-  if (idm_file_read(path, most_bytes, &text, &length, NULL) == IDM_OK &&
-      idm_yaml_load(text, length, path, &tree, NULL) == IDM_OK &&
+  if (idm_file_read_at(place, most_bytes, &text, &length, NULL) == IDM_OK &&
+      idm_yaml_load(text, length, place->path, &tree, NULL) == IDM_OK &&
       idm_yaml_is_mapping(idm_yaml_root(tree)))
     section = idm_yaml_find(tree, idm_yaml_root(tree), name);
   const bool found = section && idm_yaml_is_mapping(section) &&
@@ -381,20 +389,39 @@ static bool has_section(const char *path, const char *name, const char *opt_key)
   return found;
 }
 
-bool idm_yaml_has_section(const char *path, const char *name)
+bool idm_yaml_has_section(const idm_place *place, const char *name)
 {
-  return has_section(path, name, NULL);
+  return has_section(place, name, NULL);
 }
 
 bool idm_request_is(const char *path)
 {
-  return path && has_section(path, "fit", "idm");
+  if (!path) return false;
+  const idm_place place = idm_place_of(path);
+  return idm_request_is_at(&place);
+}
+
+bool idm_request_is_at(const idm_place *place)
+{
+  return has_section(place, "fit", "idm");
 }
 
 idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_request *request,
                             idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(path, ret_problem, request);
+  const idm_place place = idm_place_of(path);
+  const idm_status status = idm_place_check_again(&place, opt_error);
+  if (status != IDM_OK) {
+    *ret_problem = NULL;
+    return status;
+  }
+  return idm_request_read_at(&place, ret_problem, request, opt_notes, opt_error);
+}
+
+idm_status idm_request_read_at(const idm_place *place, idm_problem **ret_problem,
+                               idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
+{
   idm_request_default(request);
-  return idm_problem_read_sections(path, read_section, request, ret_problem, opt_notes, opt_error);
+  return idm_problem_read_sections(place, read_section, request, ret_problem, opt_notes, opt_error);
 }

@@ -1,28 +1,31 @@
-/* The life of a run: begun, stopped, gone on with, finished, read.
+/* The life of a run: begun, stopped, gone on with, finished.
  *
- * Contents: checkpoints · drawing · looking at the draws · fitting · reading */
+ * Contents: checkpoints · drawing · looking at the draws · fitting */
 #include "idm/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/utf8.h"
-#include "idm/audit_run.h"
 #include "idm/design.h"
 #include "invert/finer.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
+#include "io/file.h"
 #include "io/run/absolute.h"
 #include "io/run/dynamics.h"
-#include "io/run/folder.h"
-#include "io/run/run.h"
+#include "io/run/netcdf_write.h"
+#include "io/run/read.h"
+#include "io/run/request.h"
+#include "io/run/stan.h"
+#include "io/run/summary.h"
+#include "io/run/writer.h"
 
 /* Seconds between checkpoints. */
 static const double checkpoint_seconds = 3;
@@ -41,7 +44,7 @@ void idm_run_clear(idm_run *run)
 
 /* A fit under way. */
 typedef struct fitting {
-  idm_folder folder;
+  idm_run_writer folder;
   const idm_problem *problem;
   const idm_data *data;
   const idm_request *request;
@@ -50,12 +53,12 @@ typedef struct fitting {
   idm_progress progress;
   void *context;
   uint64_t label;
-  char checkpoint[IDM_PATH]; /* path */
-  double saved;              /* when the last checkpoint was written */
-  double cost;               /* seconds that it took */
-  double done;               /* share of the work in it */
-  bool asked;                /* to stop */
-  idm_status status;         /* of writing checkpoints */
+  char path[IDM_PATH]; /* of the checkpoint */
+  double saved;        /* when the last checkpoint was written */
+  double cost;         /* seconds that it took */
+  double done;         /* share of the work in it */
+  bool asked;          /* to stop */
+  idm_status status;   /* of writing checkpoints */
   idm_error error;
 } fitting;
 
@@ -66,7 +69,8 @@ static idm_status write_checkpoint(fitting *f, const idm_work *work)
   idm_file *file = NULL;
   const double begun = idm_seconds();
   idm_status status = idm_work_save(work, &bytes, &length, &f->error);
-  if (status == IDM_OK) status = idm_file_create(f->checkpoint, &file, &f->error);
+  const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CHECKPOINT, f->path);
+  if (status == IDM_OK) status = idm_file_create_at(&place, &file, &f->error);
   if (status == IDM_OK) {
     idm_file_write(file, bytes, length);
     status = idm_file_commit(file, &f->error);
@@ -97,23 +101,28 @@ static bool watch(void *context, const idm_work *work)
 }
 
 /* The checkpoint of a run that goes on; none is a beginning from the start. */
-static idm_status load_checkpoint(const fitting *f, idm_run_mode mode, char **ret_bytes,
+static idm_status load_checkpoint(fitting *f, idm_run_mode mode, char **ret_bytes,
                                   size_t *ret_length, idm_error *opt_error)
 {
   *ret_bytes = NULL;
-  if (mode != IDM_RUN_RESUME || !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT)) return IDM_OK;
-  return idm_file_read(f->checkpoint, most_bytes, ret_bytes, ret_length, opt_error);
+  const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CHECKPOINT, f->path);
+  if (mode != IDM_RUN_RESUME || !idm_place_exists(&place)) return IDM_OK;
+  return idm_file_read_at(&place, most_bytes, ret_bytes, ret_length, opt_error);
 }
 
 /* --- drawing -------------------------------------------------------------------------------- */
 
 static idm_status write_config(const fitting *f, idm_error *opt_error)
 {
-  idm_request kept = *f->request;
   char path[IDM_PATH];
-  idm_request_make_absolute(&kept);
-  idm_folder_path(f->folder.work, IDM_FILE_CONFIG, path);
-  return idm_request_write(f->problem, &kept, path, opt_error);
+  idm_request *kept = malloc(sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  *kept = *f->request;
+  idm_request_make_absolute(kept);
+  const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CONFIG, path);
+  const idm_status status = idm_request_write_at(f->problem, kept, &place, opt_error);
+  free(kept);
+  return status;
 }
 
 /* Whether the request is of people, each with numbers of their own. */
@@ -199,7 +208,7 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
                                  .context = f,
                                  .checkpoint = bytes,
                                  .checkpoint_length = length,
-                                 .checkpoint_file = f->checkpoint,
+                                 .checkpoint_file = f->path,
                                  .label = f->label};
   f->saved = idm_seconds();
   if (status == IDM_OK && is_of_people(f->request))
@@ -227,10 +236,13 @@ static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *o
 static idm_status write_draws(const fitting *f, const idm_posterior *p, idm_error *opt_error)
 {
   char path[IDM_PATH];
-  idm_folder_path(f->folder.work, IDM_FILE_POSTERIOR, path);
-  idm_status status = idm_posterior_write_netcdf(p, f->problem, f->data, path, opt_error);
-  for (size_t i = 0; f->request->stan && i < p->chains && status == IDM_OK; i++)
-    status = idm_posterior_write_stan(p, i, idm_folder_chain(f->folder.work, i, path), opt_error);
+  char name[IDM_CHAIN_NAME];
+  idm_place place = idm_folder_place(f->folder.work, IDM_FILE_POSTERIOR, path);
+  idm_status status = idm_posterior_write_netcdf_at(p, f->problem, f->data, &place, opt_error);
+  for (size_t i = 0; f->request->stan && i < p->chains && status == IDM_OK; i++) {
+    place = idm_folder_place(f->folder.work, idm_chain_name(i, name), path);
+    status = idm_posterior_write_stan_at(p, i, &place, opt_error);
+  }
   return status;
 }
 
@@ -305,7 +317,7 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 
 static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
 {
-  const bool beside = strcmp(f->folder.work, f->folder.path) != 0;
+  const bool beside = f->folder.work != &f->folder.run;
   if (!kept && !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT))
     return idm_fail(opt_error, IDM_UNTRUSTED,
                     "interrupted before there was anything to keep: nothing is written%s",
@@ -313,7 +325,7 @@ static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
   return idm_fail(
       opt_error, IDM_UNTRUSTED,
       "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
-      beside ? ", and the run that they are to replace is left as it was" : "", f->folder.path);
+      beside ? ", and the run that they are to replace is left as it was" : "", f->folder.run.path);
 }
 
 /* From here on the problem is the one on the lattice chosen: by the likelihood of actions, which
@@ -347,12 +359,13 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
     run->assessment->refinement = f->refinement;
     if (f->refinement.steps) idm_refinement_remark(&f->refinement, &run->assessment->remarks);
   }
+  const idm_place summary = idm_folder_place(f->folder.work, IDM_FILE_SUMMARY, path);
   if (status == IDM_OK)
-    status = idm_summary_write(run->posterior, run->assessment, &run->projection,
-                               idm_folder_path(f->folder.work, IDM_FILE_SUMMARY, path), opt_error);
+    status = idm_summary_write_at(run->posterior, run->assessment, &run->projection, &summary,
+                                  opt_error);
   if (status == IDM_OK && !run->stopped) {
-    remove(f->checkpoint);
-    status = idm_folder_commit(&f->folder, opt_error);
+    idm_folder_remove(f->folder.work, IDM_FILE_CHECKPOINT);
+    status = idm_run_commit(&f->folder, opt_error);
   }
   if (status == IDM_UNTRUSTED) run->stopped = true; /* while the lattice was chosen */
   if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
@@ -377,187 +390,9 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   /* What is missing is said before anything that is there is touched. */
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
-  if (status == IDM_OK) status = idm_folder_begin(&f.folder, folder, mode, request, opt_error);
+  if (status == IDM_OK) status = idm_run_begin(&f.folder, folder, mode, request, opt_error);
   if (status != IDM_OK) return status;
-  idm_folder_path(f.folder.work, IDM_FILE_CHECKPOINT, f.checkpoint);
   status = fit(&f, mode, run, &kept, opt_notes, opt_error);
-  idm_folder_end(&f.folder, kept || mode == IDM_RUN_RESUME);
-  return status;
-}
-
-/* --- reading -------------------------------------------------------------------------------- */
-
-/* IDM_INPUT where there is a run that has not come to its end. */
-static idm_status check_finished(const char *folder, idm_error *opt_error)
-{
-  static const char *const files[] = {IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY};
-  char path[IDM_PATH];
-  const bool begun =
-      idm_folder_has(folder, IDM_FILE_CONFIG) && !idm_folder_has(folder, IDM_FILE_REPLICATIONS);
-  for (size_t i = 0; begun && i < sizeof files / sizeof *files; i++) {
-    if (access(idm_folder_find(folder, files[i], path), F_OK) == 0) continue;
-    if (idm_audit_is(folder))
-      return idm_fail(opt_error, IDM_INPUT,
-                      "the audit in '%s' did not come to its end ('%s' is missing); begin it anew "
-                      "with --overwrite",
-                      folder, path);
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s' is "
-                    "missing)",
-                    folder, folder, path);
-  }
-  return IDM_OK;
-}
-
-/* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
- */
-static idm_status check_label(const char *folder, uint64_t label, const idm_posterior *posterior,
-                              idm_error *opt_error)
-{
-  if (!posterior->request || label == posterior->request) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s/run.nc' and '%s/config.yaml' do not belong together: config.yaml was "
-                  "changed after the fit, or one of them comes from another run",
-                  folder, folder);
-}
-
-/* Of an audit nobody can plan: it holds no draws of an agent's numbers. */
-static idm_status check_folder(const char *folder, bool planned, idm_error *opt_error)
-{
-  if (planned && idm_audit_is(folder))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
-                    "and `idm audit %s/config.yaml -o RUN` makes it again",
-                    folder, folder);
-  if (idm_folder_is(folder)) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' is no run; expected the folder that `idm fit -o` made", folder);
-}
-
-/* The request of a run, and its label. */
-static idm_status read_config(const char *path, const char *folder, idm_problem **ret_problem,
-                              idm_request *request, uint64_t *ret_label, idm_notes *opt_notes,
-                              idm_error *opt_error)
-{
-  idm_status status;
-  if (!idm_audit_is(folder)) {
-    status = idm_request_read(path, ret_problem, request, opt_notes, opt_error);
-    if (status == IDM_OK) *ret_label = idm_request_label(*ret_problem, request);
-    return status;
-  }
-  idm_audit_request *audit = malloc(sizeof *audit);
-  if (!audit) return idm_fail_memory(opt_error);
-  status = idm_audit_request_read(path, ret_problem, audit, opt_notes, opt_error);
-  if (status == IDM_OK) *ret_label = idm_audit_request_label(*ret_problem, audit);
-  free(audit);
-  return status;
-}
-
-idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_request *opt_request,
-                        idm_posterior **opt_posterior, idm_notes *opt_notes, idm_error *opt_error)
-{
-  idm_require(folder);
-  idm_request request = {0};
-  idm_problem *problem = NULL;
-  idm_posterior *posterior = NULL;
-  char path[IDM_PATH];
-  if (opt_problem) *opt_problem = NULL;
-  if (opt_posterior) *opt_posterior = NULL;
-  idm_status status = check_folder(folder, opt_problem || opt_request, opt_error);
-  if (status == IDM_OK) {
-    idm_folder_settle(folder);
-    if (opt_posterior) status = check_finished(folder, opt_error);
-  }
-  idm_folder_find(folder, IDM_FILE_POSTERIOR, path);
-  if (status == IDM_OK && opt_posterior)
-    status = idm_posterior_read_netcdf(path, &posterior, opt_error);
-  idm_folder_find(folder, IDM_FILE_CONFIG, path);
-  uint64_t label = 0;
-  if (status == IDM_OK)
-    status = read_config(path, folder, &problem, &request, &label, opt_notes, opt_error);
-  if (status == IDM_OK && posterior) status = check_label(folder, label, posterior, opt_error);
-  if (status == IDM_OK && opt_request) *opt_request = request;
-  /* What was inferred on a lattice is planned for on that lattice. */
-  if (status == IDM_OK && posterior && !problem->agent.resolution)
-    problem->agent.resolution = posterior->resolution;
-  if (status == IDM_OK && opt_problem) {
-    *opt_problem = problem;
-    problem = NULL;
-  }
-  if (status == IDM_OK && opt_posterior) {
-    *opt_posterior = posterior;
-    posterior = NULL;
-  }
-  idm_posterior_destroy(posterior);
-  idm_problem_destroy(problem);
-  return status;
-}
-
-idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
-                                 idm_dynamics_draws *draws, idm_notes *opt_notes,
-                                 idm_error *opt_error)
-{
-  idm_require(folder, ret_problem, draws);
-  idm_posterior *posterior = NULL;
-  *draws = (idm_dynamics_draws){0};
-  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, opt_notes, opt_error);
-  if (status == IDM_OK) status = idm_posterior_dynamics(posterior, *ret_problem, draws, opt_error);
-  if (status == IDM_INPUT && opt_error && posterior && !opt_error->file[0])
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", folder);
-  idm_posterior_destroy(posterior);
-  if (status == IDM_OK) return IDM_OK;
-  idm_problem_destroy(*ret_problem);
-  *ret_problem = NULL;
-  return status;
-}
-
-idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
-                                 idm_problem **ret_learnt, idm_dynamics_draws *draws,
-                                 idm_error *opt_error)
-{
-  const idm_setting *own = problem->setting;
-  const idm_status status = idm_dynamics_read_run(folder, ret_learnt, draws, NULL, opt_error);
-  if (status != IDM_OK) return status;
-  const idm_setting *learnt = (*ret_learnt)->setting;
-  if (idm_labels_same(&learnt->states, &own->states) &&
-      idm_labels_same(&learnt->actions, &own->actions) &&
-      idm_labels_same(&learnt->observations, &own->observations))
-    return IDM_OK;
-  idm_dynamics_draws_clear(draws);
-  idm_problem_destroy(*ret_learnt);
-  *ret_learnt = NULL;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "the dynamics in '%s' are of other states, actions or observations than the "
-                  "problem's; expected those of the same problem",
-                  folder);
-}
-
-idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
-                                   idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
-{
-  idm_require(folder, ret_problem, request);
-  char unfinished[IDM_PATH];
-  char path[IDM_PATH];
-  *ret_problem = NULL;
-  const idm_status status = check_folder(folder, true, opt_error);
-  if (status != IDM_OK) return status;
-  idm_folder_settle(folder);
-  idm_folder_unfinished(folder, unfinished);
-  return idm_request_read(idm_folder_path(unfinished, IDM_FILE_CONFIG, path), ret_problem, request,
-                          opt_notes, opt_error);
-}
-
-idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
-                          idm_assessment **ret_assessment, idm_error *opt_error)
-{
-  idm_require(folder, posterior, ret_assessment);
-  char path[IDM_PATH];
-  idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  idm_folder_find(folder, IDM_FILE_SUMMARY, path);
-  if (status == IDM_OK) status = idm_summary_read(path, posterior, *ret_assessment, opt_error);
-  if (status != IDM_OK) {
-    idm_assessment_destroy(*ret_assessment);
-    *ret_assessment = NULL;
-  }
+  idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
   return status;
 }

@@ -2,7 +2,7 @@
 #include <sha2.h>
 #include <string.h>
 
-#include "idm/file.h"
+#include "io/file.h"
 #include "io/run/seal.h"
 
 void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1])
@@ -13,10 +13,11 @@ void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1])
   memcpy(seal + IDM_SEAL_LENGTH - 1, "\n", 2);
 }
 
-idm_status idm_seal_write(const void *image, size_t length, const char *path, idm_error *opt_error)
+idm_status idm_seal_write(const void *image, size_t length, const idm_place *place,
+                          idm_error *opt_error)
 {
   idm_file *file;
-  const idm_status status = idm_file_create(path, &file, opt_error);
+  const idm_status status = idm_file_create_at(place, &file, opt_error);
   if (status != IDM_OK) return status;
   char seal[IDM_SEAL_LENGTH + 1];
   idm_seal(image, length, seal);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "idm/status.h"
+#include "io/place.h"
 
 /* What stands before the 64 hexadecimal digits; a newline ends the seal. */
 #define IDM_SEAL_PREFIX "\n# idm run, SHA-256 "
@@ -13,6 +13,7 @@ enum { IDM_SEAL_LENGTH = sizeof IDM_SEAL_PREFIX - 1 + 64 + 1 };
 /* The seal of an image, NUL-terminated. */
 void idm_seal(const void *image, size_t length, char seal[IDM_SEAL_LENGTH + 1]);
 /* Write an image and its seal. */
-idm_status idm_seal_write(const void *image, size_t length, const char *path, idm_error *opt_error);
+idm_status idm_seal_write(const void *image, size_t length, const idm_place *place,
+                          idm_error *opt_error);
 
 #endif

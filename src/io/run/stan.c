@@ -7,9 +7,10 @@
 #include "base/door.h"
 #include "base/intern.h"
 #include "base/memory.h"
-#include "idm/file.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
+#include "io/file.h"
+#include "io/run/stan.h"
 #include "io/run/statistics.h"
 
 /* --- names of columns ----------------------------------------------------------------------- */
@@ -280,6 +281,13 @@ idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain
                                     idm_error *opt_error)
 {
   idm_require(posterior, path);
+  const idm_place place = idm_place_of(path);
+  return idm_posterior_write_stan_at(posterior, chain, &place, opt_error);
+}
+
+idm_status idm_posterior_write_stan_at(const idm_posterior *posterior, size_t chain,
+                                       const idm_place *place, idm_error *opt_error)
+{
   if (chain >= posterior->chains)
     return idm_fail(opt_error, IDM_USAGE, "there is no chain %zu: the posterior has %zu", chain,
                     posterior->chains);
@@ -288,7 +296,7 @@ idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain
   columns c;
   idm_file *file = NULL;
   idm_status status = create_columns(&posterior->quantity, &c, opt_error);
-  if (status == IDM_OK) status = idm_file_create(path, &file, opt_error);
+  if (status == IDM_OK) status = idm_file_create_at(place, &file, opt_error);
   if (status == IDM_OK) {
     put_settings(file, posterior, chain);
     put_meanings(file, &c);

@@ -7,9 +7,11 @@
 
 #include "base/door.h"
 #include "idm/request.h"
+#include "io/file.h"
 #include "io/json.h"
 #include "io/run/finding.h"
 #include "io/run/people.h"
+#include "io/run/summary.h"
 
 static const size_t most_bytes = (size_t)1 << 28;
 
@@ -240,11 +242,19 @@ idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessmen
                              idm_error *opt_error)
 {
   idm_require(posterior, assessment, path);
+  const idm_place place = idm_place_of(path);
+  return idm_summary_write_at(posterior, assessment, opt_projection, &place, opt_error);
+}
+
+idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assessment *assessment,
+                                const idm_projection *opt_projection, const idm_place *place,
+                                idm_error *opt_error)
+{
   json_t *object = summary_object(posterior, assessment, opt_projection);
   char *text = idm_json_dump(object, JSON_INDENT(1));
   if (!text) return idm_fail_memory(opt_error);
   idm_file *file = NULL;
-  const idm_status status = idm_file_create(path, &file, opt_error);
+  const idm_status status = idm_file_create_at(place, &file, opt_error);
   if (status == IDM_OK) idm_file_printf(file, "%s\n", text);
   free(text);
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
@@ -342,9 +352,17 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
                             idm_assessment *assessment, idm_error *opt_error)
 {
   idm_require(path, posterior, assessment);
+  const idm_place place = idm_place_of(path);
+  return idm_summary_read_at(&place, posterior, assessment, opt_error);
+}
+
+idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *posterior,
+                               idm_assessment *assessment, idm_error *opt_error)
+{
+  const char *path = place->path;
   char *text = NULL;
   size_t length = 0;
-  idm_status status = idm_file_read(path, most_bytes, &text, &length, opt_error);
+  idm_status status = idm_file_read_at(place, most_bytes, &text, &length, opt_error);
   if (status != IDM_OK) return status;
   json_t *object = NULL;
   status = idm_json_load(text, length, path, &object, opt_error);

@@ -65,8 +65,14 @@ static int write_file(void *file, unsigned char *bytes, size_t length)
 
 void idm_emit_begin(idm_emitter *emitter, const char *path)
 {
+  const idm_place place = idm_place_of(path);
+  idm_emit_begin_at(emitter, &place);
+}
+
+void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place)
+{
   *emitter = (idm_emitter){0};
-  if (idm_file_create(path, &emitter->file, &emitter->error) != IDM_OK) return;
+  if (idm_file_create_at(place, &emitter->file, &emitter->error) != IDM_OK) return;
   begin(emitter, write_file, emitter->file);
   idm_emit_mapping(emitter, NULL, IDM_EMIT_BLOCK);
 }

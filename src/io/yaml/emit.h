@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <yaml.h>
 
-#include "idm/file.h"
+#include "io/file.h"
 
 /* One document on its way into a file. The first failure is kept and comes out at the end: what is
  * emitted after it goes nowhere, so that nothing in between needs a check. */
@@ -21,6 +21,8 @@ typedef enum idm_emit_style { IDM_EMIT_BLOCK, IDM_EMIT_FLOW } idm_emit_style;
 /* Begin a file that appears whole or not at all: one document, a block mapping. "-" is standard
  * output. */
 void idm_emit_begin(idm_emitter *emitter, const char *path);
+/* The same for a file at a place. */
+void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place);
 /* End the document and commit the file, or abandon it where anything failed. Every begin needs its
  * end. */
 idm_status idm_emit_end(idm_emitter *emitter, idm_error *opt_error);

@@ -83,16 +83,30 @@ static bool ends(const point_problem *problem)
   return false;
 }
 
-/* One sweep of the fast informed bound. */
+/* The largest number of all actions that can be taken. */
+static double top_of(const point_problem *problem, const double *quality)
+{
+  const size_t states = problem->kernel->states;
+  double top = -INFINITY;
+  for (size_t i = 0; i < problem->kernel->actions * states; i++)
+    if (allowed(problem, i / states)) top = fmax(top, quality[i]);
+  return top;
+}
+
+/* One sweep of the fast informed bound; where time is up, of a coarser one, by which whatever
+ * follows is worth as much as anything can be. */
 static changes sweep(const point_problem *problem, const double *from, double *to)
 {
   const size_t states = problem->kernel->states;
+  const bool coarse = bounds_halt(problem);
+  const double top = coarse ? top_of(problem, from) : 0;
   changes change = unchanged;
   for (size_t u = 0; u < problem->kernel->actions; u++)
     for (size_t s = 0; s < states; s++) {
       const size_t i = u * states + s;
       to[i] = problem->reward[i] + idm_prize_corner(&problem->prize, s);
-      if (!problem->terminal[u]) to[i] += problem->discount * informed(problem, u, s, from);
+      if (!problem->terminal[u])
+        to[i] += problem->discount * (coarse ? top : informed(problem, u, s, from));
       change = note(change, to[i] - from[i]);
     }
   return change;
@@ -113,7 +127,7 @@ static void sweep_down(const point_problem *problem, double tolerance, double *q
   top = fmax(top, top / (1 - problem->discount));
   for (size_t i = 0; i < pairs; i++) quality[i] = top;
   const bool endless = !ends(problem);
-  for (int n = 0; n < most_sweeps; n++) {
+  for (int n = 0; n < most_sweeps && !bounds_halt(problem); n++) {
     const changes change = sweep(problem, quality, other);
     const double shift = endless ? carry(problem, fmin(change.most, 0)) : 0;
     for (size_t i = 0; i < pairs; i++) quality[i] = other[i] + shift;
@@ -192,7 +206,7 @@ static void repeat_forever(const point_problem *problem, size_t u, const double 
   double low = INFINITY;
   for (size_t s = 0; s < states; s++) low = fmin(low, reward[s]);
   for (size_t s = 0; s < states; s++) vector[s] = low / (1 - problem->discount);
-  for (int n = 0; n < most_steps; n++) {
+  for (int n = 0; n < most_steps && !bounds_halt(problem); n++) {
     const changes change = repeat(problem, u, reward, vector, other);
     const double shift = carry(problem, fmax(change.least, 0));
     for (size_t s = 0; s < states; s++) vector[s] = other[s] + shift;

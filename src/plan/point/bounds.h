@@ -25,6 +25,10 @@ typedef struct point_problem {
    * policy is worth, which need not be convex; they still lead the search. */
   size_t (*opt_policy)(void *context, const double *z, int left);
   void *context;
+  /* Whether to stop improving bounds: asked between the parts of long computations, each of which
+   * leaves valid bounds. NULL: never. */
+  bool (*opt_halts)(void *context);
+  void *halts_context;
 } point_problem;
 
 typedef struct bounds_pair {
@@ -45,6 +49,11 @@ typedef struct bounds {
 idm_status idm_bounds_create(const point_problem *problem, double tolerance, bounds *b,
                              idm_error *opt_error);
 void idm_bounds_free(bounds *b);
+
+static inline bool bounds_halt(const point_problem *problem)
+{
+  return problem->opt_halts && problem->opt_halts(problem->halts_context);
+}
 
 /* The stage after stage t; -1 where nothing follows. */
 static inline long bounds_after(const point_problem *problem, size_t t)

@@ -82,6 +82,9 @@ idm_status idm_plan_bounds(idm_workspace *workspace, size_t variant, const doubl
   *lower = *upper = NAN;
   if (variant >= idm_theta_variants(workspace->theta))
     return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
+  if (!idm_workspace_evaluates(workspace, variant, 0, z))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the workspace holds no plan, or the belief is no distribution");
   if (workspace->planner->search)
     workspace->planner->search->bounds(workspace->content, variant, 0, z, lower, upper,
                                        workspace->scratch);
@@ -98,7 +101,7 @@ bool idm_plan_vector(const idm_workspace *workspace, size_t variant, size_t inde
                      size_t *action)
 {
   if (!workspace || !vector || !action || variant >= idm_theta_variants(workspace->theta) ||
-      !workspace->planner->search)
+      !workspace->planned || !workspace->planner->search)
     return false;
   return workspace->planner->search->vector(workspace->content, variant, index, vector, action);
 }

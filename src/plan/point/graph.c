@@ -322,7 +322,8 @@ idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error)
   idm_plans_compact(&g->plans, map, before);
   for (size_t i = 0; i < g->count; i++) {
     node *n = &g->node[i];
-    if (n->stage != stage || !n->heard_below) continue;
+    if (n->stage != stage) continue;
+    /* heard_below may be 0 and best still refer to a vector: all that it had seen died. */
     n->best = map[n->best];
     n->heard_below = before[n->heard_below];
   }

@@ -82,6 +82,8 @@ idm_status idm_hasten_below(graph *g, idm_error *opt_error)
   status = x && vector ? idm_monotone_create(count * states, g->problem->discount, &m, opt_error)
                        : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = gather_plans(g, vector, &m, x, opt_error);
+  m.opt_halts = g->problem->opt_halts;
+  m.context = g->problem->halts_context;
   if (status == IDM_OK) status = idm_monotone_lower(&m, x, opt_error);
   if (status == IDM_OK) status = renew(g, count, x, vector, opt_error);
   if (status == IDM_OK) status = idm_graph_prune_below(g, 0, opt_error);
@@ -185,6 +187,8 @@ idm_status idm_hasten_above(graph *g, double least, idm_error *opt_error)
                           ? idm_monotone_create(rows, g->problem->discount, &m, opt_error)
                           : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = gather_points(g, &mix, &m, x, opt_error);
+  m.opt_halts = g->problem->opt_halts;
+  m.context = g->problem->halts_context;
   if (status == IDM_OK) status = idm_monotone_lower(&m, x, opt_error);
   if (status == IDM_OK) status = lower_points(g, least, x, opt_error);
   idm_monotone_free(&m);

@@ -161,12 +161,14 @@ static candidate lowest_of_many(const sawtooth *t, const belief *b, uint32_t wit
 {
   double c[HULL_MOST];
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = price[k];
-  for (size_t i = 0; i < t->count; i++) {
-    if (t->point[i].sign & ~b->sign || i == without) continue;
-    const double here = over(t, &t->point[i], dense);
-    /* Signs of beliefs over more than 64 states may agree where the states do not. */
-    if (here < lowest.over && column(t, b, i, c)) lowest = (candidate){i, here};
-  }
+  for (size_t k = 0; k < b->count; k++)
+    for (uint32_t i = t->head[b->state[k]]; i != SAWTOOTH_NONE; i = t->chain[i]) {
+      const sawtooth_point *p = &t->point[i];
+      if (p->sign & ~b->sign || p->count > b->count || i == without) continue;
+      const double here = over(t, p, dense);
+      /* Signs of beliefs over more than 64 states may agree where the states do not. */
+      if (here < lowest.over && column(t, b, i, c)) lowest = (candidate){i, here};
+    }
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
   return lowest;
 }

@@ -5,44 +5,164 @@
 
 #include "base/memory.h"
 
-/* What the builder reads. */
-typedef struct source {
-  const idm_setting *setting;
-  const idm_theta *theta;
+/* What the builder reads, and its scratch. The number of an outcome is model times observations
+ * plus observation. */
+typedef struct builder {
+  idm_sizes sizes;
+  size_t models;
   size_t outcomes; /* of every action, those included that cannot happen */
-} source;
+  bool emits_before;
+  const bool *terminal;     /* [action] */
+  const double *trust;      /* [model] */
+  const double *transition; /* [model][action][state][next state]; NULL: moves */
+  const idm_moves *moves;   /* of the only model; or NULL */
+  const double *emission;   /* [model][action][emitter][observation] */
+  uint32_t *index;          /* [outcome][next state]: cell of an action, or NOWHERE */
+  size_t *place;            /* [outcome]: where the row's next entry of that outcome goes */
+  uint32_t *next;           /* [state]: next states of a row of a matrix */
+  double *chance;           /* [state]: how likely each is */
+  size_t *first;            /* [model][emitter + 1]: first of what it emits under an action */
+  uint32_t *seen;           /* [model][emitter][..]: observations of positive probability */
+} builder;
 
-/* p(s', o | s, u), o being model times observations plus observation. */
-static double joint(const source *from, size_t u, size_t s, size_t o, size_t next)
+#define NOWHERE UINT32_MAX
+#define REACHED 0
+
+static void free_builder(builder *b)
 {
-  const idm_sizes n = from->theta->sizes;
-  const size_t m = o / n.observations;
-  const size_t x = o % n.observations;
-  const double trust = idm_theta_values(from->theta, IDM_MODEL_PRIOR, 0)[m];
-  const size_t world = m * n.actions + u;
-  const double moves =
-      idm_theta_values(from->theta, IDM_TRANSITION, 0)[(world * n.states + s) * n.states + next];
-  const size_t emitter = from->setting->emits_before ? s : next;
-  return trust * moves *
-         idm_theta_values(from->theta, IDM_EMISSION,
-                          0)[(world * n.states + emitter) * n.observations + x];
+  free(b->index);
+  free(b->place);
+  free(b->next);
+  free(b->chance);
+  free(b->first);
+  free(b->seen);
 }
 
-/* Number the cells of an action from `*cells` on: index[o][s'], UINT32_MAX where there is none,
- * counted from the action's first. With a kernel given, lays them down. */
-static void number_cells(const source *from, size_t u, uint32_t *index, size_t *outcomes,
-                         size_t *cells, kernel *opt_kernel)
+static bool make_builder(const idm_setting *setting, const idm_theta *theta, builder *b)
 {
-  const size_t states = from->theta->sizes.states;
+  *b = (builder){.sizes = theta->sizes,
+                 .models = theta->models,
+                 .outcomes = theta->models * theta->sizes.observations,
+                 .emits_before = setting->emits_before,
+                 .terminal = setting->terminal,
+                 .trust = idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
+                 .transition = idm_theta_values(theta, IDM_TRANSITION, 0),
+                 .moves = setting->moves,
+                 .emission =
+                     setting->moves ? setting->emission : idm_theta_values(theta, IDM_EMISSION, 0)};
+  b->index = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->index);
+  b->place = idm_new(b->outcomes, sizeof *b->place);
+  b->next = idm_new(b->sizes.states, sizeof *b->next);
+  b->chance = idm_new(b->sizes.states, sizeof *b->chance);
+  b->first = idm_new(idm_times(b->models, b->sizes.states + 1), sizeof *b->first);
+  b->seen = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->seen);
+  return b->index && b->place && b->next && b->chance && b->first && b->seen;
+}
+
+/* One row of one model: what may follow (u, s), and how likely it is. */
+typedef struct row {
+  size_t model;
+  size_t state;
+  size_t count;
+  const uint32_t *next;   /* [count], ascending */
+  const double *chance;   /* [count] */
+  const double *emission; /* [emitter][observation] of the action */
+} row;
+
+/* The entries of a row of a matrix that are not 0, in scratch. */
+static size_t compress(const builder *b, const double *moves)
+{
+  size_t count = 0;
+  for (size_t next = 0; next < b->sizes.states; next++) {
+    if (!(moves[next] > 0)) continue;
+    b->next[count] = (uint32_t)next;
+    b->chance[count++] = moves[next];
+  }
+  return count;
+}
+
+static row row_of(const builder *b, size_t m, size_t u, size_t s)
+{
+  const size_t world = m * b->sizes.actions + u;
+  row r = {.model = m,
+           .state = s,
+           .next = b->next,
+           .chance = b->chance,
+           .emission = b->emission + world * b->sizes.states * b->sizes.observations};
+  const size_t at = world * b->sizes.states + s;
+  if (b->moves) {
+    r.next = b->moves->next + b->moves->first[at];
+    r.chance = b->moves->probability + b->moves->first[at];
+    r.count = b->moves->first[at + 1] - b->moves->first[at];
+  } else if (b->trust[m] > 0) {
+    r.count = compress(b, b->transition + at * b->sizes.states);
+  }
+  return r;
+}
+
+/* List what every emitter can emit under an action. */
+static void list_seen(const builder *b, size_t u)
+{
+  const idm_sizes n = b->sizes;
+  size_t count = 0;
+  for (size_t m = 0; m < b->models; m++) {
+    const double *emission = b->emission + (m * n.actions + u) * n.states * n.observations;
+    size_t *first = b->first + m * (n.states + 1);
+    for (size_t s = 0; s < n.states; s++) {
+      first[s] = count;
+      for (size_t x = 0; x < n.observations; x++)
+        if (emission[s * n.observations + x] > 0) b->seen[count++] = (uint32_t)x;
+    }
+    first[n.states] = count;
+  }
+}
+
+/* The list of what next state number `i` of a row comes with: from first[0] to first[1]. */
+static const size_t *seen_with(const builder *b, const row *r, size_t i)
+{
+  return b->first + r->model * (b->sizes.states + 1) + (b->emits_before ? r->state : r->next[i]);
+}
+
+/* p(s', o | s, u) of next state number `i` of a row and an observation. */
+static double joint(const builder *b, const row *r, size_t i, size_t observation)
+{
+  const size_t emitter = b->emits_before ? r->state : r->next[i];
+  return b->trust[r->model] * r->chance[i] *
+         r->emission[emitter * b->sizes.observations + observation];
+}
+
+/* Mark the cells that an action can lead to; returns the number of its entries. */
+static size_t mark_cells(const builder *b, size_t u)
+{
+  const idm_sizes n = b->sizes;
+  size_t entries = 0;
+  memset(b->index, 0xff, b->outcomes * n.states * sizeof *b->index); /* NOWHERE */
+  for (size_t m = 0; m < b->models && !b->terminal[u]; m++)
+    for (size_t s = 0; s < n.states; s++) {
+      const row r = row_of(b, m, u, s);
+      for (size_t i = 0; i < r.count; i++) {
+        const size_t *list = seen_with(b, &r, i);
+        for (size_t e = list[0]; e < list[1]; e++) {
+          if (!(joint(b, &r, i, b->seen[e]) > 0)) continue;
+          b->index[(m * n.observations + b->seen[e]) * n.states + r.next[i]] = REACHED;
+          entries++;
+        }
+      }
+    }
+  return entries;
+}
+
+/* Number the cells of an action that are marked, counted from its first. With a kernel given, lays
+ * them down. */
+static void number_cells(const builder *b, size_t *outcomes, size_t *cells, kernel *opt_kernel)
+{
   const size_t first = *cells;
-  for (size_t o = 0; o < from->outcomes; o++) {
+  for (size_t o = 0; o < b->outcomes; o++) {
     const size_t begun = *cells;
-    for (size_t next = 0; next < states; next++) {
-      bool possible = false;
-      for (size_t s = 0; s < states && !possible && !from->setting->terminal[u]; s++)
-        possible = joint(from, u, s, o, next) > 0;
-      index[o * states + next] = possible ? (uint32_t)(*cells - first) : UINT32_MAX;
-      if (!possible) continue;
+    for (size_t next = 0; next < b->sizes.states; next++) {
+      uint32_t *cell = &b->index[o * b->sizes.states + next];
+      if (*cell == NOWHERE) continue;
+      *cell = (uint32_t)(*cells - first);
       if (opt_kernel) opt_kernel->state[*cells] = (uint32_t)next;
       ++*cells;
     }
@@ -52,34 +172,54 @@ static void number_cells(const source *from, size_t u, uint32_t *index, size_t *
   }
 }
 
-/* Entries of the row of (u, s), laid down where a kernel is given. */
-static void fill_row(const source *from, size_t u, size_t s, const uint32_t *index, size_t *entries,
-                     kernel *opt_kernel)
+/* Visit the entries of a model's part of the row of (u, s): count them by outcome, or where a
+ * kernel is given lay them down, each behind those of its outcome so far. */
+static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *opt_kernel)
 {
-  const size_t states = from->theta->sizes.states;
-  for (size_t c = 0; c < from->outcomes * states; c++) {
-    if (index[c] == UINT32_MAX) continue;
-    const double p = joint(from, u, s, c / states, c % states);
-    if (!(p > 0)) continue;
-    if (opt_kernel) {
-      opt_kernel->at[*entries] = index[c];
-      opt_kernel->value[*entries] = p;
+  const idm_sizes n = b->sizes;
+  const row r = row_of(b, m, u, s);
+  for (size_t i = 0; i < r.count; i++) {
+    const size_t *list = seen_with(b, &r, i);
+    for (size_t e = list[0]; e < list[1]; e++) {
+      const double p = joint(b, &r, i, b->seen[e]);
+      if (!(p > 0)) continue;
+      const size_t o = m * n.observations + b->seen[e];
+      const size_t at = b->place[o]++;
+      if (!opt_kernel) continue;
+      opt_kernel->at[at] = b->index[o * n.states + r.next[i]];
+      opt_kernel->value[at] = p;
     }
-    ++*entries;
   }
 }
 
-/* One pass over the dynamics: counts, or where a kernel is given lays everything down. */
-static void pass(const source *from, uint32_t *index, size_t counts[3], kernel *opt_kernel)
+/* Lay down the row of (u, s) from entry `*entries` on, sorted by outcome and next state. */
+static void fill_row(const builder *b, size_t u, size_t s, size_t *entries, kernel *k)
 {
-  const idm_sizes n = from->theta->sizes;
+  memset(b->place, 0, b->outcomes * sizeof *b->place);
+  for (size_t m = 0; m < b->models; m++) fill_part(b, m, u, s, NULL);
+  for (size_t o = 0; o < b->outcomes; o++) {
+    const size_t count = b->place[o];
+    b->place[o] = *entries;
+    *entries += count;
+  }
+  for (size_t m = 0; m < b->models; m++) fill_part(b, m, u, s, k);
+}
+
+/* One pass over the dynamics: counts outcomes, cells and entries, or where a kernel is given lays
+ * everything down. */
+static void pass(const builder *b, size_t counts[3], kernel *opt_kernel)
+{
+  const idm_sizes n = b->sizes;
   size_t outcomes = 0, cells = 0, entries = 0;
   for (size_t u = 0; u < n.actions; u++) {
     if (opt_kernel) opt_kernel->outcome[u] = outcomes;
-    number_cells(from, u, index, &outcomes, &cells, opt_kernel);
-    for (size_t s = 0; s < n.states; s++) {
-      if (opt_kernel) opt_kernel->entry[u * n.states + s] = entries;
-      fill_row(from, u, s, index, &entries, opt_kernel);
+    list_seen(b, u);
+    const size_t of_action = mark_cells(b, u);
+    number_cells(b, &outcomes, &cells, opt_kernel);
+    if (!opt_kernel) entries += of_action;
+    for (size_t s = 0; s < n.states && opt_kernel; s++) {
+      opt_kernel->entry[u * n.states + s] = entries;
+      if (of_action) fill_row(b, u, s, &entries, opt_kernel);
     }
   }
   counts[0] = outcomes;
@@ -107,16 +247,15 @@ idm_status idm_kernel_create(const idm_setting *setting, const idm_theta *theta,
                              kernel **ret_kernel, idm_error *opt_error)
 {
   *ret_kernel = NULL;
-  const source from = {setting, theta, theta->models * theta->sizes.observations};
-  uint32_t *index = idm_new(idm_times(from.outcomes, theta->sizes.states), sizeof *index);
+  builder b;
   kernel *k = idm_new(1, sizeof *k);
-  if (!index || !k) goto memory;
+  if (!make_builder(setting, theta, &b) || !k) goto memory;
   size_t counts[3];
-  pass(&from, index, counts, NULL);
+  pass(&b, counts, NULL);
   k->states = theta->sizes.states;
   k->actions = theta->sizes.actions;
   if (!allocate(k, counts)) goto memory;
-  pass(&from, index, counts, k);
+  pass(&b, counts, k);
   k->outcome[k->actions] = counts[0];
   k->cell[counts[0]] = counts[1];
   k->entry[k->actions * k->states] = counts[2];
@@ -124,11 +263,11 @@ idm_status idm_kernel_create(const idm_setting *setting, const idm_theta *theta,
     if (kernel_cells(k, u) > k->widest) k->widest = kernel_cells(k, u);
     if (kernel_outcomes(k, u) > k->busiest) k->busiest = kernel_outcomes(k, u);
   }
-  free(index);
+  free_builder(&b);
   *ret_kernel = k;
   return IDM_OK;
 memory:
-  free(index);
+  free_builder(&b);
   idm_kernel_destroy(k);
   return idm_fail_memory(opt_error);
 }

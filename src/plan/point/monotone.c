@@ -174,7 +174,7 @@ idm_status idm_monotone_lower(const monotone *m, double *x, idm_error *opt_error
   if (made) choose(&n);
   for (int k = 0; made && k < most_steps; k++) {
     evaluate(&n);
-    if (!choose(&n)) break;
+    if (!choose(&n) || (m->opt_halts && m->opt_halts(m->context))) break;
   }
   if (made) take(&n, x);
   free(n.chosen);

@@ -4,6 +4,7 @@
 #ifndef IDM_PLAN_POINT_MONOTONE_H
 #define IDM_PLAN_POINT_MONOTONE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "idm/status.h"
@@ -15,6 +16,8 @@ typedef struct monotone_row {
 
 typedef struct monotone {
   double discount;
+  bool (*opt_halts)(void *context); /* whether to stop, asked between iterations; NULL: never */
+  void *context;
   size_t numbers;
   size_t rows;
   size_t entries;

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/soft.h"
 #include "plan/point/hull.h"
@@ -134,19 +135,66 @@ static idm_status check_discount(const point_based *p, const idm_theta *theta, i
                   discount);
 }
 
+/* Whether set-up is to end: time is up, or the callback cancels. */
+typedef struct set_up {
+  const search_goal *goal;
+  double lower; /* bounds on every value, for the callback */
+  double upper;
+  double asked; /* when the callback was last called */
+  bool halted;
+} set_up;
+
+static bool set_up_halts(void *context)
+{
+  static const double seldom = 0.1; /* seconds between calls of the callback */
+  set_up *s = context;
+  const search_goal *goal = s->goal;
+  if (s->halted || !(goal->seconds > 0 || goal->opt_watch)) return s->halted;
+  const double now = idm_seconds();
+  s->halted = goal->seconds > 0 && now - goal->begun >= goal->seconds;
+  if (!s->halted && goal->opt_watch && now - s->asked > seldom) {
+    s->halted = goal->opt_watch(goal->context, s->lower, s->upper);
+    s->asked = idm_seconds();
+  }
+  return s->halted;
+}
+
+/* Bounds on all values of a problem by its smallest and largest utilities alone. */
+static void bound_roughly(const point_problem *problem, set_up *s)
+{
+  const size_t states = problem->kernel->states;
+  const double steps = problem->horizon > 0 ? problem->horizon : 1 / (1 - problem->discount);
+  double low = INFINITY, high = -INFINITY, least = 0;
+  for (size_t i = 0; i < problem->kernel->actions * states; i++) {
+    const double paid = problem->reward[i] + idm_prize_corner(&problem->prize, i % states);
+    low = fmin(low, problem->reward[i]);
+    high = fmax(high, paid);
+  }
+  for (size_t i = 0; i < problem->prize.pieces * states; i++)
+    least = fmin(least, problem->prize.piece[i]);
+  low += least;
+  s->lower = fmin(low, low * steps);
+  s->upper = fmax(high, high * steps);
+}
+
 /* Solve every variant, each from nothing: what is found is a function of theta alone. */
 static idm_status solve(const point_based *p, const idm_theta *theta, const kernel *k,
-                        const idm_solver *solver, bounds *b, idm_plan_report *report,
+                        const idm_solver *solver, double begun, bounds *b, idm_plan_report *report,
                         idm_error *opt_error)
 {
   search_goal goal = {.seconds = solver->seconds,
+                      .begun = begun,
                       .bytes = solver->bytes,
                       .opt_watch = solver->opt_watch,
                       .context = solver->watch_context};
   *report = (idm_plan_report){.stop = IDM_STOP_BOUND};
   idm_status status = IDM_OK;
   for (size_t v = 0; v < p->variants && status == IDM_OK; v++) {
-    const point_problem problem = problem_of(p, theta, k, v);
+    point_problem problem = problem_of(p, theta, k, v);
+    set_up preparing = {.goal = &goal, .asked = begun};
+    bound_roughly(&problem, &preparing);
+    problem.opt_halts = set_up_halts;
+    problem.halts_context = &preparing;
     search_result result;
     goal.gap = solver->tolerance > 0 ? solver->tolerance : gap_of(p, theta, v);
     status =
@@ -227,11 +275,12 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
     *report = p->report;
     return IDM_OK;
   }
+  const double begun = idm_seconds();
   kernel *k;
   status = idm_kernel_create(p->setting, theta, &k, opt_error);
   if (status != IDM_OK) return status;
   bounds *b = idm_new(p->variants, sizeof *b);
-  status = b ? solve(p, theta, k, solver, b, report, opt_error) : idm_fail_memory(opt_error);
+  status = b ? solve(p, theta, k, solver, begun, b, report, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     adopt(p, theta, k, b);
     remember(p, theta, gap, report);
@@ -409,7 +458,7 @@ const idm_planner idm_point_based = {
     .clamp = clamps,
     .clamps = sizeof clamps / sizeof clamps[0],
     .needs = IDM_NEEDS_MODEL,
-    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_STEPS,
+    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_STEPS | IDM_GIVES_HIDDEN_MOVES,
     .create = create,
     .plan = plan,
     .destroy = destroy,

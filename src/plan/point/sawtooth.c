@@ -7,11 +7,38 @@
 #include "base/memory.h"
 #include "plan/point/hull.h"
 
+/* --- lists by state ------------------------------------------------------------------------- */
+
+static void clear_lists(sawtooth *t)
+{
+  memset(t->head, 0xff, t->states * sizeof *t->head); /* SAWTOOTH_NONE */
+  memset(t->lists, 0, t->states * sizeof *t->lists);
+}
+
+/* Put a point into the shortest list of its states. */
+static void link_point(sawtooth *t, size_t i)
+{
+  const uint32_t *state = t->state + t->point[i].at;
+  uint32_t rarest = state[0];
+  for (size_t k = 1; k < t->point[i].count; k++)
+    if (t->lists[state[k]] < t->lists[rarest]) rarest = state[k];
+  t->chain[i] = t->head[rarest];
+  t->head[rarest] = (uint32_t)i;
+  t->lists[rarest]++;
+}
+
+/* --- making --------------------------------------------------------------------------------- */
+
 idm_status idm_sawtooth_create(sawtooth *t, const double *corner, size_t states,
                                idm_error *opt_error)
 {
-  *t = (sawtooth){.states = states, .corner = idm_duplicate(corner, states, sizeof *corner)};
-  return t->corner ? IDM_OK : idm_fail_memory(opt_error);
+  *t = (sawtooth){.states = states,
+                  .corner = idm_duplicate(corner, states, sizeof *corner),
+                  .head = idm_new(states, sizeof *t->head),
+                  .lists = idm_new(states, sizeof *t->lists)};
+  if (!t->corner || !t->head || !t->lists) return idm_fail_memory(opt_error);
+  clear_lists(t);
+  return IDM_OK;
 }
 
 void idm_sawtooth_free(sawtooth *t)
@@ -22,6 +49,9 @@ void idm_sawtooth_free(sawtooth *t)
   free(t->mass);
   free(t->inverse);
   free(t->lane);
+  free(t->head);
+  free(t->lists);
+  free(t->chain);
   free(t->news);
   *t = (sawtooth){0};
 }
@@ -29,7 +59,7 @@ void idm_sawtooth_free(sawtooth *t)
 double idm_sawtooth_bytes(const sawtooth *t)
 {
   const size_t lane = t->lane ? (t->states + 1) * sizeof *t->lane : 0;
-  return (double)t->capacity * (double)(sizeof *t->point + lane) +
+  return (double)t->capacity * (double)(sizeof *t->point + sizeof *t->chain + lane) +
          (double)t->newest * sizeof *t->news +
          (double)t->room * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
 }
@@ -61,6 +91,17 @@ static inline double reach(const sawtooth *t, size_t i, uint64_t sign, const dou
   return p->below * share;
 }
 
+/* How far below the plane all points but `except` put the belief in `dense`, or `best` where that
+ * is further. Stops once it is as far as `enough`. */
+static double reach_all(const sawtooth *t, const belief *b, uint32_t except, double enough,
+                        const double *dense, double best)
+{
+  for (size_t k = 0; k < b->count && best > enough; k++)
+    for (uint32_t i = t->head[b->state[k]]; i != SAWTOOTH_NONE && best > enough; i = t->chain[i])
+      if (i != except) best = reach(t, i, b->sign, dense, best);
+  return best;
+}
+
 /* Whether somebody who heard of all before `heard` has to look at all points. */
 static bool must_look(const sawtooth *t, size_t heard)
 {
@@ -85,7 +126,7 @@ double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double 
   double best = known < base ? known - base : 0;
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
   if (must_look(t, heard))
-    for (size_t i = 0; i < t->count; i++) best = reach(t, i, b->sign, dense, best);
+    best = reach_all(t, b, SAWTOOTH_NONE, -INFINITY, dense, best);
   else
     for (size_t n = heard; n < t->told; n++)
       best = reach(t, t->news[n - t->kept], b->sign, dense, best);
@@ -178,6 +219,9 @@ static bool make_points(sawtooth *t)
   sawtooth_point *point = realloc(t->point, capacity * sizeof *point);
   if (!point) return false;
   t->point = point;
+  uint32_t *chain = realloc(t->chain, capacity * sizeof *chain);
+  if (!chain) return false;
+  t->chain = chain;
   if (!make_lanes(t, capacity)) return false;
   t->capacity = capacity;
   clear_lanes(t, t->count);
@@ -234,16 +278,42 @@ static void lower_corner(sawtooth *t, size_t state, double value)
   forget(t);
 }
 
+/* A state of a point with its mass. */
+typedef struct part {
+  double mass;
+  uint32_t state;
+} part;
+
+static int compare_parts(const void *left, const void *right)
+{
+  const part *a = left, *b = right;
+  if (a->mass != b->mass) return a->mass > b->mass ? -1 : 1;
+  return a->state < b->state ? -1 : a->state > b->state;
+}
+
+/* Lay down the states of a belief, those of more than HULL_MOST by falling mass: where a point has
+ * most, its part in another belief is likely to end. */
+static bool lay_states(sawtooth *t, const belief *b)
+{
+  part *parts = idm_new(b->count, sizeof *parts);
+  if (!parts) return false;
+  for (size_t k = 0; k < b->count; k++) parts[k] = (part){b->mass[k], b->state[k]};
+  if (b->count > HULL_MOST) qsort(parts, b->count, sizeof *parts, compare_parts);
+  for (size_t k = 0; k < b->count; k++) {
+    t->state[t->numbers + k] = parts[k].state;
+    t->mass[t->numbers + k] = parts[k].mass;
+    t->inverse[t->numbers + k] = 1 / parts[k].mass;
+  }
+  free(parts);
+  return true;
+}
+
 static bool make_point(sawtooth *t, const belief *b, uint32_t owner)
 {
-  if (!make_room(t, b->count)) return false;
+  if (!make_room(t, b->count) || !lay_states(t, b)) return false;
   t->point[t->count] = (sawtooth_point){
       .sign = b->sign, .at = t->numbers, .count = (uint32_t)b->count, .owner = owner};
-  for (size_t k = 0; k < b->count; k++) {
-    t->state[t->numbers + k] = b->state[k];
-    t->mass[t->numbers + k] = b->mass[k];
-    t->inverse[t->numbers + k] = 1 / b->mass[k];
-  }
+  link_point(t, t->count);
   t->numbers += b->count;
   t->count++;
   return true;
@@ -277,10 +347,8 @@ static bool superfluous(const sawtooth *t, size_t i, double *dense)
   const double rounding = 1e-13 * fmax(1, fabs(p.value));
   if (p.count <= HULL_MOST)
     return idm_hull_at(t, &b, (uint32_t)i, price, dense) <= p.value + rounding;
-  double best = 0;
   for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = b.mass[k];
-  for (size_t j = 0; j < t->count && best > p.below; j++)
-    if (j != i) best = reach(t, j, p.sign, dense, best);
+  const double best = reach_all(t, &b, (uint32_t)i, p.below, dense, 0);
   for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = 0;
   return best <= p.below;
 }
@@ -301,7 +369,11 @@ static void compact(sawtooth *t)
   }
   t->count = left;
   t->numbers = numbers;
-  for (size_t i = 0; i < left; i++) set_lane(t, i);
+  clear_lists(t);
+  for (size_t i = 0; i < left; i++) {
+    link_point(t, i);
+    set_lane(t, i);
+  }
   clear_lanes(t, left);
 }
 

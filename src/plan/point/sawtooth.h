@@ -31,11 +31,15 @@ typedef struct sawtooth {
   sawtooth_point *point;
   size_t numbers; /* used of the following */
   size_t room;
-  uint32_t *state;
+  uint32_t *state; /* of a point: ascending up to HULL_MOST states, else by falling mass */
   double *mass;
   double *inverse; /* 1/mass */
   double *lane;    /* [slice][state + 1][lane] up to HULL_MOST states, else NULL: masses by state,
                       and the value; inf of a lane without a point */
+  /* A point is in the list of one of its states: a belief without that state has no part of it. */
+  uint32_t *head;  /* [state]: first point of its list, or SAWTOOTH_NONE */
+  uint32_t *lists; /* [state]: length of its list */
+  uint32_t *chain; /* [count]: next point of the same list */
   size_t told;     /* news so far */
   size_t kept;     /* those before are forgotten */
   size_t newest;   /* room for news */

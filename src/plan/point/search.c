@@ -24,7 +24,8 @@ typedef struct search {
   size_t patience;    /* how much longer than usual to wait before they are again */
   bool wide;          /* the gap at the start is more than rounding can make it */
   bool cut;           /* the path ended there, and not where bounds are close */
-  double begun;       /* when the search did */
+  double begun;       /* when the seconds began to count */
+  double asked;       /* when it was last asked whether to end */
   bool halted;        /* it is to end, whatever a trial is about; `stop` says why */
   idm_stop stop;
   uint32_t *path;
@@ -172,9 +173,11 @@ static bool halts(search *s)
 {
   const search_goal *goal = s->goal;
   if (s->halted) return true;
+  const double now = goal->seconds > 0 || goal->opt_watch ? idm_seconds() : 0;
+  s->asked = now;
   if (goal->bytes > 0 && bytes_of(s) > goal->bytes)
     s->stop = IDM_STOP_MEMORY;
-  else if (goal->seconds > 0 && idm_seconds() - s->begun >= goal->seconds)
+  else if (goal->seconds > 0 && now - s->begun >= goal->seconds)
     s->stop = IDM_STOP_SECONDS;
   else if (goal->opt_watch && goal->opt_watch(goal->context, idm_graph_lower(&s->graph, s->start),
                                               idm_graph_upper(&s->graph, s->start)))
@@ -185,11 +188,20 @@ static bool halts(search *s)
   return true;
 }
 
-/* Paths may be long: they are asked on the way, too, now and then. */
+/* Paths may be long, and a step of a large problem too: they are asked on the way, now and then. */
 static bool halts_at(search *s, size_t step)
 {
   enum { often = 1024 };
-  return step && step % often == 0 ? halts(s) : s->halted;
+  static const double seldom = 0.1; /* seconds */
+  const bool timed = s->goal->seconds > 0 || s->goal->opt_watch;
+  const bool due = step && step % often == 0;
+  return due || (timed && idm_seconds() - s->asked > seldom) ? halts(s) : s->halted;
+}
+
+/* The same for computations that a trial is followed by. */
+static bool halts_now(void *context)
+{
+  return halts_at(context, 0);
 }
 
 /* Go down from the start as long as the gap is more than what it may be at that depth. */
@@ -396,15 +408,19 @@ static idm_status check(search_result *result, idm_error *opt_error)
 idm_status idm_search(const point_problem *problem, const search_goal *goal, bounds *b,
                       search_result *result, idm_error *opt_error)
 {
-  search s = {.problem = problem,
+  point_problem own = *problem;
+  search s = {.problem = &own,
               .goal = goal,
-              .begun = idm_seconds(),
+              .begun = goal->begun > 0 ? goal->begun : idm_seconds(),
+              .asked = idm_seconds(),
               .least = 1e-3 * goal->gap,
               .moved = true,
               .patience = 1,
               .closest = INFINITY};
+  own.opt_halts = halts_now;
+  own.halts_context = &s;
   *result = (search_result){0};
-  idm_status status = idm_graph_create(problem, b, &s.graph, opt_error);
+  idm_status status = idm_graph_create(&own, b, &s.graph, opt_error);
   if (status == IDM_OK) status = begin(&s, opt_error);
   if (status == IDM_OK) status = begin_plans(&s, opt_error);
   while (status == IDM_OK && !done(&s, result)) {
@@ -416,7 +432,8 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
     result->trials++;
   }
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
-    idm_graph_prune_above(&s.graph, t);
+    /* Points that are superfluous do no harm, and finding them takes time. */
+    if (!s.halted) idm_graph_prune_above(&s.graph, t);
     status = idm_graph_prune_below(&s.graph, t, opt_error);
   }
   end(&s);

@@ -10,6 +10,7 @@
 typedef struct search_goal {
   double gap;     /* between the bounds at the start */
   double seconds; /* 0: however long it takes */
+  double begun;   /* when they began to count (idm_seconds); 0: with the search */
   long backups;   /* 0: however many it takes */
   double bytes;   /* that beliefs and bounds may take; 0: whatever they take */
   idm_plan_watch opt_watch;

@@ -57,6 +57,8 @@ static void test_bad_utility(void **state)
       {"utility: {stay: {a: {b: 1}, b: 0}, \"*\": 0}", 10, 21, "expected a finite number"},
       {"utility: {stay: , \"*\": 0}", 10, 17, "utility.stay is empty"},
       {"utility: {stay: \"-\", \"*\": 0}", 10, 17, "utility.stay is '-'"},
+      {"utility: {stay: \"pay\\nday\", \"*\": 0}", 10, 17, "without control characters"},
+      {"utility: {stay: \"- pay\", \"*\": 0}", 10, 17, "without blanks at its ends"},
       {"utility: {stay: 0x10, \"*\": 0}", 10, 17, "utility.stay is '0x10'"},
   };
   EXPECT_BAD(cases);

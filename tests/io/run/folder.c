@@ -1,313 +1,163 @@
-/* Folders of runs: what lies there, who may write there, and how one run takes the place of
- * another.
- */
+/* Opened folders: places, names, kinds, moving and removing. */
 #include "io/run/folder.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "idm/file.h"
 #include "io/run/run_support.h"
-
-static void put_text(const char *folder_path, const char *file, const char *text)
-{
-  char path[IDM_PATH];
-  FILE *stream = fopen(idm_folder_path(folder_path, file, path), "wb");
-  assert_non_null(stream);
-  fputs(text, stream);
-  assert_int_equal(fclose(stream), 0);
-}
-
-static void put(const folder *f, const char *file)
-{
-  put_text(f->path, file, "");
-}
-
-static const char own_config[] = "states: 2\nfit: {idm: 0}\n";
-static const char own_chain[] = "# idm_version = 0\n";
 
 static const char *in(const folder *f, const char *file)
 {
-  static char path[IDM_PATH];
-  return idm_folder_path(f->path, file, path);
+  static char path[100];
+  snprintf(path, sizeof path, "%s/%s", f->path, file);
+  return path;
 }
 
-static idm_status begin(idm_folder *ret_folder, const char *path, idm_run_mode mode,
-                        idm_error *error)
+static idm_folder opened(const folder *f)
 {
-  idm_request request;
-  idm_request_default(&request);
-  request.stan = true;
-  return idm_folder_begin(ret_folder, path, mode, &request, error);
+  idm_folder o;
+  check(idm_folder_open(&o, f->path, &support_error));
+  return o;
 }
 
-static void test_paths(void **state)
-{
-  const folder *f = *state;
-  char path[IDM_PATH], expected[128], far[2 * IDM_PATH];
-  snprintf(expected, sizeof expected, "%s/run.nc", f->path);
-  assert_string_equal(idm_folder_path(f->path, IDM_FILE_POSTERIOR, path), expected);
-  snprintf(expected, sizeof expected, "%s/chain-1.csv", f->path);
-  assert_string_equal(idm_folder_chain(f->path, 0, path), expected);
-  assert_true(idm_folder_is(f->path) && idm_run_is(f->path));
-  assert_false(idm_folder_is("no/such/folder"));
-  assert_false(idm_folder_has(f->path, IDM_FILE_CONFIG));
-  put(f, IDM_FILE_CONFIG);
-  assert_true(idm_folder_has(f->path, IDM_FILE_CONFIG));
-  assert_true(idm_run_has(f->path, in(f, IDM_FILE_CONFIG)));
-  assert_false(idm_run_has(f->path, in(f, IDM_FILE_SUMMARY)));
-  /* A path that no system takes is nowhere. */
-  memset(far, 'x', sizeof far);
-  far[sizeof far - 1] = '\0';
-  assert_false(idm_folder_has(far, IDM_FILE_CONFIG));
-}
-
-/* --- who may write -------------------------------------------------------------------------- */
-
-static void test_modes(void **state)
+static void test_opening(void **state)
 {
   const folder *f = *state;
   idm_error error = {0};
-  idm_folder w;
-  /* An empty folder is good for all; what is written directly goes unless it is kept. */
-  for (int mode = 0; mode < 3; mode++) {
-    check(begin(&w, f->path, (idm_run_mode)mode, &support_error));
-    assert_string_equal(w.work, f->path);
-    put(f, IDM_FILE_SUMMARY);
-    idm_folder_end(&w, false);
-    assert_int_equal(entries(f, 0), 0);
-  }
-  put_text(f->path, IDM_FILE_CONFIG, own_config);
-  assert_int_equal(begin(&w, f->path, IDM_RUN_NEW, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "holds a run already"));
-  check(begin(&w, f->path, IDM_RUN_RESUME, &support_error));
-  assert_string_equal(w.work, f->path);
-  idm_folder_end(&w, true);
-  check(begin(&w, f->path, IDM_RUN_OVERWRITE, &support_error));
-  assert_string_equal(w.work, in(f, IDM_FOLDER_NEXT));
-  put_text(w.work, IDM_FILE_CONFIG, own_config);
-  idm_folder_end(&w, false);
-  assert_int_equal(entries(f, 0), 1);
-  /* A folder is made, and goes with what failed. */
-  const char *made = in(f, "new");
-  assert_int_equal(begin(&w, made, IDM_RUN_RESUME, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "there is no run"));
-  check(begin(&w, made, IDM_RUN_NEW, &support_error));
-  put_text(made, IDM_FILE_CONFIG, own_config);
-  idm_folder_end(&w, false);
-  assert_int_equal(entries(f, 0), 1);
-  assert_int_equal(begin(&w, "no/such/folder", IDM_RUN_NEW, &error), IDM_SYSTEM);
-  assert_int_equal(begin(&w, in(f, IDM_FILE_CONFIG), IDM_RUN_NEW, &error), IDM_SYSTEM);
+  idm_folder o, inner;
+  bool made;
+  assert_true(idm_folder_is(f->path));
+  assert_false(idm_folder_is(f->file));
+  assert_int_equal(idm_folder_open(&o, f->file, &error), IDM_INPUT);
+  idm_folder_close(&o);
+  check(idm_folder_make(f->path, &made, &support_error));
+  assert_false(made);
+  check(idm_folder_make(in(f, "inner"), &made, &support_error));
+  assert_true(made);
+  assert_int_equal(idm_folder_make("no/such/folder", &made, &error), IDM_SYSTEM);
+  /* The path of a folder may lead through links, those in it may not. */
+  assert_int_equal(symlink("inner", in(f, "link")), 0);
+  check(idm_folder_open(&o, in(f, "link"), &support_error));
+  idm_folder_close(&o);
+  o = opened(f);
+  check(idm_folder_open_inner(&o, "inner", &inner, &support_error));
+  assert_string_equal(inner.path, in(f, "inner"));
+  idm_folder_close(&inner);
+  check(idm_folder_open_inner(&o, "none", &inner, &support_error));
+  assert_int_equal(inner.descriptor, -1);
+  assert_false(idm_folder_has(&inner, "x"));
+  assert_int_equal(idm_folder_open_inner(&o, "link", &inner, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "link' is a symbolic link"));
+  assert_int_equal(inner.descriptor, -1);
+  idm_folder_close(&o);
 }
 
-/* A folder of anything else is left as it is, whatever is asked for. */
-static void test_strangers(void **state)
+static void test_names(void **state)
 {
   const folder *f = *state;
-  static const struct {
-    const char *file;
-    const char *text;
-  } cases[] = {{"notes.txt", "mine"},
-               {IDM_FILE_CONFIG, "mine"},
-               {IDM_FILE_CONFIG, "states: 2\n"},
-               {IDM_FILE_CONFIG, "fit: 3\n"},
-               {IDM_FILE_CONFIG, "- a\n"},
-               {IDM_FILE_CONFIG, ""},
-               {IDM_FILE_POSTERIOR, "mine"},
-               {IDM_FILE_CHECKPOINT, "mine"},
-               {"chain-1.csv", "mine"},
-               {IDM_FILE_REPLICATIONS, ""}};
-  idm_error error = {0};
-  idm_folder w;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    for (int mode = 0; mode < 3; mode += 2) {
-      put_text(f->path, cases[i].file, cases[i].text);
-      if (begin(&w, f->path, (idm_run_mode)mode, &error) != IDM_USAGE)
-        fail_msg("'%s' in %s is taken for a run", cases[i].text, cases[i].file);
-      assert_int_equal(entries(f, 1), 1);
+  char path[IDM_PATH], name[IDM_CHAIN_NAME], content[256];
+  idm_folder o = opened(f);
+  const idm_place place = idm_folder_place(&o, "out.txt", path);
+  assert_string_equal(place.path, f->file);
+  assert_false(idm_folder_has(&o, "out.txt"));
+  spill(f->file, "", 0);
+  assert_true(idm_folder_has(&o, "out.txt"));
+  assert_string_equal(idm_chain_name(0, name), "chain-1.csv");
+  assert_true(idm_chain_name_is("chain-12.csv"));
+  assert_false(idm_chain_name_is("chain-01.csv") || idm_chain_name_is("chain-x.csv") ||
+               idm_chain_name_is("chain-1.csv.gz"));
+  idm_folder_content(&o, content);
+  assert_string_equal(content, "out.txt");
+  /* Hidden names and temporary ones are none; dead files go. */
+  idm_folder_remove(&o, "out.txt");
+  spill(in(f, ".hidden"), "", 0);
+  spill(in(f, "run.nc.1-0.tmp"), "", 0);
+  idm_folder_content(&o, content);
+  assert_string_equal(content, "");
+  assert_false(idm_folder_has(&o, "run.nc.1-0.tmp"));
+  assert_false(idm_folder_sweep(&o, "notes.tmp"));
+  idm_folder_close(&o);
+}
+
+static void put(const folder *f, const char *name, int kind)
+{
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  const char *path = in(f, name);
+  if (kind == 0) assert_int_equal(symlink("/etc/passwd", path), 0);
+  if (kind == 1) assert_int_equal(symlink("nowhere", path), 0);
+  if (kind == 2) assert_int_equal(mkfifo(path, 0666), 0);
+  if (kind != 3) return;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  const int server = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert_true(server >= 0);
+  assert_int_equal(bind(server, (const struct sockaddr *)&address, sizeof address), 0);
+  close(server);
+}
+
+static void test_kinds(void **state)
+{
+  const folder *f = *state;
+  static const char *const names[] = {IDM_FILE_CONFIG, "chain-3.csv", IDM_FILE_LOCK,
+                                      IDM_FOLDER_NEXT, IDM_FOLDER_READY};
+  static const char *const words[] = {"a symbolic link", "a symbolic link", "a pipe", "a socket"};
+  idm_folder o = opened(f);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (int kind = 0; kind < 4; kind++) {
+      idm_error error = {0};
+      put(f, names[i], kind);
+      assert_int_equal(idm_folder_check(&o, &error), IDM_INPUT);
+      assert_non_null(strstr(error.message, names[i]));
+      assert_non_null(strstr(error.message, words[kind]));
+      entries(f, 1);
     }
-  /* In a run too: the names of chains may be others'. */
-  put_text(f->path, IDM_FILE_CONFIG, own_config);
-  put_text(f->path, "chain-3.csv", "mine");
-  assert_int_equal(begin(&w, f->path, IDM_RUN_OVERWRITE, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "chain-3.csv"));
-  assert_int_equal(mkdir(in(f, IDM_FILE_POSTERIOR), 0777), 0);
-  assert_int_equal(begin(&w, f->path, IDM_RUN_OVERWRITE, &error), IDM_USAGE);
-  assert_int_equal(entries(f, 0), 3);
+  /* Other names are not looked at, and these kinds are right. */
+  put(f, "notes", 0);
+  spill(in(f, IDM_FILE_CONFIG), "", 0);
+  assert_int_equal(mkdir(in(f, IDM_FOLDER_NEXT), 0777), 0);
+  check(idm_folder_check(&o, &support_error));
+  idm_folder_close(&o);
 }
 
-/* Inputs by any path, and what nobody may write to. */
-static void test_outputs(void **state)
+static void test_moving(void **state)
 {
   const folder *f = *state;
-  idm_request request;
   idm_error error = {0};
-  idm_folder w;
-  idm_request_default(&request);
-  put_text(f->path, IDM_FILE_CONFIG, own_config);
-  assert_int_equal(symlink(IDM_FILE_CONFIG, in(f, "link")), 0);
-  snprintf(request.data, sizeof request.data, "%s/../%s/link", f->path, strrchr(f->path, '/') + 1);
-  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "cannot be written at the same time"));
-  request.data[0] = '\0';
-  assert_int_equal(chmod(in(f, IDM_FILE_CONFIG), 0444), 0);
-  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_SYSTEM);
-  assert_non_null(strstr(error.message, "read-only"));
-  assert_int_equal(chmod(in(f, IDM_FILE_CONFIG), 0644), 0);
-  assert_int_equal(chmod(f->path, 0555), 0);
-  assert_int_equal(idm_folder_begin(&w, f->path, IDM_RUN_OVERWRITE, &request, &error), IDM_SYSTEM);
-  assert_int_equal(chmod(f->path, 0755), 0);
-  assert_int_equal(entries(f, 0), 2);
-}
-
-/* --- taking a place ------------------------------------------------------------------------- */
-
-static void check_text(const char *path, const char *expected)
-{
+  idm_folder o = opened(f), inner;
+  assert_int_equal(mkdir(in(f, "inner"), 0777), 0);
+  check(idm_folder_open_inner(&o, "inner", &inner, &support_error));
+  spill(in(f, "inner/a"), "new", 3);
+  spill(in(f, "a"), "old", 3);
+  check(idm_folder_move(&inner, "a", &o, &support_error));
+  check(idm_folder_move(&inner, "a", &o, &support_error)); /* nothing is left to move */
   char *text;
   size_t length;
-  check(idm_file_read(path, 1 << 20, &text, &length, &support_error));
-  assert_string_equal(text, expected);
+  check(idm_file_read(in(f, "a"), 100, &text, &length, &support_error));
+  assert_string_equal(text, "new");
   free(text);
-}
-
-static const char *const results[] = {IDM_FILE_POSTERIOR, IDM_FILE_CONFIG, IDM_FILE_SUMMARY};
-
-/* An old run of two chains and a checkpoint, and beside it a new one of one chain. */
-static void put_both(const folder *f, const char *new_name)
-{
-  char path[IDM_PATH];
-  put_text(f->path, "notes.txt", "mine");
-  put_text(f->path, IDM_FILE_CHECKPOINT, "old");
-  put_text(f->path, "chain-1.csv", own_chain);
-  put_text(f->path, "chain-2.csv", own_chain);
-  put_text(f->path, "chain-7.csv", "mine");
-  for (size_t i = 0; i < 3; i++) put_text(f->path, results[i], i == 1 ? own_config : "old");
-  idm_folder_path(f->path, new_name, path);
-  assert_int_equal(mkdir(path, 0777), 0);
-  put_text(path, "chain-1.csv", "# idm_version = new\n");
-  for (size_t i = 0; i < 3; i++) put_text(path, results[i], "new");
-}
-
-static void check_new(const folder *f)
-{
-  char path[IDM_PATH];
-  for (size_t i = 0; i < 3; i++) check_text(idm_folder_find(f->path, results[i], path), "new");
-}
-
-static void check_settled(const folder *f)
-{
-  for (size_t i = 0; i < 3; i++) check_text(in(f, results[i]), "new");
-  check_text(in(f, "chain-1.csv"), "# idm_version = new\n");
-  check_text(in(f, "chain-7.csv"), "mine");
-  assert_int_equal(entries(f, 1), 6);
-}
-
-/* Killed after any number of steps, the new run is whole, and the next to look moves what is left.
- */
-static void test_every_step(void **state)
-{
-  const folder *f = *state;
-  for (size_t steps = 0; steps <= 5; steps++) {
-    char ready[IDM_PATH], from[IDM_PATH];
-    put_both(f, IDM_FOLDER_READY);
-    snprintf(ready, sizeof ready, "%s", in(f, IDM_FOLDER_READY));
-    if (steps > 0)
-      assert_int_equal(rename(idm_folder_path(ready, results[0], from), in(f, results[0])), 0);
-    if (steps > 1) {
-      assert_int_equal(remove(in(f, IDM_FILE_CHECKPOINT)), 0);
-      assert_int_equal(remove(in(f, "chain-1.csv")), 0);
-      assert_int_equal(remove(in(f, "chain-2.csv")), 0);
-    }
-    for (size_t i = 1; i < 3; i++)
-      if (steps > i + 1)
-        assert_int_equal(rename(idm_folder_path(ready, results[i], from), in(f, results[i])), 0);
-    if (steps > 4)
-      assert_int_equal(rename(idm_folder_path(ready, "chain-1.csv", from), in(f, "chain-1.csv")),
-                       0);
-    check_new(f);
-    idm_folder_settle(f->path);
-    check_settled(f);
-  }
-}
-
-/* Whole, but killed before it had its name: it takes its place. With a checkpoint it is not whole.
- */
-static void test_before_the_first_step(void **state)
-{
-  const folder *f = *state;
-  char path[IDM_PATH];
-  put_both(f, IDM_FOLDER_NEXT);
-  put_text(in(f, IDM_FOLDER_NEXT), IDM_FILE_CHECKPOINT, "new");
-  idm_folder_settle(f->path);
-  check_text(idm_folder_find(f->path, IDM_FILE_POSTERIOR, path), "old");
-  assert_string_equal(idm_folder_unfinished(f->path, path), in(f, IDM_FOLDER_NEXT));
-  assert_false(idm_run_complete(f->path));
-  snprintf(path, sizeof path, "%s/%s/%s", f->path, IDM_FOLDER_NEXT, IDM_FILE_CHECKPOINT);
-  assert_int_equal(remove(path), 0);
-  assert_true(idm_run_complete(f->path));
-  assert_string_equal(idm_folder_unfinished(f->path, path), f->path);
-  check_settled(f);
-}
-
-/* Where a file cannot be replaced the old run stays. */
-static void test_no_place(void **state)
-{
-  const folder *f = *state;
-  idm_folder w;
-  idm_error error = {0};
-  put_text(f->path, IDM_FILE_CONFIG, own_config);
-  check(begin(&w, f->path, IDM_RUN_OVERWRITE, &support_error));
-  for (size_t i = 0; i < 3; i++) put_text(w.work, results[i], "new");
-  assert_int_equal(mkdir(in(f, IDM_FILE_POSTERIOR), 0777), 0);
-  assert_int_equal(idm_folder_commit(&w, &error), IDM_SYSTEM);
-  assert_non_null(strstr(error.message, "run.nc"));
-  check_text(in(f, IDM_FILE_CONFIG), own_config);
-  assert_int_equal(rmdir(in(f, IDM_FILE_POSTERIOR)), 0);
-  check(idm_folder_commit(&w, &support_error));
-  idm_folder_end(&w, true);
-  check_new(f);
-  assert_int_equal(entries(f, 0), 3);
-}
-
-/* --- what is left --------------------------------------------------------------------------- */
-
-static void test_leaving(void **state)
-{
-  const folder *f = *state;
-  idm_folder w;
-  check(begin(&w, f->path, IDM_RUN_NEW, &support_error));
-  put_text(f->path, IDM_FILE_CONFIG, own_config);
-  put_text(f->path, "chain-1.csv", own_chain);
-  put(f, IDM_FILE_POSTERIOR);
-  put(f, IDM_FILE_CHECKPOINT);
-  /* There is something to go on with. */
-  idm_folder_end(&w, false);
-  assert_int_equal(entries(f, 0), 4);
-  assert_int_equal(remove(in(f, IDM_FILE_CHECKPOINT)), 0);
-  /* What is not of a run stays. */
-  put(f, "notes.txt");
-  put_text(f->path, "chain-9.csv", "mine");
-  put_text(f->path, "chain-x.csv", own_chain);
-  check(begin(&w, f->path, IDM_RUN_RESUME, &support_error));
-  idm_folder_end(&w, false);
-  assert_int_equal(entries(f, 0), 3);
-  /* Files that somebody was writing who is no more are swept, others' are not. */
-  entries(f, 1);
-  put(f, "run.nc.999999-0.tmp");
-  put(f, "chain-12.csv.1-17.tmp");
-  check(begin(&w, f->path, IDM_RUN_NEW, &support_error));
-  idm_folder_end(&w, true);
-  assert_int_equal(entries(f, 0), 0);
-  put(f, "notes.tmp");
-  idm_error error = {0};
-  assert_int_equal(begin(&w, f->path, IDM_RUN_NEW, &error), IDM_USAGE);
-  assert_int_equal(entries(f, 0), 1);
+  /* What is in the way is not replaced. */
+  spill(in(f, "inner/b"), "new", 3);
+  assert_int_equal(symlink("a", in(f, "b")), 0);
+  assert_int_equal(idm_folder_move(&inner, "b", &o, &error), IDM_INPUT);
+  idm_folder_remove_inner(&o, "inner"); /* not empty */
+  assert_true(idm_folder_has(&o, "inner"));
+  idm_folder_remove(&inner, "b");
+  idm_folder_remove(&o, "inner"); /* no file */
+  assert_true(idm_folder_has(&o, "inner"));
+  idm_folder_remove_inner(&o, "inner");
+  assert_false(idm_folder_has(&o, "inner"));
+  idm_folder_close(&inner);
+  idm_folder_close(&o);
 }
 
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_paths),    IN_FOLDER(test_modes),      IN_FOLDER(test_strangers),
-      IN_FOLDER(test_outputs),  IN_FOLDER(test_every_step), IN_FOLDER(test_before_the_first_step),
-      IN_FOLDER(test_no_place), IN_FOLDER(test_leaving),
+      IN_FOLDER(test_opening),
+      IN_FOLDER(test_names),
+      IN_FOLDER(test_kinds),
+      IN_FOLDER(test_moving),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static void an_image_comes_before_its_seal(void **state)
   (void)state;
   char path[SUPPORT_PATH], bytes[200] = "", expected[IDM_SEAL_LENGTH + 1];
   support_path(path);
-  check(idm_seal_write("abc", 3, path, &support_error));
+  const idm_place place = idm_place_of(path);
+  check(idm_seal_write("abc", 3, &place, &support_error));
   FILE *file = fopen(path, "rb");
   assert_non_null(file);
   assert_int_equal(fread(bytes, 1, sizeof bytes, file), 3 + IDM_SEAL_LENGTH);
@@ -36,7 +37,8 @@ static void a_seal_that_cannot_be_written_is_told(void **state)
 {
   (void)state;
   idm_error error = {0};
-  assert_int_equal(idm_seal_write("abc", 3, "/nowhere/run.nc", &error), IDM_SYSTEM);
+  const idm_place nowhere = idm_place_of("/nowhere/run.nc");
+  assert_int_equal(idm_seal_write("abc", 3, &nowhere, &error), IDM_SYSTEM);
   assert_non_null(strstr(error.message, "/nowhere/run.nc"));
 }
 

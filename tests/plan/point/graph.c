@@ -71,6 +71,40 @@ static void bounds_hear_of_what_is_new(void **state)
   close_graph(&f);
 }
 
+/* A node may refer to a vector although it has seen none of those left: all that it had seen died,
+ * and one that it has not seen replaced its own. Ranks closed again then renumber that one. */
+static void a_vector_not_yet_seen_is_renumbered(void **state)
+{
+  (void)state;
+  fixture f;
+  open_graph(&f, "example:tiger");
+  graph *g = &f.graph;
+  alphas *lower = &f.bounds.stage[0].lower;
+  uint32_t at;
+  const double z[] = {0.2, 0.8};
+  check(idm_graph_enter(g, 0, z, &at, &support_error));
+  check(idm_alphas_add(lower, (const double[]){500, -500}, 0, &support_error));
+  check(idm_alphas_add(lower, (const double[]){-500, 500}, 1, &support_error));
+  check(idm_graph_prune_below(g, 0, &support_error));
+  (void)idm_graph_lower(g, at);
+  assert_int_equal(lower->action[g->node[at].best], 1);
+  /* All that were seen die; the node's own is replaced by the last of those that come. */
+  check(idm_alphas_add(lower, (const double[]){600, -400}, 0, &support_error));
+  check(idm_alphas_add(lower, (const double[]){-400, 600}, 1, &support_error));
+  for (size_t i = 0; i + 2 < lower->count; i++)
+    if (lower->instead[i] == i)
+      check(idm_alphas_add(lower, (const double[]){400, 400}, 2, &support_error));
+  check(idm_graph_prune_below(g, 0, &support_error));
+  assert_int_equal(g->node[at].heard_below, 0);
+  assert_int_equal(lower->action[g->node[at].best], 1);
+  /* The first dies: what the node refers to moves down. */
+  check(idm_alphas_add(lower, (const double[]){700, -300}, 0, &support_error));
+  check(idm_graph_prune_below(g, 0, &support_error));
+  assert_int_equal(lower->action[g->node[at].best], 1);
+  assert_near(idm_graph_lower(g, at), -80 + 480, 1e-12);
+  close_graph(&f);
+}
+
 static size_t always_last(void *context, const double *z, int left)
 {
   assert_near(z[0] + z[1], 1, 1e-12);
@@ -100,6 +134,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_belief_is_met_once),
       cmocka_unit_test(bounds_hear_of_what_is_new),
+      cmocka_unit_test(a_vector_not_yet_seen_is_renumbered),
       cmocka_unit_test(a_policy_holds_actions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "plan/point/kernel.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "support.h"
 
@@ -46,6 +47,76 @@ static void holds_every_probability(void **state)
   }
 }
 
+/* A corridor of hidden cells with a reset, long enough for transitions to be kept row by row. */
+enum { CELLS = 300 };
+
+static void write_corridor(const char *path)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file,
+          "discount: 0.9\nvalues: reward\nstates: %d\nactions: go back\nobservations: end dark\n"
+          "start include: 0 1 2\nT: go identity\nT: back : * reset\nO: * : * : dark 1\n"
+          "O: * : 0 : dark 0.25\nO: * : 0 : end 0.75\nR: go : * : %d : end 7\n"
+          "R: go : * : 5 : * -1\n",
+          CELLS, CELLS - 1);
+  for (int s = 0; s < CELLS - 1; s++)
+    fprintf(file, "T: go : %d : %d 0.3\nT: go : %d : %d 0.7\n", s, s, s, s + 1);
+  fprintf(file, "O: go : %d 1 0\n", CELLS - 1);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void assert_same_kernel(const kernel *a, const kernel *b)
+{
+  const size_t outcomes = a->outcome[a->actions], cells = a->cell[outcomes];
+  const size_t rows = a->actions * a->states, entries = a->entry[rows];
+  assert_true(a->states == b->states && a->actions == b->actions && a->widest == b->widest);
+  assert_memory_equal(a->outcome, b->outcome, (a->actions + 1) * sizeof *a->outcome);
+  assert_memory_equal(a->cell, b->cell, (outcomes + 1) * sizeof *a->cell);
+  assert_memory_equal(a->state, b->state, cells * sizeof *a->state);
+  assert_memory_equal(a->entry, b->entry, (rows + 1) * sizeof *a->entry);
+  assert_memory_equal(a->at, b->at, entries * sizeof *a->at);
+  assert_memory_equal(a->value, b->value, entries * sizeof *a->value);
+}
+
+/* Matrices and rows make one kernel and one utility, to the last bit; other planners refuse rows.
+ */
+static void rows_make_the_kernel_that_matrices_make(void **state)
+{
+  (void)state;
+  char path[SUPPORT_PATH], name[SUPPORT_PATH + 8];
+  support_path(path);
+  snprintf(name, sizeof name, "%s.POMDP", path);
+  write_corridor(name);
+  idm_problem *dense, *rows;
+  check(idm_problem_read(name, &dense, NULL, &support_error));
+  check(idm_problem_read_by_rows(name, &rows, NULL, &support_error));
+  assert_true(dense->setting->transition && !dense->setting->moves);
+  assert_true(!rows->setting->transition && rows->setting->moves);
+  check(idm_problem_validate(rows, &support_error));
+  kernel *a, *b;
+  check(idm_kernel_create(dense->setting, dense->theta, &a, &support_error));
+  check(idm_kernel_create(rows->setting, rows->theta, &b, &support_error));
+  assert_same_kernel(a, b);
+  assert_memory_equal(idm_theta_values(dense->theta, IDM_UTILITY, 0),
+                      idm_theta_values(rows->theta, IDM_UTILITY, 0), 2 * CELLS * sizeof(double));
+  idm_workspace *workspace = NULL;
+  assert_int_equal(idm_workspace_create(rows->setting, rows->theta, &rows->agent, &workspace, NULL),
+                   IDM_INPUT);
+  check(idm_problem_plan_by(rows, idm_planner_find("point-based"), &support_error));
+  workspace = support_plan(rows, NULL);
+  double lower, upper;
+  check(idm_plan_bounds(workspace, 0, rows->setting->start, &lower, &upper, &support_error));
+  assert_true(lower <= upper && upper - lower <= 1e-3 + 1e-9);
+  idm_workspace_destroy(workspace);
+  idm_kernel_destroy(a);
+  idm_kernel_destroy(b);
+  idm_problem_destroy(dense);
+  idm_problem_destroy(rows);
+  remove(name);
+  remove(path);
+}
+
 /* What cannot happen takes no room. */
 static void leaves_zeros_out(void **state)
 {
@@ -70,6 +141,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(holds_every_probability),
       cmocka_unit_test(leaves_zeros_out),
+      cmocka_unit_test(rows_make_the_kernel_that_matrices_make),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Runs, as others of the room read them. */
-#ifndef IDM_IO_RUN_RUN_H
-#define IDM_IO_RUN_RUN_H
+#ifndef IDM_IO_RUN_READ_H
+#define IDM_IO_RUN_READ_H
 
 #include "idm/run.h"
 

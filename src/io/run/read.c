@@ -1,0 +1,306 @@
+/* Runs, audits and learnt dynamics read from their folders, which reading does not change.
+ *
+ * Contents: what is refused · contents · reading · what there is to resume */
+#include "io/run/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "idm/audit_run.h"
+#include "io/file.h"
+#include "io/run/audit_request.h"
+#include "io/run/netcdf_read.h"
+#include "io/run/request.h"
+#include "io/run/summary.h"
+#include "io/run/writer.h"
+
+/* --- what is refused ------------------------------------------------------------------------ */
+
+/* A folder without config.yaml. */
+static idm_status refuse_unbegun(const idm_run_files *files, idm_error *opt_error)
+{
+  const char *folder = files->run.path;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' holds no config.yaml: there is no run, or it was killed before its first "
+                  "file; `idm fit PROBLEM DATA... -o %s` starts it again",
+                  folder, folder);
+}
+
+/* IDM_INPUT where there is a run that has not come to its end, or not to its beginning. */
+static idm_status check_finished(const idm_run_files *files, idm_error *opt_error)
+{
+  static const char *const names[] = {IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY};
+  char path[IDM_PATH];
+  const char *folder = files->run.path;
+  const idm_place config = idm_run_files_place(files, IDM_FILE_CONFIG, path);
+  if (idm_folder_has(&files->run, IDM_FILE_REPLICATIONS)) return IDM_OK;
+  if (!idm_run_files_have(files, IDM_FILE_CONFIG)) return refuse_unbegun(files, opt_error);
+  const bool audit = idm_audit_is_at(&config);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (idm_run_files_have(files, names[i])) continue;
+    if (audit)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the audit in '%s' did not come to its end ('%s/%s' is missing); begin it "
+                      "anew with --overwrite",
+                      folder, folder, names[i]);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s/%s' is "
+                    "missing)",
+                    folder, folder, folder, names[i]);
+  }
+  return IDM_OK;
+}
+
+/* Reading repairs nothing: the note names the command that does. */
+static void note_waiting(const idm_run_files *files, idm_notes *opt_notes)
+{
+  if (!idm_run_files_wait(files)) return;
+  const bool ready = files->ready.descriptor >= 0;
+  idm_notes_add(opt_notes,
+                "a process was killed while it replaced the run in '%.300s', and the new run is in "
+                "'%s': %s; `idm fit --resume -o %.300s` moves it to its place",
+                files->run.path, ready ? IDM_FOLDER_READY : IDM_FOLDER_NEXT,
+                ready ? "it is the one that is read" : "the old run is read", files->run.path);
+}
+
+/* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
+ */
+static idm_status check_label(const char *folder, uint64_t label, const idm_posterior *posterior,
+                              idm_error *opt_error)
+{
+  if (!posterior->request || label == posterior->request) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s/run.nc' and '%s/config.yaml' do not belong together: config.yaml was "
+                  "changed after the fit, or one of them comes from another run",
+                  folder, folder);
+}
+
+/* Of an audit nobody can plan: it holds no draws of an agent's numbers. */
+static idm_status refuse_audit(const char *folder, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
+                  "and `idm audit %s/config.yaml -o RUN` makes it again",
+                  folder, folder);
+}
+
+static idm_status open_files(const char *folder, idm_run_files *files, idm_error *opt_error)
+{
+  if (idm_folder_is(folder)) return idm_run_files_open(files, folder, opt_error);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' is no run; expected the folder that `idm fit -o` made", folder);
+}
+
+/* --- contents ------------------------------------------------------------------------------- */
+
+/* The request of a run, or that of an audit, and its label. */
+static idm_status read_config(const idm_place *place, bool audit, idm_problem **ret_problem,
+                              idm_audit_request *request, uint64_t *ret_label, idm_notes *opt_notes,
+                              idm_error *opt_error)
+{
+  idm_status status =
+      audit ? idm_audit_request_read_at(place, ret_problem, request, opt_notes, opt_error)
+            : idm_request_read_at(place, ret_problem, &request->request, opt_notes, opt_error);
+  if (status == IDM_OK)
+    *ret_label = audit ? idm_audit_request_label(*ret_problem, request)
+                       : idm_request_label(*ret_problem, &request->request);
+  return status;
+}
+
+/* All three files of a run or an audit, those that are not wanted as well. */
+typedef struct contents {
+  idm_problem *problem;
+  idm_audit_request request; /* of a run only its request of a fit */
+  idm_posterior *posterior;  /* NULL unless wanted */
+  bool audit;
+} contents;
+
+static idm_status read_contents(const idm_run_files *files, bool draws, contents *c,
+                                idm_notes *opt_notes, idm_error *opt_error)
+{
+  char path[2][IDM_PATH];
+  uint64_t label = 0;
+  const idm_place config = idm_run_files_place(files, IDM_FILE_CONFIG, path[0]);
+  const idm_place posterior = idm_run_files_place(files, IDM_FILE_POSTERIOR, path[1]);
+  idm_status status = draws ? check_finished(files, opt_error) : IDM_OK;
+  if (status == IDM_OK && draws)
+    status = idm_posterior_read_netcdf_at(&posterior, &c->posterior, opt_error);
+  if (status == IDM_OK)
+    status = read_config(&config, c->audit, &c->problem, &c->request, &label, opt_notes, opt_error);
+  if (status == IDM_OK && c->posterior)
+    status = check_label(files->run.path, label, c->posterior, opt_error);
+  /* What was inferred on a lattice is planned for on that lattice. */
+  if (status == IDM_OK && c->posterior && !c->problem->agent.resolution)
+    c->problem->agent.resolution = c->posterior->resolution;
+  if (status == IDM_OK) note_waiting(files, opt_notes);
+  return status;
+}
+
+/* Hand over what is wanted, and destroy the rest. */
+static void take_contents(contents *c, idm_status status, idm_problem **opt_problem,
+                          idm_posterior **opt_posterior)
+{
+  if (status == IDM_OK && opt_problem) {
+    *opt_problem = c->problem;
+    c->problem = NULL;
+  }
+  if (status == IDM_OK && opt_posterior) {
+    *opt_posterior = c->posterior;
+    c->posterior = NULL;
+  }
+  idm_posterior_destroy(c->posterior);
+  idm_problem_destroy(c->problem);
+  free(c);
+}
+
+/* Read a folder; `planned`: an audit is refused, else only an audit is accepted. */
+static idm_status read_folder(const char *folder, bool planned, bool draws, contents *c,
+                              idm_notes *opt_notes, idm_error *opt_error)
+{
+  char path[IDM_PATH];
+  idm_run_files files;
+  idm_status status = open_files(folder, &files, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  c->audit = idm_audit_is_at(&config);
+  if (planned && c->audit) status = refuse_audit(folder, opt_error);
+  if (status == IDM_OK) status = read_contents(&files, draws, c, opt_notes, opt_error);
+  idm_run_files_close(&files);
+  return status;
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_request *opt_request,
+                        idm_posterior **opt_posterior, idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder);
+  if (opt_problem) *opt_problem = NULL;
+  if (opt_posterior) *opt_posterior = NULL;
+  contents *c = idm_new(1, sizeof *c);
+  if (!c) return idm_fail_memory(opt_error);
+  const idm_status status = read_folder(folder, opt_problem || opt_request, opt_posterior != NULL,
+                                        c, opt_notes, opt_error);
+  if (status == IDM_OK && opt_request) *opt_request = c->request.request;
+  take_contents(c, status, opt_problem, opt_posterior);
+  return status;
+}
+
+idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
+                              idm_audit_request *request, idm_posterior **ret_posterior,
+                              idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, request, ret_posterior);
+  *ret_problem = NULL;
+  *ret_posterior = NULL;
+  contents *c = idm_new(1, sizeof *c);
+  if (!c) return idm_fail_memory(opt_error);
+  idm_status status = read_folder(folder, false, true, c, opt_notes, opt_error);
+  if (status == IDM_OK && !c->audit)
+    status = idm_fail(opt_error, IDM_INPUT, "'%s' is no audit", folder);
+  if (status == IDM_OK) *request = c->request;
+  take_contents(c, status, ret_problem, ret_posterior);
+  return status;
+}
+
+idm_status idm_run_read_config(const char *folder, size_t limit, char **ret_text,
+                               idm_error *opt_error)
+{
+  idm_require(folder, ret_text);
+  *ret_text = NULL;
+  char path[IDM_PATH];
+  size_t length;
+  idm_run_files files;
+  idm_status status = open_files(folder, &files, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  status = idm_file_read_at(&config, limit, ret_text, &length, opt_error);
+  idm_run_files_close(&files);
+  return status;
+}
+
+idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
+                                 idm_dynamics_draws *draws, idm_notes *opt_notes,
+                                 idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, draws);
+  idm_posterior *posterior = NULL;
+  *draws = (idm_dynamics_draws){0};
+  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_posterior_dynamics(posterior, *ret_problem, draws, opt_error);
+  if (status == IDM_INPUT && opt_error && posterior && !opt_error->file[0])
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", folder);
+  idm_posterior_destroy(posterior);
+  if (status == IDM_OK) return IDM_OK;
+  idm_problem_destroy(*ret_problem);
+  *ret_problem = NULL;
+  return status;
+}
+
+idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
+                                 idm_problem **ret_learnt, idm_dynamics_draws *draws,
+                                 idm_error *opt_error)
+{
+  const idm_setting *own = problem->setting;
+  const idm_status status = idm_dynamics_read_run(folder, ret_learnt, draws, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_setting *learnt = (*ret_learnt)->setting;
+  if (idm_labels_same(&learnt->states, &own->states) &&
+      idm_labels_same(&learnt->actions, &own->actions) &&
+      idm_labels_same(&learnt->observations, &own->observations))
+    return IDM_OK;
+  idm_dynamics_draws_clear(draws);
+  idm_problem_destroy(*ret_learnt);
+  *ret_learnt = NULL;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the dynamics in '%s' are of other states, actions or observations than the "
+                  "problem's; expected those of the same problem",
+                  folder);
+}
+
+idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
+                          idm_assessment **ret_assessment, idm_error *opt_error)
+{
+  idm_require(folder, posterior, ret_assessment);
+  char path[IDM_PATH];
+  idm_run_files files;
+  *ret_assessment = NULL;
+  idm_status status = open_files(folder, &files, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_place summary = idm_run_files_place(&files, IDM_FILE_SUMMARY, path);
+  status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  if (status == IDM_OK)
+    status = idm_summary_read_at(&summary, posterior, *ret_assessment, opt_error);
+  idm_run_files_close(&files);
+  if (status != IDM_OK) {
+    idm_assessment_destroy(*ret_assessment);
+    *ret_assessment = NULL;
+  }
+  return status;
+}
+
+/* --- what there is to resume ---------------------------------------------------------------- */
+
+idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
+                                   idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, request);
+  char path[IDM_PATH];
+  idm_run_files files;
+  *ret_problem = NULL;
+  idm_status status = idm_folder_is(folder) ? idm_run_settle(folder, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = open_files(folder, &files, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_folder *unfinished = idm_run_files_unfinished(&files);
+  const idm_place config = idm_folder_place(unfinished, IDM_FILE_CONFIG, path);
+  if (!idm_place_exists(&config))
+    status = refuse_unbegun(&files, opt_error);
+  else if (idm_audit_is_at(&config))
+    status = refuse_audit(folder, opt_error);
+  else
+    status = idm_request_read_at(&config, ret_problem, request, opt_notes, opt_error);
+  idm_run_files_close(&files);
+  return status;
+}

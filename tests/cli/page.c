@@ -1,0 +1,62 @@
+/* The page of a folder: written into it, and never through a link. */
+#include "cli/page.h"
+
+#include "cli/cli_support.h"
+#include "cli/options.h"
+#include "io/folder_support.h"
+
+static const cli_command command = {
+    .name = "report", .arguments = "RUN", .most = 1, .options = (const cli_option[]){CLI_END}};
+
+/* The folder of a study of one replication. */
+static void make_study(const char *path)
+{
+  idm_problem *problem;
+  idm_calibration *c;
+  idm_calibration_settings settings;
+  check(idm_problem_read("example:diag", &problem, NULL, &support_error));
+  problem->agent.resolution = 9;
+  check(idm_problem_free(problem, "alpha", &support_error));
+  idm_calibration_settings_default(&settings);
+  settings.replications = 1;
+  settings.trajectories = 5;
+  settings.threads = 1;
+  snprintf(settings.inverse, sizeof settings.inverse, "laplace");
+  check(idm_calibration_create(problem, &settings, &c, &support_error));
+  check(idm_campaign_run(c, path, NULL, NULL, &support_error));
+  idm_calibration_destroy(c);
+  idm_problem_destroy(problem);
+}
+
+static void test_page(void **state)
+{
+  const folder *f = *state;
+  cli_call call = {0};
+  char path[CLI_PAGE_PATH], *text;
+  size_t length;
+  check(cli_parse(&call, &command, 0, NULL));
+  make_study(f->path);
+  check(cli_write_page(&call, f->path, cli_page_path(f->path, path)));
+  check(idm_file_read(path, 1 << 24, &text, &length, &support_error));
+  assert_non_null(strstr(text, "content=\"idm "));
+  free(text);
+  /* A link in its place is refused, and what it leads to stays. */
+  assert_int_equal(remove(path), 0);
+  spill(f->file, "precious", 8);
+  assert_int_equal(symlink("out.txt", path), 0);
+  assert_int_equal(cli_write_page(&call, f->path, path), IDM_INPUT);
+  assert_non_null(strstr(call.error.message, "report.html"));
+  check(idm_file_read(f->file, 100, &text, &length, &support_error));
+  assert_string_equal(text, "precious");
+  free(text);
+  assert_int_equal(cli_write_page(&call, "no/such/folder", path), IDM_INPUT);
+  cli_call_free(&call);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_page, make_folder, remove_folder),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* Places: a path follows links, a name in a folder does not. */
+#include "io/place.h"
+
+#include <fcntl.h>
+
+#include "io/folder_support.h"
+
+static const char *in(const folder *f, const char *file)
+{
+  static char path[200];
+  snprintf(path, sizeof path, "%s/%s", f->path, file);
+  return path;
+}
+
+static idm_status open_one(const idm_place *place, idm_error *error)
+{
+  int descriptor;
+  const idm_status status = idm_place_open(place, &descriptor, error);
+  assert_true((status == IDM_OK) == (descriptor >= 0));
+  if (descriptor >= 0) close(descriptor);
+  return status;
+}
+
+static void test_paths(void **state)
+{
+  const folder *f = *state;
+  idm_error error = {0};
+  spill(f->file, "x", 1);
+  assert_int_equal(symlink("out.txt", in(f, "link")), 0);
+  idm_place place = idm_place_of(in(f, "link"));
+  assert_false(idm_place_inside(&place));
+  assert_true(idm_place_exists(&place));
+  check(idm_place_check(&place, &support_error));
+  check(idm_place_check_again(&place, &support_error));
+  check(open_one(&place, &support_error));
+  place = idm_place_of(in(f, "none"));
+  assert_false(idm_place_exists(&place));
+  assert_int_equal(open_one(&place, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "none"));
+  assert_int_equal(mkfifo(in(f, "pipe"), 0666), 0);
+  place = idm_place_of(in(f, "pipe"));
+  assert_int_equal(idm_place_check_again(&place, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "a pipe"));
+}
+
+static void test_names(void **state)
+{
+  const folder *f = *state;
+  static const char *const names[] = {"link", "loop", "pipe", "inner"};
+  static const char *const kinds[] = {"a symbolic link", "a symbolic link", "a pipe", "a folder"};
+  spill(f->file, "x", 1);
+  assert_int_equal(symlink("out.txt", in(f, "link")), 0);
+  assert_int_equal(symlink("loop", in(f, "loop")), 0);
+  assert_int_equal(mkfifo(in(f, "pipe"), 0666), 0);
+  assert_int_equal(mkdir(in(f, "inner"), 0777), 0);
+  const int here = open(f->path, O_RDONLY);
+  assert_true(here >= 0);
+  for (size_t i = 0; i < 4; i++) {
+    idm_error error = {0};
+    const idm_place place = {here, names[i], names[i]};
+    assert_true(idm_place_inside(&place) && idm_place_exists(&place));
+    assert_int_equal(idm_place_check(&place, &error), IDM_INPUT);
+    assert_non_null(strstr(error.message, kinds[i]));
+    assert_int_equal(open_one(&place, &error), IDM_INPUT); /* at once */
+    assert_non_null(strstr(error.message, names[i]));
+  }
+  const idm_place regular = {here, "out.txt", f->file}, none = {here, "none", "none"};
+  check(idm_place_check(&regular, &support_error));
+  check(open_one(&regular, &support_error));
+  check(idm_place_check(&none, &support_error));
+  assert_int_equal(open_one(&none, NULL), IDM_INPUT);
+  close(here);
+}
+
+static void test_kinds(void **state)
+{
+  (void)state;
+  assert_string_equal(idm_place_kind(S_IFSOCK), "a socket");
+  assert_string_equal(idm_place_kind(S_IFCHR), "a device");
+  assert_string_equal(idm_place_kind(S_IFBLK), "a device");
+  assert_string_equal(idm_place_kind(S_IFREG), "a file");
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      IN_FOLDER(test_paths),
+      IN_FOLDER(test_names),
+      cmocka_unit_test(test_kinds),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
