@@ -3,7 +3,6 @@
  * Contents: libraries · text · the process that draws · figures */
 #include <cairo-pdf.h>
 #include <cairo.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librsvg/rsvg.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/door.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "idm/file.h"
 #include "idm/plot.h"
@@ -24,9 +24,8 @@ static const double magnification = 2;
 
 /* --- libraries ------------------------------------------------------------------------------ */
 
-/* What an image needs of librsvg, and of cairo, which comes with it. They are loaded with an image:
-   fifty libraries stand behind them, and a program that links them spends a third of a small
-   problem's time on its start. */
+/* What an image needs of librsvg, and of cairo, which comes with it. They are loaded with an image,
+   since fifty libraries come with them. */
 #define PENS(X)                                                                                    \
   X(rsvg_handle_new_from_data)                                                                     \
   X(rsvg_handle_get_intrinsic_size_in_pixels)                                                      \
@@ -41,29 +40,13 @@ static const double magnification = 2;
   X(cairo_surface_status)                                                                          \
   X(cairo_surface_destroy)
 
-static const char pens_library[] = "librsvg-2.so.2";
-
 /* Only the child that draws fills them in. */
 static struct {
-#define PEN(name) __typeof__(name) *(name);
-  PENS(PEN)
-#undef PEN
+  PENS(IDM_LIBRARY_POINTER)
 } pens;
 
-static bool load_pens(void)
-{
-  void *library = dlopen(pens_library, RTLD_NOW | RTLD_LOCAL);
-  bool found = library;
-#define PEN(name)                                                                                  \
-  if (found) {                                                                                     \
-    void *address = dlsym(library, #name);                                                         \
-    memcpy(&pens.name, &address, sizeof pens.name);                                                \
-    found = address;                                                                               \
-  }
-  PENS(PEN)
-#undef PEN
-  return found;
-}
+#define PEN(name) IDM_LIBRARY_SYMBOL(pens, name)
+static const idm_symbol pen_symbols[] = {PENS(PEN)};
 
 /* --- text ----------------------------------------------------------------------------------- */
 
@@ -141,7 +124,8 @@ static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
   if (silence >= 0) (void)dup2(silence, STDERR_FILENO); /* the libraries' last words */
   (void)signal(SIGPIPE, SIG_DFL);
   (void)signal(SIGABRT, SIG_DFL);
-  if (!load_pens()) _exit(NO_LIBRARY);
+  if (!idm_library_load(IDM_RSVG_LIBRARY, pen_symbols, sizeof pen_symbols / sizeof *pen_symbols))
+    _exit(NO_LIBRARY);
   RsvgHandle *handle = pens.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
   _exit(handle && draw(handle, pdf, descriptor) ? DRAWN : NOT_DRAWN);
 }
@@ -186,7 +170,7 @@ static idm_status draw_apart(const char *text, bool pdf, idm_file *file, const c
     return idm_fail(opt_error, IDM_SYSTEM,
                     "%s: images need librsvg (%s), which this machine lacks or has no memory for; "
                     ".svg works without it",
-                    path, pens_library);
+                    path, IDM_RSVG_LIBRARY);
   default:
     return idm_fail(opt_error, IDM_SYSTEM,
                     "%s: cannot be drawn: librsvg was stopped, most likely because memory ran out; "

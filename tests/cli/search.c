@@ -1,5 +1,6 @@
 /* Options of a planner that searches, whom they are refused, and what is shown of the way. */
 #include "cli/search.h"
+#include "base/clock.h"
 #include "cli/cli_support.h"
 #include "cli/options.h"
 
@@ -25,7 +26,7 @@ static idm_status begin(const char *planner, char *option, char *value, cli_sear
   check(cli_parse(&call, &command, option ? 2 : 0, (char *[]){option, value}));
   check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
   check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
-  const idm_status status = cli_search_begin(&call, problem, search);
+  const idm_status status = cli_search_begin(&call, problem, idm_seconds(), search);
   *error = call.error;
   idm_problem_destroy(problem);
   cli_call_free(&call);
