@@ -1,4 +1,5 @@
-/* Benchmarks: ratios measured side by side in one run, one core. Prints rows of a Markdown table.
+/* Benchmarks: ratios of processor time, both sides in turn in one run on one core. Prints rows of a
+ * Markdown table, wall-clock time in parentheses.
  *
  * Contents: timing · problems · solving · likelihood · gradient · effective draws of a peer ·
  * scaling of the score · reading · maximum causal entropy */
@@ -28,11 +29,29 @@ static void check(idm_status status)
 
 /* --- timing --------------------------------------------------------------------------------- */
 
-static double seconds(void)
+/* Seconds by both clocks. On a loaded machine only those of the processor are the program's. */
+typedef struct span {
+  double processor;
+  double wall;
+} span;
+
+static double read_clock(clockid_t which)
 {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(which, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static span now(void)
+{
+  return (span){read_clock(CLOCK_PROCESS_CPUTIME_ID), read_clock(CLOCK_MONOTONIC)};
+}
+
+/* What has passed since, of so many repetitions each. */
+static span since(span begun, int repeats)
+{
+  const span end = now();
+  return (span){(end.processor - begun.processor) / repeats, (end.wall - begun.wall) / repeats};
 }
 
 static int compare(const void *a, const void *b)
@@ -41,10 +60,21 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static double median(double *values, int count)
+static double middle_of(const span *values, int count, bool wall)
 {
-  qsort(values, (size_t)count, sizeof *values, compare);
-  return values[count / 2];
+  double *sorted = malloc((size_t)count * sizeof *sorted);
+  if (!sorted) exit(1);
+  for (int i = 0; i < count; i++) sorted[i] = wall ? values[i].wall : values[i].processor;
+  qsort(sorted, (size_t)count, sizeof *sorted, compare);
+  const double middle = sorted[count / 2];
+  free(sorted);
+  return middle;
+}
+
+/* The median by each clock. */
+static span median(const span *values, int count)
+{
+  return (span){middle_of(values, count, false), middle_of(values, count, true)};
 }
 
 /* --- problems ------------------------------------------------------------------------------- */
@@ -70,7 +100,7 @@ static const char *const method_names[] = {"Newton", "shifted", "plain"};
 
 /* Median seconds of one solve by each method, the methods taking turns; warm ones start from the
  * solution at log-parameters 0.1 away. */
-static void time_methods(idm_problem *problem, bool warm, double tolerance, double *ret_seconds,
+static void time_methods(idm_problem *problem, bool warm, double tolerance, span *ret_taken,
                          long *ret_iterations)
 {
   idm_workspace *workspace;
@@ -81,7 +111,7 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, doub
   const idm_block_id moved[] = {IDM_ALPHA, IDM_BETA, IDM_ETA};
   for (size_t i = 0; i < 3; i++)
     idm_theta_set_scalar(near, moved[i], idm_theta_scalar(problem->theta, moved[i]) * exp(0.1));
-  double taken[3][rounds];
+  span taken[3][rounds];
   for (int r = 0; r < rounds; r++)
     for (int m = 0; m < 3; m++) {
       const idm_solver exact = {
@@ -94,31 +124,33 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, doub
       idm_plan_report report = {0};
       /* Short solves are repeated so that the clock's grain does not matter. */
       const int repeats = warm ? 1 : 5;
-      const double begin = seconds();
+      const span begun = now();
       for (int k = 0; k < repeats; k++)
         check(idm_plan(problem->theta, &solver, workspace, &report, &error));
-      taken[m][r] = (seconds() - begin) / repeats;
+      taken[m][r] = since(begun, repeats);
       ret_iterations[m] = report.iterations;
       if (!(report.bound <= tolerance)) {
         fprintf(stderr, "bench: %s stopped at a bound of %g\n", method_names[m], report.bound);
         exit(1);
       }
     }
-  for (int m = 0; m < 3; m++) ret_seconds[m] = median(taken[m], rounds);
+  for (int m = 0; m < 3; m++) ret_taken[m] = median(taken[m], rounds);
   idm_theta_destroy(near);
   idm_workspace_destroy(workspace);
 }
 
-static void row(const char *what, double fast, double slow, const char *peer, double target)
+static void row(const char *what, span fast, span slow, const char *peer, double target)
 {
-  printf("| %s | %.1f us | %.1f us (%s) | %.1fx | >= %gx%s |\n", what, 1e6 * fast, 1e6 * slow, peer,
-         slow / fast, target, slow / fast < target ? ", missed" : "");
+  const double ratio = slow.processor / fast.processor;
+  printf("| %s | %.1f us (%.1f) | %.1f us (%.1f; %s) | %.1fx | >= %gx%s |\n", what,
+         1e6 * fast.processor, 1e6 * fast.wall, 1e6 * slow.processor, 1e6 * slow.wall, peer, ratio,
+         target, ratio < target ? ", missed" : "");
 }
 
 static void bench_solve(const char *name, idm_problem *problem, bool warm, double against_plain,
                         double against_shifted)
 {
-  double taken[3];
+  span taken[3];
   long iterations[3];
   time_methods(problem, warm, 1e-8, taken, iterations);
   char what[96], peer[64];
@@ -162,30 +194,40 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
   idm_theta *theta;
   check(idm_theta_copy(problem->theta, &theta, &error));
   enum { count = 2001 };
-  double taken[count], solving[count];
+  span taken[count], solving[count];
   idm_score score;
   for (int i = 0; i < count; i++) {
     const double step = exp(0.1 * sin(i));
     idm_theta_set_scalar(theta, IDM_BETA, 1.25 * step);
     idm_theta_set_scalar(theta, IDM_ETA, 0.001 * step);
     const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = tolerance};
-    const double begin = seconds();
+    const span begun = now();
     check(idm_plan(theta, &solver, workspace, NULL, &error));
-    const double middle = seconds();
+    solving[i] = since(begun, 1);
     check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
-    const double end = seconds();
-    taken[i] = end - begin;
-    solving[i] = middle - begin;
+    taken[i] = since(begun, 1);
   }
   check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
-  printf("likelihood %.9g %.17g %.9g %zu %g\n", median(taken, count), score.log_likelihood,
-         median(solving, count), tree->nodes, tolerance);
+  const span whole = median(taken, count);
+  printf("likelihood %.9g %.17g %.9g %zu %g %.9g\n", whole.processor, score.log_likelihood,
+         median(solving, count).processor, tree->nodes, tolerance, whole.wall);
   idm_theta_destroy(theta);
   idm_workspace_destroy(workspace);
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);
+}
+
+/* Both tolerances; leaves the log for a peer. */
+static int bench_likelihoods(const char *log_path)
+{
+  idm_problem *diag = read_example("example:diag");
+  set_agent(diag, 0.5, 1.25, 0.001);
+  bench_likelihood(diag, 1e-6, log_path);
+  bench_likelihood(diag, 1e-8, log_path);
+  idm_problem_destroy(diag);
+  return 0;
 }
 
 /* --- gradient ------------------------------------------------------------------------------- */
@@ -205,25 +247,26 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
   const size_t d = idm_parameters_dimension(parameters);
   double *y = calloc(2 * d, sizeof *y);
-  double *plain = calloc(2 * (size_t)count, sizeof *plain);
-  double *with = plain + count;
+  span *plain = calloc(2 * (size_t)count, sizeof *plain);
+  span *with = plain + count;
   idm_parameters_get(parameters, problem->theta, y);
   check(idm_matching_anchor(matching, y, &error));
   for (int i = 0; i < count; i++) {
     double total;
     y[1] += 0.01 * sin(i);
-    const double begin = seconds();
+    span begun = now();
     check(idm_matching_log_likelihood(matching, y, &total, NULL, &error));
-    const double middle = seconds();
+    plain[i] = since(begun, 1);
+    begun = now();
     check(idm_matching_log_likelihood(matching, y, &total, y + d, &error));
-    plain[i] = middle - begin;
-    with[i] = seconds() - middle;
+    with[i] = since(begun, 1);
   }
-  const double one = median(plain, count);
-  const double both = median(with, count);
-  printf("| %s: log-likelihood and its gradient by %zu numbers | %.1f us | %.1f us (log-likelihood "
-         "alone) | %.2fx the time | <= 4x |\n",
-         name, d, 1e6 * both, 1e6 * one, both / one);
+  const span one = median(plain, count);
+  const span both = median(with, count);
+  printf("| %s: log-likelihood and its gradient by %zu numbers | %.1f us (%.1f) | %.1f us (%.1f; "
+         "log-likelihood alone) | %.2fx the time | <= 4x |\n",
+         name, d, 1e6 * both.processor, 1e6 * both.wall, 1e6 * one.processor, 1e6 * one.wall,
+         both.processor / one.processor);
   free(y);
   free(plain);
   idm_matching_destroy(matching);
@@ -233,7 +276,7 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
 }
 
 /* A recurrent network: the log-likelihood with its gradient over a log that is left for a peer.
- * Prints seconds, numbers of the network, nodes of the tree and rows. */
+ * Prints seconds of the processor, numbers of the network, nodes of the tree, rows and seconds. */
 static int bench_recurrent(const char *path)
 {
   enum { count = 15 };
@@ -249,16 +292,18 @@ static int bench_recurrent(const char *path)
   check(idm_parameters_create(problem, &parameters, &error));
   check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
   const size_t d = idm_parameters_dimension(parameters);
-  double *y = calloc(2 * d, sizeof *y), taken[count] = {0}, total;
+  double *y = calloc(2 * d, sizeof *y), total;
+  span taken[count] = {{0}};
   if (!y) return 1;
   idm_parameters_get(parameters, problem->theta, y);
   for (int i = 0; i < count; i++) {
     y[i] += 0.01;
-    const double begin = seconds();
+    const span begun = now();
     check(idm_matching_log_likelihood(matching, y, &total, y + d, &error));
-    taken[i] = seconds() - begin;
+    taken[i] = since(begun, 1);
   }
-  printf("%.9g %zu %zu %zu\n", median(taken, count), d, tree->nodes, data->rows);
+  const span middle = median(taken, count);
+  printf("%.9g %zu %zu %zu %.9g\n", middle.processor, d, tree->nodes, data->rows, middle.wall);
   free(y);
   idm_matching_destroy(matching);
   idm_parameters_destroy(parameters);
@@ -300,27 +345,30 @@ static int print_ess(const char *path, size_t columns)
 
 /* --- scaling of the score ------------------------------------------------------------------- */
 
-static double score_seconds(idm_problem *problem, const idm_data *data, const idm_prefix_tree *tree)
-{
-  idm_workspace *workspace;
+/* A log that is ready to be scored. */
+typedef struct scored {
+  idm_data *data;
+  idm_prefix_tree *tree;
   idm_scorer *scorer;
-  check(
-      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
-  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
-  check(idm_scorer_create(data, tree, &scorer, &error));
-  double *agents = calloc(data->agent_name.count, sizeof *agents);
-  double taken[9];
-  for (int i = 0; i < 9; i++) {
-    idm_score score;
-    const double begin = seconds();
-    check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &error));
-    idm_scorer_agents(scorer, agents);
-    taken[i] = seconds() - begin;
-  }
-  free(agents);
-  idm_scorer_destroy(scorer);
-  idm_workspace_destroy(workspace);
-  return median(taken, 9);
+  double *agents;
+} scored;
+
+static scored open_scored(idm_data *data)
+{
+  scored s = {.data = data};
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &s.tree, &error));
+  check(idm_scorer_create(data, s.tree, &s.scorer, &error));
+  s.agents = calloc(data->agent_name.count, sizeof *s.agents);
+  if (!s.agents) exit(1);
+  return s;
+}
+
+static void close_scored(scored *s)
+{
+  free(s->agents);
+  idm_scorer_destroy(s->scorer);
+  idm_prefix_tree_destroy(s->tree);
+  idm_data_destroy(s->data);
 }
 
 /* Simulate `count` patients into a file and read them back; reports the reading where asked to. */
@@ -333,34 +381,43 @@ static idm_data *round_trip(idm_problem *problem, size_t count, const char *path
   if (!file || fseek(file, 0, SEEK_END) != 0) exit(1);
   const double megabytes = (double)ftell(file) / 1e6;
   fclose(file);
-  const double begin = seconds();
+  const span begun = now();
   check(idm_data_read_csv(path, problem, NULL, &data, NULL, &error));
-  const double taken = seconds() - begin;
+  const span taken = since(begun, 1);
+  const double rate = megabytes / taken.processor;
   if (report)
-    printf(
-        "| reading %.0f MB of CSV (1,000,000 patients) | %.2f s | | %.0f MB/s | >= 50 MB/s%s |\n",
-        megabytes, taken, megabytes / taken, megabytes / taken >= 50 ? "" : ", missed");
+    printf("| reading %.0f MB of CSV (1,000,000 patients) | %.2f s (%.2f) | | %.0f MB/s | >= 50 "
+           "MB/s%s |\n",
+           megabytes, taken.processor, taken.wall, rate, rate >= 50 ? "" : ", missed");
   return data;
 }
 
 static void bench_scaling(idm_problem *problem, const char *path)
 {
+  enum { count = 9 };
   const size_t sizes[2] = {10000, 1000000};
-  double taken[2];
-  size_t nodes[2];
-  for (int i = 0; i < 2; i++) {
-    idm_data *data = round_trip(problem, sizes[i], path, i == 1);
-    idm_prefix_tree *tree;
-    check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
-    nodes[i] = tree->nodes;
-    taken[i] = score_seconds(problem, data, tree);
-    idm_prefix_tree_destroy(tree);
-    idm_data_destroy(data);
-  }
-  printf("| scoring 1,000,000 patients after reading (%zu histories) | %.0f us | %.0f us (10,000 "
-         "patients, "
-         "%zu histories) | %.1fx the time | <= 20x |\n",
-         nodes[1], 1e6 * taken[1], 1e6 * taken[0], nodes[0], taken[1] / taken[0]);
+  span taken[2][count];
+  scored log[2];
+  idm_workspace *workspace;
+  check(
+      idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &error));
+  for (int i = 0; i < 2; i++) log[i] = open_scored(round_trip(problem, sizes[i], path, i == 1));
+  for (int r = 0; r < count; r++)
+    for (int i = 0; i < 2; i++) {
+      idm_score score;
+      const span begun = now();
+      check(idm_scorer_run(log[i].scorer, idm_workspace_behavior(workspace), &score, &error));
+      idm_scorer_agents(log[i].scorer, log[i].agents);
+      taken[i][r] = since(begun, 1);
+    }
+  const span few = median(taken[0], count), many = median(taken[1], count);
+  printf("| scoring 1,000,000 patients after reading (%zu histories) | %.0f us (%.0f) | %.0f us "
+         "(%.0f; 10,000 patients, %zu histories) | %.1fx the time | <= 20x |\n",
+         log[1].tree->nodes, 1e6 * many.processor, 1e6 * many.wall, 1e6 * few.processor,
+         1e6 * few.wall, log[0].tree->nodes, many.processor / few.processor);
+  for (int i = 0; i < 2; i++) close_scored(&log[i]);
+  idm_workspace_destroy(workspace);
 }
 
 /* --- observed states ------------------------------------------------------------------------ */
@@ -428,7 +485,8 @@ static void bench_mdp(void)
   enum { count = 3 };
   idm_problem *problem = large_mdp();
   const size_t states = problem->theta->sizes.states;
-  double fast[count] = {0}, slow[count] = {0}, *v = calloc(2 * states, sizeof *v);
+  span fast[count] = {{0}}, slow[count] = {{0}};
+  double *v = calloc(2 * states, sizeof *v);
   idm_workspace *workspace;
   idm_plan_report report = {0};
   idm_solver solver;
@@ -439,12 +497,12 @@ static void bench_mdp(void)
       idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   int sweeps = 0;
   for (int i = 0; i < count && v; i++) {
-    double begun = seconds();
+    span begun = now();
     check(idm_plan(problem->theta, &solver, workspace, &report, &error));
-    fast[i] = seconds() - begun;
-    begun = seconds();
+    fast[i] = since(begun, 1);
+    begun = now();
     sweeps = plain_iteration(problem, solver.tolerance, v, v + states);
-    slow[i] = seconds() - begun;
+    slow[i] = since(begun, 1);
   }
   char what[160], peer[80];
   snprintf(what, sizeof what,
@@ -536,11 +594,13 @@ static void write_frequencies(const char *path, const idm_data *data)
   fclose(file);
 }
 
-/* regularised-margin on a grid, from a log to the answer: seconds and the gradient that is left. */
+/* regularised-margin on a grid, from a log to the answer: seconds of the processor, the gradient
+ * that is left, and seconds. */
 static int bench_margin(const char *path)
 {
   enum { count = 5 };
-  double taken[count], slope = 0;
+  double slope = 0;
+  span taken[count];
   idm_problem *problem = make_grid();
   idm_data *data;
   idm_workspace *workspace;
@@ -558,14 +618,15 @@ static int bench_margin(const char *path)
   settings.lambda = 1e6;
   for (int i = 0; i < count; i++) {
     idm_posterior *posterior;
-    const double begun = seconds();
+    const span begun = now();
     check(idm_inverse_find("regularised-margin")
               ->fit(problem, data, &settings, NULL, &posterior, NULL, &error));
-    taken[i] = seconds() - begun;
+    taken[i] = since(begun, 1);
     slope = posterior->finding->attained;
     idm_posterior_destroy(posterior);
   }
-  printf("%.6g %.3g\n", median(taken, count), slope);
+  const span middle = median(taken, count);
+  printf("%.6g %.3g %.6g\n", middle.processor, slope, middle.wall);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
   return 0;
@@ -580,9 +641,9 @@ int main(int count, char **words)
   if (count > 2 && strcmp(words[1], "ess") == 0) return print_ess(words[2], 2);
   if (count > 2 && strcmp(words[1], "recurrent") == 0) return bench_recurrent(words[2]);
   if (count > 2 && strcmp(words[1], "margin") == 0) return bench_margin(words[2]);
+  if (count > 2 && strcmp(words[1], "likelihood") == 0) return bench_likelihoods(words[2]);
   const char *folder = count > 1 ? words[1] : "/tmp";
-  char log_path[512], large_path[512];
-  snprintf(log_path, sizeof log_path, "%s/diag.csv", folder);
+  char large_path[512];
   snprintf(large_path, sizeof large_path, "%s/large.csv", folder);
 
   idm_problem *diag = read_example("example:diag");
@@ -614,8 +675,6 @@ int main(int count, char **words)
 
   set_agent(diag, 0.5, 1.25, 0.001);
   bench_gradient("DIAG, 1,000 patients", diag, 1000, 0, 2001);
-  bench_likelihood(diag, 1e-6, log_path);
-  bench_likelihood(diag, 1e-8, log_path);
   bench_scaling(diag, large_path);
   remove(large_path);
   idm_problem_destroy(diag);

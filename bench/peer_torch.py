@@ -6,7 +6,7 @@ Usage: peer_torch.py DATA.csv [--repeat N]
 DATA.csv has the columns trajectory, action, observation; an observation may be empty on a trajectory's last row. The network
 reads indicators of the last action and of what was seen, and has a long short-term memory of 64 numbers, a layer of 64
 (tanh) and a softmax over the actions. Sequences are padded to the longest and go through in one batch, on one thread.
-Prints one JSON object: seconds by precision (the median of N losses with their gradients, after one that is not
+Prints one JSON object: seconds of the processor and of the wall clock by precision (the median of N losses with their gradients, after one that is not
 counted), numbers (of the network), torch.
 """
 
@@ -52,14 +52,15 @@ def measure(data, actions, seen, precision, repeat):
                 if observation:
                     x[i, t + 1, len(actions) + seen.index(observation)] = 1
     network = Network(x.shape[2], len(actions)).to(precision)
-    seconds = []
+    seconds, walls = [], []
     for _ in range(repeat + 1):
-        begun = time.perf_counter()
+        begun, started = time.process_time(), time.perf_counter()
         network.zero_grad()
         loss = torch.nn.functional.cross_entropy(network(x).flatten(0, 1), taken.flatten(), reduction="sum")
         loss.backward()
-        seconds.append(time.perf_counter() - begun)
-    return statistics.median(seconds[1:]), sum(p.numel() for p in network.parameters())
+        seconds.append(time.process_time() - begun)
+        walls.append(time.perf_counter() - started)
+    return statistics.median(seconds[1:]), statistics.median(walls[1:]), sum(p.numel() for p in network.parameters())
 
 
 def main():
@@ -71,7 +72,7 @@ def main():
     data, actions, seen = read(arguments.data)
     answer = {"torch": torch.__version__}
     for name, precision in (("double", torch.float64), ("single", torch.float32)):
-        answer[name], answer["numbers"] = measure(data, actions, seen, precision, arguments.repeat)
+        answer[name], answer[f"{name}_wall"], answer["numbers"] = measure(data, actions, seen, precision, arguments.repeat)
     print(json.dumps(answer))
 
 

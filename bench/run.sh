@@ -15,10 +15,10 @@ fi
 # Effective draws a second: `idm fit` whole, reading, warm-up and assessment included, on one thread, against the
 # paper's chain in JAX, compiled beforehand. Both by the same code, and for each parameter.
 sampling() {
-  local begun=$EPOCHREALTIME ours mode label
-  taskset -c 0 "$build/idm" fit example:diag "$work/diag.csv" --set alpha=0.5 --free beta,eta --threads 1 \
-    --log-likelihood none --json -o "$work/run" >"$work/fit.json" 2>/dev/null
-  ours=$(python3 -c "print($EPOCHREALTIME - $begun)")
+  local ours wall user system mode label TIMEFORMAT='%R %U %S'
+  read -r wall user system < <({ time taskset -c 0 "$build/idm" fit example:diag "$work/diag.csv" --set alpha=0.5 --free beta,eta \
+    --threads 1 --log-likelihood none --json -o "$work/run" >"$work/fit.json" 2>/dev/null; } 2>&1)
+  ours=$(python3 -c "print($user + $system)")
   for mode in "" --recompute; do
     label="JAX, successors hoisted by XLA"
     [ -z "$mode" ] || label="JAX, successors recomputed, the scheme as stated"
@@ -27,9 +27,9 @@ sampling() {
       $python bench/peer_jax.py "$work/diag.csv" --sample "$work/draws" $mode >"$work/peer.json"
       "$build/idm_bench" ess "$work/draws" >"$work/ess"
     fi
-    python3 - "$work" "$ours" "$label" <<'PYTHON'
+    python3 - "$work" "$ours" "$label" "$wall" <<'PYTHON'
 import json, sys
-work, ours, label = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+work, ours, label, wall = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
 fit = json.load(open(f"{work}/fit.json"))["posterior"]
 mine = [fit[name]["ess_bulk"] for name in ("inverse_beta", "eta")]
 text = open(f"{work}/peer.json").read()
@@ -41,7 +41,7 @@ if text:
         ratio = a / ours / (b / peer["seconds"])
         target += ", missed" if target and ratio < 1000 else ""
         print(f"| effective draws a second, DIAG, 1,000 patients, beta and eta free: {what} | {a / ours:.0f} /s ({a:.0f} in "
-              f"{ours:.2f} s) | {b / peer['seconds']:.3g} /s ({b:.0f} in {peer['seconds']:.1f} s; {label}) | "
+              f"{ours:.2f} s; {wall} s) | {b / peer['seconds']:.3g} /s ({b:.0f} in {peer['seconds']:.1f} s; {peer['wall']:.1f} s; {label}) | "
               f"{ratio:.0f}x | {target} |")
 else:
     print(f"| effective draws a second, DIAG | {min(mine) / ours:.0f} /s | {label}: could not be installed | | >= 1000x |")
@@ -61,7 +61,7 @@ one = json.load(open(sys.argv[1]))["posterior"].values()
 seconds = float(sys.argv[2])
 good = seconds <= 60 and all(x["r_hat"] <= 1.01 and x["ess_bulk"] >= 1000 for x in one)
 print(f"| ADNI-size, 1,600 patients, beta and eta free, 4 chains of 200 + 500 draws: R-hat {max(x['r_hat'] for x in one):.3f}, "
-      f"ESS {min(x['ess_bulk'] for x in one):.0f} | {seconds:.1f} s | | | <= 60 s, R-hat <= 1.01, ESS >= 1000"
+      f"ESS {min(x['ess_bulk'] for x in one):.0f} | {seconds:.1f} s of wall clock | | | <= 60 s, R-hat <= 1.01, ESS >= 1000"
       f"{'' if good else ', missed'} |")
 PYTHON
 }
@@ -91,10 +91,10 @@ PYTHON
 paper() {
   local begun=$EPOCHREALTIME
   python3 validation/paper.py "$build/idm" "$work/paper" >"$work/paper.txt"
-  python3 -c "s = $EPOCHREALTIME - $begun; print(f'| make paper, whole | {s:.1f} s | | | <= 60 s{[\", missed\", \"\"][s <= 60]} |')"
+  python3 -c "s = $EPOCHREALTIME - $begun; print(f'| make paper, whole | {s:.1f} s of wall clock | | | <= 60 s{[\", missed\", \"\"][s <= 60]} |')"
 }
 
-# Other people's problems to a gap of 1e-3, the whole program, best of five; beside SARSOP's pomdpsol where SARSOP is its path.
+# Public problems to a gap of 1e-3, the whole program, best of five in turn; SARSOP's pomdpsol where SARSOP is its path.
 planning() {
   python3 - "$build/idm" "${IDM_SHARED:-../shared}/data/pomdp" "${SARSOP:-}" "$work" <<'PYTHON'
 import json, os, subprocess, sys, time
@@ -102,13 +102,12 @@ program, folder, peer, work = sys.argv[1:]
 targets = {"tiger.95": .02, "1d": .02, "parr95.95": .02, "shuttle.95": .02, "cheese.95": .02, "paint.95": .08, "4x3.95": .87}
 
 
-def best_of_five(command):
-    seconds = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, check=True)
-        seconds.append(time.perf_counter() - begun)
-    return min(seconds), done.stdout
+def measure(command):
+    begun, before = time.perf_counter(), os.times()
+    done = subprocess.run(command, capture_output=True, check=True)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return used, time.perf_counter() - begun, done.stdout
 
 
 for name, target in targets.items():
@@ -116,34 +115,45 @@ for name, target in targets.items():
     if not os.path.exists(path):
         print(f"| point-based, {name} | not timed: {path} is not here | | | <= {target} s |")
         continue
-    ours, out = best_of_five([program, "solve", path, "--set", "planner=point-based", "--gap", "1e-3", "--json"])
-    found = json.loads(out)
+    commands = [[program, "solve", path, "--set", "planner=point-based", "--gap", "1e-3", "--json"]]
+    if peer:
+        commands.append([peer, "--precision", "1e-3", "-o", f"{work}/{name}.policy", path])
+    rounds = [[measure(command) for command in commands] for _ in range(5)]
+    best = [(min(r[i][0] for r in rounds), min(r[i][1] for r in rounds)) for i in range(len(commands))]
+    found = json.loads(rounds[0][0][2])
+    ours = best[0][0]
     theirs, ratio = "SARSOP is not set", ""
     if peer:
-        seconds, _ = best_of_five([peer, "--precision", "1e-3", "-o", f"{work}/{name}.policy", path])
-        theirs, ratio = f"{seconds:.3f} s (pomdpsol)", f"{seconds / ours:.1f}x"
-    print(f"| point-based, {name}, to a gap of 1e-3: {found['lower']:.5f} to {found['upper']:.5f} | {ours:.3f} s | {theirs} | "
-          f"{ratio} | <= {target} s{'' if ours <= target else ', missed'} |")
+        theirs, ratio = f"{best[1][0]:.3f} s ({best[1][1]:.3f}; pomdpsol)", f"{best[1][0] / ours:.1f}x"
+    print(f"| point-based, {name}, to a gap of 1e-3: {found['lower']:.5f} to {found['upper']:.5f} | {ours:.3f} s ({best[0][1]:.3f}) | "
+          f"{theirs} | {ratio} | <= {target} s{'' if ours <= target else ', missed'} |")
 PYTHON
 }
 
 # A recurrent network, LSTM 64 and layer 64: one loss and gradient over 1,600 sequences, beside PyTorch where it is installed.
 recurrent() {
-  "$build/idm_bench" recurrent "$work/recurrent.csv" >"$work/recurrent.txt"
+  : >"$work/recurrent.txt"
   : >"$work/torch.json"
-  ! $python -c 'import torch' 2>/dev/null || taskset -c 0 $python bench/peer_torch.py "$work/recurrent.csv" >"$work/torch.json"
+  for _ in 1 2 3; do
+    "$build/idm_bench" recurrent "$work/recurrent.csv" >>"$work/recurrent.txt"
+    ! $python -c 'import torch' 2>/dev/null || taskset -c 0 $python bench/peer_torch.py "$work/recurrent.csv" >>"$work/torch.json"
+  done
   python3 - "$work" <<'PYTHON'
-import json, sys
+import json, statistics, sys
 work = sys.argv[1]
-seconds, numbers, nodes, rows = open(f"{work}/recurrent.txt").read().split()
+runs = [line.split() for line in open(f"{work}/recurrent.txt")]
+_, numbers, nodes, rows, _ = runs[0]
+seconds, wall = (statistics.median(float(run[i]) for run in runs) for i in (0, 4))
 what = f"recurrent, LSTM 64 and layer 64 ({numbers} numbers), loss and gradient, 1,600 sequences, {rows} rows, {nodes} histories"
 text = open(f"{work}/torch.json").read()
 if not text:
-    print(f"| {what} | {1e3 * float(seconds):.1f} ms | PyTorch is not installed | | >= 3x |")
+    print(f"| {what} | {1e3 * seconds:.1f} ms ({1e3 * wall:.1f}) | PyTorch is not installed | | >= 3x |")
 for name in ("double", "single") if text else ():
-    peer = json.loads(text)
-    ratio = peer[name] / float(seconds)
-    print(f"| {what} | {1e3 * float(seconds):.1f} ms | {1e3 * peer[name]:.1f} ms (PyTorch {peer['torch']}, {name} precision) | "
+    peers = [json.loads(line) for line in text.splitlines()]
+    theirs, walls = (statistics.median(peer[key] for peer in peers) for key in (name, f"{name}_wall"))
+    ratio = theirs / seconds
+    print(f"| {what} | {1e3 * seconds:.1f} ms ({1e3 * wall:.1f}) | {1e3 * theirs:.1f} ms ({1e3 * walls:.1f}; PyTorch "
+          f"{peers[0]['torch']}, {name} precision) | "
           f"{ratio:.1f}x | >= 3x{'' if ratio >= 3 else ', missed'} |")
 PYTHON
 }
@@ -152,63 +162,80 @@ PYTHON
 # its occupancies are within 1e-6 of the demonstrator's, or for 1,000 updates.
 margin() {
   local imitation=.venv-imitation/bin/python
-  "$build/idm_bench" margin "$work/frequencies" >"$work/margin.txt"
   if ! $imitation -c 'import imitation' 2>/dev/null; then
     { python3 -m venv .venv-imitation && .venv-imitation/bin/pip install -q imitation==1.0.1; } >"$work/venv.log" 2>&1 || true
   fi
+  : >"$work/margin.txt"
   : >"$work/imitation.json"
-  ! $imitation -c 'import imitation' 2>/dev/null || OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c 0 $imitation \
-    bench/peer_imitation.py "$work/frequencies" --eps 1e-6 --limit 1000 >"$work/imitation.json" 2>/dev/null || true
+  for _ in 1 2 3; do
+    "$build/idm_bench" margin "$work/frequencies" >>"$work/margin.txt"
+    ! $imitation -c 'import imitation' 2>/dev/null || OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c 0 $imitation \
+      bench/peer_imitation.py "$work/frequencies" --eps 1e-6 --limit 1000 >>"$work/imitation.json" 2>/dev/null || true
+  done
   python3 - "$work" <<'PYTHON'
-import json, sys
+import json, statistics, sys
 work = sys.argv[1]
-seconds, slope = map(float, open(f"{work}/margin.txt").read().split())
+runs = [[float(word) for word in line.split()] for line in open(f"{work}/margin.txt")]
+seconds, slope, wall = (statistics.median(run[i] for run in runs) for i in range(3))
 what = f"regularised-margin, 20 x 20 grid, 40 steps, a utility a cell, lambda 1e6, to a gradient of {slope:.0e}"
 text = open(f"{work}/imitation.json").read()
 if not text:
-    print(f"| {what} | {seconds:.2f} s | imitation: could not be installed | | >= 20x |")
+    print(f"| {what} | {seconds:.2f} s ({wall:.2f}) | imitation: could not be installed | | >= 20x |")
 else:
-    peer = json.loads(text)
-    ratio = peer["seconds"] / seconds
-    print(f"| {what} | {seconds:.2f} s | {peer['seconds']:.1f} s to {peer['slope']:.0e} in {peer['updates']} updates (imitation "
+    peers = [json.loads(line) for line in text.splitlines()]
+    peer = peers[0]
+    theirs, walls = (statistics.median(p[key] for p in peers) for key in ("seconds", "wall"))
+    ratio = theirs / seconds
+    print(f"| {what} | {seconds:.2f} s ({wall:.2f}) | {theirs:.1f} s ({walls:.1f}) to {peer['slope']:.0e} in {peer['updates']} updates (imitation "
           f"{peer['imitation']}, MCE-IRL) | {ratio:.0f}x | >= 20x{'' if ratio >= 20 else ', missed'} |")
+PYTHON
+}
+
+# One likelihood, beside the paper's scheme in JAX with and without what XLA moves out of the loop: three rounds in turn.
+likelihood() {
+  : >"$work/rows"
+  : >"$work/hoisted.json"
+  : >"$work/recomputed.json"
+  for _ in 1 2 3; do
+    "$build/idm_bench" likelihood "$work/diag.csv" >>"$work/rows"
+    $python -c 'import jax' 2>/dev/null || continue
+    $python bench/peer_jax.py "$work/diag.csv" --repeat 300 >>"$work/hoisted.json"
+    $python bench/peer_jax.py "$work/diag.csv" --repeat 300 --recompute >>"$work/recomputed.json"
+  done
+  python3 - "$work" <<'PYTHON'
+import json, statistics, sys
+work = sys.argv[1]
+runs = [line.split()[1:] for line in open(f"{work}/rows")]
+labels = {"hoisted": "JAX, successors hoisted out of the loop by XLA",
+          "recomputed": "JAX, successors recomputed each update, the scheme as stated"}
+for file, label in labels.items():
+    peers = [json.loads(line) for line in open(f"{work}/{file}.json")]
+    for tolerance in sorted({run[4] for run in runs}, reverse=True):
+        mine = [run for run in runs if run[4] == tolerance]
+        ours, solving, wall = (statistics.median(float(run[i]) for run in mine) for i in (0, 2, 5))
+        what = (f"DIAG likelihood, 1,000 patients: solve warm to {tolerance} + score ({1e6 * solving:.0f} us of it solving, "
+                f"{mine[0][3]} histories; log-likelihood {float(mine[0][1]):.3f})")
+        if not peers:
+            print(f"| {what} | {1e6 * ours:.1f} us ({1e6 * wall:.1f}) | {label}: could not be installed | | >= 150x |")
+            continue
+        theirs, walls = (statistics.median(peer[key] for peer in peers) for key in ("seconds", "wall"))
+        ratio = theirs / ours
+        print(f"| {what} | {1e6 * ours:.1f} us ({1e6 * wall:.1f}) | {1e6 * theirs:.0f} us ({1e6 * walls:.0f}; {label}, "
+              f"{peers[0]['jax']}; {peers[0]['log_likelihood']:.3f}) | {ratio:.0f}x | >= 150x{'' if ratio >= 150 else ', missed'} |")
 PYTHON
 }
 
 report() {
   echo "# Benchmarks"
   echo
-  echo "Ratios measured side by side in one run on one core by \`make bench\`. $(date -u +%Y-%m-%d), $(nproc) cores," \
+  echo "Measured by \`make bench\`: processor time, wall-clock time in parentheses. Ratios are of processor time; both sides" \
+    "of a ratio take turns. $(date -u +%Y-%m-%d), $(nproc) cores," \
     "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(cc --version | head -1)."
   echo
   echo "| what | idm | against | ratio | target |"
   echo "|---|---|---|---|---|"
-  "$build/idm_bench" "$work" | tee "$work/rows" | grep '^|'
-  for mode in "" --recompute; do
-    label="JAX, successors hoisted out of the loop by XLA"
-    [ -z "$mode" ] || label="JAX, successors recomputed each update, the scheme as stated"
-    : >"$work/peer.json"
-    if $python -c 'import jax' 2>/dev/null; then
-      $python bench/peer_jax.py "$work/diag.csv" --repeat 300 $mode >"$work/peer.json"
-    fi
-    grep '^likelihood' "$work/rows" | while read -r _ ours log_likelihood solving nodes tolerance; do
-      python3 - "$work/peer.json" "$ours" "$log_likelihood" "$solving" "$nodes" "$tolerance" "$label" <<'PYTHON'
-import json, sys
-text = open(sys.argv[1]).read()
-ours, ours_ll, solving = map(float, sys.argv[2:5])
-nodes, tolerance, label = sys.argv[5:8]
-what = (f"DIAG likelihood, 1,000 patients: solve warm to {tolerance} + score ({1e6 * solving:.0f} us of it solving, "
-        f"{nodes} histories; log-likelihood {ours_ll:.3f})")
-if not text:
-    print(f"| {what} | {1e6 * ours:.1f} us | {label}: could not be installed | | >= 150x |")
-else:
-    peer = json.loads(text)
-    print(f"| {what} | {1e6 * ours:.1f} us | {1e6 * peer['seconds']:.0f} us ({label}, {peer['jax']}; "
-          f"{peer['log_likelihood']:.3f}) | {peer['seconds'] / ours:.0f}x | >= 150x"
-          f"{'' if peer['seconds'] / ours >= 150 else ', missed'} |")
-PYTHON
-    done
-  done
+  "$build/idm_bench" "$work" | grep '^|'
+  likelihood
   planning
   recurrent
   margin
@@ -216,6 +243,7 @@ PYTHON
   adni
   people
   paper
+  cat bench/large.md
 }
 
 report | tee bench/RESULTS.md

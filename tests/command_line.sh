@@ -246,7 +246,7 @@ test_input() {
   fails 3 "cannot open 'nowhere.POMDP'" solve nowhere.POMDP
   fails 3 "cannot open 'nowhere.csv'" score example:diag nowhere.csv
   fails 3 "cannot open 'nowhere.csv'" init nowhere.csv
-  fails 3 "cannot open 'box/run.nc'" solve box
+  fails 3 "there is no 'box/config.yaml'" solve box
   test_yaml
   test_pomdp
   test_csv
@@ -788,7 +788,7 @@ test_fit_usage() {
   fails 3 'impossible.csv:3: observation' fit certain.yaml impossible.csv --free alpha -o box/run
   fails 3 "'nowhere' is no run" summary nowhere
   fails 3 "'good.csv' is no run" check good.csv
-  fails 3 'box/run.nc' summary box
+  fails 3 "there is no 'box/config.yaml'" summary box
   holds "a fit that is refused leaves nothing behind" box_is_empty
 }
 
@@ -1146,7 +1146,7 @@ open("damaged/run.nc", "wb").write(b)'
   : >damaged/run.nc
   damaged run.nc '' simulate damaged -n 1
   rm damaged/run.nc damaged/config.yaml
-  damaged run.nc 'cannot' check damaged
+  damaged config.yaml 'starts it again' check damaged
   head -c 100 run/summary.json >damaged/summary.json
   damaged summary.json '' check damaged
   echo '{}' >damaged/summary.json
@@ -1162,7 +1162,7 @@ open("damaged/run.nc", "wb").write(b)'
   sed -i 's/^states:/stats:/' damaged/config.yaml
   damaged config.yaml ':' fit --resume -o damaged
   rm damaged/config.yaml
-  damaged config.yaml 'cannot open' simulate damaged -n 1
+  damaged config.yaml 'starts it again' simulate damaged -n 1
   echo garbage >damaged/checkpoint
   damaged checkpoint 'is cut short' fit --resume -o damaged
   head -c 2000 run/run.nc >damaged/checkpoint

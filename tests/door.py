@@ -266,7 +266,7 @@ def sample(function, kind, name):
     if kind in SAMPLES:
         return SAMPLES[kind]
     if made_by(kind):
-        return "&made"
+        return f"&{name}"
     if re.match(r"idm_\w+$", kind):
         return f"({kind})0"
     if ENDS.search(function):
@@ -305,11 +305,9 @@ def block(kind, parameters, what, call, refused):
     """One call, in braces of its own."""
     makes = [(made_by(k), p) for k, p in parameters if made_by(k) and not p.startswith("opt_")]
     lines = ["  {", f'    prepare(f, "{what}");']
-    if makes:
-        lines.append(f"    {makes[0][0]} *made = NULL;")
+    lines += [f"    {made} *{p} = NULL;" for made, p in makes]
     lines.append(f"    refused({call});" if kind == "idm_status" and refused else f"    (void){call};")
-    if makes:
-        lines.append(f"    {unmake(makes[0][0])}(made);")
+    lines += [f"    {unmake(made)}({p});" for made, p in makes]
     return "\n".join(lines + ["  }"])
 
 

@@ -29,7 +29,7 @@ import threading
 SECONDS = 30
 KINDS = ("link to a file", "link to a folder", "dangling link", "pipe", "folder", "socket", "second name")
 FIT = "--set resolution=9 --free alpha --draws 50 --warmup 50 --chains 1 --threads 1 --log-likelihood none".split()
-STUDY = "--free alpha --replications 1 -n 3 --draws 50 --warmup 50 --chains 1 --threads 1".split()
+STUDY = "--set resolution=9 --free alpha --replications 1 -n 3 --draws 50 --warmup 50 --chains 1 --threads 1".split()
 LEARN = "--draws 20 --warmup 10 --chains 1 --threads 1".split()
 AUDIT = "--by agent --free alpha --draws 50 --warmup 50 --chains 1 --threads 1".split()
 
@@ -53,7 +53,7 @@ COMMANDS = [
     Command("report of a study", "study", "report RUN", True, PAGE),
     Command("plot of a study", "study", "plot recovery RUN -o OUT/recovery.svg"),
     Command("fit over dynamics", "dynamics", ["fit", "P", "D", *FIT, "--dynamics", "RUN", "--dynamics-draws", "2", "-o", "OUT/over"]),
-    Command("recover from a run", "run", ["recover", "RUN", *STUDY[2:], "-o", "OUT/study"]),
+    Command("recover from a run", "run", ["recover", "RUN", *STUDY[4:], "-o", "OUT/study"]),
     Command("fit", "empty", ["fit", "P", "D", *FIT, "-o", "RUN"], False),
     Command("fit --stan", "empty", ["fit", "P", "D", *FIT, "--stan", "-o", "RUN"], False),
     Command("fit --overwrite", "run", ["fit", "P", "D", *FIT, "--overwrite", "-o", "RUN"], False),

@@ -39,7 +39,7 @@ IDM_API idm_status idm_audit_request_read(const char *path, idm_problem **ret_pr
                                           idm_error *opt_error);
 /* Problem, request and posterior of the audit in a folder; see idm_run_read. */
 IDM_API idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
-                                      idm_audit_request *request, idm_posterior **ret_posterior,
+                                      idm_audit_request *request, idm_posterior **opt_posterior,
                                       idm_notes *opt_notes, idm_error *opt_error);
 /* Whether a folder holds an audit. */
 IDM_API bool idm_audit_is(const char *folder);

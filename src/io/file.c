@@ -46,17 +46,29 @@ static idm_status open_stream(const idm_place *place, FILE **ret_stream, idm_err
   return idm_fail_memory(opt_error);
 }
 
+/* Bytes that one file may take: half of the machine's memory. */
+static uintmax_t memory_limit(void)
+{
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (uintmax_t)pages / 2 * (uintmax_t)page : UINTMAX_MAX;
+}
+
 /* The rest of a stream, with a NUL behind it. */
 static idm_status read_stream(FILE *stream, const char *path, size_t limit, char **ret_text,
                               size_t *ret_length, idm_error *opt_error)
 {
   struct stat info;
-  /* A sparse file costs a stranger nothing, and would fill the memory up to the limit. */
-  if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) && (uintmax_t)info.st_size > limit)
-    return idm_fail(opt_error, IDM_INPUT, "'%s' is larger than %zu bytes", path, limit);
   idm_status status = IDM_OK;
   size_t length = 0;
   size_t capacity = 1 << 16;
+  if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode)) {
+    const uintmax_t size = (uintmax_t)info.st_size;
+    /* A sparse file costs a stranger nothing, and would fill the memory. */
+    if (size > limit || size > memory_limit())
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%s' is larger than %zu bytes, or than half the memory", path, limit);
+    if (size >= capacity) capacity = (size_t)size + 2;
+  }
   char *text = malloc(capacity);
   if (!text) status = idm_fail_memory(opt_error);
   while (status == IDM_OK) {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "idm/file.h"
+#include "io/file.h"
 #include "io/folder_support.h"
 
 static void check_content(const char *path, const char *expected, size_t length)
@@ -430,10 +430,47 @@ static void test_standard_output_is_full(void **state)
   assert_non_null(strstr(error.message, "standard output"));
 }
 
+/* In a folder: a regular file is replaced, anything else is refused, and a name that was guessed
+ * for the temporary file leads nowhere. */
+static void test_in_a_folder(void **state)
+{
+  const folder *f = *state;
+  idm_error error = {0};
+  idm_file *file;
+  char guess[160], precious[128], *text;
+  size_t length;
+  snprintf(precious, sizeof precious, "%s/precious", f->path);
+  spill(precious, "precious", 8);
+  snprintf(guess, sizeof guess, "%s.%ld-0.tmp", f->file, (long)getpid());
+  assert_int_equal(symlink("precious", guess), 0);
+  const int here = open(f->path, O_RDONLY);
+  const idm_place place = {here, "out.txt", f->file};
+  check(idm_file_create_at(&place, &file, &support_error));
+  idm_file_printf(file, "new");
+  check(idm_file_commit(file, &support_error));
+  check(idm_file_read_at(&place, 100, &text, &length, &support_error));
+  assert_string_equal(text, "new");
+  free(text);
+  check(idm_file_read(precious, 100, &text, &length, &support_error));
+  assert_string_equal(text, "precious");
+  free(text);
+  assert_int_equal(remove(f->file), 0);
+  assert_int_equal(symlink("precious", f->file), 0);
+  assert_int_equal(idm_file_create_at(&place, &file, &error), IDM_INPUT);
+  assert_null(file);
+  assert_int_equal(idm_file_read_at(&place, 100, &text, &length, &error), IDM_INPUT);
+  assert_null(text);
+  /* A file without contents that claims to be larger than any memory. */
+  assert_int_equal(truncate(precious, (off_t)1 << 42), 0);
+  assert_int_equal(idm_file_read(precious, SIZE_MAX, &text, &length, &error), IDM_INPUT);
+  close(here);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
+      TEST(test_in_a_folder),
       TEST(test_read_sizes),
       TEST(test_read_limit),
       TEST(test_read_what_is_not_there),

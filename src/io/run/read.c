@@ -23,8 +23,8 @@ static idm_status refuse_unbegun(const idm_run_files *files, idm_error *opt_erro
 {
   const char *folder = files->run.path;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' holds no config.yaml: there is no run, or it was killed before its first "
-                  "file; `idm fit PROBLEM DATA... -o %s` starts it again",
+                  "there is no '%s/config.yaml': the folder holds no run, or one that was killed "
+                  "before its first file; `idm fit PROBLEM DATA... -o %s` starts it again",
                   folder, folder);
 }
 
@@ -189,19 +189,19 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
 }
 
 idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
-                              idm_audit_request *request, idm_posterior **ret_posterior,
+                              idm_audit_request *request, idm_posterior **opt_posterior,
                               idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(folder, ret_problem, request, ret_posterior);
+  idm_require(folder, ret_problem, request);
   *ret_problem = NULL;
-  *ret_posterior = NULL;
+  if (opt_posterior) *opt_posterior = NULL;
   contents *c = idm_new(1, sizeof *c);
   if (!c) return idm_fail_memory(opt_error);
-  idm_status status = read_folder(folder, false, true, c, opt_notes, opt_error);
+  idm_status status = read_folder(folder, false, opt_posterior != NULL, c, opt_notes, opt_error);
   if (status == IDM_OK && !c->audit)
     status = idm_fail(opt_error, IDM_INPUT, "'%s' is no audit", folder);
   if (status == IDM_OK) *request = c->request;
-  take_contents(c, status, ret_problem, ret_posterior);
+  take_contents(c, status, ret_problem, opt_posterior);
   return status;
 }
 

@@ -20,30 +20,22 @@ double idm_alphas_bytes(const alphas *a)
          (double)(a->states * sizeof *a->value + sizeof *a->action + sizeof *a->instead);
 }
 
+/* Slices follow each other, so that the array grows in place where it can. Half as much again is
+ * enough: vectors are most of the memory of a large problem. */
 static idm_status grow(alphas *a, idm_error *opt_error)
 {
-  const size_t capacity = a->capacity ? 2 * a->capacity : 4 * ALPHA_LANES;
+  const size_t slices = a->capacity / ALPHA_LANES;
+  const size_t capacity = (slices + slices / 2 + 4) * ALPHA_LANES;
   const size_t numbers = idm_times(capacity, a->states);
-  double *value = idm_new(numbers, sizeof *value);
-  uint32_t *action = idm_new(capacity, sizeof *action);
-  uint32_t *instead = idm_new(capacity, sizeof *instead);
-  if (!value || !action || !instead) {
-    free(value);
-    free(action);
-    free(instead);
-    return idm_fail_memory(opt_error);
-  }
-  const size_t held = a->capacity * a->states;
-  for (size_t i = held; i < numbers; i++) value[i] = -INFINITY;
-  if (a->capacity) {
-    memcpy(value, a->value, held * sizeof *value);
-    memcpy(action, a->action, a->count * sizeof *action);
-    memcpy(instead, a->instead, a->count * sizeof *instead);
-  }
-  idm_alphas_free(&(alphas){.value = a->value, .action = a->action, .instead = a->instead});
-  a->value = value;
-  a->action = action;
-  a->instead = instead;
+  const size_t bytes = idm_times(numbers, sizeof *a->value);
+  double *value = bytes < SIZE_MAX ? realloc(a->value, bytes) : NULL;
+  if (value) a->value = value;
+  uint32_t *action = realloc(a->action, capacity * sizeof *action);
+  if (action) a->action = action;
+  uint32_t *instead = realloc(a->instead, capacity * sizeof *instead);
+  if (instead) a->instead = instead;
+  if (!value || !action || !instead) return idm_fail_memory(opt_error);
+  for (size_t i = a->capacity * a->states; i < numbers; i++) value[i] = -INFINITY;
   a->capacity = capacity;
   return IDM_OK;
 }

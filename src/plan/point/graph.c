@@ -50,7 +50,7 @@ double idm_graph_bytes(const graph *g)
 static void *widen(void *array, size_t size, size_t used, size_t more, size_t *capacity)
 {
   if (used + more <= *capacity) return array;
-  const size_t wanted = 2 * *capacity + more + 64;
+  const size_t wanted = *capacity + *capacity / 2 + more + 64;
   const size_t bytes = idm_times(wanted, size);
   void *wider = realloc(array, bytes ? bytes : 1);
   if (wider) *capacity = wanted;

@@ -31,7 +31,7 @@ idm_status idm_monotone_create(size_t numbers, double discount, monotone *m, idm
 idm_status idm_monotone_add(monotone *m, size_t column, double value, idm_error *opt_error)
 {
   if (m->entries == m->most_entries) {
-    const size_t most = 2 * m->most_entries + 256;
+    const size_t most = m->most_entries + m->most_entries / 2 + 256;
     uint32_t *columns = realloc(m->column, idm_times(most, sizeof *columns));
     if (columns) m->column = columns;
     double *values = realloc(m->value, idm_times(most, sizeof *values));

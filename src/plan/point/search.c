@@ -34,6 +34,8 @@ typedef struct search {
   double *vector;  /* [state] */
   size_t *pruned;  /* [stage][2]: vectors and points when the stage was last pruned */
   bool moved;      /* a bound moved in this trial */
+  double ease;     /* a trial ends where gaps are this share of the one at the start */
+  bool eased;      /* the trial aimed at more than the gap to reach */
   double closest;  /* the least gap at the start so far */
   int idle;        /* trials since it shrank by more than rounding */
   long backups;
@@ -204,10 +206,18 @@ static bool halts_now(void *context)
   return halts_at(context, 0);
 }
 
+/* A trial that aims at the final gap from the first goes down a path of ln(gap now / gap) /
+ * (1 - discount) steps while its bounds are still those of the corners. One that aims at a share of
+ * the gap now is short, and trials are as deep as the last ones need to be only in the end. Where
+ * such a trial moves nothing, the share shrinks. */
+static const double first_ease = 0.8;
+
 /* Go down from the start as long as the gap is more than what it may be at that depth. */
 static idm_status descend(search *s, idm_error *opt_error)
 {
-  double target = s->goal->gap;
+  const double width = idm_graph_upper(&s->graph, s->start) - idm_graph_lower(&s->graph, s->start);
+  s->eased = s->ease * width > s->goal->gap;
+  double target = s->eased ? s->ease * width : s->goal->gap;
   uint32_t at = s->start;
   s->steps = 0;
   while (at != GRAPH_NONE && s->steps < s->most_steps && !halts_at(s, s->steps)) {
@@ -230,6 +240,15 @@ static bool goes_round(const search *s)
 {
   enum { often = 8 };
   return s->cut && (!s->moved || (s->wide && s->idle % often == often - 1));
+}
+
+static void adapt_ease(search *s)
+{
+  static const double last_ease = 1e-2; /* below: trials aim at the final gap */
+  if (s->moved)
+    s->ease = fmin(2 * s->ease + last_ease, first_ease);
+  else
+    s->ease = s->ease > last_ease ? s->ease / 8 : 0;
 }
 
 static idm_status lengthen(search *s, idm_error *opt_error)
@@ -309,7 +328,7 @@ static idm_status begin_plans(search *s, idm_error *opt_error)
 /* Whether the systems of Newton's method are ones to hold in memory. */
 static bool is_small(const search *s)
 {
-  enum { most_entries = 1 << 22 };
+  enum { most_entries = 1 << 21 };
   const kernel *k = s->problem->kernel;
   const bounds_pair *now = &s->graph.bounds->stage[0];
   const double below = (double)now->lower.count * (double)k->entry[k->actions * k->states];
@@ -359,7 +378,8 @@ static bool stalls(search *s, const search_result *result)
   const double gap = result->upper - result->lower;
   s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
   s->closest = fmin(s->closest, gap);
-  const bool spent = !s->moved && !s->cut; /* else a longer path may still move something */
+  const bool spent =
+      !s->moved && !s->cut && !s->eased; /* else a longer path may still move something */
   s->wide = gap > far * floor;
   return s->least <= floor && (spent || gap <= floor || (s->idle > patience && !s->wide));
 }
@@ -374,7 +394,7 @@ static bool done(search *s, search_result *result)
   if (stalls(s, result)) return true;
   /* Where nothing is left that moves a bound by as much, look for less: near a discount of 1 little
    * adds up to much. */
-  if (!s->moved) s->least /= 16;
+  if (!s->moved && !s->eased) s->least /= 16;
   result->stop = IDM_STOP_LIMIT;
   if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
   const bool halted = halts(s);
@@ -415,6 +435,7 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
               .asked = idm_seconds(),
               .least = 1e-3 * goal->gap,
               .moved = true,
+              .ease = first_ease,
               .patience = 1,
               .closest = INFINITY};
   own.opt_halts = halts_now;
@@ -428,6 +449,7 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
     status = descend(&s, opt_error);
     if (status == IDM_OK) status = ascend(&s, opt_error);
     if (status == IDM_OK) status = hasten(&s, opt_error);
+    adapt_ease(&s);
     if (status == IDM_OK && goes_round(&s)) status = lengthen(&s, opt_error);
     result->trials++;
   }

@@ -105,6 +105,70 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
   close_graph(&f);
 }
 
+/* --- several hundred states ----------------------------------------------------------------- */
+
+enum { STATES = 300, BELIEFS = 60, SUPPORT = 12, ROUNDS = 400 };
+
+/* Every node refers to a living vector that is worth what the node says. */
+static void assert_nodes_refer_to_their_vectors(const graph *g)
+{
+  const alphas *lower = &g->bounds->stage[0].lower;
+  for (uint32_t at = 0; at < g->count; at++) {
+    const node *n = &g->node[at];
+    if (!(n->lower > -INFINITY)) continue; /* never visited */
+    const belief b = graph_belief(g, at);
+    double sum = 0;
+    assert_true(n->best < lower->count);
+    for (size_t k = 0; k < b.count; k++)
+      sum += b.mass[k] * alpha_at(lower, alpha_living(lower, n->best), b.state[k]);
+    assert_true(sum >= n->lower - 1e-9);
+  }
+}
+
+/* A vector above one that there is, nowhere by less than 0 and somewhere by up to `gap`. */
+static void raise_one(graph *g, double gap, idm_random *random)
+{
+  static double vector[STATES];
+  alphas *lower = &g->bounds->stage[0].lower;
+  const uint32_t from =
+      alpha_living(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
+  for (size_t s = 0; s < STATES; s++)
+    vector[s] = alpha_at(lower, from, s) + fmax(0, gap * (idm_random_uniform(random) - 0.5));
+  check(idm_alphas_add(lower, vector, lower->action[from], &support_error));
+}
+
+static void enter_beliefs(graph *g, idm_random *random)
+{
+  for (int i = 0; i < BELIEFS; i++) {
+    double z[STATES] = {0}, p[SUPPORT];
+    uint32_t at;
+    support_distribution(random, p, SUPPORT);
+    for (size_t k = 0; k < SUPPORT; k++) z[(size_t)(idm_random_uniform(random) * STATES)] += p[k];
+    check(idm_graph_enter(g, 0, z, &at, &support_error));
+  }
+}
+
+/* Nodes are visited now and then, vectors die and are renumbered in between, at several gaps. */
+static void many_prunings_keep_what_nodes_refer_to(void **state)
+{
+  (void)state;
+  static const double gap[] = {10, 0.5, 0.001};
+  for (size_t i = 0; i < sizeof gap / sizeof gap[0]; i++) {
+    idm_random random;
+    idm_random_init(&random, 24, i);
+    fixture f = {.problem = support_problem((support_shape){STATES, 4, 2, 1, 1}, &random)};
+    fill_graph(&f);
+    enter_beliefs(&f.graph, &random);
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int k = 0; k < 3; k++) raise_one(&f.graph, gap[i], &random);
+      (void)idm_graph_lower(&f.graph, (uint32_t)(idm_random_uniform(&random) * BELIEFS));
+      if (round % 2) check(idm_graph_prune_below(&f.graph, 0, &support_error));
+      assert_nodes_refer_to_their_vectors(&f.graph);
+    }
+    close_graph(&f);
+  }
+}
+
 static size_t always_last(void *context, const double *z, int left)
 {
   assert_near(z[0] + z[1], 1, 1e-12);
@@ -135,6 +199,7 @@ int main(void)
       cmocka_unit_test(a_belief_is_met_once),
       cmocka_unit_test(bounds_hear_of_what_is_new),
       cmocka_unit_test(a_vector_not_yet_seen_is_renumbered),
+      cmocka_unit_test(many_prunings_keep_what_nodes_refer_to),
       cmocka_unit_test(a_policy_holds_actions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,9 @@ typedef struct fixture {
   graph graph;
 } fixture;
 
-static inline void open_graph(fixture *f, const char *name)
+/* A graph for the problem that the fixture holds. */
+static inline void fill_graph(fixture *f)
 {
-  check(idm_problem_read(name, &f->problem, NULL, &support_error));
   const idm_theta *theta = f->problem->theta;
   check(idm_kernel_create(f->problem->setting, theta, &f->kernel, &support_error));
   f->p = (point_problem){.kernel = f->kernel,
@@ -26,6 +26,12 @@ static inline void open_graph(fixture *f, const char *name)
                          .discount = idm_theta_scalar(theta, IDM_DISCOUNT)};
   check(idm_bounds_create(&f->p, 1e-6, &f->bounds, &support_error));
   check(idm_graph_create(&f->p, &f->bounds, &f->graph, &support_error));
+}
+
+static inline void open_graph(fixture *f, const char *name)
+{
+  check(idm_problem_read(name, &f->problem, NULL, &support_error));
+  fill_graph(f);
 }
 
 static inline void close_graph(fixture *f)

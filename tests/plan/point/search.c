@@ -188,7 +188,7 @@ static void long_waits_are_no_rounding(void **state)
     check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
     support_assign(problem, "discount=0.9999");
     idm_workspace *workspace = open_workspace(problem);
-    onlooker o = {.most = 3000};
+    onlooker o = {.most = 300};
     idm_solver solver;
     idm_plan_report report;
     idm_solver_default(&solver);
