@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:?a folder}")
 jobs=${JOBS:-$(nproc)}
 case $(dpkg --print-architecture) in
-arm64) architecture=amd64 processor=x86_64 ;;
-amd64) architecture=arm64 processor=aarch64 ;;
+arm64) architecture=amd64 processor=x86_64 least=qemu64 ;;
+amd64) architecture=arm64 processor=aarch64 least=cortex-a53 ;;
 *) echo "other_arch.sh: this machine is neither amd64 nor arm64" >&2 && exit 2 ;;
 esac
 sysroot=$folder/sysroot
@@ -90,7 +90,9 @@ build=$folder/build
 cmake -S . -B "$build" -G Ninja --toolchain cmake/other_arch.cmake -DIDM_OTHER=$processor -DIDM_SYSROOT="$sysroot" \
   -DCMAKE_BUILD_TYPE=Release -DIDM_BENCH=OFF >"$folder/configure.log" || { cat "$folder/configure.log" && exit 1; }
 cmake --build "$build" -j "$jobs" >"$folder/build.log" || { tail -n 40 "$folder/build.log" && exit 1; }
-grep -q 'no work to do' "$folder/build.log" || rm -f "$folder/tests.log"
+# What an earlier call tested counts where nothing was compiled since.
+stamp=$(find "$build" -name '*.a' -o -type f -name 'test_*' ! -name '*.o' ! -name '*.cmake' | sort | xargs cat | sha256sum)
+[ "$(head -n 1 "$folder/tests.log" 2>/dev/null)" = "$stamp" ] || echo "$stamp" >"$folder/tests.log"
 
 # --- tests ----------------------------------------------------------------------------------------
 
@@ -104,18 +106,17 @@ run_tests() {
 
 echo "== tests on $architecture, by qemu"
 failed=0
-touch "$folder/tests.log"
 passed=$(sed -n 's/.* Test *#[0-9]*: \([^ ]*\) .* Passed .*/\1/p' "$folder/tests.log" | paste -s -d '|')
-run_tests tests.log -LE native-only -E "^($passed)\$"
+QEMU_CPU=max run_tests tests.log -LE native-only -E "^($passed)\$"
 first=$summary
-# Once more what has copies for wider vectors, on a processor that has them.
-QEMU_CPU=max run_tests vector.log -L vector
+# Once more what has copies for several vector levels, on a processor that has the lowest level only.
+QEMU_CPU=$least run_tests vector.log -L vector
 
 echo
 echo "Not run, by the label native-only:"
 ctest --test-dir "$build" -N -L native-only | sed -n 's/.*Test *#[0-9]*: /  /p'
 echo
-echo "$first; with -cpu max: $summary"
+echo "$first; on the processor $least: $summary"
 # The log of a call that was stopped, or in which tests failed, says where the next one goes on.
 [ $failed = 1 ] || mv "$folder/tests.log" "$folder/complete.log"
 exit $failed
