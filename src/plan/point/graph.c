@@ -13,7 +13,7 @@ idm_status idm_graph_create(const point_problem *problem, bounds *b, graph *g, i
                .bounds = b,
                .slots = first_slots,
                .slot = idm_new(first_slots, sizeof *g->slot),
-               .spare = (size_t)1 << 22, /* 48 MiB */
+               .spare = (size_t)1 << 21, /* 24 MiB */
                .joint = idm_new(problem->kernel->widest, sizeof *g->joint),
                .predicted = GRAPH_NONE,
                .recalled_state = idm_new(problem->kernel->states, sizeof *g->recalled_state),
