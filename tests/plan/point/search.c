@@ -253,7 +253,7 @@ static void hears_who_watches_within_a_trial(void **state)
 enum { CELLS = 2000, WAYS = 4, SIGHTS = 10 };
 
 /* A ring of cells: an action moves on by its number or not at all, what is seen is one of two
- * numbers, and one cell pays. Near a discount of 1 the sweeps of the first bounds take minutes. */
+ * numbers, and one cell pays. Near a discount of 1 the first bounds take more than 8 s. */
 static void write_ring(FILE *out)
 {
   fprintf(out, "discount: 0.99999\nvalues: reward\n");
