@@ -21,7 +21,8 @@ double idm_alphas_bytes(const alphas *a)
 }
 
 /* Slices follow each other, so that the array grows in place where it can. Half as much again is
- * enough: vectors are most of the memory of a large problem. */
+ * enough: vectors are most of the memory of a large problem. Slices without vectors stay unwritten,
+ * so that they take no pages. */
 static idm_status grow(alphas *a, idm_error *opt_error)
 {
   const size_t slices = a->capacity / ALPHA_LANES;
@@ -35,7 +36,6 @@ static idm_status grow(alphas *a, idm_error *opt_error)
   uint32_t *instead = realloc(a->instead, capacity * sizeof *instead);
   if (instead) a->instead = instead;
   if (!value || !action || !instead) return idm_fail_memory(opt_error);
-  for (size_t i = a->capacity * a->states; i < numbers; i++) value[i] = -INFINITY;
   a->capacity = capacity;
   return IDM_OK;
 }
@@ -63,6 +63,13 @@ static void set_lane(alphas *a, size_t vector, const double *opt_value)
     lane[s * ALPHA_LANES] = opt_value ? opt_value[s] : -INFINITY;
 }
 
+/* Leave the slice that begins with a vector without any. */
+static void clear_slice(alphas *a, size_t first)
+{
+  double *slice = a->value + first * a->states;
+  for (size_t i = 0; i < a->states * ALPHA_LANES; i++) slice[i] = -INFINITY;
+}
+
 idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_error *opt_error)
 {
   if (a->count == a->capacity) {
@@ -79,6 +86,7 @@ idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_er
       set_lane(a, i, NULL);
     }
   }
+  if (a->count % ALPHA_LANES == 0) clear_slice(a, a->count);
   set_lane(a, a->count, vector);
   a->action[a->count] = (uint32_t)action;
   a->instead[a->count] = (uint32_t)a->count;
@@ -128,7 +136,7 @@ void idm_alphas_compact(alphas *a, uint32_t *map, uint32_t *before)
     }
     a->action[to] = a->action[i];
   }
-  for (size_t i = left; i < a->count; i++) set_lane(a, i, NULL);
+  for (size_t i = left; i % ALPHA_LANES; i++) set_lane(a, i, NULL);
   for (uint32_t i = 0; i < left; i++) a->instead[i] = i;
   a->count = left;
   a->dead = 0;

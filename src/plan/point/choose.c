@@ -35,8 +35,7 @@ static size_t most_promising(const graph *g, uint32_t at)
 /* Bounds of actions only go down, so that those that are not the best need not be looked at. */
 idm_status idm_graph_choose(graph *g, uint32_t at, size_t *action, idm_error *opt_error)
 {
-  idm_status status = IDM_OK;
-  idm_graph_meet(g, at);
+  idm_status status = idm_graph_meet(g, at, opt_error);
   for (size_t looked = SIZE_MAX; status == IDM_OK;) {
     *action = most_promising(g, at);
     if (*action == looked) break;

@@ -13,9 +13,14 @@ idm_status idm_graph_create(const point_problem *problem, bounds *b, graph *g, i
                .bounds = b,
                .slots = first_slots,
                .slot = idm_new(first_slots, sizeof *g->slot),
+               .spare = (size_t)1 << 21, /* 24 MiB */
                .joint = idm_new(problem->kernel->widest, sizeof *g->joint),
+               .predicted = GRAPH_NONE,
+               .recalled_state = idm_new(problem->kernel->states, sizeof *g->recalled_state),
+               .recalled_mass = idm_new(problem->kernel->states, sizeof *g->recalled_mass),
                .dense = idm_new(problem->kernel->states, sizeof *g->dense)};
-  if (!g->slot || !g->joint || !g->dense) return idm_fail_memory(opt_error);
+  if (!g->slot || !g->joint || !g->recalled_state || !g->recalled_mass || !g->dense)
+    return idm_fail_memory(opt_error);
   memset(g->slot, 0xff, g->slots * sizeof *g->slot);
   return IDM_OK;
 }
@@ -26,11 +31,12 @@ void idm_graph_free(graph *g)
   free(g->branch);
   free(g->state);
   free(g->mass);
-  free(g->price);
   free(g->edge);
   free(g->slot);
   idm_plans_free(&g->plans);
   free(g->joint);
+  free(g->recalled_state);
+  free(g->recalled_mass);
   free(g->dense);
   *g = (graph){0};
 }
@@ -38,8 +44,9 @@ void idm_graph_free(graph *g)
 double idm_graph_bytes(const graph *g)
 {
   const size_t actions = g->problem->kernel->actions;
-  return (double)g->capacity * (double)(sizeof *g->node + actions * sizeof *g->branch) +
-         (double)g->room * (sizeof *g->state + sizeof *g->mass + sizeof *g->price) +
+  return (double)g->capacity * sizeof *g->node +
+         (double)g->most_blocks * (double)(actions * sizeof *g->branch) +
+         (double)g->room * (sizeof *g->state + sizeof *g->mass) +
          (double)g->most_edges * sizeof *g->edge + (double)g->slots * sizeof *g->slot +
          (double)g->plans.capacity * (double)((g->plans.width + 1) * sizeof *g->plans.after);
 }
@@ -57,17 +64,50 @@ static void *widen(void *array, size_t size, size_t used, size_t more, size_t *c
   return wider;
 }
 
+/* Numbers that a belief of so many states takes, with its node's. */
+static size_t numbers_of(size_t states)
+{
+  return 1 + (states <= HULL_MOST ? 2 * states : states);
+}
+
+/* Whether a belief can be computed again, and seems not to be needed soon. Prices cannot be. */
+static bool is_idle(const node *n)
+{
+  return n->branch == GRAPH_NONE && n->parent != GRAPH_NONE && !n->used && n->count > HULL_MOST;
+}
+
+/* Drop the idle beliefs. */
+static void drop_idle(graph *g)
+{
+  size_t to = 0;
+  for (size_t from = 0, numbers; from < g->numbers; from += numbers) {
+    node *n = &g->node[g->state[from]];
+    numbers = numbers_of(n->count);
+    const bool idle = is_idle(n);
+    n->used = false;
+    n->at = idle ? GRAPH_DROPPED : to + 1;
+    if (idle) continue;
+    memmove(g->state + to, g->state + from, numbers * sizeof *g->state);
+    memmove(g->mass + to, g->mass + from, numbers * sizeof *g->mass);
+    to += numbers;
+  }
+  g->numbers = to;
+}
+
+/* Successors that no trial went on from are most beliefs of a large problem, and most of them are
+ * not looked at again. */
 static bool room_for_belief(graph *g, size_t states)
 {
+  size_t numbers = 1 + states + HULL_MOST; /* fewer states may turn out to be possible */
+  if (g->numbers + numbers > g->room && g->numbers > g->spare) {
+    drop_idle(g);
+    numbers += g->room / 4; /* else they would have to be dropped again soon */
+  }
   size_t room = g->room;
-  uint32_t *state = widen(g->state, sizeof *state, g->numbers, states, &room);
+  uint32_t *state = widen(g->state, sizeof *state, g->numbers, numbers, &room);
   if (!state) return false;
   g->state = state;
-  room = g->room;
-  double *price = widen(g->price, sizeof *price, g->numbers, states, &room);
-  if (!price) return false;
-  g->price = price;
-  double *mass = widen(g->mass, sizeof *mass, g->numbers, states, &g->room);
+  double *mass = widen(g->mass, sizeof *mass, g->numbers, numbers, &g->room);
   if (!mass) return false;
   g->mass = mass;
   return true;
@@ -75,11 +115,6 @@ static bool room_for_belief(graph *g, size_t states)
 
 static bool room_for_node(graph *g)
 {
-  const size_t actions = g->problem->kernel->actions;
-  size_t capacity = g->capacity;
-  branch *branches = widen(g->branch, actions * sizeof *branches, g->count, 1, &capacity);
-  if (!branches) return false;
-  g->branch = branches;
   node *nodes = widen(g->node, sizeof *nodes, g->count, 1, &g->capacity);
   if (!nodes) return false;
   g->node = nodes;
@@ -89,6 +124,7 @@ static bool room_for_node(graph *g)
 static bool room_for_edges(graph *g, size_t edges)
 {
   if (!edges) return true; /* nothing follows a terminal action */
+  if (edges > UINT32_MAX - g->edges) return false;
   edge *wider = widen(g->edge, sizeof *wider, g->edges, edges, &g->most_edges);
   if (!wider) return false;
   g->edge = wider;
@@ -131,8 +167,10 @@ static size_t find_slot(const graph *g, const belief *b, size_t stage)
 {
   size_t i = hash_of(b, stage) & (g->slots - 1);
   for (; g->slot[i] != GRAPH_NONE; i = (i + 1) & (g->slots - 1)) {
+    const node *n = &g->node[g->slot[i]];
+    if (n->at == GRAPH_DROPPED || n->stage != stage) continue;
     const belief held = graph_belief(g, g->slot[i]);
-    if (g->node[g->slot[i]].stage == stage && same(&held, b)) break;
+    if (same(&held, b)) break;
   }
   return i;
 }
@@ -147,6 +185,7 @@ static bool room_for_slot(graph *g)
   g->slots *= 2;
   memset(g->slot, 0xff, g->slots * sizeof *g->slot);
   for (uint32_t at = 0; at < g->count; at++) {
+    if (g->node[at].at == GRAPH_DROPPED) continue; /* a second node may come in its place */
     const belief b = graph_belief(g, at);
     size_t i = hash_of(&b, g->node[at].stage) & (g->slots - 1);
     while (g->slot[i] != GRAPH_NONE) i = (i + 1) & (g->slots - 1);
@@ -156,6 +195,88 @@ static bool room_for_slot(graph *g)
 }
 
 /* --- nodes ---------------------------------------------------------------------------------- */
+
+/* p(s', o | z, u) over the cells of an action. */
+static void predict(graph *g, uint32_t at, size_t action)
+{
+  if (g->predicted == at && g->action == action) return;
+  const kernel *k = g->problem->kernel;
+  const belief b = graph_belief(g, at);
+  memset(g->joint, 0, kernel_cells(k, action) * sizeof *g->joint);
+  for (size_t i = 0; i < b.count; i++) {
+    const size_t row = action * k->states + b.state[i];
+    for (size_t e = k->entry[row]; e < k->entry[row + 1]; e++)
+      g->joint[k->at[e]] += b.mass[i] * k->value[e];
+  }
+  g->predicted = at;
+  g->action = action;
+}
+
+/* The probability of an outcome of the action that was predicted. */
+static double probability(const graph *g, size_t outcome)
+{
+  const kernel *k = g->problem->kernel;
+  const size_t first = kernel_first_cell(k, g->action);
+  double p = 0;
+  for (size_t c = k->cell[outcome]; c < k->cell[outcome + 1]; c++) p += g->joint[c - first];
+  return p;
+}
+
+/* The belief after an outcome of the action that was predicted; returns its number of states. */
+static size_t condition(const graph *g, size_t outcome, double p, uint32_t *state, double *mass)
+{
+  const kernel *k = g->problem->kernel;
+  const size_t first = kernel_first_cell(k, g->action);
+  size_t count = 0;
+  for (size_t c = k->cell[outcome]; c < k->cell[outcome + 1]; c++) {
+    const double here = g->joint[c - first] / p;
+    if (!(here > 0)) continue;
+    state[count] = k->state[c];
+    mass[count] = here;
+    count++;
+  }
+  return count;
+}
+
+belief idm_graph_recall(graph *g, uint32_t at)
+{
+  const node *n = &g->node[at];
+  if (n->at != GRAPH_DROPPED) return graph_belief(g, at);
+  const kernel *k = g->problem->kernel;
+  size_t action = 0;
+  while (k->outcome[action + 1] <= n->outcome) action++;
+  predict(g, n->parent, action);
+  condition(g, n->outcome, probability(g, n->outcome), g->recalled_state, g->recalled_mass);
+  return (belief){g->recalled_state, g->recalled_mass, n->count, n->sign};
+}
+
+/* Store the belief of a node again. */
+static bool restore(graph *g, uint32_t at)
+{
+  const belief b = idm_graph_recall(g, at);
+  if (g->node[at].at != GRAPH_DROPPED) return true;
+  if (!room_for_belief(g, b.count)) return false;
+  g->state[g->numbers] = at;
+  g->node[at].at = g->numbers + 1;
+  memcpy(g->state + g->numbers + 1, b.state, b.count * sizeof *b.state);
+  memcpy(g->mass + g->numbers + 1, b.mass, b.count * sizeof *b.mass);
+  g->numbers += numbers_of(b.count);
+  return true;
+}
+
+/* Give a node branches, without bounds yet. */
+static idm_status branch_out(graph *g, uint32_t at, idm_error *opt_error)
+{
+  if (g->node[at].branch != GRAPH_NONE) return IDM_OK;
+  if (!restore(g, at)) return idm_fail_memory(opt_error);
+  const size_t actions = g->problem->kernel->actions;
+  branch *wider = widen(g->branch, actions * sizeof *wider, g->blocks, 1, &g->most_blocks);
+  if (!wider) return idm_fail_memory(opt_error);
+  g->branch = wider;
+  g->node[at].branch = (uint32_t)g->blocks++;
+  for (size_t u = 0; u < actions; u++) *graph_branch(g, at, u) = (branch){0};
+  return IDM_OK;
+}
 
 /* Rule every action out but the one that is given. */
 static void hold(graph *g, uint32_t at)
@@ -169,9 +290,11 @@ static void hold(graph *g, uint32_t at)
     if (u != held) graph_branch(g, at, u)->upper = -INFINITY;
 }
 
-void idm_graph_meet(graph *g, uint32_t at)
+idm_status idm_graph_meet(graph *g, uint32_t at, idm_error *opt_error)
 {
-  if (g->node[at].met) return;
+  if (g->node[at].met) return IDM_OK;
+  const idm_status status = branch_out(g, at, opt_error);
+  if (status != IDM_OK) return status;
   const point_problem *problem = g->problem;
   const size_t states = problem->kernel->states;
   const belief b = graph_belief(g, at);
@@ -183,13 +306,14 @@ void idm_graph_meet(graph *g, uint32_t at)
   }
   if (problem->opt_policy) hold(g, at);
   g->node[at].met = true;
+  return IDM_OK;
 }
 
 /* The node of the belief that stands, not yet counted, behind the others. */
 static idm_status settle(graph *g, size_t stage, size_t states, uint32_t *ret_node,
                          idm_error *opt_error)
 {
-  belief b = {g->state + g->numbers, g->mass + g->numbers, states, 0};
+  belief b = {g->state + g->numbers + 1, g->mass + g->numbers + 1, states, 0};
   for (size_t k = 0; k < states; k++) b.sign |= belief_bit(b.state[k]);
   size_t slot = find_slot(g, &b, stage);
   *ret_node = g->slot[slot];
@@ -197,17 +321,19 @@ static idm_status settle(graph *g, size_t stage, size_t states, uint32_t *ret_no
   if (!room_for_node(g) || !room_for_slot(g)) return idm_fail_memory(opt_error);
   slot = find_slot(g, &b, stage);
   const uint32_t at = (uint32_t)g->count;
-  g->node[at] = (node){.at = g->numbers,
+  g->node[at] = (node){.at = g->numbers + 1,
                        .count = (uint32_t)states,
-                       .stage = (uint32_t)stage,
+                       .stage = (uint32_t)stage & INT32_MAX >> 1,
                        .sign = b.sign,
                        .upper = INFINITY,
                        .lower = -INFINITY,
-                       .point = SAWTOOTH_NONE};
-  g->numbers += states;
+                       .point = SAWTOOTH_NONE,
+                       .branch = GRAPH_NONE,
+                       .parent = GRAPH_NONE};
+  g->state[g->numbers] = at;
+  g->numbers += numbers_of(states);
   g->count++;
   g->slot[slot] = at;
-  for (size_t u = 0; u < g->problem->kernel->actions; u++) *graph_branch(g, at, u) = (branch){0};
   *ret_node = at;
   return IDM_OK;
 }
@@ -220,66 +346,50 @@ idm_status idm_graph_enter(graph *g, size_t stage, const double *z, uint32_t *re
   size_t count = 0;
   for (size_t s = 0; s < states; s++) {
     if (!(z[s] > 0)) continue;
-    g->state[g->numbers + count] = (uint32_t)s;
-    g->mass[g->numbers + count] = z[s];
+    g->state[g->numbers + 1 + count] = (uint32_t)s;
+    g->mass[g->numbers + 1 + count] = z[s];
     count++;
   }
   return settle(g, stage, count, ret_node, opt_error);
 }
 
-/* p(s', o | z, u) over the cells of an action. */
-static void predict(graph *g, uint32_t at, size_t action)
+/* The successor by one outcome of the action that was predicted, of probability p. */
+static idm_status follow(graph *g, size_t stage, size_t outcome, double p, uint32_t *ret_node,
+                         idm_error *opt_error)
 {
   const kernel *k = g->problem->kernel;
-  const belief b = graph_belief(g, at);
-  memset(g->joint, 0, kernel_cells(k, action) * sizeof *g->joint);
-  for (size_t i = 0; i < b.count; i++) {
-    const size_t row = action * k->states + b.state[i];
-    for (size_t e = k->entry[row]; e < k->entry[row + 1]; e++)
-      g->joint[k->at[e]] += b.mass[i] * k->value[e];
-  }
-}
-
-/* The successor by one outcome, of probability p. */
-static idm_status follow(graph *g, size_t stage, size_t action, size_t outcome, double p,
-                         uint32_t *ret_node, idm_error *opt_error)
-{
-  const kernel *k = g->problem->kernel;
-  const size_t first = kernel_first_cell(k, action);
-  const size_t width = k->cell[outcome + 1] - k->cell[outcome];
-  if (!room_for_belief(g, width)) return idm_fail_memory(opt_error);
-  size_t count = 0;
-  for (size_t c = k->cell[outcome]; c < k->cell[outcome + 1]; c++) {
-    const double mass = g->joint[c - first] / p;
-    if (!(mass > 0)) continue;
-    g->state[g->numbers + count] = k->state[c];
-    g->mass[g->numbers + count] = mass;
-    count++;
-  }
-  return settle(g, stage, count, ret_node, opt_error);
+  if (!room_for_belief(g, k->cell[outcome + 1] - k->cell[outcome]))
+    return idm_fail_memory(opt_error);
+  const size_t count =
+      condition(g, outcome, p, g->state + g->numbers + 1, g->mass + g->numbers + 1);
+  const size_t known = g->count;
+  const idm_status status = settle(g, stage, count, ret_node, opt_error);
+  if (g->count == known) return status;
+  g->node[*ret_node].parent = g->predicted;
+  g->node[*ret_node].outcome = (uint32_t)outcome;
+  return status;
 }
 
 idm_status idm_graph_expand(graph *g, uint32_t at, size_t action, idm_error *opt_error)
 {
   const kernel *k = g->problem->kernel;
   const long after = bounds_after(g->problem, g->node[at].stage);
-  if (graph_branch(g, at, action)->expanded) return IDM_OK;
-  const size_t first = kernel_first_cell(k, action);
+  idm_status status = branch_out(g, at, opt_error);
+  if (status != IDM_OK || graph_branch(g, at, action)->expanded) return status;
   const size_t begun = g->edges;
   if (!room_for_edges(g, kernel_outcomes(k, action))) return idm_fail_memory(opt_error);
   predict(g, at, action);
   for (size_t o = k->outcome[action]; o < k->outcome[action + 1] && after >= 0; o++) {
-    double p = 0;
-    for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++) p += g->joint[c - first];
+    const double p = probability(g, o);
     if (!(p > 0)) continue;
     uint32_t next;
-    const idm_status status = follow(g, (size_t)after, action, o, p, &next, opt_error);
+    status = follow(g, (size_t)after, o, p, &next, opt_error);
     if (status != IDM_OK) return status;
     g->edge[g->edges++] = (edge){p, next, (uint32_t)(o - k->outcome[action])};
   }
   branch *b = graph_branch(g, at, action);
-  b->edge = begun;
-  b->edges = (uint32_t)(g->edges - begun);
+  b->edge = (uint32_t)begun;
+  b->edges = (uint32_t)(g->edges - begun) & INT32_MAX;
   b->expanded = true;
   return IDM_OK;
 }
@@ -290,10 +400,12 @@ double idm_graph_upper(graph *g, uint32_t at)
 {
   node *n = &g->node[at];
   const sawtooth *upper = &g->bounds->stage[n->stage].upper;
-  const belief b = graph_belief(g, at);
+  n->used = true;
   if (n->heard_above == upper->told && n->upper < INFINITY) return n->upper;
-  n->upper = idm_sawtooth_at(upper, &b, n->upper < INFINITY ? n->heard_above : 0, n->upper,
-                             g->price + n->at, g->dense);
+  const belief b = idm_graph_recall(g, at);
+  double *price = n->at != GRAPH_DROPPED ? g->mass + n->at + n->count : NULL;
+  n->upper = idm_sawtooth_at(upper, &b, n->upper < INFINITY ? n->heard_above : 0, n->upper, price,
+                             g->dense);
   n->heard_above = upper->told;
   return n->upper;
 }
@@ -302,13 +414,14 @@ double idm_graph_lower(graph *g, uint32_t at)
 {
   node *n = &g->node[at];
   const alphas *lower = &g->bounds->stage[n->stage].lower;
+  n->used = true;
   if (n->heard_below == lower->count) return n->lower;
-  const belief b = graph_belief(g, at);
+  const belief b = idm_graph_recall(g, at);
   const alpha_choice best =
       idm_alphas_best(lower, &b, n->heard_below, (alpha_choice){n->best, n->lower});
   n->best = best.vector;
   n->lower = best.value;
-  n->heard_below = lower->count;
+  n->heard_below = (uint32_t)lower->count;
   return n->lower;
 }
 

@@ -111,7 +111,7 @@ static idm_status add_action_row(graph *g, uint32_t at, size_t u, const mixture 
   double constant = idm_graph_reward(g, &z, u);
   idm_status status = IDM_OK;
   for (size_t e = b->edge; e < b->edge + b->edges && status == IDM_OK; e++) {
-    const belief next = graph_belief(g, g->edge[e].node);
+    const belief next = idm_graph_recall(g, g->edge[e].node);
     const double p = g->problem->discount * g->edge[e].p;
     double rest;
     const size_t parts = idm_sawtooth_mix(upper, &next, mix->part, mix->weight, &rest, g->dense);

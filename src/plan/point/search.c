@@ -270,7 +270,7 @@ static idm_status prune(search *s, size_t stage, idm_error *opt_error)
     idm_graph_prune_above(g, stage);
     pruned[1] = now->upper.count;
   }
-  if (now->lower.dead <= now->lower.count / 4 + 16) return IDM_OK;
+  if (now->lower.dead <= now->lower.count / 16 + 16) return IDM_OK;
   return idm_graph_prune_below(g, stage, opt_error);
 }
 

@@ -2,6 +2,9 @@
 #include "plan/point/bounds.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -95,11 +98,112 @@ static void the_value_lies_between(void **state)
   }
 }
 
+/* --- stops during set-up -------------------------------------------------------------------- */
+
+enum { CELLS = 2000, WAYS = 4, SIGHTS = 10 };
+
+/* A ring of cells: an action moves on by its number or not at all, what is seen is one of two
+ * numbers, and one cell pays. Near a discount of 1 the first bounds take more than 8 s. */
+static void write_ring(FILE *out)
+{
+  fprintf(out, "discount: 0.99999\nvalues: reward\n");
+  fprintf(out, "states: %d\nactions: %d\nobservations: %d\n", CELLS, WAYS, SIGHTS);
+  for (int u = 0; u < WAYS; u++)
+    for (int s = 0; s < CELLS; s++) {
+      fprintf(out, "T: %d : %d : %d 0.75\n", u, s, (s + u + 1) % CELLS);
+      fprintf(out, "T: %d : %d : %d 0.25\n", u, s, s);
+    }
+  for (int s = 0; s < CELLS; s++) {
+    fprintf(out, "O: * : %d : %d 0.5\n", s, s % SIGHTS);
+    fprintf(out, "O: * : %d : %d 0.5\n", s, (s + 1 + s / SIGHTS % (SIGHTS - 1)) % SIGHTS);
+  }
+  fprintf(out, "R: * : 7 : * : * 1\nR: 3 : 1007 : * : * -1\n");
+}
+
+static idm_problem *ring(void)
+{
+  char path[SUPPORT_PATH], named[SUPPORT_PATH + 8];
+  idm_problem *problem;
+  support_path(path);
+  snprintf(named, sizeof named, "%s.pomdp", path);
+  FILE *out = fopen(named, "w");
+  assert_non_null(out);
+  write_ring(out);
+  assert_int_equal(fclose(out), 0);
+  check(idm_problem_read_by_rows(named, &problem, NULL, &support_error));
+  unlink(named);
+  unlink(path);
+  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  return problem;
+}
+
+static bool stop_at_once(void *context, double lower, double upper)
+{
+  ++*(int *)context;
+  assert_true(isfinite(lower) && isfinite(upper) && lower <= upper);
+  return true;
+}
+
+/* Plan, and assert that no trial was made, that it took less than a second of processor time more
+ * than `solver` gives, and that there is a pair of bounds. */
+static void assert_set_up_stops(const idm_problem *problem, const idm_solver *solver, idm_stop why)
+{
+  idm_workspace *workspace;
+  idm_plan_report report;
+  double lower, upper;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  const clock_t begun = clock();
+  check(idm_plan(problem->theta, solver, workspace, &report, &support_error));
+  const double took = (double)(clock() - begun) / CLOCKS_PER_SEC;
+  print_message("  %.3g s of processor time, bounds %.3g apart\n", took, report.bound);
+  assert_int_equal(report.stop, why);
+  assert_int_equal(report.iterations, 0);
+  assert_true(took < solver->seconds + 1);
+  const double *start = problem->setting->start;
+  check(idm_plan_bounds(workspace, 0, start, &lower, &upper, &support_error));
+  assert_true(isfinite(lower) && isfinite(upper) && lower < upper);
+  const double most = 1e5 * (1 + 1e-9); /* 1 per step; 1 - discount is rounded */
+  assert_true(lower >= -most && upper <= most);
+  idm_workspace_destroy(workspace);
+}
+
+static void set_up_stops_in_time(void **state)
+{
+  (void)state;
+  idm_problem *problem = ring();
+  idm_solver solver;
+  idm_solver_default(&solver);
+  solver.tolerance = 1e-3;
+  solver.seconds = 1;
+  assert_set_up_stops(problem, &solver, IDM_STOP_SECONDS);
+  solver.seconds = 1e-9; /* before the first sweep */
+  assert_set_up_stops(problem, &solver, IDM_STOP_SECONDS);
+  idm_problem_destroy(problem);
+}
+
+static void set_up_stops_when_asked_to(void **state)
+{
+  (void)state;
+  int calls = 0;
+  idm_problem *problem = ring();
+  idm_solver solver;
+  idm_solver_default(&solver);
+  solver.tolerance = 1e-3;
+  solver.opt_watch = stop_at_once;
+  solver.watch_context = &calls;
+  assert_set_up_stops(problem, &solver, IDM_STOP_INTERRUPT);
+  assert_true(calls == 1 || calls == 2); /* in set-up, and before the first trial */
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_even_utility_is_known_at_once),
       cmocka_unit_test(the_value_lies_between),
+      cmocka_unit_test(set_up_stops_in_time),
+      cmocka_unit_test(set_up_stops_when_asked_to),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Beliefs met once, their successors, and bounds that hear of what is new. */
 #include <math.h>
+#include <string.h>
 
 #include "plan/point/graph_support.h"
 
@@ -169,6 +170,65 @@ static void many_prunings_keep_what_nodes_refer_to(void **state)
   }
 }
 
+/* A belief of a node, copied. */
+typedef struct copy {
+  uint32_t state[STATES];
+  double mass[STATES];
+  belief belief;
+} copy;
+
+static void copy_belief(const belief *from, copy *to)
+{
+  memcpy(to->state, from->state, from->count * sizeof *to->state);
+  memcpy(to->mass, from->mass, from->count * sizeof *to->mass);
+  to->belief = (belief){to->state, to->mass, from->count, from->sign};
+}
+
+static void assert_same_belief(const belief *a, const belief *b)
+{
+  assert_int_equal(a->count, b->count);
+  assert_true(a->sign == b->sign);
+  assert_memory_equal(a->state, b->state, a->count * sizeof *a->state);
+  assert_memory_equal(a->mass, b->mass, a->count * sizeof *a->mass);
+}
+
+/* Beliefs without successors that nobody reads make room for others. They are computed again, to
+ * the last bit, for bounds and for successors; those with successors stay. */
+static void idle_beliefs_are_dropped_and_computed_again(void **state)
+{
+  (void)state;
+  static copy first, second;
+  idm_random random;
+  idm_random_init(&random, 24, 7);
+  fixture f = {.problem = support_problem((support_shape){STATES, 4, 2, 1, 1}, &random)};
+  fill_graph(&f);
+  graph *g = &f.graph;
+  g->spare = 0;
+  uint32_t start;
+  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_expand(g, start, 1, &support_error));
+  const uint32_t one = g->edge[graph_branch(g, start, 1)->edge].node;
+  const uint32_t two = g->edge[graph_branch(g, start, 1)->edge + 1].node;
+  belief b = graph_belief(g, one);
+  copy_belief(&b, &first);
+  b = graph_belief(g, two);
+  copy_belief(&b, &second);
+  for (int i = 0; i < 3; i++) enter_beliefs(g, &random);
+  assert_true(g->node[start].at != GRAPH_DROPPED);
+  assert_true(g->node[one].at == GRAPH_DROPPED && g->node[two].at == GRAPH_DROPPED);
+  b = idm_graph_recall(g, two);
+  assert_same_belief(&b, &second.belief);
+  assert_true(idm_graph_upper(g, one) == idm_sawtooth_at(&f.bounds.stage[0].upper, &first.belief, 0,
+                                                         INFINITY, NULL, g->dense));
+  assert_true(idm_graph_lower(g, one) == idm_alphas_best(&f.bounds.stage[0].lower, &first.belief, 0,
+                                                         (alpha_choice){0, -INFINITY})
+                                             .value);
+  check(idm_graph_expand(g, one, 0, &support_error));
+  b = graph_belief(g, one);
+  assert_same_belief(&b, &first.belief);
+  close_graph(&f);
+}
+
 static size_t always_last(void *context, const double *z, int left)
 {
   assert_near(z[0] + z[1], 1, 1e-12);
@@ -187,7 +247,7 @@ static void a_policy_holds_actions(void **state)
   f.p.opt_policy = always_last;
   f.p.context = &action;
   check(idm_graph_enter(&f.graph, 0, f.p.start, &at, &support_error));
-  idm_graph_meet(&f.graph, at);
+  check(idm_graph_meet(&f.graph, at, &support_error));
   for (size_t u = 0; u < 3; u++)
     assert_int_equal(isfinite(graph_branch(&f.graph, at, u)->upper) != 0, u == action);
   close_graph(&f);
@@ -200,6 +260,7 @@ int main(void)
       cmocka_unit_test(bounds_hear_of_what_is_new),
       cmocka_unit_test(a_vector_not_yet_seen_is_renumbered),
       cmocka_unit_test(many_prunings_keep_what_nodes_refer_to),
+      cmocka_unit_test(idle_beliefs_are_dropped_and_computed_again),
       cmocka_unit_test(a_policy_holds_actions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
