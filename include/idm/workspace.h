@@ -33,8 +33,8 @@ IDM_API idm_status idm_workspace_study(idm_workspace *workspace, const idm_batch
  * planner keeps none. */
 IDM_API idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error);
 /* The functions below evaluate the last plan at a belief z, [state]: non-negative numbers that sum
- * to 1, both to 1e-6. Without a plan that succeeded, and at a z that is no distribution, numbers
- * are NaN, and a function that returns a status returns IDM_USAGE. */
+ * to 1, both to 1e-6. Before the first plan, after a plan that failed, and at a z that is no
+ * distribution, numbers are NaN, and a function that returns a status returns IDM_USAGE. */
 /* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
 IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
 /* The same after `steps` steps of a horizon. */
