@@ -451,5 +451,6 @@ static void renumber(void *context, uint32_t owner, uint32_t point)
 
 void idm_graph_prune_above(graph *g, size_t stage)
 {
-  idm_sawtooth_prune(&g->bounds->stage[stage].upper, g->dense, renumber, g);
+  idm_sawtooth_prune(&g->bounds->stage[stage].upper, g->dense, renumber, g, g->problem->opt_halts,
+                     g->problem->halts_context);
 }

@@ -378,9 +378,12 @@ static void compact(sawtooth *t)
 }
 
 void idm_sawtooth_prune(sawtooth *t, double *dense,
-                        void (*moved)(void *context, uint32_t owner, uint32_t point), void *context)
+                        void (*moved)(void *context, uint32_t owner, uint32_t point), void *context,
+                        bool (*opt_halts)(void *context), void *halts_context)
 {
+  enum { batch = 16 };
   for (size_t i = 0; i < t->count; i++) {
+    if (i % batch == 0 && opt_halts && opt_halts(halts_context)) break;
     if (!superfluous(t, i, dense)) continue;
     moved(context, t->point[i].owner, SAWTOOTH_NONE);
     t->point[i].value = INFINITY; /* above everything: of no more use to the others */

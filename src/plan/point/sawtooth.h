@@ -67,10 +67,11 @@ size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, doub
  * is SAWTOOTH_NONE. */
 idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32_t owner,
                               uint32_t *point, idm_error *opt_error);
-/* Drop the points that the others make superfluous. Owners of those left are told their new number,
- * of the others SAWTOOTH_NONE. */
+/* Drop the points that the others make superfluous. `moved` receives the new number of every
+ * owner's point, SAWTOOTH_NONE for a point that is dropped. Once `opt_halts` returns true, the
+ * points that are not yet examined are kept. */
 void idm_sawtooth_prune(sawtooth *t, double *dense,
-                        void (*moved)(void *context, uint32_t owner, uint32_t point),
-                        void *context);
+                        void (*moved)(void *context, uint32_t owner, uint32_t point), void *context,
+                        bool (*opt_halts)(void *context), void *halts_context);
 
 #endif

@@ -63,6 +63,12 @@ static void note_move(void *context, uint32_t owner, uint32_t point)
   moved_to[owner] = point;
 }
 
+static bool halt_at_once(void *context)
+{
+  (void)context;
+  return true;
+}
+
 /* With beliefs over few states, which go by the hull, and over many, which do not. */
 static void bounds_a_convex_function(void **state)
 {
@@ -93,8 +99,12 @@ static void bounds_a_convex_function(void **state)
       const double at_point = idm_sawtooth_at(&t, &put.belief, 0, INFINITY, other, dense);
       if (i) assert_true(fabs(at_point - convex(put.dense)) < 1e-12);
     }
+    /* A pruning that is stopped keeps every point. */
+    idm_sawtooth_prune(&t, dense, note_move, NULL, halt_at_once, NULL);
+    assert_int_equal(t.count, POINTS);
+    for (uint32_t i = 0; i < POINTS; i++) assert_int_equal(moved_to[i], i);
     /* Points that are of no use go, and nothing changes. */
-    idm_sawtooth_prune(&t, dense, note_move, NULL);
+    idm_sawtooth_prune(&t, dense, note_move, NULL, NULL, NULL);
     assert_true(t.count < POINTS && moved_to[0] == SAWTOOTH_NONE);
     if (count == 2) assert_true(t.count <= 3); /* two planes that meet within */
     size_t left = 0;
