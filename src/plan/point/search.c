@@ -413,15 +413,31 @@ static void end(search *s)
   free(s->pruned);
 }
 
-/* Bounds that have met may be apart the other way by rounding, never by more. */
-static idm_status check(search_result *result, idm_error *opt_error)
+/* The relative rounding error of a bound: that of one backup, a sum over the longest row, times the
+ * number of backups that the discount adds up. */
+static double rounding_of(const point_problem *problem)
 {
-  const double rounding = 1e-9 * fmax(1, fmax(fabs(result->lower), fabs(result->upper)));
-  if (result->upper < result->lower - rounding)
+  static const double least = 1e-9;
+  const kernel *k = problem->kernel;
+  size_t longest = 0;
+  for (size_t i = 0; i < k->actions * k->states; i++)
+    if (k->entry[i + 1] - k->entry[i] > longest) longest = k->entry[i + 1] - k->entry[i];
+  if (problem->horizon > 0) return least;
+  return fmax(least, (double)(longest + 2) * DBL_EPSILON / (1 - problem->discount));
+}
+
+/* Bounds that have met may have crossed by the rounding errors of both, never by more. The interval
+ * between them is reported all the same. */
+static idm_status check(const point_problem *problem, search_result *result, idm_error *opt_error)
+{
+  const double lower = result->lower, upper = result->upper;
+  const double rounding = 2 * rounding_of(problem) * fmax(1, fmax(fabs(lower), fabs(upper)));
+  if (upper < lower - rounding)
     return idm_fail(opt_error, IDM_NUMERICAL,
-                    "the lower bound on the value, %g, is above the upper one, %g", result->lower,
-                    result->upper);
-  result->upper = fmax(result->upper, result->lower);
+                    "the lower bound on the value, %.17g, is above the upper one, %.17g", lower,
+                    upper);
+  result->lower = fmin(lower, upper);
+  result->upper = fmax(lower, upper);
   return IDM_OK;
 }
 
@@ -459,5 +475,5 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
     status = idm_graph_prune_below(&s.graph, t, opt_error);
   }
   end(&s);
-  return status == IDM_OK && !problem->opt_policy ? check(result, opt_error) : status;
+  return status == IDM_OK && !problem->opt_policy ? check(problem, result, opt_error) : status;
 }
