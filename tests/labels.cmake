@@ -4,8 +4,9 @@
 
 # They compile for this machine, or look at sources, or need a browser: the same on every architecture.
 set(elsewhere public_interface house recipes browser accessibility demo install)
-# Minutes: every allocation made to fail in turn. Which ones there are does not depend on the architecture.
-set(failures test_allocation_fits test_allocation_runs test_allocation_plans)
+# Minutes: every allocation made to fail in turn, and thousands of calls of the program. Which allocations and file names there
+# are does not depend on the architecture.
+set(failures test_allocation_fits test_allocation_runs test_allocation_plans folders)
 # Minutes: fits, statistics of many draws, gradients against differences. Their parts are run, and `numbers` has solutions,
 # gradients and fits of its own.
 set(fits
