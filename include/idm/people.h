@@ -43,6 +43,10 @@ typedef struct idm_design {
       *spread_scale;  /* [effect]: of the half-normal prior of spread; NULL where none is pooled */
   double *sd_scale;   /* [effect]: of the half-normal prior of sd */
   double correlation; /* shape of the LKJ prior */
+  bool independent;   /* the effects of a person are not correlated */
+  bool held;  /* the population is held at its prior: coefficients at their means, sds at their
+                 scales, no correlations */
+  bool fixed; /* people do not vary about the regression: e_i = W_i b, and sds are 0 */
 } idm_design;
 
 IDM_API void idm_design_destroy(idm_design *design);

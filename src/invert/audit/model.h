@@ -80,7 +80,6 @@ typedef struct audit_draws {
   double *cell;           /* [cell]: x */
   double *within;         /* [cell]: sd of its agents; NULL where they are not nested */
   double *log_likelihood; /* [cell][chain][draw] */
-  double acceptance;      /* of all moves of effects */
 } audit_draws;
 
 /* Watches, as idm_fit_watch does, with the share of the draws made. */

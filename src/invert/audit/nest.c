@@ -311,7 +311,6 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
   idm_status status = idm_audit_draws_create(m, draws, opt_error);
   for (; k.ward < m->wards && status == IDM_OK; k.ward++)
     status = draw_ward(m, scale, &k, draws, opt_error);
-  draws->acceptance = 1;
   if (status != IDM_OK) idm_audit_draws_clear(draws);
   return status;
 }

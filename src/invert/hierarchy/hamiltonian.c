@@ -1,0 +1,313 @@
+/* Hamiltonian moves of population and people together: see the header.
+ *
+ * Contents: room · coordinates · the density · trajectories */
+#include "invert/hierarchy/hamiltonian.h"
+
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "invert/hierarchy/check.h"
+
+/* --- room ----------------------------------------------------------------------------------- */
+
+void idm_motion_destroy(hierarchy_motion *m)
+{
+  if (!m) return;
+  idm_population_destroy(&m->reference);
+  void *const arrays[] = {m->sum,      m->squares,  m->sd,    m->position,
+                          m->momentum, m->gradient, m->matrix};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
+  free(m);
+}
+
+static idm_status allocate(const idm_design *d, hierarchy_motion *m, idm_error *opt_error)
+{
+  const idm_status status = idm_population_create(d, &m->reference, opt_error);
+  if (status != IDM_OK) return status;
+  m->numbers = m->reference.coefficients + d->effects + m->reference.pairs;
+  m->all = m->numbers + idm_times(d->people, d->effects);
+  m->sum = idm_new(m->numbers, sizeof *m->sum);
+  m->squares = idm_new(m->numbers, sizeof *m->squares);
+  m->sd = idm_new(m->numbers, sizeof *m->sd);
+  m->position = idm_new(m->all, sizeof *m->position);
+  m->momentum = idm_new(m->all, sizeof *m->momentum);
+  m->gradient = idm_new(m->all, sizeof *m->gradient);
+  m->matrix = idm_new(d->effects * d->effects, sizeof *m->matrix);
+  return m->sum && m->squares && m->sd && m->position && m->momentum && m->gradient && m->matrix
+             ? IDM_OK
+             : idm_fail_memory(opt_error);
+}
+
+idm_status idm_motion_create(hierarchy_chain *c, idm_error *opt_error)
+{
+  const idm_design *d = c->model->design;
+  if (!c->model->leaves.slope || d->held || d->fixed) return IDM_OK;
+  c->motion = idm_new(1, sizeof *c->motion);
+  if (!c->motion) return idm_fail_memory(opt_error);
+  c->motion->log_step = log(0.2);
+  return allocate(d, c->motion, opt_error);
+}
+
+void idm_motion_pass(hierarchy_motion *m, idm_record *r)
+{
+  if (!m) return;
+  idm_record_pass(r, m->reference.number, m->reference.numbers * sizeof(double));
+  idm_record_pass(r, m->sum, m->numbers * sizeof *m->sum);
+  idm_record_pass(r, m->squares, m->numbers * sizeof *m->squares);
+  idm_record_pass(r, m->sd, m->numbers * sizeof *m->sd);
+  idm_record_pass(r, &m->summed, sizeof m->summed);
+  idm_record_pass(r, &m->log_step, sizeof m->log_step);
+}
+
+/* --- coordinates ---------------------------------------------------------------------------- */
+
+/* Roots count by their size: their sign means nothing. */
+static double number_of(const population *p, size_t i)
+{
+  const bool root = i >= p->coefficients && i < p->coefficients + p->effects;
+  return root ? fabs(p->number[i]) : p->number[i];
+}
+
+void idm_motion_tally(hierarchy_chain *c)
+{
+  hierarchy_motion *m = c->motion;
+  if (!m || !c->adapting) return;
+  m->summed++;
+  for (size_t i = 0; i < m->numbers; i++) {
+    const double x = number_of(&c->now.population, i);
+    m->sum[i] += x;
+    m->squares[i] += x * x;
+  }
+}
+
+/* What is expected of the sd of number i before anything is known. */
+static double expected_sd(const hierarchy_chain *c, size_t i)
+{
+  const population *p = &c->now.population;
+  if (i < p->coefficients) return 1;
+  return i < p->coefficients + p->effects ? 0.3 * c->model->design->sd_scale[i - p->coefficients]
+                                          : 0.5;
+}
+
+void idm_motion_settle(hierarchy_chain *c)
+{
+  enum { few = 10 };
+  hierarchy_motion *m = c->motion;
+  if (!m) return;
+  const double n = (double)m->summed;
+  idm_population_assign(&m->reference, &c->now.population);
+  for (size_t i = 0; i < m->numbers; i++) {
+    m->sd[i] = expected_sd(c, i);
+    if (m->summed >= few) {
+      const double mean = m->sum[i] / n;
+      const double variance = fmax(m->squares[i] / n - mean * mean, 0);
+      /* A few draws of the old guess keep it from 0. */
+      m->sd[i] = sqrt((n * variance + 5 * 0.01 * m->sd[i] * m->sd[i]) / (n + 5));
+      m->reference.number[i] = mean;
+    }
+    m->sum[i] = m->squares[i] = 0;
+  }
+  m->summed = 0;
+  idm_population_build(&m->reference);
+}
+
+/* Population and everybody at a position: coefficients, roots and partials into `to`, and z, e. The
+ * frames are of the reference. */
+static void open_position(const hierarchy_chain *c, hierarchy_state *to)
+{
+  const hierarchy_motion *m = c->motion;
+  const idm_design *d = c->model->design;
+  const size_t q = d->effects;
+  population *p = &to->population;
+  memcpy(p->b, m->position, p->coefficients * sizeof *p->b);
+  idm_lower_solve_transposed(p->coefficients, c->precision, p->b);
+  for (size_t i = p->coefficients; i < m->numbers; i++) p->number[i] = m->sd[i] * m->position[i];
+  idm_population_build(p);
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  for (size_t i = 0; i < d->people; i++) {
+    idm_population_mean(d, p, i, mean);
+    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q, c->pull + i * q,
+                     scratch);
+    idm_normal_open(&frame, m->position + m->numbers + i * q, to->z + i * q);
+    idm_normal_effects(q, p->factor, mean, to->z + i * q, to->e + i * q);
+  }
+}
+
+void idm_motion_locate(hierarchy_chain *c)
+{
+  const hierarchy_motion *m = c->motion;
+  const idm_design *d = c->model->design;
+  const population *p = &c->now.population;
+  const size_t q = d->effects, n = p->coefficients;
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  for (size_t i = 0; i < n; i++) { /* L_P' b */
+    m->position[i] = 0;
+    for (size_t k = i; k < n; k++) m->position[i] += c->precision[k * n + i] * p->b[k];
+  }
+  for (size_t i = n; i < m->numbers; i++) m->position[i] = p->number[i] / m->sd[i];
+  for (size_t i = 0; i < d->people; i++) {
+    idm_population_mean(d, p, i, mean);
+    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q, c->pull + i * q,
+                     scratch);
+    idm_normal_close(&frame, c->now.z + i * q, m->position + m->numbers + i * q);
+  }
+}
+
+/* --- the density ---------------------------------------------------------------------------- */
+
+/* Derivatives by roots and partials from those by the factor that they make: see
+ * idm_population_build. */
+static void pull_factor(const population *p, const double *by_factor, double *by_root,
+                        double *by_partial)
+{
+  const size_t q = p->effects;
+  for (size_t j = 0; j < q; j++) {
+    double left[IDM_MOST_EFFECTS + 1] = {fabs(p->root[j])};
+    const double *row = by_factor + j * q, *y = p->partial + j * (j - 1) / 2;
+    for (size_t k = 0; k < j; k++) left[k + 1] = p->pairs ? left[k] / cosh(y[k]) : left[k];
+    double by_left = row[j];
+    for (size_t k = j; k-- > 0 && p->pairs;) {
+      const double t = tanh(y[k]), s = 1 / cosh(y[k]);
+      by_partial[j * (j - 1) / 2 + k] += left[k] * (row[k] * s * s - by_left * s * t);
+      by_left = by_left * s + row[k] * t;
+    }
+    by_root[j] += p->root[j] < 0 ? -by_left : by_left;
+  }
+}
+
+/* Add what person i says, of whom by_e is the slope of the log-likelihood: to u, to the
+ * coefficients, and to the factor. */
+static void pull_person(const hierarchy_chain *c, const hierarchy_state *at, size_t i,
+                        const double *by_e, double *by_coefficient)
+{
+  const hierarchy_motion *m = c->motion;
+  const idm_design *d = c->model->design;
+  const population *p = &at->population;
+  const size_t q = d->effects;
+  const double *z = at->z + i * q, *h = c->curvature + i * q * q, *l = m->reference.factor;
+  const double nowhere[IDM_MOST_EFFECTS] = {0};
+  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS];
+  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], back[IDM_MOST_EFFECTS];
+  double *by_u = m->gradient + m->numbers + i * q;
+  normal_frame frame = {.effects = q, .t = t, .v = v};
+  idm_normal_frame(&frame, l, nowhere, h, nowhere, scratch);
+  for (size_t j = 0; j < q; j++) {
+    by_u[j] = -z[j]; /* by z */
+    for (size_t k = j; k < q; k++) by_u[j] += p->factor[k * q + j] * by_e[k];
+    for (size_t k = 0; k <= j; k++) m->matrix[j * q + k] += by_e[j] * z[k];
+  }
+  idm_lower_solve(q, t, by_u);
+  memcpy(back, by_u, q * sizeof *back);
+  idm_lower_solve_transposed(q, t, back); /* (T T')^-1 times the derivative by z */
+  for (size_t j = 0; j < q; j++) {
+    double product[IDM_MOST_EFFECTS], by_mean = by_e[j];
+    for (size_t k = 0; k < q; k++) {
+      product[k] = 0;
+      for (size_t r = 0; r <= k; r++) product[k] += l[k * q + r] * back[r];
+      by_mean -= h[j * q + k] * product[k];
+    }
+    for (size_t a = 0; a < d->coefficients[j]; a++)
+      by_coefficient[p->first[j] + a] += d->regressor[j][i * d->coefficients[j] + a] * by_mean;
+  }
+}
+
+/* Derivatives of the population's log prior. */
+static void pull_prior(const idm_design *d, const population *p, double *gradient)
+{
+  const size_t n = p->coefficients;
+  for (size_t j = 0; j < d->effects; j++) {
+    for (size_t a = 0; a < d->coefficients[j]; a++) {
+      const double sd = idm_population_coefficient_sd(d, p, j, a);
+      gradient[p->first[j] + a] -= (p->b[p->first[j] + a] - d->coefficient_mean[j][a]) / (sd * sd);
+    }
+    gradient[n + j] -= p->root[j] / (d->sd_scale[j] * d->sd_scale[j]);
+    for (size_t k = 0; k < j && p->pairs; k++) {
+      const size_t pair = j * (j - 1) / 2 + k;
+      gradient[n + d->effects + pair] -=
+          2 * idm_population_pair_shape(d, k) * tanh(p->partial[pair]);
+    }
+  }
+}
+
+idm_status idm_motion_evaluate(hierarchy_chain *c, const leaf_lane *lane, hierarchy_state *at,
+                               double *log_density, idm_error *opt_error)
+{
+  hierarchy_motion *m = c->motion;
+  const idm_design *d = c->model->design;
+  const population *p = &at->population;
+  const size_t q = d->effects, n = p->coefficients;
+  double by_e[IDM_MOST_EFFECTS], squares = 0, sum = 0;
+  idm_status status = IDM_OK;
+  open_position(c, at);
+  memset(m->gradient, 0, m->numbers * sizeof *m->gradient);
+  memset(m->matrix, 0, q * q * sizeof *m->matrix);
+  for (size_t i = 0; i < d->people && status == IDM_OK; i++) {
+    status = idm_model_slope(c->model, lane, i, at->e + i * q, &at->exact[i], by_e, opt_error);
+    pull_person(c, at, i, by_e, m->gradient);
+    sum += at->exact[i];
+    for (size_t j = 0; j < q; j++) squares += at->z[i * q + j] * at->z[i * q + j];
+  }
+  pull_factor(p, m->matrix, m->gradient + n, m->gradient + n + q);
+  pull_prior(d, p, m->gradient);
+  idm_lower_solve(n, c->precision, m->gradient);
+  for (size_t i = n; i < m->numbers; i++) m->gradient[i] *= m->sd[i];
+  *log_density = sum - 0.5 * squares + idm_population_log_prior(d, p);
+  if (isnan(*log_density)) *log_density = -INFINITY;
+  return status;
+}
+
+/* --- trajectories --------------------------------------------------------------------------- */
+
+static double kinetic(const hierarchy_motion *m)
+{
+  double sum = 0;
+  for (size_t i = 0; i < m->all; i++) sum += 0.5 * m->momentum[i] * m->momentum[i];
+  return sum;
+}
+
+static void push(hierarchy_motion *m, double *x, const double *by, double step)
+{
+  for (size_t i = 0; i < m->all; i++) x[i] += step * by[i];
+}
+
+/* Robbins and Monro: eight in ten. */
+static void tune(hierarchy_chain *c, double acceptance)
+{
+  if (c->adapting) c->motion->log_step = fmin(c->motion->log_step + 0.05 * (acceptance - 0.8), 0);
+}
+
+idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error *opt_error)
+{
+  enum { least = 6, most = 14 };
+  hierarchy_motion *m = c->motion;
+  hierarchy_state *to = &c->trial;
+  const int steps = least + (int)(idm_random_uniform(&c->random) * (most - least + 1));
+  const double step = exp(m->log_step);
+  double before, after;
+  idm_population_assign(&to->population, &c->now.population);
+  idm_motion_locate(c);
+  for (size_t i = 0; i < m->all; i++) m->momentum[i] = idm_random_normal(&c->random);
+  idm_status status = idm_motion_evaluate(c, lane, to, &before, opt_error);
+  before -= kinetic(m);
+  after = before;
+  for (int k = 0; k < steps && status == IDM_OK && isfinite(after); k++) {
+    push(m, m->momentum, m->gradient, 0.5 * step);
+    push(m, m->position, m->momentum, step);
+    status = idm_motion_evaluate(c, lane, to, &after, opt_error);
+    push(m, m->momentum, m->gradient, 0.5 * step);
+  }
+  if (status != IDM_OK) return status;
+  const double gain = after - kinetic(m) - before;
+  const double acceptance = isnan(gain) ? 0 : fmin(1, exp(gain));
+  const bool accepted = idm_random_uniform(&c->random) < acceptance;
+  tune(c, acceptance);
+  c->proposed++;
+  c->kept += accepted;
+  if (accepted) idm_chain_swap(c);
+  return IDM_OK;
+}
