@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "base/door.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -29,22 +31,15 @@ static double mean_rate(const double *excess, size_t count, size_t rates, double
                         double *weight)
 {
   const double quartile = excess[(size_t)((double)count / 4 + 0.5) - 1];
-  double most = -INFINITY;
   for (size_t j = 0; j < rates; j++) {
     rate[j] =
         1 / excess[count - 1] + (1 - sqrt((double)rates / ((double)j + 0.5))) / (3 * quartile);
     const double shape = shape_at(rate[j], excess, count);
-    weight[j] = (double)count * (log(-rate[j] / shape) - shape - 1);
-    if (weight[j] > most) most = weight[j];
+    const double likelihood = (double)count * (log(-rate[j] / shape) - shape - 1);
+    weight[j] = isnan(likelihood) ? -INFINITY : likelihood;
   }
-  double total = 0;
-  double mean = 0;
-  for (size_t j = 0; j < rates; j++) {
-    const double share = isnan(weight[j]) ? 0 : exp(weight[j] - most);
-    total += share;
-    mean += share * rate[j];
-  }
-  return mean / total;
+  idm_softmax(weight, rates, weight);
+  return idm_weighted_mean(rate, weight, rates);
 }
 
 static double fit_shape(const double *excess, size_t count, double *scratch, size_t rates)

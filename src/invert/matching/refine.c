@@ -9,7 +9,9 @@
 
 #include "base/dense.h"
 #include "base/door.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "belief/lattice.h"
 #include "infer/quadratic.h"
@@ -120,17 +122,9 @@ static void draw_points(const fit *f, population *p)
 /* Normalised weights of the points by a log density, into `weight`; returns the effective share. */
 static double weigh(const population *p, const double *log_density, double *weight)
 {
-  double most = -INFINITY;
-  double sum = 0;
-  double squares = 0;
-  for (size_t k = 0; k < p->size; k++) most = fmax(most, log_density[k] - p->log_proposal[k]);
-  for (size_t k = 0; k < p->size; k++) {
-    weight[k] = isfinite(most) ? exp(log_density[k] - p->log_proposal[k] - most) : 0;
-    sum += weight[k];
-    squares += weight[k] * weight[k];
-  }
-  for (size_t k = 0; k < p->size && sum > 0; k++) weight[k] /= sum;
-  return squares > 0 ? sum * sum / squares / (double)p->size : 0;
+  for (size_t k = 0; k < p->size; k++) weight[k] = log_density[k] - p->log_proposal[k];
+  idm_softmax(weight, p->size, weight);
+  return idm_effective_size(weight, p->size) / (double)p->size;
 }
 
 /* The largest shift of a summarised mean between two sets of weights, in sds of the first. */
@@ -210,7 +204,7 @@ static void draw_approximate(const fit *f, const population *p, const double *me
                              const double *coefficient, approximate *a)
 {
   const size_t d = p->dimension;
-  double z[most_dimensions], y[most_dimensions], most = -INFINITY, sum = 0;
+  double z[most_dimensions], y[most_dimensions];
   for (size_t k = 0; k < a->p.size; k++) {
     for (size_t i = 0; i < d; i++) y[i] = z[i] = idm_random_normal(&a->p.random);
     idm_lower_multiply(d, p->next, y);
@@ -218,10 +212,8 @@ static void draw_approximate(const fit *f, const population *p, const double *me
     idm_parameters_report(f->parameters, y, a->p.number + k * p->numbers);
     a->weight[0][k] = 1 / (double)a->p.size;
     a->weight[1][k] = idm_quadratic_at(d, terms, coefficient, z);
-    most = fmax(most, a->weight[1][k]);
   }
-  for (size_t k = 0; k < a->p.size; k++) sum += a->weight[1][k] = exp(a->weight[1][k] - most);
-  for (size_t k = 0; k < a->p.size; k++) a->weight[1][k] /= sum;
+  idm_softmax(a->weight[1], a->p.size, a->weight[1]);
 }
 
 /* The same shift from few points: the posterior is taken as normal, and of what the finer lattice

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "belief/lattice.h"
 #include "invert/finer.h"
@@ -256,12 +257,10 @@ static idm_status draw_places(const making *k, idm_error *opt_error)
 {
   const idm_table *t = k->table;
   const size_t d = t->dimension;
-  double most = -INFINITY;
   idm_random random;
   double *weight = idm_new(t->points, sizeof *weight);
   if (!weight) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < t->points; i++) most = fmax(most, k->density[i]);
-  for (size_t i = 0; i < t->points; i++) weight[i] = exp(k->density[i] - most);
+  idm_softmax(k->density, t->points, weight);
   idm_random_init(&random, k->f->key, own_stream);
   for (size_t j = 0; j < looks; j++) {
     size_t at = idm_random_choice(&random, weight, t->points);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log_sum.h"
 #include "plan/draw.h"
 #include "plan/tabular/controller.h"
 #include "setting/freedom.h"
@@ -128,19 +129,12 @@ static double add_episode(controller *c, const task *k, const controller_table *
 
 /* --- updates -------------------------------------------------------------------------------- */
 
-static void soften(const double *logit, size_t count, double *p)
-{
-  double most = logit[0], total = 0;
-  for (size_t i = 1; i < count; i++) most = fmax(most, logit[i]);
-  for (size_t i = 0; i < count; i++) total += p[i] = exp(logit[i] - most);
-  for (size_t i = 0; i < count; i++) p[i] /= total;
-}
-
 static void soften_all(const controller *c, const controller_table *logit, controller_table *p)
 {
   for (size_t i = 0; i < choices(c); i += c->sizes.actions)
-    soften(logit->choice + i, c->sizes.actions, p->choice + i);
-  for (size_t i = 0; i < passes(c); i += c->nodes) soften(logit->pass + i, c->nodes, p->pass + i);
+    idm_softmax(logit->choice + i, c->sizes.actions, p->choice + i);
+  for (size_t i = 0; i < passes(c); i += c->nodes)
+    idm_softmax(logit->pass + i, c->nodes, p->pass + i);
 }
 
 /* The mean of what followed over all alternatives of a place; 0 where nobody came. */
