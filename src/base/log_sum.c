@@ -15,11 +15,11 @@ double idm_log_add_exp(double a, double b)
 
 void idm_log_sum_add(idm_log_sum *sum, double term)
 {
-  if (term == -INFINITY) return;
   if (term > sum->largest) {
     sum->scale = sum->scale * exp(sum->largest - term) + 1;
     sum->largest = term;
   } else {
+    /* Equal infinities have no difference. Of -inf the scale has no effect. */
     sum->scale += term == sum->largest ? 1 : exp(term - sum->largest);
   }
 }
@@ -58,6 +58,6 @@ void idm_softmax_floor(double *x, size_t count, double floor)
 {
   const double largest = largest_of(x, count);
   const double least = log(floor);
-  for (size_t i = 0; i < count; i++) x[i] = isinf(largest) ? 0 : fmax(x[i] - largest, least);
+  for (size_t i = 0; i < count; i++) x[i] = fmax(x[i] - largest, least); /* NaN: least */
   idm_softmax(x, count, x);
 }

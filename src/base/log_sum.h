@@ -31,7 +31,7 @@ double idm_log_sum_value(idm_log_sum sum);
 double idm_softmax(const double *x, size_t count, double *p);
 
 /* x becomes its softmax with every exp(x_i) raised to at least `floor` times the largest, 0 < floor
- * <= 1. If the largest x_i is infinite, all weights are equal; x must not contain NaN. */
+ * <= 1. A term of NaN counts as -inf. If the largest x_i is infinite, all weights are equal. */
 void idm_softmax_floor(double *x, size_t count, double floor);
 
 #endif

@@ -10,13 +10,7 @@
 #include "base/log_sum.h"
 #include "base/memory.h"
 #include "base/moments.h"
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+#include "base/quantile.h"
 
 /* Shape at a rate theta: the mean of log(1 - theta x). */
 static double shape_at(double theta, const double *excess, size_t count)
@@ -71,7 +65,7 @@ idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape, id
     free(scratch);
     return idm_fail_memory(opt_error);
   }
-  qsort(sorted, count, sizeof *sorted, ascending);
+  idm_sort(sorted, count);
   double *excess = sorted + count - tail;
   const double threshold = sorted[count - tail - 1];
   for (size_t i = 0; i < tail; i++) excess[i] -= threshold;

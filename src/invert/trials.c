@@ -5,7 +5,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 #include "invert/trials.h"
 
 /* Bytes that the samples of numbers take at once. */

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/diagnostics.h"
 #include "idm/plot.h"
+#include "idm/quantile.h"
 #include "report/shown.h"
 #include "report/titles.h"
 

@@ -128,6 +128,7 @@ static void floor_raises_small_weights(void **state)
   double x[] = {1000, 1000 + log(0.5), 0, -INFINITY};
   double none[] = {-INFINITY, -INFINITY};
   double first[] = {3, INFINITY};
+  double part[] = {NAN, 3};
   idm_softmax_floor(x, 4, 0.25);
   assert_near(x[0], 1 / 2.0, 1e-13);
   assert_near(x[1], 0.5 / 2, 1e-13);
@@ -137,6 +138,9 @@ static void floor_raises_small_weights(void **state)
   assert_true(none[0] == 0.5 && none[1] == 0.5);
   idm_softmax_floor(first, 2, 0.25);
   assert_true(first[0] == 0.5 && first[1] == 0.5);
+  idm_softmax_floor(part, 2, 0.25);
+  assert_near(part[0], 0.2, 1e-15);
+  assert_near(part[1], 0.8, 1e-15);
   idm_softmax_floor(NULL, 0, 0.25);
 }
 

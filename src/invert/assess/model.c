@@ -12,8 +12,8 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "idm/diagnostics.h"
 #include "idm/distribution.h"
+#include "idm/quantile.h"
 #include "invert/assess/agents.h"
 #include "invert/assess/matter.h"
 #include "invert/assess/predictive.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 #include "setting/freedom.h"
 
 size_t idm_explain_part_size(idm_sizes n, idm_explain_part part)

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 
 /* Bytes that sums may take: beyond, fewer draws are kept. */
 static const size_t most_bytes = (size_t)1 << 27;
