@@ -10,6 +10,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/quantile.h"
 #include "infer/distribution.h"
 #include "infer/ess.h"
@@ -158,11 +159,11 @@ static double potential_reduction(const worktable *table)
 {
   const size_t chains = 2 * table->chains;
   const double n = (double)table->half;
-  const double centre = idm_mean_of(table->split, split_count(table));
+  const double centre = idm_mean(table->split, split_count(table));
   double between = 0, within = 0;
   for (size_t c = 0; c < chains; c++) {
     const double *x = table->split + c * table->half;
-    const double mean = idm_mean_of(x, table->half);
+    const double mean = idm_mean(x, table->half);
     between += (mean - centre) * (mean - centre) / (double)(chains - 1);
     within += idm_squares_about(x, table->half, mean) / (n - 1) / (double)chains;
   }
@@ -226,7 +227,7 @@ static double sd_error(worktable *table, double mean)
 static void moments(worktable *table, idm_diagnosis *diagnosis)
 {
   const size_t count = table->chains * table->draws;
-  const double mean = idm_mean_of(table->all, count);
+  const double mean = idm_mean(table->all, count);
   diagnosis->mean = mean;
   diagnosis->sd = sqrt(idm_squares_about(table->all, count, mean) / ((double)count - 1));
 }
@@ -289,5 +290,5 @@ double idm_ebfmi(const double *energy, size_t draws)
   for (size_t i = 1; i < draws; i++)
     steps += (energy[i] - energy[i - 1]) * (energy[i] - energy[i - 1]);
   /* Mean squared step over the variance; both sums are over draws - 1. */
-  return steps / idm_squares_about(energy, draws, idm_mean_of(energy, draws));
+  return steps / idm_squares_about(energy, draws, idm_mean(energy, draws));
 }

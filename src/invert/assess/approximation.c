@@ -20,16 +20,7 @@ static const double most_shape = 0.7;
 static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *factor)
 {
   const size_t count = p->chains * p->draws;
-  for (size_t i = 0; i < d; i++) {
-    const double *x = p->unconstrained + i * count;
-    for (size_t k = 0; k < count; k++) mean[i] += x[k] / (double)count;
-    for (size_t j = 0; j <= i; j++) {
-      const double *y = p->unconstrained + j * count;
-      double sum = 0;
-      for (size_t k = 0; k < count; k++) sum += (x[k] - mean[i]) * (y[k] - mean[j]);
-      factor[i * d + j] = factor[j * d + i] = sum / (double)(count - 1);
-    }
-  }
+  idm_covariance(&(idm_points){p->unconstrained, count, d, 1, count, NULL}, 1, mean, factor);
   return idm_cholesky(d, factor);
 }
 

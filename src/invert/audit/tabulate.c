@@ -5,6 +5,7 @@
 
 #include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/parallel.h"
 #include "idm/random.h"
 
@@ -330,14 +331,13 @@ static void compare(void *context, size_t cell)
 /* The sd over looks of the sum over cells. */
 static double spread(const comparison *k)
 {
-  double mean = 0, square = 0;
+  idm_welford sums = {0};
   for (size_t i = 0; i < looks; i++) {
     double sum = 0;
     for (size_t c = 0; c < k->model->cells; c++) sum += k->error[c * looks + i];
-    mean += sum / looks;
-    square += sum * sum / looks;
+    idm_welford_add(&sums, sum);
   }
-  const double sd = sqrt(fmax(square - mean * mean, 0));
+  const double sd = sqrt(sums.squares / looks);
   return isfinite(sd) ? sd : INFINITY;
 }
 

@@ -402,23 +402,6 @@ idm_status idm_exploration_mixture(const idm_exploration *e, idm_mixture **ret_m
 
 /* --- rounds --------------------------------------------------------------------------------- */
 
-/* Mean and covariance of the points, by their weights. */
-static void find_moments(const idm_exploration *e, double *mean, double *covariance)
-{
-  const size_t d = e->f->parameters->dimension;
-  memset(mean, 0, d * sizeof *mean);
-  memset(covariance, 0, d * d * sizeof *covariance);
-  for (size_t i = 0; i < e->points; i++)
-    for (size_t k = 0; k < d; k++) mean[k] += e->weight[i] * e->point[i * d + k];
-  for (size_t i = 0; i < e->points; i++) {
-    const double *x = e->point + i * d;
-    if (e->weight[i] == 0) continue;
-    for (size_t k = 0; k < d; k++)
-      for (size_t j = 0; j < d; j++)
-        covariance[k * d + j] += e->weight[i] * (x[k] - mean[k]) * (x[j] - mean[j]);
-  }
-}
-
 idm_status idm_explore_add(idm_exploration *e, const double *centre, const double *spread,
                            idm_error *opt_error)
 {
@@ -455,7 +438,7 @@ idm_status idm_explore_round(idm_exploration *e, size_t draws, idm_error *opt_er
   if (status == IDM_OK) status = weigh(e, opt_error);
   /* Fewer points than a covariance has numbers say nothing of it. */
   if (status == IDM_OK && idm_exploration_effective(e) > (double)(2 * d * (d + 1))) {
-    find_moments(e, work, work + d);
+    idm_covariance(&(idm_points){e->point, e->points, d, d, 1, e->weight}, 0, work, work + d);
     status = idm_explore_add(e, work, work + d, opt_error);
   }
   idm_mixture_destroy(mixture);

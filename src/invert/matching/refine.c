@@ -132,19 +132,13 @@ static double shift_between(const fit *f, const population *p, const double *fro
 {
   double most = 0;
   for (size_t i = 0; i < f->parameters->quantity.count; i++) {
-    double mean = 0;
-    double moved = 0;
-    double square = 0;
+    double mean[2], variance[2];
     if (!f->parameters->summarised[i]) continue;
-    for (size_t k = 0; k < p->size; k++) {
-      mean += from[k] * p->number[k * p->numbers + i];
-      moved += to[k] * p->number[k * p->numbers + i];
+    for (int k = 0; k < 2; k++) {
+      const idm_points points = {p->number + i, p->size, 1, p->numbers, 0, k ? to : from};
+      idm_covariance(&points, 0, &mean[k], &variance[k]);
     }
-    for (size_t k = 0; k < p->size; k++) {
-      const double apart = p->number[k * p->numbers + i] - mean;
-      square += from[k] * apart * apart;
-    }
-    if (square > 0) most = fmax(most, fabs(moved - mean) / sqrt(square));
+    if (variance[0] > 0) most = fmax(most, fabs(mean[1] - mean[0]) / sqrt(variance[0]));
   }
   return most;
 }
@@ -153,14 +147,7 @@ static double shift_between(const fit *f, const population *p, const double *fro
 static bool find_spread(const population *p, const double *weight, double *mean)
 {
   const size_t d = p->dimension;
-  memset(mean, 0, d * sizeof *mean);
-  for (size_t k = 0; k < p->size; k++)
-    for (size_t i = 0; i < d; i++) mean[i] += weight[k] * p->y[k * d + i];
-  memset(p->next, 0, d * d * sizeof *p->next);
-  for (size_t k = 0; k < p->size; k++)
-    for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < d; j++)
-        p->next[i * d + j] += weight[k] * (p->y[k * d + i] - mean[i]) * (p->y[k * d + j] - mean[j]);
+  idm_covariance(&(idm_points){p->y, p->size, d, d, 1, weight}, 0, mean, p->next);
   return idm_cholesky(d, p->next);
 }
 

@@ -10,6 +10,7 @@
 #include "base/dense.h"
 #include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "belief/lattice.h"
 #include "invert/finer.h"
 #include "invert/matching/assemble.h"
@@ -288,17 +289,14 @@ static void look(void *context, size_t j)
 /* The sd over the looks of what the table is off by. */
 static idm_status measure(making *k, idm_error *opt_error)
 {
-  double mean = 0, square = 0;
   idm_status status = draw_places(k, opt_error);
   if (status == IDM_OK)
     status = idm_halt_parallel(k->f->parameters->halt, looks, (int)k->workers, look, k, opt_error);
   for (size_t j = 0; j < looks && status == IDM_OK; j++) {
     status = k->status[j];
     if (status != IDM_OK && opt_error) *opt_error = k->error[j];
-    mean += k->off[j] / looks;
-    square += k->off[j] * k->off[j] / looks;
   }
-  const double sd = sqrt(fmax(square - mean * mean, 0));
+  const double sd = sqrt(idm_squares_about(k->off, looks, idm_mean(k->off, looks)) / looks);
   k->table->error = isfinite(sd) ? sd : INFINITY;
   return status;
 }

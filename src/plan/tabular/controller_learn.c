@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/log_sum.h"
+#include "base/moments.h"
 #include "plan/draw.h"
 #include "plan/tabular/controller.h"
 #include "setting/freedom.h"
@@ -222,19 +223,17 @@ static void judge(controller *c, task *k, const controller_table *p, double budg
 {
   const size_t length = episode_length(k->discount, judging_tail);
   const size_t episodes = (size_t)(budget / (double)length);
-  double mean = 0, squares = 0;
+  idm_welford values = {0};
   found->value = found->standard_error = found->slope = NAN;
   if (episodes < least_judged) return;
   clear(c, &c->count);
   clear(c, &c->sum);
-  for (size_t e = 1; e <= episodes; e++) {
+  for (size_t e = 0; e < episodes; e++) {
     const size_t steps = live(c, k, p, length, random);
-    const double value = add_episode(c, k, p, steps, 0), off = value - mean;
-    mean += off / (double)e;
-    squares += off * (value - mean);
+    idm_welford_add(&values, add_episode(c, k, p, steps, 0));
   }
-  found->value = mean;
-  found->standard_error = sqrt(squares / (double)(episodes - 1) / (double)episodes);
+  found->value = values.mean;
+  found->standard_error = sqrt(idm_welford_variance(&values) / (double)episodes);
   found->slope = slope_of(c, (double)episodes);
 }
 
