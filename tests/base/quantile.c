@@ -86,7 +86,7 @@ static void edge_cases_follow_the_header(void **state)
   double x[] = {4, 1, 3, 2};
   double y[] = {1, NAN};
   double z[] = {INFINITY, 0, INFINITY, -INFINITY};
-  assert_true(isnan(idm_quantile(NULL, 0, 0.3)));
+  assert_true(isnan(idm_quantile(NULL, 4, 0.3)));
   assert_true(isnan(idm_quantile(x, 0, 0.3)));
   assert_true(isnan(idm_quantile(x, 4, 1.5)));
   assert_true(isnan(idm_quantile(x, 4, -0.5)));
