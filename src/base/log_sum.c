@@ -48,6 +48,7 @@ double idm_softmax(const double *x, size_t count, double *p)
 {
   const double largest = largest_of(x, count);
   double scale = 0;
+  if (count == 0) return -INFINITY;
   for (size_t i = 0; i < count; i++) scale += p[i] = x[i] == largest ? 1 : exp(x[i] - largest);
   const double sum = largest + log(scale);
   for (size_t i = 0; i < count; i++) p[i] = isfinite(sum) ? p[i] / scale : 0;
