@@ -30,6 +30,7 @@ static double seen_of(const idm_world *world, size_t e, size_t x)
 /* E and w, by Bayes' rule with one division. */
 static void retrace(const idm_world *world, const double *z, size_t x, step *s)
 {
+  double total = 0;
   idm_filter_emitter(world, z, s->emitter);
   for (size_t e = 0; e < world->states; e++) {
     const double seen = seen_of(world, e, x);
@@ -39,13 +40,12 @@ static void retrace(const idm_world *world, const double *z, size_t x, step *s)
     else
       s->weight[e] =
           possible ? s->power[0] * log(s->emitter[e]) + s->power[1] * log(seen) : -INFINITY;
+    total += s->weight[e];
   }
   if (world->update.bent) {
     s->log_size = idm_softmax(s->weight, world->states, s->weight);
     return;
   }
-  double total = 0;
-  for (size_t e = 0; e < world->states; e++) total += s->weight[e];
   for (size_t e = 0; e < world->states; e++) s->weight[e] /= total;
   s->log_size = log(total);
 }
