@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "idm/quantile.h"
 #include "idm/status.h"
 
 #ifdef __cplusplus
@@ -30,8 +31,6 @@ IDM_API idm_status idm_diagnose(const double *x, size_t chains, size_t draws, si
                                 size_t draw_stride, idm_diagnosis *diagnosis, idm_error *opt_error);
 /* Energy Bayesian fraction of missing information of one chain. */
 IDM_API double idm_ebfmi(const double *energy, size_t draws);
-/* Quantile q of x[count] (sorted in place), linear between order statistics as in R's type 7. */
-IDM_API double idm_quantile(double *x, size_t count, double q);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,7 @@
 #include "idm/problem_file.h"
 #include "idm/project.h"
 #include "idm/proposition.h"
+#include "idm/quantile.h"
 #include "idm/random.h"
 #include "idm/refine.h"
 #include "idm/report.h"

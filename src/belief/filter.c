@@ -46,7 +46,8 @@ static void bend_pair(const idm_world *world, const double *emitter, size_t x, d
 }
 
 /* The belief after a bent update from what is possible; `posterior` may be the emitter, where that
- * is the state after. */
+ * is the state after. The filter has no scratch for an array of logarithms, so that idm_softmax has
+ * no place here. */
 static void bend(const idm_world *world, const double *emitter, size_t x, double *posterior)
 {
   const size_t k = world->states;

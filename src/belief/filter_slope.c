@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "base/log_sum.h"
+
 typedef struct step {
   double *emitter; /* [state]: E */
   double *weight;  /* [state]: w */
@@ -29,7 +31,6 @@ static double seen_of(const idm_world *world, size_t e, size_t x)
 static void retrace(const idm_world *world, const double *z, size_t x, step *s)
 {
   double total = 0;
-  double most = -INFINITY;
   idm_filter_emitter(world, z, s->emitter);
   for (size_t e = 0; e < world->states; e++) {
     const double seen = seen_of(world, e, x);
@@ -39,14 +40,14 @@ static void retrace(const idm_world *world, const double *z, size_t x, step *s)
     else
       s->weight[e] =
           possible ? s->power[0] * log(s->emitter[e]) + s->power[1] * log(seen) : -INFINITY;
-    most = fmax(most, s->weight[e]);
-  }
-  for (size_t e = 0; e < world->states; e++) {
-    if (world->update.bent) s->weight[e] = exp(s->weight[e] - most);
     total += s->weight[e];
   }
+  if (world->update.bent) {
+    s->log_size = idm_softmax(s->weight, world->states, s->weight);
+    return;
+  }
   for (size_t e = 0; e < world->states; e++) s->weight[e] /= total;
-  s->log_size = (world->update.bent ? most : 0) + log(total);
+  s->log_size = log(total);
 }
 
 /* d w / d E or d omega, before w is made to sum to 1, at a place where the factor x has power[i]

@@ -6,6 +6,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "data/smooth.h"
 
 void idm_lint_destroy(idm_lint *lint)
@@ -30,28 +31,19 @@ static void count_labels(idm_lint *lint, const idm_data *data)
   }
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-  const size_t x = *(const size_t *)a;
-  const size_t y = *(const size_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static idm_status measure_lengths(idm_lint *lint, const idm_data *data, idm_error *opt_error)
 {
   const size_t n = data->trajectories;
-  size_t *length = idm_new(n, sizeof *length);
+  double *length = idm_new(n, sizeof *length);
   if (!length) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < n; i++) {
-    length[i] = data->first[i + 1] - data->first[i];
+    length[i] = (double)(data->first[i + 1] - data->first[i]);
     lint->single += length[i] == 1;
   }
-  qsort(length, n, sizeof *length, compare_sizes);
-  lint->shortest = length[0];
-  lint->longest = length[n - 1];
-  const size_t low = (n - 1) / 2;
-  const size_t high = n / 2;
-  lint->median = ((double)length[low] + (double)length[high]) / 2;
+  idm_sort(length, n);
+  lint->shortest = (size_t)length[0];
+  lint->longest = (size_t)length[n - 1];
+  lint->median = idm_sorted_quantile(length, n, 0.5);
   lint->mean = (double)data->rows / (double)n;
   free(length);
   return IDM_OK;

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/moments.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 
 /* A kernel is 0 so many bandwidths away: less than 1e-17 of it lies there. */
 static const double reach = 9;

@@ -3,7 +3,6 @@
  * 0.23.4; tests/golden_arviz holds its answers. */
 #include "idm/diagnostics.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,44 +10,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/moments.h"
+#include "base/quantile.h"
 #include "infer/distribution.h"
 #include "infer/ess.h"
-
-/* --- quantiles ------------------------------------------------------------------------------ */
-
-static int compare_numbers(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static bool has_nan(const double *x, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (isnan(x[i])) return true;
-  return false;
-}
-
-/* Hyndman and Fan (1996), definition 7, of sorted numbers. */
-static double sorted_quantile(const double *x, size_t count, double q)
-{
-  double place = q * (double)(count - 1);
-  /* q = 0.05 is no binary number: a place meant to be whole is whole. */
-  const double nearest = floor(place + 0.5);
-  if (fabs(place - nearest) <= 4 * DBL_EPSILON * (double)count) place = nearest;
-  const size_t below = (size_t)place;
-  const double share = place - (double)below;
-  if (!(share > 0) || !(x[below] < x[below + 1])) return x[below];
-  return x[below] + share * (x[below + 1] - x[below]);
-}
-
-double idm_quantile(double *x, size_t count, double q)
-{
-  if (!x) return NAN;
-  if (count == 0 || !(q >= 0 && q <= 1) || has_nan(x, count)) return NAN;
-  qsort(x, count, sizeof *x, compare_numbers);
-  return sorted_quantile(x, count, q);
-}
 
 /* --- room ----------------------------------------------------------------------------------- */
 
@@ -151,14 +116,6 @@ static void order_halves(worktable *table)
   }
 }
 
-/* The median of all draws, from their order. */
-static double median_of(const worktable *table)
-{
-  const size_t count = table->chains * table->draws;
-  const double upper = table->order[count / 2].value;
-  return count % 2 ? upper : 0.5 * (table->order[count / 2 - 1].value + upper);
-}
-
 /* Distances of the split draws from the median of all draws, as the package posterior and
  * az.summary fold (az.rhat takes the median of the split ones, which is another where a chain is
  * odd): draws below it in falling order and draws above it are two ascending lists, to be merged.
@@ -202,11 +159,11 @@ static double potential_reduction(const worktable *table)
 {
   const size_t chains = 2 * table->chains;
   const double n = (double)table->half;
-  const double centre = idm_mean_of(table->split, split_count(table));
+  const double centre = idm_mean(table->split, split_count(table));
   double between = 0, within = 0;
   for (size_t c = 0; c < chains; c++) {
     const double *x = table->split + c * table->half;
-    const double mean = idm_mean_of(x, table->half);
+    const double mean = idm_mean(x, table->half);
     between += (mean - centre) * (mean - centre) / (double)(chains - 1);
     within += idm_squares_about(x, table->half, mean) / (n - 1) / (double)chains;
   }
@@ -223,13 +180,12 @@ static double folded_reduction(worktable *table, double median)
 /* R-hat and the effective size of the bulk share the normal scores. */
 static void rank_diagnosis(worktable *table, idm_diagnosis *diagnosis)
 {
-  const double median = median_of(table);
   order_halves(table);
   rank_normalise(table, table->order);
   diagnosis->ess_bulk = idm_ess_of(table->ess, table->split);
   if (table->chains < 2) return; /* ArviZ asks for two chains, though halves could be compared */
   const double bulk = potential_reduction(table);
-  const double tail = folded_reduction(table, median);
+  const double tail = folded_reduction(table, diagnosis->q50);
   /* Of two values the folded draws may all be alike: then the bulk alone speaks. */
   diagnosis->rhat = tail > bulk ? tail : bulk;
 }
@@ -271,7 +227,7 @@ static double sd_error(worktable *table, double mean)
 static void moments(worktable *table, idm_diagnosis *diagnosis)
 {
   const size_t count = table->chains * table->draws;
-  const double mean = idm_mean_of(table->all, count);
+  const double mean = idm_mean(table->all, count);
   diagnosis->mean = mean;
   diagnosis->sd = sqrt(idm_squares_about(table->all, count, mean) / ((double)count - 1));
 }
@@ -281,9 +237,16 @@ static void quantiles(worktable *table, idm_diagnosis *diagnosis)
   const size_t count = table->chains * table->draws;
   sort_all(table);
   for (size_t i = 0; i < count; i++) table->scratch[i] = table->order[i].value;
-  diagnosis->q05 = sorted_quantile(table->scratch, count, 0.05);
-  diagnosis->q50 = sorted_quantile(table->scratch, count, 0.5);
-  diagnosis->q95 = sorted_quantile(table->scratch, count, 0.95);
+  diagnosis->q05 = idm_sorted_quantile(table->scratch, count, 0.05);
+  diagnosis->q50 = idm_sorted_quantile(table->scratch, count, 0.5);
+  diagnosis->q95 = idm_sorted_quantile(table->scratch, count, 0.95);
+}
+
+static bool has_nan(const double *x, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (isnan(x[i])) return true;
+  return false;
 }
 
 static void fill_diagnosis(worktable *table, idm_diagnosis *diagnosis)
@@ -327,5 +290,5 @@ double idm_ebfmi(const double *energy, size_t draws)
   for (size_t i = 1; i < draws; i++)
     steps += (energy[i] - energy[i - 1]) * (energy[i] - energy[i - 1]);
   /* Mean squared step over the variance; both sums are over draws - 1. */
-  return steps / idm_squares_about(energy, draws, idm_mean_of(energy, draws));
+  return steps / idm_squares_about(energy, draws, idm_mean(energy, draws));
 }

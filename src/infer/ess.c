@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 
 struct idm_ess {
   size_t chains;
@@ -24,24 +25,6 @@ struct idm_ess {
   double *power;     /* [size], in the order in which the forward transform leaves it */
   double *rho;       /* [draws] autocorrelations */
 };
-
-/* --- means ---------------------------------------------------------------------------------- */
-
-double idm_mean_of(const double *x, size_t count)
-{
-  if (count == 0) return NAN;
-  const double shift = isfinite(x[0]) ? x[0] : 0;
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += x[i] - shift;
-  return shift + sum / (double)count;
-}
-
-double idm_squares_about(const double *x, size_t count, double centre)
-{
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += (x[i] - centre) * (x[i] - centre);
-  return sum;
-}
 
 /* --- room ----------------------------------------------------------------------------------- */
 
@@ -140,7 +123,7 @@ static void transform_back(idm_ess *ess)
 /* Deviations from the chain's mean, then zeros. */
 static void load_chain(const idm_ess *ess, const double *x, double *target)
 {
-  const double mean = idm_mean_of(x, ess->draws);
+  const double mean = idm_mean(x, ess->draws);
   for (size_t i = 0; i < ess->draws; i++) target[i] = x[i] - mean;
   memset(target + ess->draws, 0, (ess->size - ess->draws) * sizeof *target);
 }
@@ -171,10 +154,10 @@ static void autocovariances(idm_ess *ess, const double *x)
 static double between_variance(const idm_ess *ess, const double *x)
 {
   if (ess->chains < 2) return 0;
-  const double centre = idm_mean_of(x, ess->chains * ess->draws);
+  const double centre = idm_mean(x, ess->chains * ess->draws);
   double squares = 0;
   for (size_t c = 0; c < ess->chains; c++) {
-    const double distance = idm_mean_of(x + c * ess->draws, ess->draws) - centre;
+    const double distance = idm_mean(x + c * ess->draws, ess->draws) - centre;
     squares += distance * distance;
   }
   return squares / (double)(ess->chains - 1);

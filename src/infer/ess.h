@@ -1,4 +1,4 @@
-/* Effective sample size of chains already split, and exact moments of draws. */
+/* Effective sample size of chains already split. */
 #ifndef IDM_INFER_ESS_H
 #define IDM_INFER_ESS_H
 
@@ -13,9 +13,5 @@ void idm_ess_destroy(idm_ess *ess);
 /* Effective sample size of x[chain][draw], two draws a chain or more: of constant draws their
  * number; NaN where a draw is not finite. */
 double idm_ess_of(idm_ess *ess, const double *x);
-
-/* Mean of x[count], exact where all are equal; and the sum of squares about a number. */
-double idm_mean_of(const double *x, size_t count);
-double idm_squares_about(const double *x, size_t count, double centre);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "infer/distribution.h"
 
@@ -101,15 +102,12 @@ static double log_component(const idm_mixture *m, size_t k, const double *x, dou
 
 double idm_mixture_log_density(const idm_mixture *m, const double *x, double *work)
 {
-  double most = -INFINITY, sum = 0;
+  idm_log_sum sum = idm_log_sum_empty;
   for (size_t k = 0; k <= m->count; k++) {
     if (!(m->weight[k] > 0)) continue;
     const double part = log(m->weight[k]) + (k ? log_component(m, k - 1, x, work)
                                                : m->broad.log_density(m->broad.context, x));
-    if (!(part > -INFINITY)) continue;
-    if (part > most) sum *= exp(most - part);
-    most = fmax(most, part);
-    sum += exp(part - most);
+    if (!isnan(part)) idm_log_sum_add(&sum, part);
   }
-  return most + log(sum) - log(m->total);
+  return idm_log_sum_value(sum) - log(m->total);
 }

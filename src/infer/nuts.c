@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "infer/sampler.h"
 
 /* Up to `most_dense` dimensions the metric is a full matrix, above it a diagonal. */
@@ -190,12 +191,6 @@ typedef struct journey {
   bool diverging;
 } journey;
 
-static double log_add(double a, double b)
-{
-  const double most = fmax(a, b);
-  return most == -INFINITY ? most : most + log1p(exp(-fabs(a - b)));
-}
-
 /* Neither end has turned back against the sum of momenta over a + b (Betancourt 2017, A.4.2). */
 static bool goes_on(const nuts *m, const double *first_velocity, const double *last_velocity,
                     const double *a, const double *b)
@@ -226,7 +221,7 @@ static void append(const journey *j, const branch *b, const branch *next, double
 {
   const nuts *m = j->m;
   if (log(idm_random_uniform(j->random)) < log_probability) copy_draw(m, b, next);
-  *b->log_weight = log_add(*b->log_weight, *next->log_weight);
+  *b->log_weight = idm_log_add_exp(*b->log_weight, *next->log_weight);
   copy(m, b->last, next->last);
   copy(m, b->last_velocity, next->last_velocity);
   for (size_t i = 0; i < m->dimension; i++) b->sum[i] += next->sum[i];
@@ -275,7 +270,7 @@ static idm_status grow(journey *j, int depth, const branch *b, bool *valid, idm_
   if (status != IDM_OK || !*valid) return status;
   *valid = fits(j->m, b, next);
   /* Inside a branch the draw is uniform by weight. */
-  append(j, b, next, *next->log_weight - log_add(*b->log_weight, *next->log_weight));
+  append(j, b, next, *next->log_weight - idm_log_add_exp(*b->log_weight, *next->log_weight));
   return IDM_OK;
 }
 

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 
 #include "base/door.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
-
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+#include "base/moments.h"
+#include "base/quantile.h"
 
 /* Shape at a rate theta: the mean of log(1 - theta x). */
 static double shape_at(double theta, const double *excess, size_t count)
@@ -29,22 +25,15 @@ static double mean_rate(const double *excess, size_t count, size_t rates, double
                         double *weight)
 {
   const double quartile = excess[(size_t)((double)count / 4 + 0.5) - 1];
-  double most = -INFINITY;
   for (size_t j = 0; j < rates; j++) {
     rate[j] =
         1 / excess[count - 1] + (1 - sqrt((double)rates / ((double)j + 0.5))) / (3 * quartile);
     const double shape = shape_at(rate[j], excess, count);
-    weight[j] = (double)count * (log(-rate[j] / shape) - shape - 1);
-    if (weight[j] > most) most = weight[j];
+    const double likelihood = (double)count * (log(-rate[j] / shape) - shape - 1);
+    weight[j] = isnan(likelihood) ? -INFINITY : likelihood;
   }
-  double total = 0;
-  double mean = 0;
-  for (size_t j = 0; j < rates; j++) {
-    const double share = isnan(weight[j]) ? 0 : exp(weight[j] - most);
-    total += share;
-    mean += share * rate[j];
-  }
-  return mean / total;
+  idm_softmax(weight, rates, weight);
+  return idm_weighted_mean(rate, weight, rates);
 }
 
 static double fit_shape(const double *excess, size_t count, double *scratch, size_t rates)
@@ -76,7 +65,7 @@ idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape, id
     free(scratch);
     return idm_fail_memory(opt_error);
   }
-  qsort(sorted, count, sizeof *sorted, ascending);
+  idm_sort(sorted, count);
   double *excess = sorted + count - tail;
   const double threshold = sorted[count - tail - 1];
   for (size_t i = 0; i < tail; i++) excess[i] -= threshold;

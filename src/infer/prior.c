@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/log_sum.h"
 #include "infer/distribution.h"
 
 static const double log_two_pi = 1.83787706640934548356;
@@ -257,11 +258,7 @@ double idm_dirichlet_log_density(size_t count, const double *concentration, cons
 void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *random, double *p)
 {
   if (!concentration || !random || !p) return;
-  double most = -INFINITY, total = 0;
-  for (size_t i = 0; i < count; i++) {
-    p[i] = log_gamma_draw(random, concentration[i]);
-    most = fmax(most, p[i]);
-  }
-  for (size_t i = 0; i < count; i++) total += p[i] = exp(p[i] - most);
-  for (size_t i = 0; i < count; i++) p[i] = fmax(p[i] / total, DBL_MIN);
+  for (size_t i = 0; i < count; i++) p[i] = log_gamma_draw(random, concentration[i]);
+  idm_softmax(p, count, p);
+  for (size_t i = 0; i < count; i++) p[i] = fmax(p[i], DBL_MIN);
 }

@@ -3,21 +3,21 @@
 
 #include <math.h>
 
+#include "base/moments.h"
+
 double idm_between(const double *value, size_t cuts, size_t count)
 {
   if (cuts < 2) return NAN;
   const double n = (double)count;
-  double within = 0, grand = 0, square = 0;
+  double within = 0;
+  idm_welford means = {0};
   for (size_t k = 0; k < cuts; k++) {
     const double *x = value + k * count;
-    double mean = 0, spread = 0;
-    for (size_t i = 0; i < count; i++) mean += x[i] / n;
-    for (size_t i = 0; i < count; i++) spread += (x[i] - mean) * (x[i] - mean);
-    within += spread / n / (double)cuts;
-    grand += mean / (double)cuts;
-    square += mean * mean / (double)cuts;
+    const double mean = idm_mean(x, count);
+    within += idm_squares_about(x, count, mean) / n / (double)cuts;
+    idm_welford_add(&means, mean);
   }
-  const double between = fmax(square - grand * grand, 0);
+  const double between = means.squares / (double)cuts;
   return between + within > 0 ? between / (between + within) : NAN;
 }
 

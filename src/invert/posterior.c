@@ -8,6 +8,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "invert/table.h"
 
 void idm_posterior_destroy(idm_posterior *posterior)
@@ -182,11 +183,8 @@ void idm_posterior_centre(const idm_posterior *posterior, double *y)
   if (!posterior || !y) return;
   const size_t count = posterior->chains * posterior->draws;
   const size_t dimension = idm_posterior_dimension(posterior);
-  for (size_t i = 0; i < dimension; i++) {
-    double sum = 0;
-    for (size_t j = 0; j < count; j++) sum += posterior->unconstrained[i * count + j];
-    y[i] = sum / (double)count;
-  }
+  for (size_t i = 0; i < dimension; i++)
+    y[i] = idm_mean(posterior->unconstrained + i * count, count);
 }
 
 idm_status idm_posterior_central_theta(const idm_posterior *posterior,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/door.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
@@ -58,36 +59,25 @@ static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
   return status;
 }
 
-/* Add a term to a running log-sum-exp: `most` is the largest so far, `sum` relative to it. */
-static void add(double term, double *most, double *sum)
-{
-  if (term > *most) {
-    *sum = *sum * exp(*most - term) + 1;
-    *most = term;
-  } else if (term > -INFINITY) {
-    *sum += exp(term - *most);
-  }
-}
-
 static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer,
-                          double *log_likelihood, double *sum, idm_score *score,
+                          double *log_likelihood, idm_log_sum *sum, idm_score *score,
                           idm_error *opt_error)
 {
   const size_t all = p->posterior->chains * p->posterior->draws;
   const size_t used = all < most_draws ? all : most_draws;
-  for (size_t t = 0; t < data->trajectories; t++) log_likelihood[t] = -INFINITY;
+  for (size_t t = 0; t < data->trajectories; t++) sum[t] = idm_log_sum_empty;
   idm_status status = IDM_OK;
   for (size_t k = 0; k < used && status == IDM_OK; k++) {
     status = plan_draw(p, k * all / used, opt_error);
     if (status == IDM_OK)
       status = idm_scorer_run(scorer, idm_workspace_behavior(p->workspace), score, opt_error);
     for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
-      add(idm_scorer_trajectory(scorer, t), &log_likelihood[t], &sum[t]);
+      idm_log_sum_add(&sum[t], idm_scorer_trajectory(scorer, t));
   }
   score->log_likelihood = 0;
   score->evidence = 0; /* a mean of likelihoods is no sum of parts */
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) {
-    if (log_likelihood[t] > -INFINITY) log_likelihood[t] += log(sum[t] / (double)used);
+    log_likelihood[t] = idm_log_sum_value(sum[t]) - log((double)used);
     score->log_likelihood += log_likelihood[t];
   }
   if (score->log_likelihood > -INFINITY) score->impossible_line = 0;
@@ -103,7 +93,7 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
   idm_prefix_tree *tree = NULL;
   idm_scorer *scorer = NULL;
   *score = (idm_score){0};
-  double *sum = idm_new(data->trajectories, sizeof *sum);
+  idm_log_sum *sum = idm_new(data->trajectories, sizeof *sum);
   idm_status status = open_predictor(&p, problem, posterior, opt_error);
   if (status == IDM_OK && !sum) status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);

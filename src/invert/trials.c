@@ -5,7 +5,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "base/moments.h"
+#include "idm/quantile.h"
 #include "invert/trials.h"
 
 /* Bytes that the samples of numbers take at once. */
@@ -214,11 +215,9 @@ idm_status idm_trials_create_with(idm_workspace *workspace, const idm_data *data
 static void summarise(idm_trials *trials, size_t number, double *sample)
 {
   const size_t count = trials->draws;
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += sample[i];
-  trials->mean[number] = sum / (double)count;
+  const double mean = trials->mean[number] = idm_mean(sample, count);
   if (count < 2) return;
-  const bool missing = isnan(sum);
+  const bool missing = isnan(mean);
   trials->low[number] = missing ? NAN : idm_quantile(sample, count, 0.05);
   trials->high[number] = missing ? NAN : idm_quantile(sample, count, 0.95);
 }

@@ -1,5 +1,6 @@
 /* Habit and slips: see the header. */
 #include "plan/habit.h"
+#include "base/log_sum.h"
 #include "plan/smallest.h"
 
 bool idm_habit_tilt(habit h, size_t actions, const double *pi, const bool *opt_open, int last,
@@ -20,24 +21,21 @@ bool idm_habit_tilt(habit h, size_t actions, const double *pi, const bool *opt_o
 bool idm_habit_tilt_logs(habit h, size_t actions, const double *log_pi, const bool *opt_open,
                          int last, double *log_q, double *open)
 {
-  double most = -INFINITY;
-  double sum = 0;
   *open = 0;
   for (size_t u = 0; u < actions; u++) {
     const bool is_open = !opt_open || opt_open[u];
     *open += is_open;
     log_q[u] = is_open ? log_pi[u] + (last == (int)u ? h.perseverance : 0) : -INFINITY;
-    most = fmax(most, log_q[u]);
   }
-  for (size_t u = 0; most > -INFINITY && u < actions; u++) sum += exp(log_q[u] - most);
+  const double total = idm_log_sum_exp(log_q, actions);
   for (size_t u = 0; u < actions; u++) {
     const bool is_open = !opt_open || opt_open[u];
-    if (most > -INFINITY)
-      log_q[u] -= most + log(sum);
+    if (total != -INFINITY)
+      log_q[u] -= total;
     else if (is_open)
       log_q[u] = -log(*open);
   }
-  return most > -INFINITY;
+  return total != -INFINITY;
 }
 
 void idm_habit_recall(habit h, size_t actions, const double *q, double open, int last, size_t u,

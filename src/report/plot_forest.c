@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
-#include "idm/diagnostics.h"
 #include "idm/plot.h"
+#include "idm/quantile.h"
 #include "report/shown.h"
 #include "report/titles.h"
 
@@ -28,14 +29,6 @@ static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
   for (size_t i = 0, at = 0; opt_a && i < opt_a->people; i++)
     if (!opt_a->person[i].absent && at++ == place) return &opt_a->person[i];
   return NULL;
-}
-
-/* NaN where a draw is. */
-static double mean_of(const idm_shown_one *one)
-{
-  double mean = 0;
-  for (size_t i = 0; i < one->count; i++) mean += one->draw[i] / (double)one->count;
-  return mean;
 }
 
 /* Rows of a panel: quantities that stand by themselves, or a series of them. */
@@ -77,7 +70,7 @@ static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double 
               {IDM_FIGURE_INNER_LOW, 0.25},
               {IDM_FIGURE_INNER_HIGH, 0.75},
               {IDM_FIGURE_HIGH, 0.95}};
-  const double mean = mean_of(one);
+  const double mean = idm_mean(one->draw, one->count);
   memcpy(work, one->draw, one->count * sizeof *work);
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
     mark->column[ends[k].column][at] =
@@ -153,7 +146,7 @@ static idm_status rank_rows(idm_panel *panel, rows *r, idm_error *opt_error)
   r->place = idm_new(r->count, sizeof *r->place);
   idm_status status = order && r->place ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t i = 0; i < r->count && status == IDM_OK; i++)
-    order[i] = (ranked){mean_of(&r->one[i]), i};
+    order[i] = (ranked){idm_mean(r->one[i].draw, r->one[i].count), i};
   if (status == IDM_OK) qsort(order, r->count, sizeof *order, by_mean);
   for (size_t i = 0; i < r->count && status == IDM_OK; i++) r->place[order[i].row] = i + 1;
   free(order);

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/suggest.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 #include "invert/parameters.h"
 #include "report/titles.h"
 

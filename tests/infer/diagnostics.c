@@ -212,29 +212,6 @@ static void test_constant(void **state)
   assert_true(isnan(d.rhat) && isnan(d.mcse_sd));
 }
 
-static void test_quantile(void **state)
-{
-  (void)state;
-  double x[] = {4, 1, 3, 2};
-  assert_near(idm_quantile(x, 4, 0.5), 2.5, 1e-15);
-  assert_true(x[0] == 1 && x[1] == 2 && x[2] == 3 && x[3] == 4);
-  assert_true(idm_quantile(x, 4, 0) == 1);
-  assert_true(idm_quantile(x, 4, 1) == 4);
-  assert_near(idm_quantile(x, 4, 0.9), 3.7, 1e-14);
-  assert_true(idm_quantile(x, 1, 0.3) == 1);
-  assert_true(isnan(idm_quantile(x, 0, 0.3)));
-  assert_true(isnan(idm_quantile(x, 4, 1.5)));
-  double y[] = {1, NAN};
-  assert_true(isnan(idm_quantile(y, 2, 0.5)));
-  double z[] = {INFINITY, 0, INFINITY, -INFINITY};
-  assert_true(idm_quantile(z, 4, 0.9) == INFINITY);
-  assert_true(idm_quantile(z, 4, 1.0 / 3) == 0);
-  /* Places that should be whole are: numbers 0..n-1 give back their place exactly. */
-  double line[2001];
-  for (int i = 0; i < 2001; i++) line[i] = i;
-  for (int k = 0; k <= 20; k++) assert_true(idm_quantile(line, 2001, 0.05 * k) == 100.0 * k);
-}
-
 static void test_energy_fraction(void **state)
 {
   (void)state;
@@ -246,10 +223,10 @@ static void test_energy_fraction(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arviz),     cmocka_unit_test(test_strides),
-      cmocka_unit_test(test_constant),  cmocka_unit_test(test_ranks_are_invariant),
-      cmocka_unit_test(test_undefined), cmocka_unit_test(test_ties_at_the_quantiles),
-      cmocka_unit_test(test_quantile),  cmocka_unit_test(test_energy_fraction),
+      cmocka_unit_test(test_arviz),           cmocka_unit_test(test_strides),
+      cmocka_unit_test(test_constant),        cmocka_unit_test(test_ranks_are_invariant),
+      cmocka_unit_test(test_undefined),       cmocka_unit_test(test_ties_at_the_quantiles),
+      cmocka_unit_test(test_energy_fraction),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

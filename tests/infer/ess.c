@@ -152,20 +152,6 @@ static void test_shift_and_scale(void **state)
   assert_near(size_of(x, 3, 100), size_of(y, 3, 100), 1e-9);
 }
 
-static void test_means(void **state)
-{
-  (void)state;
-  double x[1000];
-  for (int i = 0; i < 1000; i++) x[i] = 0.1;
-  assert_true(idm_mean_of(x, 1000) == 0.1);
-  assert_true(idm_squares_about(x, 1000, 0.1) == 0);
-  assert_true(isnan(idm_mean_of(x, 0)));
-  x[0] = -INFINITY;
-  assert_true(idm_mean_of(x, 1000) == -INFINITY);
-  assert_near(idm_mean_of((const double[]){1, 2, 6}, 3), 3, 1e-15);
-  assert_near(idm_squares_about((const double[]){1, 2, 6}, 3, 3), 14, 1e-15);
-}
-
 static void test_too_many_draws(void **state)
 {
   (void)state;
@@ -182,7 +168,6 @@ int main(void)
       cmocka_unit_test(test_autoregression),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_shift_and_scale),
-      cmocka_unit_test(test_means),
       cmocka_unit_test(test_too_many_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,62 @@ static void test_scales(void **state)
   free(x);
 }
 
+static int falling(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* Mean of log(1 - rate (x_i - threshold)) over x[0 .. tail - 1]. */
+static long double plain_shape(const double *x, size_t tail, long double rate)
+{
+  long double sum = 0;
+  for (size_t i = 0; i < tail; i++) sum += logl(1 - rate * (x[i] - (long double)x[tail]));
+  return sum / tail;
+}
+
+/* The estimate as Zhang and Stephens (2009) state it: weight j is 1 / sum_i exp(l_i - l_j), without
+ * any normalisation. Sorts x, the largest first. */
+static double plain_estimate(double *x, size_t count)
+{
+  enum { most_rates = 100 };
+  qsort(x, count, sizeof *x, falling);
+  const size_t tail = (size_t)ceil(fmin((double)count / 5, 3 * sqrt((double)count)));
+  const size_t rates = 30 + (size_t)sqrt(fmin((double)count / 5, 3 * sqrt((double)count)));
+  const long double quartile =
+      x[tail - (size_t)floor((double)tail / 4 + 0.5)] - (long double)x[tail];
+  long double rate[most_rates], level[most_rates], mean = 0;
+  assert_true(rates <= most_rates);
+  for (size_t j = 0; j < rates; j++) {
+    rate[j] = 1 / (x[0] - (long double)x[tail]) +
+              (1 - sqrtl((long double)rates / (j + 0.5L))) / (3 * quartile);
+    const long double shape = plain_shape(x, tail, rate[j]);
+    level[j] = tail * (logl(-rate[j] / shape) - shape - 1);
+  }
+  for (size_t j = 0; j < rates; j++) {
+    long double sum = 0;
+    for (size_t i = 0; i < rates; i++) sum += expl(level[i] - level[j]);
+    mean += rate[j] / sum;
+  }
+  return (double)((plain_shape(x, tail, mean) * tail + 5) / (tail + 10));
+}
+
+/* Samples of sizes on both sides of count / 5 = 3 sqrt(count), and of several shapes. */
+static void test_against_plain_sums(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 7, 0);
+  for (int round = 0; round < 40; round++) {
+    double x[1000];
+    const size_t count = 30 + (size_t)(idm_random_uniform(&random) * 970);
+    const double k = 1.5 * idm_random_uniform(&random) - 0.4;
+    for (size_t i = 0; i < count; i++) x[i] = pow(idm_random_uniform(&random), -k) / k;
+    const double shape = shape_of(x, count);
+    assert_near(shape, plain_estimate(x, count), 1e-9);
+  }
+}
+
 static void test_without_a_tail(void **state)
 {
   (void)state;
@@ -59,7 +115,15 @@ static void test_without_a_tail(void **state)
   assert_true(isnan(shape_of(x, 200)));
   x[3] = NAN;
   assert_true(isnan(shape_of(x, 200)));
-  assert_true(isnan(shape_of(x, 10)));
+  /* A tail of four numbers is too short, one of five is not. */
+  x[3] = 7;
+  assert_true(isnan(shape_of(x, 20)));
+  assert_true(shape_of(x, 21) == -INFINITY);
+  /* Of the 40 in the tail of 200 numbers 10 equal the threshold: too many by one. */
+  for (size_t i = 0; i < 200; i++) x[i] = i < 170 ? 7 : (double)i;
+  assert_true(isnan(shape_of(x, 200)));
+  x[169] = 8;
+  assert_true(isfinite(shape_of(x, 200)));
 }
 
 int main(void)
@@ -67,6 +131,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_known_shapes),
       cmocka_unit_test(test_scales),
+      cmocka_unit_test(test_against_plain_sums),
       cmocka_unit_test(test_without_a_tail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

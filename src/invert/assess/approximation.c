@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "idm/inverse.h"
 #include "idm/pareto.h"
 #include "invert/posterior.h"
@@ -18,45 +20,24 @@ static const double most_shape = 0.7;
 static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *factor)
 {
   const size_t count = p->chains * p->draws;
-  for (size_t i = 0; i < d; i++) {
-    const double *x = p->unconstrained + i * count;
-    for (size_t k = 0; k < count; k++) mean[i] += x[k] / (double)count;
-    for (size_t j = 0; j <= i; j++) {
-      const double *y = p->unconstrained + j * count;
-      double sum = 0;
-      for (size_t k = 0; k < count; k++) sum += (x[k] - mean[i]) * (y[k] - mean[j]);
-      factor[i * d + j] = factor[j * d + i] = sum / (double)(count - 1);
-    }
-  }
+  idm_covariance(&(idm_points){p->unconstrained, count, d, 1, count, NULL}, 1, mean, factor);
   return idm_cholesky(d, factor);
 }
 
-/* weight = density / normal density, the largest being 1. */
+/* weight = density / normal density, normalised; draws without a density have weight 0. */
 static void weigh(const idm_posterior *p, size_t d, const double *mean, const double *factor,
                   double *z, double *weight)
 {
   const size_t count = p->chains * p->draws;
-  double most = -INFINITY;
   for (size_t k = 0; k < count; k++) {
     double square = 0;
     for (size_t i = 0; i < d; i++) z[i] = p->unconstrained[i * count + k] - mean[i];
     idm_lower_solve(d, factor, z);
     for (size_t i = 0; i < d; i++) square += z[i] * z[i];
-    weight[k] = p->statistics[k].log_density + 0.5 * square;
-    most = fmax(most, weight[k]);
+    const double log_weight = p->statistics[k].log_density + 0.5 * square;
+    weight[k] = isnan(log_weight) ? -INFINITY : log_weight;
   }
-  for (size_t k = 0; k < count; k++) weight[k] = weight[k] > -INFINITY ? exp(weight[k] - most) : 0;
-}
-
-static double effective_share(const double *weight, size_t count)
-{
-  double sum = 0;
-  double squares = 0;
-  for (size_t k = 0; k < count; k++) {
-    sum += weight[k];
-    squares += weight[k] * weight[k];
-  }
-  return sum * sum / squares / (double)count;
+  idm_softmax(weight, count, weight);
 }
 
 idm_status idm_judge_approximation(const idm_posterior *p, idm_assessment *a, idm_error *opt_error)
@@ -72,7 +53,7 @@ idm_status idm_judge_approximation(const idm_posterior *p, idm_assessment *a, id
   double share = NAN;
   if (status == IDM_OK && find_normal(p, d, scratch, scratch + 2 * d)) {
     weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
-    share = effective_share(weight, count);
+    share = idm_effective_size(weight, count) / (double)count;
     status = idm_pareto_shape(weight, count, &shape, opt_error);
   }
   if (status == IDM_OK && (!(share >= IDM_FAIR_SHARE) || shape > most_shape))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/moments.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "invert/assess/sentence.h"
@@ -171,14 +172,9 @@ static double contraction(const inquiry *q, const parameter *item)
   const double prior = idm_prior_sd(item->prior);
   const size_t count = q->posterior->chains * q->posterior->draws;
   if (!isfinite(prior) || count < 2) return NAN;
-  double mean = 0;
-  double square = 0;
-  for (size_t i = 0; i < count; i++) mean += idm_inquiry_coordinate(q, item, i) / (double)count;
-  for (size_t i = 0; i < count; i++) {
-    const double d = idm_inquiry_coordinate(q, item, i) - mean;
-    square += d * d / (double)(count - 1);
-  }
-  return 1 - square / (prior * prior);
+  idm_welford draws = {0};
+  for (size_t i = 0; i < count; i++) idm_welford_add(&draws, idm_inquiry_coordinate(q, item, i));
+  return 1 - idm_welford_variance(&draws) / (prior * prior);
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */

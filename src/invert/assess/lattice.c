@@ -1,5 +1,6 @@
 /* Does the lattice matter? A sample of draws is weighed again on a finer one. */
 #include "invert/assess/lattice.h"
+#include "base/log_sum.h"
 #include "invert/matching/halt.h"
 
 #include <math.h>
@@ -28,39 +29,23 @@ static const double least_share = 0.25;
 
 /* --- weights -------------------------------------------------------------------------------- */
 
-/* The share of draws that weights exp(change) leave effective. */
-static double effective_share(const double *change, size_t size)
-{
-  double most = -INFINITY;
-  double sum = 0;
-  double squares = 0;
-  for (size_t k = 0; k < size; k++) most = fmax(most, change[k]);
-  for (size_t k = 0; k < size && isfinite(most); k++) {
-    const double weight = exp(change[k] - most);
-    sum += weight;
-    squares += weight * weight;
-  }
-  return squares > 0 ? sum * sum / squares / (double)size : 0;
-}
-
 /* Shifts of the posterior means when each of `size` draws, spread over all, is weighted by
- * exp(change). Interpolation errs by 1/r at worst, so that a lattice less than twice as fine shows
- * part of what doubling would. */
-static void weigh(const inquiry *q, const double *change, size_t size)
+ * exp(change), which replaces the change; and the share of draws that the weights leave effective.
+ * Interpolation errs by 1/r at worst, so that a lattice less than twice as fine shows part of what
+ * doubling would. */
+static void weigh(const inquiry *q, double *change, size_t size)
 {
   idm_assessment *a = q->assessment;
   const size_t count = q->posterior->chains * q->posterior->draws;
   const double part = idm_lattice_doubling(a->resolution, a->finer);
-  double most = -INFINITY;
-  double sum = 0;
-  for (size_t k = 0; k < size; k++) most = fmax(most, change[k]);
-  for (size_t k = 0; k < size && isfinite(most); k++) sum += exp(change[k] - most);
+  idm_softmax(change, size, change);
+  a->finer_share = idm_effective_size(change, size) / (double)size;
   for (size_t i = 0; i < a->quantities; i++) {
     double weighted = 0;
     double plain = 0;
-    for (size_t k = 0; k < size && sum > 0; k++) {
+    for (size_t k = 0; k < size && a->finer_share > 0; k++) {
       const double value = q->posterior->value[i * count + idm_inquiry_sample_at(q, k, size)];
-      weighted += exp(change[k] - most) / sum * value;
+      weighted += change[k] * value;
       plain += value / (double)size;
     }
     const double shift = part * (weighted - plain) / a->diagnosis[i].sd;
@@ -212,12 +197,11 @@ static idm_status compare(comparison *c, idm_error *opt_error)
 
 /* --- the comparison ------------------------------------------------------------------------- */
 
-static idm_status record(const inquiry *q, const double *change, size_t size, idm_error *opt_error)
+static idm_status record(const inquiry *q, double *change, size_t size, idm_error *opt_error)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
   idm_assessment *a = q->assessment;
   for (size_t k = 0; k < size; k++) a->finer_change = fmax(a->finer_change, fabs(change[k]));
-  a->finer_share = effective_share(change, size);
   a->finer_error = NAN;
   bool told = false;
   double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
@@ -225,7 +209,6 @@ static idm_status record(const inquiry *q, const double *change, size_t size, id
   const idm_status status = all ? smooth(q, change, size, all, &told, opt_error) : IDM_OK;
   /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
    */
-  if (told) a->finer_share = effective_share(all, count);
   if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);
   free(all);
   return status;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "idm/samplers.h"
 #include "invert/matching/explore.h"
@@ -82,17 +83,11 @@ static idm_status add_draws(const inquiry *q, outlook *l, idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
   const size_t count = q->posterior->chains * q->posterior->draws;
-  const double *x = q->posterior->unconstrained;
+  const idm_points draws = {q->posterior->unconstrained, count, d, 1, count, NULL};
   double *mean = idm_new(d * (d + 1), sizeof *mean);
   if (!mean) return idm_fail_memory(opt_error);
   double *covariance = mean + d;
-  for (size_t k = 0; k < d; k++)
-    for (size_t i = 0; i < count; i++) mean[k] += x[k * count + i] / (double)count;
-  for (size_t k = 0; k < d; k++)
-    for (size_t j = 0; j < d; j++)
-      for (size_t i = 0; i < count; i++)
-        covariance[k * d + j] += (x[k * count + i] - mean[k]) * (x[j * count + i] - mean[j]) /
-                                 (double)(count > 1 ? count - 1 : 1);
+  idm_covariance(&draws, count > 1, mean, covariance);
   const idm_status status = idm_explore_add(l->exploration, mean, covariance, opt_error);
   free(mean);
   return status;
@@ -111,11 +106,8 @@ static estimate estimate_of(const idm_exploration *e, size_t k)
   const size_t d = e->f->parameters->dimension;
   estimate at = {0};
   double variance = 0, of_mean = 0, of_variance = 0;
-  for (size_t i = 0; i < e->points; i++) at.mean += e->weight[i] * e->point[i * d + k];
-  for (size_t i = 0; i < e->points; i++) {
-    const double x = e->point[i * d + k] - at.mean;
-    variance += e->weight[i] * x * x;
-  }
+  idm_covariance(&(idm_points){e->point + k, e->points, 1, d, 0, e->weight}, 0, &at.mean,
+                 &variance);
   /* The delta method for self-normalised weights (Owen 2013, section 9.2). */
   for (size_t i = 0; i < e->points; i++) {
     const double x = e->point[i * d + k] - at.mean, w = e->weight[i];
@@ -344,29 +336,18 @@ void idm_judge_look(const inquiry *q)
                   look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
 }
 
-/* Mean of one chain, and its variance. */
-static double chain_mean(const idm_posterior *p, const double *x, double *opt_variance)
-{
-  double mean = 0, variance = 0;
-  for (size_t i = 0; i < p->draws; i++) mean += x[i] / (double)p->draws;
-  for (size_t i = 0; i < p->draws; i++)
-    variance += (x[i] - mean) * (x[i] - mean) / (double)p->draws;
-  if (opt_variance) *opt_variance = variance;
-  return mean;
-}
-
 bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
 {
   const double *x = p->value + quantity * p->chains * p->draws;
   double widest = 0, within = 0;
   size_t length = 0;
   for (size_t c = 0; c < p->chains; c++) {
-    double variance, gap = INFINITY;
-    const double mean = chain_mean(p, x + c * p->draws, &variance);
-    within = fmax(within, variance);
+    double gap = INFINITY;
+    const double mean = idm_mean(x + c * p->draws, p->draws);
+    within = fmax(within, idm_squares_about(x + c * p->draws, p->draws, mean) / (double)p->draws);
     /* The next chain above: slow chains lie scattered, those of separate modes in heaps. */
     for (size_t k = 0; k < p->chains; k++) {
-      const double above = chain_mean(p, x + k * p->draws, NULL) - mean;
+      const double above = idm_mean(x + k * p->draws, p->draws) - mean;
       if (above > 0) gap = fmin(gap, above);
     }
     if (isfinite(gap)) widest = fmax(widest, gap);

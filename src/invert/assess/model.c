@@ -11,9 +11,10 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
-#include "idm/diagnostics.h"
 #include "idm/distribution.h"
+#include "idm/quantile.h"
 #include "invert/assess/agents.h"
 #include "invert/assess/matter.h"
 #include "invert/assess/predictive.h"
@@ -274,11 +275,7 @@ static double posterior_sd(const idm_posterior *p, size_t coordinate)
 {
   const size_t draws = p->chains * p->draws;
   const double *y = p->unconstrained + coordinate * draws;
-  double mean = 0;
-  double square = 0;
-  for (size_t k = 0; k < draws; k++) mean += y[k] / (double)draws;
-  for (size_t k = 0; k < draws; k++) square += (y[k] - mean) * (y[k] - mean) / (double)draws;
-  return sqrt(square);
+  return sqrt(idm_squares_about(y, draws, idm_mean(y, draws)) / (double)draws);
 }
 
 /* "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of 0.02":

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "idm/quantile.h"
 #include "invert/assess/predictive.h"
 #include "invert/posterior.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 
 /* Places of a scan: of the grid, and further ones. */
 enum { most_on_side = 60, most_places = 2 * most_on_side + 120 };
@@ -43,13 +44,6 @@ static place *insert(scan *s, double value)
 
 /* --- the grid ------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Distances from the maximum to look at on one side, ascending: steps that grow, a few multiples of
  * the unit around 0 in a window that is wide beside it, and the end of the window. */
 static size_t make_grid(const window *w, double from, double step, int side, bool fine,
@@ -73,7 +67,7 @@ static size_t make_grid(const window *w, double from, double step, int side, boo
       if (there > step && there < end) distance[count++] = there;
     }
   if (end > 0) distance[count++] = end;
-  qsort(distance, count, sizeof *distance, by_size);
+  idm_sort(distance, count);
   return count;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "idm/matching.h"
 #include "invert/matching/halt.h"
 
@@ -122,12 +123,8 @@ static void find_steps(const inquiry *q, const double *y, double *step, double *
   idm_random random;
   idm_random_init(&random, q->posterior->seed, 0);
   for (size_t j = 0; j < d; j++) {
-    double square = 0;
-    for (size_t i = 0; i < count; i++) {
-      const double away = q->posterior->unconstrained[j * count + i] - y[j];
-      square += away * away / (double)count;
-    }
-    step[j] = 0.05 * sqrt(square);
+    const double *x = q->posterior->unconstrained + j * count;
+    step[j] = 0.05 * sqrt(idm_squares_about(x, count, y[j]) / (double)count);
   }
   for (size_t i = 0; count < 2 && proper && i < prior_draws; i++) {
     idm_parameters_draw(q->f->parameters, &random, drawn);

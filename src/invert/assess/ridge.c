@@ -5,6 +5,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "invert/assess/ridge.h"
 
@@ -16,6 +17,7 @@ static const double ridge_below = 0.1;
 typedef struct cloud {
   size_t count;
   const parameter **item;
+  double *draw; /* [count][draws] */
   double *mean;
   double *sd;
   double *correlation; /* [count][count] */
@@ -26,6 +28,7 @@ typedef struct cloud {
 static void free_cloud(cloud *c)
 {
   free(c->item);
+  free(c->draw);
   free(c->mean);
   free(c->sd);
   free(c->correlation);
@@ -39,12 +42,13 @@ static idm_status make_cloud(const inquiry *q, cloud *c, idm_error *opt_error)
   const size_t n = p->items;
   *c = (cloud){0};
   c->item = idm_new(n, sizeof *c->item);
+  c->draw = idm_new(idm_times(n, q->posterior->chains * q->posterior->draws), sizeof *c->draw);
   c->mean = idm_new(n, sizeof *c->mean);
   c->sd = idm_new(n, sizeof *c->sd);
   c->correlation = idm_new(n * n, sizeof *c->correlation);
   c->values = idm_new(n, sizeof *c->values);
   c->vectors = idm_new(n * n, sizeof *c->vectors);
-  if (!c->item || !c->mean || !c->sd || !c->correlation || !c->values || !c->vectors)
+  if (!c->item || !c->draw || !c->mean || !c->sd || !c->correlation || !c->values || !c->vectors)
     return idm_fail_memory(opt_error);
   for (size_t i = 0; i < n; i++)
     if (idm_parameter_is_scalar(&p->item[i])) c->item[c->count++] = &p->item[i];
@@ -55,18 +59,11 @@ static void correlate(const inquiry *q, cloud *c)
 {
   const size_t draws = q->posterior->chains * q->posterior->draws;
   const size_t n = c->count;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < draws; k++)
-      c->mean[i] += idm_inquiry_coordinate(q, c->item[i], k) / (double)draws;
-    for (size_t j = 0; j <= i; j++) {
-      double sum = 0;
-      for (size_t k = 0; k < draws; k++)
-        sum += (idm_inquiry_coordinate(q, c->item[i], k) - c->mean[i]) *
-               (idm_inquiry_coordinate(q, c->item[j], k) - c->mean[j]);
-      c->correlation[i * n + j] = sum / (double)draws;
-    }
-    c->sd[i] = sqrt(c->correlation[i * n + i]);
-  }
+      c->draw[i * draws + k] = idm_inquiry_coordinate(q, c->item[i], k);
+  idm_covariance(&(idm_points){c->draw, draws, n, 1, draws, NULL}, 0, c->mean, c->correlation);
+  for (size_t i = 0; i < n; i++) c->sd[i] = sqrt(c->correlation[i * n + i]);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j <= i; j++) {
       const double scale = c->sd[i] * c->sd[j];

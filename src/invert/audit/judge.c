@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "base/moments.h"
 #include "base/number.h"
@@ -289,17 +290,13 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
   if (!weight) return idm_fail_memory(opt_error);
   double *value = weight + all;
   idm_audit_line_weigh(m, draws, line, scale, weight);
-  double most = -INFINITY;
-  double sum = 0;
   double shape = NAN;
-  for (size_t i = 0; i < all; i++) most = fmax(most, weight[i]);
-  for (size_t i = 0; i < all; i++) sum += weight[i] = exp(weight[i] - most);
+  const bool weighed = isfinite(idm_softmax(weight, all, weight));
   const idm_status status = idm_pareto_shape(weight, all, &shape, opt_error);
-  *ret_sound = shape < most_shape;
+  *ret_sound = weighed && shape < most_shape;
   for (size_t j = 0; j < m->dimension; j++) {
     idm_audit_line_draw(m, draws, line, j, value);
-    mean[j] = 0;
-    for (size_t i = 0; i < all; i++) mean[j] += weight[i] / sum * value[i];
+    mean[j] = idm_weighted_mean(value, weight, all);
   }
   free(weight);
   return status;

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/parallel.h"
 #include "idm/random.h"
 
@@ -122,25 +124,23 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
                              double *covariance, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
-  double x[IDM_GRID_DIMENSIONS], first[IDM_GRID_DIMENSIONS] = {0}, sum = 0;
+  double x[IDM_GRID_DIMENSIONS], first[IDM_GRID_DIMENSIONS] = {0};
   double *density = fill_mesh(cell, mean, sd, 1);
   if (!density) return idm_fail_memory(opt_error);
   memset(covariance, 0, d * d * sizeof *covariance);
+  idm_softmax(density, mesh_size(d), density);
   for (size_t k = 0; k < mesh_size(d); k++) {
-    const double weight = exp(density[k]);
     mesh_place(cell, k, x);
-    sum += weight;
     /* From the middle of the box, so that squares are not much larger than what is left of them. */
     for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
     for (size_t i = 0; i < d; i++) {
-      first[i] += weight * x[i];
-      for (size_t j = 0; j < d; j++) covariance[i * d + j] += weight * x[i] * x[j];
+      first[i] += density[k] * x[i];
+      for (size_t j = 0; j < d; j++) covariance[i * d + j] += density[k] * x[i] * x[j];
     }
   }
   free(density);
   for (size_t i = 0; i < d; i++)
-    for (size_t j = 0; j < d; j++)
-      covariance[i * d + j] = covariance[i * d + j] / sum - first[i] / sum * (first[j] / sum);
+    for (size_t j = 0; j < d; j++) covariance[i * d + j] -= first[i] * first[j];
   return IDM_OK;
 }
 
@@ -152,13 +152,13 @@ idm_status idm_audit_scatter(const audit_cell *cell, const double *mean, const d
   const size_t places = mesh_size(d);
   double *density = fill_mesh(cell, mean, sd, 1);
   if (!density) return idm_fail_memory(opt_error);
-  double sum = 0;
-  for (size_t k = 0; k < places; k++) sum += density[k] = exp(density[k] / temperature);
+  for (size_t k = 0; k < places; k++) density[k] /= temperature;
+  idm_softmax(density, places, density);
   idm_random random;
   idm_random_init(&random, cell->f.key, scatter_stream);
   const double first = idm_random_uniform(&random);
   for (size_t i = 0; i < chains; i++) {
-    double left = sum * ((double)i + first) / (double)chains;
+    double left = ((double)i + first) / (double)chains;
     size_t k = 0;
     while (k + 1 < places && (left -= density[k]) > 0) k++;
     mesh_place(cell, k, x + i * d);
@@ -331,14 +331,13 @@ static void compare(void *context, size_t cell)
 /* The sd over looks of the sum over cells. */
 static double spread(const comparison *k)
 {
-  double mean = 0, square = 0;
+  idm_welford sums = {0};
   for (size_t i = 0; i < looks; i++) {
     double sum = 0;
     for (size_t c = 0; c < k->model->cells; c++) sum += k->error[c * looks + i];
-    mean += sum / looks;
-    square += sum * sum / looks;
+    idm_welford_add(&sums, sum);
   }
-  const double sd = sqrt(fmax(square - mean * mean, 0));
+  const double sd = sqrt(sums.squares / looks);
   return isfinite(sd) ? sd : INFINITY;
 }
 

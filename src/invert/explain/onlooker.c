@@ -2,9 +2,9 @@
 #include "invert/explain/onlooker.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
 #include "setting/freedom.h"
 
 size_t idm_explain_part_size(idm_sizes n, idm_explain_part part)
@@ -179,12 +179,8 @@ idm_status idm_onlooker_measure(const onlooker *o, size_t agent, idm_explained_p
   const size_t most = o->draws > 2 * o->reaction.draws ? o->draws : 2 * o->reaction.draws;
   double *sample = idm_new(most, sizeof *sample);
   if (!sample) return idm_fail_memory(opt_error);
-  double sum = 0;
-  for (size_t i = 0; i < o->draws; i++) sum += sample[i] = o->noise[i];
-  const bool none = isnan(sum);
-  person->noise =
-      (idm_interval){sum / (double)o->draws, none ? NAN : idm_quantile(sample, o->draws, 0.05),
-                     none ? NAN : idm_quantile(sample, o->draws, 0.95)};
+  memcpy(sample, o->noise, o->draws * sizeof *sample);
+  person->noise = idm_reaction_interval(sample, o->draws);
   idm_reaction_solve(&o->reaction, agent, sample, person);
   free(sample);
   return IDM_OK;

@@ -8,7 +8,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "base/moments.h"
+#include "idm/quantile.h"
 
 /* Bytes that sums may take: beyond, fewer draws are kept. */
 static const size_t most_bytes = (size_t)1 << 27;
@@ -165,13 +166,11 @@ void idm_reaction_coefficients(const reaction_sums *sums, double *base_rate, dou
   }
 }
 
-static idm_interval summarise(double *sample, size_t count)
+idm_interval idm_reaction_interval(double *sample, size_t count)
 {
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += sample[i];
-  if (isnan(sum)) return (idm_interval){NAN, NAN, NAN};
-  return (idm_interval){sum / (double)count, idm_quantile(sample, count, 0.05),
-                        idm_quantile(sample, count, 0.95)};
+  const double mean = idm_mean(sample, count);
+  if (isnan(mean)) return (idm_interval){NAN, NAN, NAN};
+  return (idm_interval){mean, idm_quantile(sample, count, 0.05), idm_quantile(sample, count, 0.95)};
 }
 
 void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
@@ -184,6 +183,6 @@ void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
     idm_reaction_coefficients(sums, &sample[d], &sample[r->draws + d]);
   }
   person->updates = (size_t)llround(updates);
-  person->base_rate = summarise(sample, r->draws);
-  person->reaction = summarise(sample + r->draws, r->draws);
+  person->base_rate = idm_reaction_interval(sample, r->draws);
+  person->reaction = idm_reaction_interval(sample + r->draws, r->draws);
 }

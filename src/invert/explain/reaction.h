@@ -35,6 +35,9 @@ void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums
 void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
                         idm_explained_person *person);
 
+/* Mean and 90 % interval of a sample, which is sorted; all NaN if the mean is. */
+idm_interval idm_reaction_interval(double *sample, size_t count);
+
 /* Add `weight` times one update to sums: belief z, action u and observation x made `after` of it.
  * `scratch`: [4 state]. */
 void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,

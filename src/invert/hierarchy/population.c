@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/log_sum.h"
 #include "base/memory.h"
 
 static const double log_two_pi = 1.8378770664093454836;
@@ -113,7 +114,7 @@ void idm_population_respread(const idm_design *design, population *p, size_t eff
 /* log cosh, where cosh itself may overflow. */
 static double log_cosh(double y)
 {
-  return fabs(y) + log1p(exp(-2 * fabs(y))) - log_two;
+  return idm_log_add_exp(y, -y) - log_two;
 }
 
 double idm_population_pair_shape(const idm_design *design, size_t k)

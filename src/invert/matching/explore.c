@@ -4,6 +4,8 @@
  *
  * Contents: making · points · modes · what they show · rounds · starts */
 #include "invert/matching/explore.h"
+#include "base/log_sum.h"
+#include "base/moments.h"
 #include "invert/matching/halt.h"
 
 #include <math.h>
@@ -155,7 +157,7 @@ static void draw_lane(void *context, size_t lane)
 static idm_status weigh(idm_exploration *e, idm_error *opt_error)
 {
   const size_t d = e->f->parameters->dimension;
-  double drawn[most_parts], most = -INFINITY, sum = 0;
+  double drawn[most_parts];
   for (size_t i = 0; i < e->parts; i++) drawn[i] = e->part[i].drawn;
   idm_mixture *all = NULL;
   double *work = idm_new(d, sizeof *work);
@@ -164,11 +166,10 @@ static idm_status weigh(idm_exploration *e, idm_error *opt_error)
   for (size_t i = 0; i < e->points && status == IDM_OK; i++) {
     const double proposed = idm_mixture_log_density(all, e->point + i * d, work);
     e->log_weight[i] = isfinite(e->log_density[i]) ? e->log_density[i] - proposed : -INFINITY;
-    most = fmax(most, e->log_weight[i]);
   }
-  for (size_t i = 0; i < e->points && status == IDM_OK; i++)
-    sum += e->weight[i] = most > -INFINITY ? exp(e->log_weight[i] - most) : 1;
-  for (size_t i = 0; i < e->points && status == IDM_OK; i++) e->weight[i] /= sum;
+  /* Equal weights if the target is 0 at every point. */
+  if (status == IDM_OK && idm_softmax(e->log_weight, e->points, e->weight) == -INFINITY)
+    for (size_t i = 0; i < e->points; i++) e->weight[i] = 1 / (double)e->points;
   idm_mixture_destroy(all);
   free(work);
   return status;
@@ -330,9 +331,7 @@ idm_status idm_explore_modes(idm_exploration *e, start *const *starts, size_t co
 
 double idm_exploration_effective(const idm_exploration *e)
 {
-  double squares = 0;
-  for (size_t i = 0; i < e->points; i++) squares += e->weight[i] * e->weight[i];
-  return squares > 0 ? 1 / squares : 0;
+  return idm_effective_size(e->weight, e->points);
 }
 
 /* log of the volume that a spread takes, and the distance of y from its centre; inf where it is no
@@ -378,15 +377,13 @@ static void choose_weights(const idm_exploration *e, double *weight, double *fac
 {
   const size_t d = e->f->parameters->dimension;
   const bool fitted = e->parts > e->modes;
-  double most = -INFINITY, sum = 0;
   for (size_t m = 0; m < e->modes; m++) {
     /* At its own centre badness is the log of the squared volume. */
     const double volume = 0.5 * badness(&e->part[m], d, e->part[m].centre, factor);
     weight[m] = e->part[m].log_density + (isfinite(volume) ? volume : 0);
-    most = fmax(most, weight[m]);
   }
-  for (size_t m = 0; m < e->modes; m++) sum += weight[m] = fmax(exp(weight[m] - most), least_share);
-  for (size_t m = 0; m < e->modes; m++) weight[m] *= (mode_share + (fitted ? 0 : last_share)) / sum;
+  idm_softmax_floor(weight, e->modes, least_share);
+  for (size_t m = 0; m < e->modes; m++) weight[m] *= mode_share + (fitted ? 0 : last_share);
   for (size_t i = e->modes; i < e->parts; i++) weight[i] = i + 1 == e->parts ? last_share : 0;
 }
 
@@ -404,23 +401,6 @@ idm_status idm_exploration_mixture(const idm_exploration *e, idm_mixture **ret_m
 }
 
 /* --- rounds --------------------------------------------------------------------------------- */
-
-/* Mean and covariance of the points, by their weights. */
-static void find_moments(const idm_exploration *e, double *mean, double *covariance)
-{
-  const size_t d = e->f->parameters->dimension;
-  memset(mean, 0, d * sizeof *mean);
-  memset(covariance, 0, d * d * sizeof *covariance);
-  for (size_t i = 0; i < e->points; i++)
-    for (size_t k = 0; k < d; k++) mean[k] += e->weight[i] * e->point[i * d + k];
-  for (size_t i = 0; i < e->points; i++) {
-    const double *x = e->point + i * d;
-    if (e->weight[i] == 0) continue;
-    for (size_t k = 0; k < d; k++)
-      for (size_t j = 0; j < d; j++)
-        covariance[k * d + j] += e->weight[i] * (x[k] - mean[k]) * (x[j] - mean[j]);
-  }
-}
 
 idm_status idm_explore_add(idm_exploration *e, const double *centre, const double *spread,
                            idm_error *opt_error)
@@ -458,7 +438,7 @@ idm_status idm_explore_round(idm_exploration *e, size_t draws, idm_error *opt_er
   if (status == IDM_OK) status = weigh(e, opt_error);
   /* Fewer points than a covariance has numbers say nothing of it. */
   if (status == IDM_OK && idm_exploration_effective(e) > (double)(2 * d * (d + 1))) {
-    find_moments(e, work, work + d);
+    idm_covariance(&(idm_points){e->point, e->points, d, d, 1, e->weight}, 0, work, work + d);
     status = idm_explore_add(e, work, work + d, opt_error);
   }
   idm_mixture_destroy(mixture);

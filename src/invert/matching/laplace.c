@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "idm/laplace.h"
 #include "invert/matching/assemble.h"
@@ -13,27 +14,26 @@
 
 extern const idm_inverse idm_inverse_laplace; /* registered below */
 
-/* log weights of the draws: how they add up to an effective number. */
+/* Sums of the importance weights of the draws and of their squares. */
 typedef struct weighing {
-  double most;
-  double sum;
-  double squares;
+  idm_log_sum first;
+  idm_log_sum square;
   double count;
 } weighing;
 
 static void weigh(weighing *w, double log_weight)
 {
   w->count++;
-  if (!(log_weight > -INFINITY)) return;
-  if (log_weight > w->most) {
-    const double shrink = exp(w->most - log_weight);
-    w->sum *= shrink;
-    w->squares *= shrink * shrink;
-    w->most = log_weight;
-  }
-  const double weight = exp(log_weight - w->most);
-  w->sum += weight;
-  w->squares += weight * weight;
+  if (isnan(log_weight)) return;
+  idm_log_sum_add(&w->first, log_weight);
+  idm_log_sum_add(&w->square, 2 * log_weight);
+}
+
+/* (sum w)^2 / sum w^2 over the number of draws; 0 if no draw has a weight. */
+static double effective_share(const weighing *w)
+{
+  const double square = idm_log_sum_value(w->square);
+  return square > -INFINITY ? exp(2 * idm_log_sum_value(w->first) - square) / w->count : 0;
 }
 
 /* The best mode of all starts, with the covariance there. */
@@ -85,12 +85,12 @@ static idm_status draw_all(const fit *f, const start *peak, idm_posterior *p, id
                            idm_error *opt_error)
 {
   const size_t d = f->parameters->dimension;
-  weighing w = {.most = -INFINITY};
+  weighing w = {idm_log_sum_empty, idm_log_sum_empty, 0};
   double *y = idm_new(d, sizeof *y);
   double *factor = idm_duplicate(peak->covariance, d * d, sizeof *factor);
   idm_status status = y && factor && idm_cholesky(d, factor) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = draw(f, peak, factor, y, p, &w, opt_error);
-  const double share = w.squares > 0 ? w.sum * w.sum / w.squares / w.count : 0;
+  const double share = effective_share(&w);
   if (status == IDM_OK)
     idm_notes_add(opt_notes,
                   "the draws are of a normal approximation at the mode; weighed by the posterior "

@@ -9,7 +9,9 @@
 
 #include "base/dense.h"
 #include "base/door.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "belief/lattice.h"
 #include "infer/quadratic.h"
@@ -120,17 +122,9 @@ static void draw_points(const fit *f, population *p)
 /* Normalised weights of the points by a log density, into `weight`; returns the effective share. */
 static double weigh(const population *p, const double *log_density, double *weight)
 {
-  double most = -INFINITY;
-  double sum = 0;
-  double squares = 0;
-  for (size_t k = 0; k < p->size; k++) most = fmax(most, log_density[k] - p->log_proposal[k]);
-  for (size_t k = 0; k < p->size; k++) {
-    weight[k] = isfinite(most) ? exp(log_density[k] - p->log_proposal[k] - most) : 0;
-    sum += weight[k];
-    squares += weight[k] * weight[k];
-  }
-  for (size_t k = 0; k < p->size && sum > 0; k++) weight[k] /= sum;
-  return squares > 0 ? sum * sum / squares / (double)p->size : 0;
+  for (size_t k = 0; k < p->size; k++) weight[k] = log_density[k] - p->log_proposal[k];
+  idm_softmax(weight, p->size, weight);
+  return idm_effective_size(weight, p->size) / (double)p->size;
 }
 
 /* The largest shift of a summarised mean between two sets of weights, in sds of the first. */
@@ -138,19 +132,13 @@ static double shift_between(const fit *f, const population *p, const double *fro
 {
   double most = 0;
   for (size_t i = 0; i < f->parameters->quantity.count; i++) {
-    double mean = 0;
-    double moved = 0;
-    double square = 0;
+    double mean[2], variance[2];
     if (!f->parameters->summarised[i]) continue;
-    for (size_t k = 0; k < p->size; k++) {
-      mean += from[k] * p->number[k * p->numbers + i];
-      moved += to[k] * p->number[k * p->numbers + i];
+    for (int k = 0; k < 2; k++) {
+      const idm_points points = {p->number + i, p->size, 1, p->numbers, 0, k ? to : from};
+      idm_covariance(&points, 0, &mean[k], &variance[k]);
     }
-    for (size_t k = 0; k < p->size; k++) {
-      const double apart = p->number[k * p->numbers + i] - mean;
-      square += from[k] * apart * apart;
-    }
-    if (square > 0) most = fmax(most, fabs(moved - mean) / sqrt(square));
+    if (variance[0] > 0) most = fmax(most, fabs(mean[1] - mean[0]) / sqrt(variance[0]));
   }
   return most;
 }
@@ -159,14 +147,7 @@ static double shift_between(const fit *f, const population *p, const double *fro
 static bool find_spread(const population *p, const double *weight, double *mean)
 {
   const size_t d = p->dimension;
-  memset(mean, 0, d * sizeof *mean);
-  for (size_t k = 0; k < p->size; k++)
-    for (size_t i = 0; i < d; i++) mean[i] += weight[k] * p->y[k * d + i];
-  memset(p->next, 0, d * d * sizeof *p->next);
-  for (size_t k = 0; k < p->size; k++)
-    for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < d; j++)
-        p->next[i * d + j] += weight[k] * (p->y[k * d + i] - mean[i]) * (p->y[k * d + j] - mean[j]);
+  idm_covariance(&(idm_points){p->y, p->size, d, d, 1, weight}, 0, mean, p->next);
   return idm_cholesky(d, p->next);
 }
 
@@ -210,7 +191,7 @@ static void draw_approximate(const fit *f, const population *p, const double *me
                              const double *coefficient, approximate *a)
 {
   const size_t d = p->dimension;
-  double z[most_dimensions], y[most_dimensions], most = -INFINITY, sum = 0;
+  double z[most_dimensions], y[most_dimensions];
   for (size_t k = 0; k < a->p.size; k++) {
     for (size_t i = 0; i < d; i++) y[i] = z[i] = idm_random_normal(&a->p.random);
     idm_lower_multiply(d, p->next, y);
@@ -218,10 +199,8 @@ static void draw_approximate(const fit *f, const population *p, const double *me
     idm_parameters_report(f->parameters, y, a->p.number + k * p->numbers);
     a->weight[0][k] = 1 / (double)a->p.size;
     a->weight[1][k] = idm_quadratic_at(d, terms, coefficient, z);
-    most = fmax(most, a->weight[1][k]);
   }
-  for (size_t k = 0; k < a->p.size; k++) sum += a->weight[1][k] = exp(a->weight[1][k] - most);
-  for (size_t k = 0; k < a->p.size; k++) a->weight[1][k] /= sum;
+  idm_softmax(a->weight[1], a->p.size, a->weight[1]);
 }
 
 /* The same shift from few points: the posterior is taken as normal, and of what the finer lattice

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/moments.h"
 #include "belief/lattice.h"
 #include "invert/finer.h"
 #include "invert/matching/assemble.h"
@@ -256,12 +258,10 @@ static idm_status draw_places(const making *k, idm_error *opt_error)
 {
   const idm_table *t = k->table;
   const size_t d = t->dimension;
-  double most = -INFINITY;
   idm_random random;
   double *weight = idm_new(t->points, sizeof *weight);
   if (!weight) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < t->points; i++) most = fmax(most, k->density[i]);
-  for (size_t i = 0; i < t->points; i++) weight[i] = exp(k->density[i] - most);
+  idm_softmax(k->density, t->points, weight);
   idm_random_init(&random, k->f->key, own_stream);
   for (size_t j = 0; j < looks; j++) {
     size_t at = idm_random_choice(&random, weight, t->points);
@@ -289,17 +289,14 @@ static void look(void *context, size_t j)
 /* The sd over the looks of what the table is off by. */
 static idm_status measure(making *k, idm_error *opt_error)
 {
-  double mean = 0, square = 0;
   idm_status status = draw_places(k, opt_error);
   if (status == IDM_OK)
     status = idm_halt_parallel(k->f->parameters->halt, looks, (int)k->workers, look, k, opt_error);
   for (size_t j = 0; j < looks && status == IDM_OK; j++) {
     status = k->status[j];
     if (status != IDM_OK && opt_error) *opt_error = k->error[j];
-    mean += k->off[j] / looks;
-    square += k->off[j] * k->off[j] / looks;
   }
-  const double sd = sqrt(fmax(square - mean * mean, 0));
+  const double sd = sqrt(idm_squares_about(k->off, looks, idm_mean(k->off, looks)) / looks);
   k->table->error = isfinite(sd) ? sd : INFINITY;
   return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/number.h"
 #include "base/suggest.h"
 
@@ -163,9 +164,7 @@ static void mean_by_person(const maker *m, double *mean, size_t *count)
 
 static double sd_of(const double *x, size_t count, double centre)
 {
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += (x[i] - centre) * (x[i] - centre);
-  return count > 1 ? sqrt(sum / (double)(count - 1)) : 0;
+  return count > 1 ? sqrt(idm_squares_about(x, count, centre) / (double)(count - 1)) : 0;
 }
 
 /* Squares of products of several columns must stay within what a double holds. */
@@ -193,11 +192,10 @@ static idm_status make_numeric(const maker *m)
     status =
         idm_labels_set(&c->name, 0, m->factor->column, strlen(m->factor->column), m->opt_error);
   if (status == IDM_OK) {
-    double centre = 0;
     for (size_t t = 0; t < trajectories; t++)
       read_number(m->level->name[c->level[t]], &c->value[t]);
     mean_by_person(m, mean, count);
-    for (size_t i = 0; i < m->who->people; i++) centre += mean[i] / (double)m->who->people;
+    const double centre = idm_mean(mean, m->who->people);
     for (size_t t = 0; t < trajectories; t++) c->value[t] -= centre;
     c->sd = c->within ? sd_of(c->value, trajectories, 0) : sd_of(mean, m->who->people, centre);
     status = check_unit(m);

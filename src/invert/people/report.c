@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "invert/assess/people.h"
 #include "invert/chance.h"
 #include "invert/parameters.h"
@@ -172,15 +173,9 @@ static double explained(const report *r, size_t effect, size_t draw)
 {
   const size_t n = r->design->people;
   const double sd = r->people->sd[effect * r->people->chains * r->people->draws + draw];
-  double mean = 0;
-  double square = 0;
-  for (size_t i = 0; i < n; i++) {
-    const double x = mean_of(r, effect, i, draw);
-    const double step = x - mean;
-    mean += step / (double)(i + 1);
-    square += step * (x - mean);
-  }
-  const double variance = square / (double)(n - 1);
+  idm_welford means = {0};
+  for (size_t i = 0; i < n; i++) idm_welford_add(&means, mean_of(r, effect, i, draw));
+  const double variance = idm_welford_variance(&means);
   return variance / (variance + sd * sd);
 }
 
@@ -289,25 +284,16 @@ static double own_share(const report *r, size_t effect, size_t person)
   const size_t all = people->chains * people->draws;
   const double *x = people->effect + (effect * people->people + person) * all;
   const double *sd = people->sd + effect * all;
-  double mean = 0;
-  double square = 0;
-  double scale = 0;
-  for (size_t i = 0; i < all; i++) {
-    const double distance = x[i] - mean_of(r, effect, person, i);
-    const double step = distance - mean;
-    mean += step / (double)(i + 1);
-    square += step * (distance - mean);
-    scale += sd[i] * sd[i];
-  }
-  return scale > 0 ? fmax(0, 1 - square / scale) : 0;
+  idm_welford distance = {0};
+  for (size_t i = 0; i < all; i++) idm_welford_add(&distance, x[i] - mean_of(r, effect, person, i));
+  const double scale = idm_squares_about(sd, all, 0);
+  return scale > 0 ? fmax(0, 1 - distance.squares / scale) : 0;
 }
 
 static double mean_log_likelihood(const idm_people *people, size_t person)
 {
   const size_t all = people->chains * people->draws;
-  double sum = 0;
-  for (size_t i = 0; i < all; i++) sum += people->log_likelihood[person * all + i];
-  return sum / (double)all;
+  return idm_mean(people->log_likelihood + person * all, all);
 }
 
 /* The first reason that applies, in order of weight. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/dense.h"
+#include "base/log_sum.h"
 #include "base/memory.h"
 #include "idm/laplace.h"
 #include "idm/maximise.h"
@@ -125,15 +126,17 @@ void idm_peaks_thin(idm_peaks *p)
 idm_status idm_peaks_mixture(const idm_peaks *p, idm_broad broad, idm_mixture **ret_mixture,
                              idm_error *opt_error)
 {
-  const double most = fullest(p);
-  double sum = 0;
-  for (size_t i = 0; i < p->count; i++) sum += fmax(exp(p->peak[i].content - most), least_share);
+  *ret_mixture = NULL;
+  double *weight = idm_new(p->count, sizeof *weight);
+  if (!weight) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < p->count; i++) weight[i] = p->peak[i].content;
+  idm_softmax_floor(weight, p->count, least_share);
   const idm_status status =
       idm_mixture_create(p->dimension, p->count, broad, broad_share, ret_mixture, opt_error);
   for (size_t i = 0; i < p->count && status == IDM_OK; i++)
     if (p->peak[i].definite)
-      idm_mixture_add(*ret_mixture,
-                      (1 - broad_share) * fmax(exp(p->peak[i].content - most), least_share) / sum,
-                      p->peak[i].mode, p->peak[i].covariance);
+      idm_mixture_add(*ret_mixture, (1 - broad_share) * weight[i], p->peak[i].mode,
+                      p->peak[i].covariance);
+  free(weight);
   return status;
 }

@@ -367,8 +367,12 @@ idm_status idm_coding_report(const idm_coding *coding, idm_intake *intake, idm_e
     const size_t count = coding->columns->derived[d].cuts;
     if (!found->at) continue;
     idm_cut *cut = &intake->cut[at++];
-    *cut = (idm_cut){d,         found->rows, found->mean,
-                     found->sd, count,       idm_duplicate(found->at, count, sizeof *found->at)};
+    *cut = (idm_cut){d,
+                     found->numbers.count,
+                     found->numbers.mean,
+                     found->sd,
+                     count,
+                     idm_duplicate(found->at, count, sizeof *found->at)};
     if (!cut->at) return idm_fail_memory(opt_error);
   }
   return IDM_OK;

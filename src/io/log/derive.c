@@ -133,9 +133,7 @@ idm_status idm_derive_measure(const idm_log *log, idm_error *opt_error)
     if (!cell.length) continue;
     const idm_status status = idm_log_number(log, &cell, column, &number, opt_error);
     if (status != IDM_OK) return status;
-    const double step = number - found->mean; /* Welford's recursion */
-    found->mean += step / (double)++found->rows;
-    found->squares += step * (number - found->mean);
+    idm_welford_add(&found->numbers, number);
   }
   return IDM_OK;
 }
@@ -147,19 +145,20 @@ idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
     const idm_derived *derived = &coding->columns->derived[d];
     idm_found_cut *found = &coding->found[d];
     if (!found->wanted) continue;
-    if (found->rows < 2 || !(found->squares > 0))
+    const size_t rows = found->numbers.count;
+    if (rows < 2 || !(found->numbers.squares > 0))
       return idm_log_header_fail(
           &log->header, coding->source[d][0], opt_error,
           "data.derive.%s cuts '%s' in standard deviations, and the rows that rules "
           "leave give it none (%zu number%s%s); give the points themselves, as at: "
           "[...]",
-          derived->name, log->header.name.name[coding->source[d][0]], found->rows,
-          found->rows == 1 ? "" : "s", found->rows < 2 ? "" : ", all the same");
-    found->sd = sqrt(found->squares / (double)(found->rows - 1));
+          derived->name, log->header.name.name[coding->source[d][0]], rows, rows == 1 ? "" : "s",
+          rows < 2 ? "" : ", all the same");
+    found->sd = sqrt(idm_welford_variance(&found->numbers));
     found->at = idm_new(derived->cuts, sizeof *found->at);
     if (!found->at) return idm_fail_memory(opt_error);
     for (size_t i = 0; i < derived->cuts; i++)
-      found->at[i] = found->mean + derived->deviation[i] * found->sd;
+      found->at[i] = found->numbers.mean + derived->deviation[i] * found->sd;
   }
   return IDM_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef IDM_IO_LOG_HELD_H
 #define IDM_IO_LOG_HELD_H
 
+#include "base/moments.h"
 #include "io/log/log.h"
 
 /* A column of held rows: distinct texts, and which of them stands where. */
@@ -17,9 +18,7 @@ typedef struct idm_held_column {
 /* Cut points in standard deviations, as they are found. */
 typedef struct idm_found_cut {
   bool wanted;
-  size_t rows;
-  double mean;
-  double squares; /* sum of squared deviations */
+  idm_welford numbers;
   double sd;
   double *at; /* [cuts] */
 } idm_found_cut;

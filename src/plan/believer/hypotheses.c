@@ -5,6 +5,7 @@
  *
  * Contents: making them · deciding · recognising */
 #include "plan/believer/hypotheses.h"
+#include "base/log_sum.h"
 #include "plan/smallest.h"
 
 #include <math.h>
@@ -164,12 +165,10 @@ double idm_hypotheses_log_act(const believer *b, musing *m, const hypotheses *h,
   for (size_t i = 0; i < set->count; i++)
     sum += set->weight[i] * idm_hypotheses_choice(b, m, h, opt_open, i, u);
   if (sum > idm_smallest) return log(sum);
-  double most = -INFINITY;
-  for (size_t i = 0; i < set->count; i++) most = fmax(most, log_choice(b, m, h, opt_open, i, u));
-  sum = 0;
-  for (size_t i = 0; most > -INFINITY && i < set->count; i++)
-    sum += set->weight[i] * exp(log_choice(b, m, h, opt_open, i, u) - most);
-  return sum > 0 ? most + log(sum) : -INFINITY;
+  idm_log_sum small = idm_log_sum_empty;
+  for (size_t i = 0; i < set->count; i++)
+    idm_log_sum_add(&small, log(set->weight[i]) + log_choice(b, m, h, opt_open, i, u));
+  return idm_log_sum_value(small);
 }
 
 double idm_hypotheses_factor(const believer *b, musing *m, const hypotheses *h,

@@ -4,6 +4,7 @@
  * ask of V*; the derivative with respect to theta is then that of one backup at V*, weighted by
  * lambda (the implicit function theorem). With a horizon the layers do the same, one by one. */
 #include "plan/control/adjoint.h"
+#include "base/log_sum.h"
 #include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/adjoint_sweep.h"
@@ -195,17 +196,14 @@ static double log_mixture(adjoint *a, size_t row, size_t u)
   adjoint_cell *cell = &a->cell;
   double *q = cell->logs + c->sizes.states;
   double *log_pi = q + actions;
-  double most = -INFINITY;
+  idm_log_sum sum = idm_log_sum_empty;
   for (size_t i = 0; i < cell->count; i++) {
     for (size_t v = 0; v < actions; v++) q[v] = c->quality[row + v * c->padded + cell->vertex[i]];
     idm_soft_logs(c->numbers.temperature, actions, c->numbers.action_prior, q, log_pi);
     cell->logs[i] = log_pi[u];
-    if (cell->weight[i] > 0) most = fmax(most, log_pi[u]);
+    if (cell->weight[i] > 0) idm_log_sum_add(&sum, log(cell->weight[i]) + log_pi[u]);
   }
-  double sum = 0;
-  for (size_t i = 0; i < cell->count; i++)
-    sum += cell->weight[i] * exp(fmin(0, cell->logs[i] - most));
-  return sum > 0 ? most + log(sum) : most;
+  return idm_log_sum_value(sum);
 }
 
 /* The decision: pi(u|z) is the mean of the vertices' pi_i(u), so log pi_i(u) gets the share

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log_sum.h"
 #include "plan/control/backup.h"
 #include "plan/control/evaluate.h"
 #include "plan/control/specify.h"
@@ -156,14 +157,6 @@ void idm_control_policy(const void *content, size_t variant, int steps, const do
     policy_by_lookahead(c, variant, left, z, decision, opt_specification, &e);
 }
 
-/* log(exp(a) + exp(b)) for a, b in [-inf, 0]. */
-static double log_add(double a, double b)
-{
-  const double high = a > b ? a : b;
-  const double low = a > b ? b : a;
-  return low == -INFINITY ? high : high + log1p(exp(low - high));
-}
-
 /* log of the interpolated pi, from Q at the vertices. */
 static void log_by_tables(const control *c, size_t variant, int left, const double *z,
                           double *log_decision, const evaluation *e)
@@ -177,7 +170,7 @@ static void log_by_tables(const control *c, size_t variant, int left, const doub
     idm_soft_logs(control_temperature(c, variant), actions, c->numbers.action_prior, e->q,
                   e->log_pi);
     for (size_t u = 0; u < actions; u++)
-      log_decision[u] = log_add(log_decision[u], log(e->weight[i]) + e->log_pi[u]);
+      log_decision[u] = idm_log_add_exp(log_decision[u], log(e->weight[i]) + e->log_pi[u]);
   }
 }
 

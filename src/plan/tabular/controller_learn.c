@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log_sum.h"
+#include "base/moments.h"
 #include "plan/draw.h"
 #include "plan/tabular/controller.h"
 #include "setting/freedom.h"
@@ -128,19 +130,12 @@ static double add_episode(controller *c, const task *k, const controller_table *
 
 /* --- updates -------------------------------------------------------------------------------- */
 
-static void soften(const double *logit, size_t count, double *p)
-{
-  double most = logit[0], total = 0;
-  for (size_t i = 1; i < count; i++) most = fmax(most, logit[i]);
-  for (size_t i = 0; i < count; i++) total += p[i] = exp(logit[i] - most);
-  for (size_t i = 0; i < count; i++) p[i] /= total;
-}
-
 static void soften_all(const controller *c, const controller_table *logit, controller_table *p)
 {
   for (size_t i = 0; i < choices(c); i += c->sizes.actions)
-    soften(logit->choice + i, c->sizes.actions, p->choice + i);
-  for (size_t i = 0; i < passes(c); i += c->nodes) soften(logit->pass + i, c->nodes, p->pass + i);
+    idm_softmax(logit->choice + i, c->sizes.actions, p->choice + i);
+  for (size_t i = 0; i < passes(c); i += c->nodes)
+    idm_softmax(logit->pass + i, c->nodes, p->pass + i);
 }
 
 /* The mean of what followed over all alternatives of a place; 0 where nobody came. */
@@ -228,19 +223,17 @@ static void judge(controller *c, task *k, const controller_table *p, double budg
 {
   const size_t length = episode_length(k->discount, judging_tail);
   const size_t episodes = (size_t)(budget / (double)length);
-  double mean = 0, squares = 0;
+  idm_welford values = {0};
   found->value = found->standard_error = found->slope = NAN;
   if (episodes < least_judged) return;
   clear(c, &c->count);
   clear(c, &c->sum);
-  for (size_t e = 1; e <= episodes; e++) {
+  for (size_t e = 0; e < episodes; e++) {
     const size_t steps = live(c, k, p, length, random);
-    const double value = add_episode(c, k, p, steps, 0), off = value - mean;
-    mean += off / (double)e;
-    squares += off * (value - mean);
+    idm_welford_add(&values, add_episode(c, k, p, steps, 0));
   }
-  found->value = mean;
-  found->standard_error = sqrt(squares / (double)(episodes - 1) / (double)episodes);
+  found->value = values.mean;
+  found->standard_error = sqrt(idm_welford_variance(&values) / (double)episodes);
   found->slope = slope_of(c, (double)episodes);
 }
 
