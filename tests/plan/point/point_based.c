@@ -415,11 +415,13 @@ static void gaps_go_along_with_what_is_free(void **state)
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
     check(idm_plan(problem->theta, NULL, workspace, &other, &support_error));
     assert_true(other.stop == IDM_STOP_BOUND && other.iterations < 100);
-    /* Nearer to 1 rounding adds up to more than the gap. */
-    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-13);
-    assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error),
-                     IDM_NUMERICAL);
-    assert_non_null(strstr(support_error.message, "too near 1"));
+    if (k ==
+        1) { /* nearer to 1 rounding adds up to more than the gap, which takes seconds to see */
+      idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-13);
+      assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error),
+                       IDM_NUMERICAL);
+      assert_non_null(strstr(support_error.message, "too near 1"));
+    }
     idm_workspace_destroy(workspace);
     idm_problem_destroy(problem);
   }
