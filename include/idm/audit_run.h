@@ -37,6 +37,10 @@ IDM_API idm_status idm_audit_columns(const idm_audit_request *request, idm_label
 IDM_API idm_status idm_audit_request_read(const char *path, idm_problem **ret_problem,
                                           idm_audit_request *request, idm_notes *opt_notes,
                                           idm_error *opt_error);
+/* Problem and request of an audit that is not finished; see idm_run_read_unfinished. */
+IDM_API idm_status idm_audit_read_unfinished(const char *folder, idm_problem **ret_problem,
+                                             idm_audit_request *request, idm_notes *opt_notes,
+                                             idm_error *opt_error);
 /* Problem, request and posterior of the audit in a folder; see idm_run_read. */
 IDM_API idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
                                       idm_audit_request *request, idm_posterior **opt_posterior,

@@ -70,6 +70,7 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_audit_r
 
 static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_audit_request *r)
 {
+  if (call->arguments < 1) return idm_fail(&call->error, IDM_USAGE, "%s", usage);
   for (int i = 0; i < call->arguments; i++)
     if (strcmp(call->argument[i], "-") == 0)
       return idm_fail(&call->error, IDM_USAGE,
@@ -88,6 +89,24 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
   if (status == IDM_OK)
     status = idm_request_locate(request, path, paths[0] ? paths : NULL, &call->error);
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
+}
+
+/* The request of an audit that goes on. */
+static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
+                                 idm_audit_request *r)
+{
+  idm_status status = cli_refuse_changes(call, run);
+  if (status == IDM_OK && call->arguments)
+    status =
+        idm_fail(&call->error, IDM_USAGE,
+                 "--resume goes on with the problem and the log in %s/config.yaml; expected no "
+                 "other",
+                 run);
+  if (status == IDM_OK && !idm_run_is(run))
+    status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
+  return status == IDM_OK
+             ? idm_audit_read_unfinished(run, ret_problem, r, &call->notes, &call->error)
+             : status;
 }
 
 /* --- the table ------------------------------------------------------------------------------ */
@@ -220,7 +239,10 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
   if (status == IDM_OK && request->by[0]) status = cli_note_twins(call, data, request->by);
   if (status == IDM_OK) {
     cli_catch_signals();
-    status = idm_run_audit(folder, cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW,
+    status = idm_run_audit(folder,
+                           cli_given(call, "resume")      ? IDM_RUN_RESUME
+                           : cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE
+                                                          : IDM_RUN_NEW,
                            problem, data, request, cli_progress_watch, progress, &found,
                            &call->notes, &call->error);
     cli_progress_end(progress);
@@ -242,14 +264,22 @@ static idm_status run(cli_call *call)
   const char *folder = cli_text(call, "output");
   idm_problem *problem = NULL;
   cli_progress progress;
-  cli_progress_begin(&progress, "interrupted");
+  const bool resume = cli_given(call, "resume");
+  cli_progress_begin(&progress, "interrupted; saving what was done so far");
+  if (resume && cli_given(call, "overwrite"))
+    return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
   if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the audit go? %s", usage);
   idm_audit_request *request = malloc(sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
-  idm_status status = make_request(call, &problem, request);
+  idm_status status = resume ? resume_request(call, folder, &problem, request)
+                             : make_request(call, &problem, request);
+  const bool complete = resume && status == IDM_OK && idm_run_complete(folder);
   if (cli_given(call, "threads"))
     request->request.settings.threads = (int)cli_integer(call, "threads");
-  if (status == IDM_OK) status = audit(call, folder, problem, request, &progress);
+  if (complete)
+    idm_notes_add(&call->notes, "the audit is complete: there is nothing to resume");
+  else if (status == IDM_OK)
+    status = audit(call, folder, problem, request, &progress);
   idm_problem_destroy(problem);
   free(request);
   return status;
@@ -259,20 +289,24 @@ static const cli_option options[] = {
     CLI_RUN_OPTION,
     {.name = "by",
      .kind = CLI_TEXT,
+     .problem = true,
      .value = "COLUMN",
      .help = "one group a level of this column of the log"},
     {.name = "group",
      .kind = CLI_LIST,
+     .problem = true,
      .value = "PREDICATE",
      .help = "a group of those who meet it, as in \"AGE>75\", \"APOE4!=0\", \"PTGENDER=Female\"; "
              "several times for several groups, which may overlap"},
     {.name = "pool",
      .kind = CLI_TEXT,
+     .problem = true,
      .value = "HOW",
      .help = "partial (default): groups have a common distribution; none: they have nothing to do "
              "with each other; holm: the same, and contrasts are adjusted"},
     {.name = "dynamics",
      .kind = CLI_TEXT,
+     .problem = true,
      .value = "WHOSE",
      .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
              "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: in each of "
@@ -280,6 +314,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,
+     .problem = true,
      .help =
          "nest agents in groups: each has numbers of its own, normal around those of its group"},
     CLI_FREE_OPTION("what to infer instead of the file's `free`"),
@@ -290,6 +325,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("seed"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
+    {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted audit"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_PLAIN_OPTION,
@@ -301,7 +337,7 @@ static const cli_option options[] = {
 const cli_command cli_audit = {
     .name = "audit",
     .arguments = "PROBLEM DATA... --by COLUMN | --group PREDICATE... -o RUN",
-    .least = 1,
+    .least = 0,
     .most = CLI_ANY_NUMBER,
     .summary = "Compare how groups decide",
     .description =
@@ -314,7 +350,10 @@ const cli_command cli_audit = {
         "whether its\n"
         "data identify it, the prior decides, or it failed. Leaves a folder with run.nc, "
         "summary.json and\n"
-        "config.yaml, which the same command reads again.",
+        "config.yaml, which the same command reads again. Ctrl-C saves what was done so far; "
+        "--resume "
+        "-o\n"
+        "RUN goes on, bit for bit as if never stopped.",
     .options = options,
     .run = run,
     .keys = idm_request_keys,

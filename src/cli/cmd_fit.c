@@ -128,33 +128,18 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
-/* Refuse options that draws depend on. */
-static idm_status refuse_changes(cli_call *call, const char *run)
-{
-  cli_option option;
-  for (size_t i = 0; cli_option_at(call->command, i, &option); i++) {
-    const idm_key *key = cli_key(call->command, &option);
-    const bool fixed = key ? !key->place : option.problem;
-    if (fixed && call->counts[i])
-      return idm_fail(&call->error, IDM_USAGE,
-                      "--resume goes on with the request in %s/config.yaml; --%s cannot change it",
-                      run, option.name);
-  }
-  return IDM_OK;
-}
-
 /* The request of a run that goes on; *ret_complete: there is nothing left to do. */
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_request *r, bool *ret_complete)
 {
-  idm_status status = refuse_changes(call, run);
+  idm_status status = cli_refuse_changes(call, run);
   if (status == IDM_OK && !idm_run_is(run))
     status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
   if (status != IDM_OK) return status;
   const bool whole = idm_run_complete(run);
   status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
-  /* An audit cannot be resumed, but one that waited for its place is there now. */
+  /* An audit is resumed by `idm audit`, but one that waited for its place is there now. */
   if (status == IDM_INPUT && *ret_complete && !whole)
     call->error = (idm_error){0};
   else if (status != IDM_OK)

@@ -418,3 +418,17 @@ json_t *cli_entry(const char *name, const char *summary)
   if (summary) idm_json_set(&object, "summary", json_string(summary));
   return object;
 }
+
+idm_status cli_refuse_changes(cli_call *call, const char *run)
+{
+  cli_option option;
+  for (size_t i = 0; cli_option_at(call->command, i, &option); i++) {
+    const idm_key *key = cli_key(call->command, &option);
+    const bool fixed = key ? !key->place : option.problem;
+    if (fixed && call->counts[i])
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--resume goes on with the request in %s/config.yaml; --%s cannot change it",
+                      run, option.name);
+  }
+  return IDM_OK;
+}

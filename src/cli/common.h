@@ -76,4 +76,7 @@ idm_status cli_report_file(cli_call *call, const char *path);
 /* Print one JSON object, full precision, and free it. */
 idm_status cli_print_json(cli_call *call, json_t *object);
 
+/* With --resume: refuse options that the request of a run in a folder depends on. */
+idm_status cli_refuse_changes(cli_call *call, const char *run);
+
 #endif

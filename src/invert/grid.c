@@ -159,6 +159,39 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
   return IDM_OK;
 }
 
+/* What a record holds of a grid whose shape is there. */
+static void pass(idm_grid *g, idm_record *record)
+{
+  idm_record_pass(record, g->low, sizeof g->low);
+  idm_record_pass(record, g->step, sizeof g->step);
+  idm_record_pass(record, g->base, g->cells * sizeof *g->base);
+  idm_record_pass(record, g->value, g->cells * g->points * sizeof *g->value);
+}
+
+void idm_grid_write(const idm_grid *grid, idm_record *record)
+{
+  idm_grid copy = *grid; /* what is passed is only read */
+  uint64_t axis = grid->axis;
+  idm_record_pass(record, &axis, sizeof axis);
+  pass(&copy, record);
+}
+
+idm_grid *idm_grid_read(size_t dimension, size_t cells, idm_record *record)
+{
+  static const double ends[IDM_GRID_DIMENSIONS] = {0};
+  const idm_grid_source source = {
+      .dimension = dimension, .low = ends, .high = ends, .cells = cells};
+  uint64_t axis = 0;
+  idm_grid *g = NULL;
+  idm_record_pass(record, &axis, sizeof axis);
+  const idm_grid_source same = {.dimension = dimension, .axis = (size_t)axis, .cells = cells};
+  if (record->cut || axis < stencil + 2 || axis_of(&same) != axis) return NULL;
+  if (make_grid(&source, (size_t)axis, &g, NULL) == IDM_OK) pass(g, record);
+  if (g && g->value && !record->cut) return g;
+  idm_grid_destroy(g);
+  return NULL;
+}
+
 /* Weights of the stencil's values at position x among them (Lagrange). */
 static void weigh(double x, double weight[stencil])
 {

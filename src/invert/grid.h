@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/record.h"
 #include "idm/status.h"
 
 /* Free numbers beyond which a grid has too many points. */
@@ -32,6 +33,10 @@ typedef struct idm_grid_source {
 idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid **ret_grid,
                            idm_error *opt_error);
 void idm_grid_destroy(idm_grid *grid);
+/* Of one dimension and number of cells: all of it into a record, or from one into a new grid. NULL
+ * where the record does not fit, or there is no memory. */
+void idm_grid_write(const idm_grid *grid, idm_record *record);
+idm_grid *idm_grid_read(size_t dimension, size_t cells, idm_record *record);
 /* At x[dimension]; outside the grid, at its nearest point. */
 double idm_grid_at(const idm_grid *grid, size_t cell, const double *x);
 /* Slopes of the polynomials at x[dimension], within the grid. */

@@ -284,6 +284,24 @@ typedef struct opening {
   idm_error *error;
 } opening;
 
+/* Dynamics learnt from the cell's own log, or from the journal. */
+static idm_status learn_cell(const opening *o, size_t cell, idm_error *opt_error)
+{
+  audit_cell *c = &o->model->cell[cell];
+  const ways *w = o->ways;
+  audit_journal *journal = o->watch->journal;
+  const uint64_t step = idm_journal_step(AUDIT_STEP_LEARN, o->watch->way, cell);
+  idm_record record;
+  if (idm_journal_get(journal, step, &record))
+    return idm_audit_learn_read(&record, &c->own, opt_error);
+  idm_status status =
+      idm_audit_learn(w->problem, c->data, w->count > 1, o->model->key + cell, &c->own, opt_error);
+  if (status != IDM_OK) return status;
+  idm_journal_begin(step, &record);
+  idm_audit_learn_write(&c->own, &record);
+  return idm_journal_put(journal, step, &record, opt_error);
+}
+
 /* The dynamics of this way, in a problem of the cell's own. */
 static idm_status move_cell(const opening *o, size_t cell, idm_error *opt_error)
 {
@@ -291,9 +309,7 @@ static idm_status move_cell(const opening *o, size_t cell, idm_error *opt_error)
   const ways *w = o->ways;
   idm_status status = IDM_OK;
   if (!w->opt_cut && !w->by_group) return IDM_OK;
-  if (w->by_group && !c->own.draws)
-    status = idm_audit_learn(w->problem, c->data, w->count > 1, o->model->key + cell, &c->own,
-                             opt_error);
+  if (w->by_group && !c->own.draws) status = learn_cell(o, cell, opt_error);
   if (status == IDM_OK && !c->moved) status = idm_problem_fork(w->problem, &c->moved, opt_error);
   if (status != IDM_OK) return status;
   c->problem = c->moved;
@@ -301,26 +317,39 @@ static idm_status move_cell(const opening *o, size_t cell, idm_error *opt_error)
   return idm_cut_take(w->by_group ? &own : w->opt_cut, o->way, c->moved, opt_error);
 }
 
+/* Open a cell, or refine its grid, unless the journal has the result. */
+static idm_status do_cell(opening *o, size_t cell, idm_error *error)
+{
+  const audit_model *m = o->model;
+  audit_cell *c = &m->cell[cell];
+  audit_journal *journal = o->watch->journal;
+  const uint64_t step =
+      idm_journal_step(o->refine ? AUDIT_STEP_REFINE : AUDIT_STEP_OPEN, o->watch->way, cell);
+  idm_record record;
+  idm_status status = IDM_OK;
+  const bool done = idm_journal_get(journal, step, &record);
+  if (done || !o->refine) idm_audit_cell_shut(c);
+  if (!o->refine) status = move_cell(o, cell, error);
+  if (status != IDM_OK) return status;
+  if (done) return idm_audit_cell_read(c, m->settings, &record, error);
+  status = o->refine ? idm_audit_refine(c, m->mean, m->sd, &o->stop, error)
+                     : idm_audit_cell_open(c, m->settings, m->mean, m->sd, &o->stop, error);
+  if (status != IDM_OK) return status;
+  idm_journal_begin(step, &record);
+  idm_audit_cell_write(c, m->settings->chains, &record);
+  return idm_journal_put(journal, step, &record, error);
+}
+
 static void open_cell(void *context, size_t cell)
 {
   opening *o = context;
-  const audit_model *m = o->model;
-  idm_error *error = &o->error[cell];
-  if (o->refine) {
-    o->status[cell] = idm_audit_refine(&m->cell[cell], m->mean, m->sd, &o->stop, error);
-    return;
-  }
-  idm_audit_cell_shut(&m->cell[cell]);
-  idm_status status = move_cell(o, cell, error);
-  if (status == IDM_OK)
-    status = idm_audit_cell_open(&m->cell[cell], m->settings, m->mean, m->sd, &o->stop, error);
-  o->status[cell] = status;
+  o->status[cell] = do_cell(o, cell, &o->error[cell]);
 }
 
 static void watch_cells(void *context)
 {
   opening *o = context;
-  if (idm_audit_watched(o->watch, 0)) atomic_store(&o->stop, true);
+  if (idm_audit_watched(o->watch, 0, 0, NULL)) atomic_store(&o->stop, true);
 }
 
 /* All cells: opened in the dynamics of a way or, without ways, with a finer grid. */
@@ -402,9 +431,9 @@ static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const aud
 {
   const uint64_t stream = (uint64_t)way << 22;
   const double part = watch->to - watch->from;
-  const audit_watch begin = {watch->opt_watch, watch->from, watch->from + 0.6 * part};
-  const audit_watch sampling = {watch->opt_watch, begin.to, watch->from + 0.9 * part};
-  const audit_watch judging = {watch->opt_watch, sampling.to, watch->to};
+  audit_watch begin = *watch, sampling = *watch, judging = *watch;
+  begin.to = sampling.from = watch->from + 0.6 * part;
+  sampling.to = judging.from = watch->from + 0.9 * part;
   audit_draws draws = {0};
   idm_status status = open_cells(&plan->model, w, way, &begin, opt_error);
   if (status == IDM_OK) status = draw(&plan->model, stream, &sampling, &draws, opt_error);
@@ -450,12 +479,15 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     if (!scales) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK && several) {
-    const audit_watch own = {watch->opt_watch, watch->from, watch->from + part};
+    audit_watch own = *watch;
+    own.to = own.from + part;
     status = look_between(&plan, w, &own, *ret_audit, opt_error);
   }
   for (size_t k = 0; k < w->count && status == IDM_OK; k++) {
-    const double from = watch->from + (double)(k + several) * part;
-    const audit_watch own = {watch->opt_watch, from, from + part};
+    audit_watch own = *watch;
+    own.from += (double)(k + several) * part;
+    own.to = own.from + part;
+    own.way += k + several;
     status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
   }
   if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
@@ -571,9 +603,11 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   const bool by_group = settings->dynamics == IDM_AUDIT_BY_GROUP;
   const ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1};
   const ways own = {problem, NULL, true, settings->cuts};
-  const audit_watch first = {opt_watch, 0, 0.2};
-  const audit_watch last = {opt_watch, by_group ? 0.2 : 0, 1};
+  audit_journal *journal = NULL;
   idm_status status = check(data, groups, settings, opt_error);
+  if (status == IDM_OK) status = idm_journal_create(opt_watch, &journal, opt_error);
+  const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
+  const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
   if (status == IDM_OK && by_group)
     status = run_once(problem, data, groups, &other, &all, &first, &pooled, opt_error);
   if (status == IDM_OK)
@@ -583,6 +617,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   if (status == IDM_OK) remark_cuts(*ret_audit);
   if (status == IDM_OK && settings->people) remark_people(*ret_audit);
   idm_audit_destroy(pooled);
+  idm_journal_destroy(journal);
   if (status != IDM_OK) {
     idm_audit_destroy(*ret_audit);
     *ret_audit = NULL;

@@ -18,6 +18,8 @@ void idm_audit_cell_shut(audit_cell *cell)
   free(cell->apart);
   free(cell->start);
   free(cell->place);
+  idm_start_destroy(cell->found);
+  cell->found = NULL;
   cell->grid = NULL;
   cell->precision = cell->pull = cell->told = cell->apart = cell->start = cell->place = NULL;
 }
@@ -172,17 +174,22 @@ static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_erro
              : idm_fail_memory(opt_error);
 }
 
+/* A fit, and room for what is found. */
+static idm_status open_fit(audit_cell *cell, const idm_fit_settings *settings, idm_error *opt_error)
+{
+  idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
+                                   settings, settings->chains, opt_error);
+  if (status == IDM_OK) status = make_room(cell, settings->chains, opt_error);
+  return status == IDM_OK ? idm_start_create(cell->f.parameters->dimension, &cell->found, opt_error)
+                          : status;
+}
+
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error)
 {
-  start *found = NULL;
-  idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
-                                   settings, settings->chains, opt_error);
-  if (status != IDM_OK) return status;
-  const size_t d = cell->f.parameters->dimension;
-  status = make_room(cell, settings->chains, opt_error);
-  if (status == IDM_OK) status = idm_start_create(d, &found, opt_error);
+  idm_status status = open_fit(cell, settings, opt_error);
+  start *found = cell->found;
   if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
   if (status == IDM_OK) status = settle(cell, found, opt_error);
@@ -191,6 +198,54 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
     status = idm_audit_scatter(cell, mean, sd, settings->chains, cell->start, opt_error);
   if (status == IDM_OK) status = find_told(cell, mean, sd, opt_error);
   if (status == IDM_OK) status = look_elsewhere(cell, mean, sd, opt_error);
-  idm_start_destroy(found);
   return status;
+}
+
+/* The mode: before plans are anchored there. */
+static void pass_mode(audit_cell *cell, idm_record *r)
+{
+  const size_t d = cell->f.parameters->dimension;
+  start *found = cell->found;
+  unsigned char definite = found->definite;
+  idm_record_pass(r, found->mode, d * sizeof *found->mode);
+  idm_record_pass(r, found->covariance, d * d * sizeof *found->covariance);
+  idm_record_pass(r, &found->log_density, sizeof found->log_density);
+  idm_record_pass(r, &definite, sizeof definite);
+  found->definite = definite != 0;
+}
+
+static void pass_numbers(audit_cell *cell, size_t chains, idm_record *r)
+{
+  const size_t d = cell->f.parameters->dimension;
+  idm_record_pass(r, cell->precision, d * d * sizeof *cell->precision);
+  idm_record_pass(r, cell->pull, d * sizeof *cell->pull);
+  idm_record_pass(r, cell->told, d * d * sizeof *cell->told);
+  idm_record_pass(r, cell->start, chains * d * sizeof *cell->start);
+  idm_record_pass(r, cell->place, d * sizeof *cell->place);
+  idm_record_pass(r, cell->low, sizeof cell->low);
+  idm_record_pass(r, cell->high, sizeof cell->high);
+  idm_record_pass(r, &cell->base, sizeof cell->base);
+  idm_record_pass(r, &cell->elsewhere, sizeof cell->elsewhere);
+}
+
+void idm_audit_cell_write(const audit_cell *cell, size_t chains, idm_record *record)
+{
+  audit_cell copy = *cell; /* what is passed is only read */
+  pass_mode(&copy, record);
+  pass_numbers(&copy, chains, record);
+  if (cell->grid) idm_grid_write(cell->grid, record);
+}
+
+idm_status idm_audit_cell_read(audit_cell *cell, const idm_fit_settings *settings,
+                               idm_record *record, idm_error *opt_error)
+{
+  idm_status status = open_fit(cell, settings, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t d = cell->f.parameters->dimension;
+  pass_mode(cell, record);
+  if (!record->cut) status = settle(cell, cell->found, opt_error);
+  pass_numbers(cell, settings->chains, record);
+  if (d <= IDM_GRID_DIMENSIONS) cell->grid = idm_grid_read(d, 1, record);
+  const bool fits = d > IDM_GRID_DIMENSIONS || cell->grid;
+  return status == IDM_OK ? idm_record_close(record, fits, opt_error) : status;
 }

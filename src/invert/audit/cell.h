@@ -13,6 +13,11 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error);
+/* The result of opening, or of a finer grid: into a record, or from one into a cell whose problem
+ * and data are set. IDM_INPUT where the record does not fit. */
+void idm_audit_cell_write(const audit_cell *cell, size_t chains, idm_record *record);
+idm_status idm_audit_cell_read(audit_cell *cell, const idm_fit_settings *settings,
+                               idm_record *record, idm_error *opt_error);
 /* Back to a cell that is not open, and may be again. */
 void idm_audit_cell_shut(audit_cell *cell);
 /* The same, and free problem and data of its own. */

@@ -29,16 +29,45 @@ idm_status idm_audit_draws_create(const audit_model *m, audit_draws *draws, idm_
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
+void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *r)
+{
+  const size_t one = draws->chains * draws->draws, all = m->dimension * one;
+  idm_record_pass(r, draws->mean, all * sizeof(double));
+  idm_record_pass(r, draws->sd, all * sizeof(double));
+  idm_record_pass(r, draws->effect, m->effects * all * sizeof(double));
+  idm_record_pass(r, draws->cell, m->cells * all * sizeof(double));
+  if (draws->within) idm_record_pass(r, draws->within, m->cells * all * sizeof(double));
+  idm_record_pass(r, draws->log_likelihood, m->cells * one * sizeof(double));
+}
+
+/* What is shown of an audit, and saved. */
+typedef struct shown {
+  audit_journal *journal;
+  uint64_t step;
+  const idm_work *work;
+} shown;
+
 static void describe(const void *content, char *buffer, size_t size)
 {
   (void)content;
   if (size) buffer[0] = '\0';
 }
 
-bool idm_audit_watched(const audit_watch *watch, double share)
+static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
+                       idm_error *opt_error)
+{
+  const shown *s = content;
+  return idm_journal_save(s->journal, s->step, s->work, ret_bytes, ret_length, opt_error);
+}
+
+bool idm_audit_watched(const audit_watch *watch, double share, uint64_t step,
+                       const idm_work *opt_work)
 {
   const idm_fit_watch *watcher = watch->opt_watch;
-  const idm_work shown = {.done = watch->from + share * (watch->to - watch->from),
-                          .describe = describe};
-  return watcher && watcher->progress && watcher->progress(watcher->context, &shown);
+  const shown content = {watch->journal, step, opt_work};
+  const idm_work work = {.done = watch->from + share * (watch->to - watch->from),
+                          .content = &content,
+                          .describe = describe,
+                          .save = watch->journal ? save : NULL};
+  return watcher && watcher->progress && watcher->progress(watcher->context, &work);
 }

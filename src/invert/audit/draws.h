@@ -4,8 +4,12 @@
 
 #include "invert/audit/model.h"
 
-/* Tell it that a share of its part is done; true where it is to stop. */
-bool idm_audit_watched(const audit_watch *watch, double share);
+/* Report that a share of its part is done, with the work under way in a step of the journal; true
+ * where it is to stop. */
+bool idm_audit_watched(const audit_watch *watch, double share, uint64_t step,
+                       const idm_work *opt_work);
+/* Draws there or back. */
+void idm_audit_draws_pass(const audit_model *model, audit_draws *draws, idm_record *record);
 /* Room for them. */
 idm_status idm_audit_draws_create(const audit_model *model, audit_draws *draws,
                                   idm_error *opt_error);

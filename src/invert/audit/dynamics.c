@@ -1,6 +1,8 @@
 /* Dynamics of a cell's own: see the header. */
 #include "invert/audit/dynamics.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 /* One draw of one chain, which is a point. */
@@ -47,5 +49,60 @@ idm_status idm_audit_learn(const idm_problem *problem, const idm_data *data, boo
         idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, draws, opt_error);
   idm_learnt_clear(&learnt);
   idm_iohmm_destroy(learner);
+  return status;
+}
+
+void idm_audit_learn_write(const idm_dynamics_draws *draws, idm_record *record)
+{
+  const size_t all = draws->chains * draws->draws;
+  uint64_t shape[] = {draws->chains, draws->draws, draws->numbers};
+  idm_record_pass(record, shape, sizeof shape);
+  idm_record_pass(record, draws->place, draws->numbers * sizeof *draws->place);
+  idm_record_pass(record, draws->value, draws->numbers * all * sizeof *draws->value);
+  idm_record_pass(record, draws->log_likelihood, all * sizeof *draws->log_likelihood);
+  for (size_t i = 0; i < draws->numbers; i++) {
+    uint64_t length = strlen(draws->name.name[i]);
+    idm_record_pass(record, &length, sizeof length);
+    idm_record_pass(record, draws->name.name[i], (size_t)length);
+  }
+}
+
+/* The names of the numbers. */
+static idm_status read_names(idm_record *record, idm_dynamics_draws *draws, idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(&draws->name, draws->numbers, opt_error);
+  for (size_t i = 0; i < draws->numbers && status == IDM_OK && !record->cut; i++) {
+    uint64_t length = 0;
+    idm_record_pass(record, &length, sizeof length);
+    record->cut = record->cut || length > record->length - record->at;
+    if (record->cut) break;
+    status = idm_labels_set(&draws->name, i, record->from + record->at, (size_t)length, opt_error);
+    record->at += (size_t)length;
+  }
+  return status;
+}
+
+idm_status idm_audit_learn_read(idm_record *record, idm_dynamics_draws *draws, idm_error *opt_error)
+{
+  uint64_t shape[3] = {0};
+  idm_record_pass(record, shape, sizeof shape);
+  *draws = (idm_dynamics_draws){
+      .chains = (size_t)shape[0], .draws = (size_t)shape[1], .numbers = (size_t)shape[2]};
+  const size_t all = idm_times(draws->chains, draws->draws);
+  if (record->cut || idm_times(draws->numbers, all) > record->length)
+    return idm_record_close(record, false, opt_error);
+  draws->place = idm_new(draws->numbers, sizeof *draws->place);
+  draws->value = idm_new(idm_times(draws->numbers, all), sizeof *draws->value);
+  draws->log_likelihood = idm_new(all, sizeof *draws->log_likelihood);
+  idm_status status =
+      draws->place && draws->value && draws->log_likelihood ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    idm_record_pass(record, draws->place, draws->numbers * sizeof *draws->place);
+    idm_record_pass(record, draws->value, draws->numbers * all * sizeof *draws->value);
+    idm_record_pass(record, draws->log_likelihood, all * sizeof *draws->log_likelihood);
+    status = read_names(record, draws, opt_error);
+  }
+  if (status == IDM_OK) status = idm_record_close(record, true, opt_error);
+  if (status != IDM_OK) idm_dynamics_draws_clear(draws);
   return status;
 }

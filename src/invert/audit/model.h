@@ -17,8 +17,10 @@
 #include "idm/data.h"
 #include "idm/people.h"
 #include "idm/settings.h"
+#include "invert/audit/journal.h"
 #include "invert/grid.h"
 #include "invert/matching/fit.h"
+#include "invert/matching/start.h"
 
 /* People who share one vector of free numbers. */
 typedef struct audit_cell {
@@ -38,6 +40,7 @@ typedef struct audit_cell {
                         takes a likelihood that levels off for one that does not; `told` is the
                         other way round, and what is known is the less of both */
   double *start;     /* [chain][dimension] */
+  start *found;      /* its mode, which plans start from */
   idm_grid *grid;    /* of its log-likelihood; NULL: none, and every look is exact */
   double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
   double high[IDM_GRID_DIMENSIONS];
@@ -85,8 +88,10 @@ typedef struct audit_draws {
 /* Watches, as idm_fit_watch does, with the share of the draws made. */
 typedef struct audit_watch {
   const idm_fit_watch *opt_watch;
-  double from; /* share of the whole that is done when it begins, */
-  double to;   /* and when it ends */
+  audit_journal *journal; /* of the whole audit */
+  size_t way;             /* of the whole audit: numbers steps */
+  double from;            /* share of the whole that is done when it begins, */
+  double to;              /* and when it ends */
 } audit_watch;
 
 #endif

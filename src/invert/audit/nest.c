@@ -269,9 +269,24 @@ static idm_status tell(const audit_model *m, const audit_ward *w, const idm_peop
   return IDM_OK;
 }
 
+idm_status idm_audit_nest_pass(const audit_model *m, size_t ward, double scale, idm_record *record,
+                               idm_error *opt_error)
+{
+  const audit_ward *w = &m->ward[ward];
+  const size_t square = m->dimension * m->dimension;
+  for (size_t i = 0; i < w->design->people && scale == 1; i++) {
+    audit_cell *cell = &m->cell[w->cell[i]];
+    if (!cell->apart) cell->apart = idm_new(square, sizeof *cell->apart);
+    if (!cell->apart) return idm_fail_memory(opt_error);
+    idm_record_pass(record, cell->apart, square * sizeof *cell->apart);
+  }
+  return IDM_OK;
+}
+
 /* A ward among others, watched. */
 typedef struct part {
   const audit_watch *watch;
+  uint64_t step;
   size_t ward;
   size_t wards;
   bool stopped;
@@ -281,37 +296,30 @@ static bool progress(void *context, const idm_work *work)
 {
   part *k = context;
   const double share = ((double)k->ward + work->done) / (double)k->wards;
-  k->stopped = k->stopped || idm_audit_watched(k->watch, share);
+  k->stopped = k->stopped || idm_audit_watched(k->watch, share, k->step, work);
   return k->stopped;
 }
 
-static idm_status draw_ward(const audit_model *m, double scale, part *k, audit_draws *draws,
-                            idm_error *opt_error)
+idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit_watch *opt_watch,
+                                 uint64_t step, size_t ward, bool *stopped, audit_draws *draws,
+                                 idm_error *opt_error)
 {
-  const audit_ward *w = &m->ward[k->ward];
-  const idm_fit_watch watch = {.progress = progress, .context = k};
+  const audit_ward *w = &m->ward[ward];
+  part k = {.watch = opt_watch, .step = step, .ward = ward, .wards = m->wards};
+  idm_fit_watch watch = {.progress = progress, .context = &k};
   idm_people *people = NULL;
+  if (opt_watch && opt_watch->journal) idm_journal_go_on(opt_watch->journal, step, &watch);
   rescale(w->design, scale);
-  idm_status status = idm_people_fit(m->cell[w->cell[0]].problem, w->data, w->design, m->settings,
-                                     k->watch->opt_watch ? &watch : NULL, &people, NULL, opt_error);
+  idm_status status =
+      idm_people_fit(m->cell[w->cell[0]].problem, w->data, w->design, m->settings,
+                     opt_watch && opt_watch->opt_watch ? &watch : NULL, &people, NULL, opt_error);
   rescale(w->design, 1 / scale);
-  if (k->stopped) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted; nothing was kept");
-  for (size_t j = 0; j < m->dimension && status == IDM_OK; j++)
+  *stopped = k.stopped;
+  for (size_t j = 0; j < m->dimension && status == IDM_OK && !k.stopped; j++)
     pour_population(m, w, people, j, draws);
-  if (status == IDM_OK) pour_cells(m, w, people, draws);
-  if (status == IDM_OK && scale == 1) status = tell(m, w, people, opt_error);
+  if (status == IDM_OK && !k.stopped) pour_cells(m, w, people, draws);
+  if (status == IDM_OK && !k.stopped && scale == 1) status = tell(m, w, people, opt_error);
   idm_people_destroy(people);
-  return status;
-}
-
-idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit_watch *watch,
-                                 audit_draws *draws, idm_error *opt_error)
-{
-  part k = {.watch = watch, .wards = m->wards};
-  idm_status status = idm_audit_draws_create(m, draws, opt_error);
-  for (; k.ward < m->wards && status == IDM_OK; k.ward++)
-    status = draw_ward(m, scale, &k, draws, opt_error);
-  if (status != IDM_OK) idm_audit_draws_clear(draws);
   return status;
 }
 

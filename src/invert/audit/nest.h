@@ -13,9 +13,14 @@ idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data,
                           const idm_groups *groups, audit_model *model, idm_error *opt_error);
 void idm_audit_wards_clear(audit_model *model);
 
-/* As idm_audit_sample, with what agents say of their cells (apart) where scale is 1. */
-idm_status idm_audit_nest_sample(const audit_model *model, double scale, const audit_watch *watch,
-                                 audit_draws *draws, idm_error *opt_error);
+/* The part of idm_audit_sample that is of one ward, with what its agents say of their cells (apart)
+ * where scale is 1. `step` is of the journal; *stopped: the watch has stopped it. */
+idm_status idm_audit_nest_sample(const audit_model *model, double scale,
+                                 const audit_watch *opt_watch, uint64_t step, size_t ward,
+                                 bool *stopped, audit_draws *draws, idm_error *opt_error);
+/* What its agents say of their cells, there or back. */
+idm_status idm_audit_nest_pass(const audit_model *model, size_t ward, double scale,
+                               idm_record *record, idm_error *opt_error);
 /* As idm_audit_inspect, by chance alone: of agents who differ the rest is unchecked. */
 idm_status idm_audit_nest_inspect(const audit_model *model, const audit_draws *draws,
                                   idm_assessment *assessment, idm_error *opt_error);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/record.h"
 #include "invert/audit/draws.h"
 #include "invert/audit/nest.h"
 #include "invert/audit/tabulate.h"
@@ -135,7 +136,7 @@ static idm_status check_starts(cells_of *cells, idm_error *opt_error)
 /* Sweeps per draw: by tables they cost next to nothing. */
 static long thin_of(const audit_model *m, const leaf_source *leaves)
 {
-  enum { by_tables = 4 };
+  enum { by_tables = 2 };
   if (m->settings->thin > 0) return m->settings->thin;
   return leaves->table && !m->exact ? by_tables : 1;
 }
@@ -159,33 +160,32 @@ static void pour(const audit_model *m, const idm_people *p, audit_draws *draws)
   memcpy(draws->log_likelihood, p->log_likelihood, m->cells * bytes);
 }
 
-/* Who watches, and whether the work is to stop. */
+/* A sampling under way: who watches, and whether it is to stop. */
 typedef struct watched {
   const audit_watch *watch;
+  uint64_t step;
   bool stopped;
 } watched;
 
 static bool progress(void *context, const idm_work *work)
 {
   watched *w = context;
-  w->stopped = w->stopped || idm_audit_watched(w->watch, work->done);
+  w->stopped = w->stopped || idm_audit_watched(w->watch, work->done, w->step, work);
   return w->stopped;
 }
 
-idm_status idm_audit_sample(const audit_model *m, double scale, uint64_t stream,
-                            const audit_watch *opt_watch, audit_draws *draws, idm_error *opt_error)
+static idm_status draw(const audit_model *m, double scale, uint64_t stream, watched *w,
+                       audit_draws *draws, idm_error *opt_error)
 {
-  if (m->wards) return idm_audit_nest_sample(m, scale, opt_watch, draws, opt_error);
-  watched w = {.watch = opt_watch};
   cells_of cells = {m};
-  const idm_fit_watch watch = {.progress = progress, .context = &w};
   const leaf_source leaves = leaves_of(&cells);
+  idm_fit_watch watch = {.progress = progress, .context = w};
   idm_fit_settings settings = *m->settings;
   idm_design *design = NULL;
   idm_people *people = NULL;
   settings.thin = thin_of(m, &leaves);
-  idm_status status = idm_audit_draws_create(m, draws, opt_error);
-  if (status == IDM_OK) status = check_starts(&cells, opt_error);
+  if (w->watch && w->watch->journal) idm_journal_go_on(w->watch->journal, w->step, &watch);
+  idm_status status = check_starts(&cells, opt_error);
   if (status == IDM_OK) status = make_design(m, scale, &design, opt_error);
   if (status == IDM_OK) {
     const hierarchy_request request = {.design = design,
@@ -195,13 +195,42 @@ idm_status idm_audit_sample(const audit_model *m, double scale, uint64_t stream,
                                        .key = m->key,
                                        .stream = stream,
                                        .opt_watch =
-                                           opt_watch && opt_watch->opt_watch ? &watch : NULL};
+                                           w->watch && w->watch->opt_watch ? &watch : NULL};
     status = idm_hierarchy_sample(&request, &people, NULL, opt_error);
   }
-  if (w.stopped) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted; nothing was kept");
-  if (status == IDM_OK) pour(m, people, draws);
+  if (status == IDM_OK && !w->stopped) pour(m, people, draws);
   idm_people_destroy(people);
   idm_design_destroy(design);
+  return status;
+}
+
+idm_status idm_audit_sample(const audit_model *m, double scale, uint64_t stream,
+                            const audit_watch *opt_watch, audit_draws *draws, idm_error *opt_error)
+{
+  audit_journal *journal = opt_watch ? opt_watch->journal : NULL;
+  const size_t number = journal ? idm_journal_count(journal) : 0;
+  const size_t parts = m->wards ? m->wards : 1;
+  idm_status status = idm_audit_draws_create(m, draws, opt_error);
+  for (size_t i = 0; i < parts && status == IDM_OK; i++) {
+    watched w = {.watch = opt_watch};
+    idm_record record;
+    w.step = opt_watch ? idm_journal_step(AUDIT_STEP_SAMPLE, opt_watch->way, number << 16 | i) : 0;
+    if (journal && idm_journal_get(journal, w.step, &record)) {
+      status = m->wards ? idm_audit_nest_pass(m, i, scale, &record, opt_error) : IDM_OK;
+      idm_audit_draws_pass(m, draws, &record);
+      if (status == IDM_OK) status = idm_record_close(&record, true, opt_error);
+      continue;
+    }
+    status = m->wards ? idm_audit_nest_sample(m, scale, opt_watch, w.step, i, &w.stopped, draws,
+                                              opt_error)
+                      : draw(m, scale, stream, &w, draws, opt_error);
+    if (w.stopped) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+    if (status != IDM_OK || !journal) continue;
+    idm_journal_begin(w.step, &record);
+    if (m->wards) status = idm_audit_nest_pass(m, i, scale, &record, opt_error);
+    idm_audit_draws_pass(m, draws, &record);
+    if (status == IDM_OK) status = idm_journal_put(journal, w.step, &record, opt_error);
+  }
   if (status != IDM_OK) idm_audit_draws_clear(draws);
   return status;
 }

@@ -35,7 +35,7 @@ static idm_status stand(const ground *g, const double *x, double *log_likelihood
                         idm_error *opt_error)
 {
   if (g->opt_stop && atomic_load(g->opt_stop))
-    return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted; nothing was kept");
+    return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
   return idm_matching_log_likelihood(g->cell->f.matching[0], x, log_likelihood, NULL, opt_error);
 }
 

@@ -263,6 +263,9 @@ idm_status idm_motion_evaluate(hierarchy_chain *c, const leaf_lane *lane, hierar
 
 /* --- trajectories --------------------------------------------------------------------------- */
 
+/* The longest trajectory, in sds of the density: most of a period. */
+static const double longest = 5;
+
 static double kinetic(const hierarchy_motion *m)
 {
   double sum = 0;
@@ -283,11 +286,12 @@ static void tune(hierarchy_chain *c, double acceptance)
 
 idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error *opt_error)
 {
-  enum { least = 6, most = 14 };
+  enum { most = 40 };
   hierarchy_motion *m = c->motion;
   hierarchy_state *to = &c->trial;
-  const int steps = least + (int)(idm_random_uniform(&c->random) * (most - least + 1));
   const double step = exp(m->log_step);
+  /* Lengths are drawn, so that no direction is met in the same phase each time. */
+  const int steps = 1 + (int)fmin(longest * idm_random_uniform(&c->random) / step, most - 1);
   double before, after;
   idm_population_assign(&to->population, &c->now.population);
   idm_motion_locate(c);

@@ -226,7 +226,9 @@ static void carry(hierarchy_chain *c, hierarchy_state *s)
   double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
   s->rest = idm_population_log_prior(d, &s->population);
-  for (size_t i = 0; i < d->people; i++) {
+  for (size_t i = 0; i < d->people && d->fixed; i++)
+    idm_population_mean(d, &s->population, i, s->e + i * q);
+  for (size_t i = 0; i < d->people && !d->fixed; i++) {
     double *z = s->z + i * q;
     double squares = 0;
     idm_population_mean(d, &s->population, i, mean);
@@ -236,8 +238,9 @@ static void carry(hierarchy_chain *c, hierarchy_state *s)
     idm_normal_effects(q, s->population.factor, mean, z, s->e + i * q);
     for (size_t j = 0; j < q; j++) squares += z[j] * z[j];
     s->rest -= 0.5 * squares + frame.log_det;
-    if (c->model->tabled) s->rough[i] = idm_model_rough(c->model, i, s->e + i * q);
   }
+  for (size_t i = 0; i < d->people && c->model->tabled; i++)
+    s->rough[i] = idm_model_rough(c->model, i, s->e + i * q);
 }
 
 /* u of everybody as they are, and the rest of their density. */
@@ -249,7 +252,7 @@ static void hold(hierarchy_chain *c)
   double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
   c->now.rest = idm_population_log_prior(d, &c->now.population);
-  for (size_t i = 0; i < d->people; i++) {
+  for (size_t i = 0; i < d->people && !d->fixed; i++) {
     const double *z = c->now.z + i * q;
     idm_population_mean(d, &c->now.population, i, mean);
     idm_normal_frame(&frame, c->now.population.factor, mean, c->curvature + i * q * q,

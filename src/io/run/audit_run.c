@@ -15,6 +15,7 @@
 #include "io/json.h"
 #include "io/run/absolute.h"
 #include "io/run/audit_run.h"
+#include "io/run/checkpoint.h"
 #include "io/run/dynamics.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/people.h"
@@ -269,22 +270,41 @@ static idm_status find(const idm_problem *problem, const idm_data *data, const i
 }
 
 /* Everything once the folder is there. */
-static idm_status audit(idm_run_writer *folder, const idm_problem *problem, const idm_data *data,
-                        const idm_groups *groups, const idm_audit_request *request,
-                        const idm_fit_watch *watch, idm_audit **ret_audit, idm_error *opt_error)
+static idm_status audit(idm_run_writer *folder, idm_run_mode mode, idm_keeper *keeper,
+                        const idm_problem *problem, const idm_data *data, const idm_groups *groups,
+                        const idm_audit_request *request, idm_audit **ret_audit,
+                        idm_error *opt_error)
 {
   idm_problem refined;
   idm_refinement refinement = {0};
-  idm_status status = write_config(problem, request, folder->work, opt_error);
+  const idm_fit_watch watch = idm_keeper_watch(keeper, idm_audit_request_label(problem, request));
+  idm_fit_watch before = watch;
+  before.checkpoint = NULL;
+  idm_status status =
+      mode == IDM_RUN_RESUME ? IDM_OK : write_config(problem, request, folder->work, opt_error);
   if (status == IDM_OK)
-    status =
-        refine(problem, data, &request->request.settings, watch, &refined, &refinement, opt_error);
-  if (status == IDM_OK) status = find(&refined, data, groups, request, watch, ret_audit, opt_error);
+    status = refine(problem, data, &request->request.settings, &before, &refined, &refinement,
+                    opt_error);
+  if (status == IDM_OK)
+    status = find(&refined, data, groups, request, &watch, ret_audit, opt_error);
   if (status != IDM_OK) return status;
   (*ret_audit)->request = idm_audit_request_label(problem, request);
   if (refinement.steps) idm_refinement_remark(&refinement, &(*ret_audit)->remarks);
   status = write_results(*ret_audit, &refined, data, folder->work, opt_error);
-  return status == IDM_OK ? idm_run_commit(folder, opt_error) : status;
+  if (status != IDM_OK) return status;
+  idm_folder_remove(folder->work, IDM_FILE_CHECKPOINT);
+  return idm_run_commit(folder, opt_error);
+}
+
+/* What is left of an audit that was stopped. */
+static idm_status say_stopped(const idm_run_writer *folder, idm_error *opt_error)
+{
+  if (!idm_folder_has(folder->work, IDM_FILE_CHECKPOINT))
+    return idm_fail(opt_error, IDM_UNTRUSTED,
+                    "interrupted before there was anything to keep: nothing is written");
+  return idm_fail(opt_error, IDM_UNTRUSTED,
+                  "interrupted; what was done so far is saved: `idm audit --resume -o %s` goes on",
+                  folder->run.path);
 }
 
 idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_problem *problem,
@@ -295,16 +315,22 @@ idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_proble
   idm_require(folder, problem, data, request, ret_audit);
   *ret_audit = NULL;
   idm_run_writer made;
+  idm_keeper keeper;
   idm_groups *groups = NULL;
-  const idm_fit_watch watch = {.progress = opt_progress, .context = context};
-  if (mode == IDM_RUN_RESUME)
-    return idm_fail(opt_error, IDM_USAGE, "an audit cannot be resumed; begin it anew");
   idm_status status = idm_request_check(problem, &request->request, opt_error);
   if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_run_begin(&made, folder, mode, &request->request, opt_error);
   if (status == IDM_OK) {
-    status = audit(&made, problem, data, groups, request, &watch, ret_audit, opt_error);
-    idm_run_end(&made, status == IDM_OK);
+    status = idm_keeper_begin(&keeper, made.work, mode, opt_progress, context, opt_error);
+    if (status == IDM_OK)
+      status = audit(&made, mode, &keeper, problem, data, groups, request, ret_audit, opt_error);
+    if (status == IDM_UNTRUSTED && keeper.asked) status = say_stopped(&made, opt_error);
+    if (keeper.status != IDM_OK) {
+      status = keeper.status;
+      if (opt_error) *opt_error = keeper.error;
+    }
+    idm_keeper_end(&keeper);
+    idm_run_end(&made, status == IDM_OK || mode == IDM_RUN_RESUME);
   }
   idm_groups_destroy(groups);
   if (status != IDM_OK) {

@@ -283,24 +283,54 @@ idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
 
 /* --- what there is to resume ---------------------------------------------------------------- */
 
+/* Move what waits to its place, open the folder and find config.yaml of what is not finished there.
+ * On success the files are the caller's to close. */
+static idm_status find_unfinished(const char *folder, idm_run_files *files, char *path,
+                                  idm_place *config, idm_error *opt_error)
+{
+  idm_status status = idm_folder_is(folder) ? idm_run_settle(folder, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = open_files(folder, files, opt_error);
+  if (status != IDM_OK) return status;
+  *config = idm_folder_place(idm_run_files_unfinished(files), IDM_FILE_CONFIG, path);
+  if (idm_place_exists(config)) return IDM_OK;
+  status = refuse_unbegun(files, opt_error);
+  idm_run_files_close(files);
+  return status;
+}
+
 idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
                                    idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(folder, ret_problem, request);
   char path[IDM_PATH];
   idm_run_files files;
+  idm_place config;
   *ret_problem = NULL;
-  idm_status status = idm_folder_is(folder) ? idm_run_settle(folder, opt_error) : IDM_OK;
-  if (status == IDM_OK) status = open_files(folder, &files, opt_error);
+  idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
   if (status != IDM_OK) return status;
-  const idm_folder *unfinished = idm_run_files_unfinished(&files);
-  const idm_place config = idm_folder_place(unfinished, IDM_FILE_CONFIG, path);
-  if (!idm_place_exists(&config))
-    status = refuse_unbegun(&files, opt_error);
-  else if (idm_audit_is_at(&config))
-    status = refuse_audit(folder, opt_error);
-  else
-    status = idm_request_read_at(&config, ret_problem, request, opt_notes, opt_error);
+  status = idm_audit_is_at(&config)
+               ? idm_fail(opt_error, IDM_INPUT,
+                          "'%s' is an audit: `idm audit --resume -o %s` goes on", folder, folder)
+               : idm_request_read_at(&config, ret_problem, request, opt_notes, opt_error);
+  idm_run_files_close(&files);
+  return status;
+}
+
+idm_status idm_audit_read_unfinished(const char *folder, idm_problem **ret_problem,
+                                     idm_audit_request *request, idm_notes *opt_notes,
+                                     idm_error *opt_error)
+{
+  idm_require(folder, ret_problem, request);
+  char path[IDM_PATH];
+  idm_run_files files;
+  idm_place config;
+  *ret_problem = NULL;
+  idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_audit_is_at(&config)
+               ? idm_audit_request_read_at(&config, ret_problem, request, opt_notes, opt_error)
+               : idm_fail(opt_error, IDM_INPUT,
+                          "'%s' is no audit: `idm fit --resume -o %s` goes on", folder, folder);
   idm_run_files_close(&files);
   return status;
 }

@@ -1,6 +1,6 @@
 /* The life of a run: begun, stopped, gone on with, finished.
  *
- * Contents: checkpoints · drawing · looking at the draws · fitting */
+ * Contents: drawing · looking at the draws · fitting */
 #include "idm/run.h"
 
 #include <math.h>
@@ -19,6 +19,7 @@
 #include "invert/people/report.h"
 #include "io/file.h"
 #include "io/run/absolute.h"
+#include "io/run/checkpoint.h"
 #include "io/run/dynamics.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/read.h"
@@ -26,11 +27,6 @@
 #include "io/run/stan.h"
 #include "io/run/summary.h"
 #include "io/run/writer.h"
-
-/* Seconds between checkpoints. */
-static const double checkpoint_seconds = 3;
-/* Larger checkpoints are none of ours. */
-static const size_t most_bytes = (size_t)1 << 36;
 
 void idm_run_clear(idm_run *run)
 {
@@ -40,8 +36,6 @@ void idm_run_clear(idm_run *run)
   *run = (idm_run){0};
 }
 
-/* --- checkpoints ---------------------------------------------------------------------------- */
-
 /* A fit under way. */
 typedef struct fitting {
   idm_run_writer folder;
@@ -50,65 +44,9 @@ typedef struct fitting {
   const idm_request *request;
   idm_refinement refinement; /* of the lattice */
   idm_problem refined;       /* the problem on it */
-  idm_progress progress;
-  void *context;
+  idm_keeper keeper;
   uint64_t label;
-  char path[IDM_PATH]; /* of the checkpoint */
-  double saved;        /* when the last checkpoint was written */
-  double cost;         /* seconds that it took */
-  double done;         /* share of the work in it */
-  bool asked;          /* to stop */
-  idm_status status;   /* of writing checkpoints */
-  idm_error error;
 } fitting;
-
-static idm_status write_checkpoint(fitting *f, const idm_work *work)
-{
-  char *bytes = NULL;
-  size_t length = 0;
-  idm_file *file = NULL;
-  const double begun = idm_seconds();
-  idm_status status = idm_work_save(work, &bytes, &length, &f->error);
-  const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CHECKPOINT, f->path);
-  if (status == IDM_OK) status = idm_file_create_at(&place, &file, &f->error);
-  if (status == IDM_OK) {
-    idm_file_write(file, bytes, length);
-    status = idm_file_commit(file, &f->error);
-  }
-  free(bytes);
-  f->saved = idm_seconds();
-  f->cost = f->saved - begun;
-  f->done = work->done;
-  return status;
-}
-
-/* Every few seconds, or where it is large as seldom as takes a twentieth of the time; when it is
- * asked to stop, and when all draws are made: from then on an interruption costs none of them. */
-static bool is_due(const fitting *f, const idm_work *work, bool stop)
-{
-  const bool over = work->done >= 1 && f->done < 1;
-  return work->save &&
-         (stop || over || idm_seconds() - f->saved > fmax(checkpoint_seconds, 20 * f->cost));
-}
-
-static bool watch(void *context, const idm_work *work)
-{
-  fitting *f = context;
-  const bool stop = f->progress && f->progress(f->context, work);
-  f->asked = f->asked || stop;
-  if (f->status == IDM_OK && is_due(f, work, stop)) f->status = write_checkpoint(f, work);
-  return stop || f->status != IDM_OK;
-}
-
-/* The checkpoint of a run that goes on; none is a beginning from the start. */
-static idm_status load_checkpoint(fitting *f, idm_run_mode mode, char **ret_bytes,
-                                  size_t *ret_length, idm_error *opt_error)
-{
-  *ret_bytes = NULL;
-  const idm_place place = idm_folder_place(f->folder.work, IDM_FILE_CHECKPOINT, f->path);
-  if (mode != IDM_RUN_RESUME || !idm_place_exists(&place)) return IDM_OK;
-  return idm_file_read_at(&place, most_bytes, ret_bytes, ret_length, opt_error);
-}
 
 /* --- drawing -------------------------------------------------------------------------------- */
 
@@ -196,40 +134,31 @@ static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *invers
 }
 
 /* The draws, and whether they were stopped. */
-static idm_status draw(fitting *f, idm_run_mode mode, idm_run *run, idm_notes *opt_notes,
-                       idm_error *opt_error)
+static idm_status draw(fitting *f, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
 {
   const idm_fit_settings *settings = &f->request->settings;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
-  char *bytes = NULL;
-  size_t length = 0;
-  idm_status status = load_checkpoint(f, mode, &bytes, &length, opt_error);
-  const idm_fit_watch watcher = {.progress = watch,
-                                 .context = f,
-                                 .checkpoint = bytes,
-                                 .checkpoint_length = length,
-                                 .checkpoint_file = f->path,
-                                 .label = f->label};
-  f->saved = idm_seconds();
-  if (status == IDM_OK && is_of_people(f->request))
+  const idm_fit_watch watcher = idm_keeper_watch(&f->keeper, f->label);
+  idm_status status = IDM_OK;
+  f->keeper.saved = idm_seconds();
+  if (is_of_people(f->request))
     status = draw_people(f, &watcher, run, opt_notes, opt_error);
-  else if (status == IDM_OK && f->request->dynamics[0])
+  else if (f->request->dynamics[0])
     status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
-  else if (status == IDM_OK)
+  else
     status = inverse->fit(f->problem, f->data, settings, &watcher, &run->posterior, opt_notes,
                           opt_error);
-  free(bytes);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings->draws;
   const bool apart = run->assessment && run->assessment->apart; /* then some have no draws */
-  run->stopped = f->asked && (status == IDM_UNTRUSTED || partial || apart);
+  run->stopped = f->keeper.asked && (status == IDM_UNTRUSTED || partial || apart);
   if (run->posterior) run->posterior->request = f->label;
   if (run->posterior && run->assessment)
     run->posterior->resolution = idm_lattice_resolution(f->problem);
   if (run->assessment && run->stopped) say_interrupted(run);
-  if (f->status == IDM_OK) return status;
-  if (opt_error) *opt_error = f->error;
-  return f->status;
+  if (f->keeper.status == IDM_OK) return status;
+  if (opt_error) *opt_error = f->keeper.error;
+  return f->keeper.status;
 }
 
 /* Before they are looked at, which takes a while and may fail. */
@@ -292,7 +221,7 @@ static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_erro
 
 static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 {
-  const idm_fit_watch watcher = {.progress = f->progress, .context = f->context};
+  const idm_fit_watch watcher = {.progress = f->keeper.progress, .context = f->keeper.context};
   idm_error error = {0};
   char why[sizeof error.message + 80] =
       "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
@@ -332,7 +261,8 @@ static idm_status say_stopped(const fitting *f, bool kept, idm_error *opt_error)
  * whoever compares trajectories, or looks for a block by other means, does not ask for. */
 static idm_status refine(fitting *f, idm_error *opt_error)
 {
-  const idm_fit_watch watcher = {.progress = watch, .context = f};
+  idm_fit_watch watcher = idm_keeper_watch(&f->keeper, f->label);
+  watcher.checkpoint = NULL;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
   const idm_status status = f->data->preferences || (inverse && inverse->finds)
                                 ? IDM_OK
@@ -351,7 +281,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
-  if (status == IDM_OK) status = draw(f, mode, run, opt_notes, opt_error);
+  if (status == IDM_OK) status = draw(f, run, opt_notes, opt_error);
   if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
   *ret_kept = status == IDM_OK;
   if (status == IDM_OK && !run->assessment) status = assess(f, run, opt_error);
@@ -381,8 +311,6 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   fitting f = {.problem = problem,
                .data = data,
                .request = request,
-               .progress = opt_progress,
-               .context = context,
                .label = idm_request_label(problem, request)};
   bool kept = false;
   *run = (idm_run){0};
@@ -392,7 +320,9 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
   if (status == IDM_OK) status = idm_run_begin(&f.folder, folder, mode, request, opt_error);
   if (status != IDM_OK) return status;
-  status = fit(&f, mode, run, &kept, opt_notes, opt_error);
+  status = idm_keeper_begin(&f.keeper, f.folder.work, mode, opt_progress, context, opt_error);
+  if (status == IDM_OK) status = fit(&f, mode, run, &kept, opt_notes, opt_error);
+  idm_keeper_end(&f.keeper);
   idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
   return status;
 }
