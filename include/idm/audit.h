@@ -145,6 +145,7 @@ typedef struct idm_audit {
   idm_audit_number *sd;
   idm_audit_number *within; /* [coordinate]: sd of agents around their group's value, the same in
                                all that are pooled; else NULL */
+  idm_checks checks;        /* the worst over groups of every row; a group's own are its reasons */
   bool refitted;            /* prior sensitivity by fits, as weights would not do */
   bool trusted;             /* no group failed, and nothing else did */
   idm_notes failures;       /* of the population, and of what all rests on */
