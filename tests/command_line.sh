@@ -139,8 +139,8 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|examples' list
-  fails 2 '--markdown is for parameters and columns' list planners --markdown
+  fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|checks|examples' list
+  fails 2 '--markdown is for parameters, columns and checks' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
@@ -2065,7 +2065,7 @@ roff() {
 }
 
 test_help() {
-  for what in planners agents parameters columns examples; do
+  for what in planners agents parameters columns checks examples; do
     succeeds list "$what"
     holds "list $what shows some" [ "$(rows out)" -ge 3 ]
     cp out listed
