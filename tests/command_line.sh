@@ -1178,6 +1178,22 @@ test_check() {
   holds "a good fit is trusted" grep -q '^verdict: the draws can be trusted' out
   succeeds check good --json
   json 'j["trusted"] is True and j["failures"] == [] and j["misfits"] == [] and len(j["remarks"]) > 0'
+  json 'all(c["why"] for c in j["checks"] if c["outcome"] == "not run")'
+  json 'j["checks"] == json.load(open("good/summary.json"))["checks"] and all(c["outcome"] in ("passed", "not run") for c in j["checks"])'
+  succeeds check good
+  holds "the checks that ran are listed" grep -q '^r-hat  *passed  *[01][.0-9]* (<= 1\.01)' out
+  holds "and those that did not, with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
+  # A run of an older version has no such list.
+  cp -r good older
+  python3 - <<'PYTHON'
+import json
+summary = json.load(open("good/summary.json"))
+del summary["checks"]
+json.dump(summary, open("older/summary.json", "w"))
+PYTHON
+  succeeds check older
+  holds "an older run opens, and lists nothing as run" grep -q '^r-hat  *not recorded' out
+  holds "with its verdict" grep -q '^verdict: the draws can be trusted' out
   # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
   holds "the paper's scheme is noted" says 'note: --sampler paper'
@@ -2072,11 +2088,13 @@ test_help() {
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
-  for what in parameters columns; do
+  for what in parameters columns checks; do
+    page=files.md
+    [ "$what" = checks ] && page=checks.md
     succeeds list "$what" --markdown
-    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/files.md" |
+    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/$page" |
       sed '1d;$d' >written
-    holds "docs/files.md has the table of $what that the program prints" cmp -s out written
+    holds "docs/$page has the table of $what that the program prints" cmp -s out written
   done
   for command in $("$IDM_PROGRAM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     succeeds help "$command"
