@@ -77,7 +77,7 @@ typedef struct idm_model_check {
   double
       *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
   idm_tested test[IDM_TEST_COUNT];
-  double level; /* a test fails below this: 0.01 over the number of tests */
+  double level; /* a test fails below this: IDM_CHECK_LEVEL over the number of tests */
 } idm_model_check;
 
 /* An independent look at the posterior, by importance sampling that owes nothing to the draws: do

@@ -326,7 +326,7 @@ static void modes_that_chains_cannot_leave_fail(void **state)
     c.settings.fit.seed = seed;
     const idm_audit *audit = run(&c);
     for (size_t g = 0; g < 2; g++) {
-      assert_true(audit->group[g].number[0].diagnosis.rhat > 1.01);
+      assert_true(audit->group[g].number[0].diagnosis.rhat > idm_check_threshold(IDM_CHECK_RHAT));
       assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
     }
     assert_false(audit->trusted);
