@@ -480,7 +480,8 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
 static bool is_sound(const idm_audit *a, const idm_audit_number *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
-  return idm_check_holds(IDM_CHECK_ONE_CHAIN, (double)(a->chains / a->cuts)) &&
+  const size_t chains = a->chains / a->cuts;
+  return idm_check_holds(IDM_CHECK_ONE_CHAIN, (double)chains) &&
          idm_check_holds(IDM_CHECK_RHAT, d->rhat) &&
          idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_bulk) &&
          idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_tail);
