@@ -139,8 +139,8 @@ test_usage() {
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 'nothing to list' list people
-  fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|examples' list
-  fails 2 '--markdown is for parameters and columns' list planners --markdown
+  fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|checks|examples' list
+  fails 2 '--markdown is for parameters, columns and checks' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
   fails 2 "no command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
@@ -1178,6 +1178,22 @@ test_check() {
   holds "a good fit is trusted" grep -q '^verdict: the draws can be trusted' out
   succeeds check good --json
   json 'j["trusted"] is True and j["failures"] == [] and j["misfits"] == [] and len(j["remarks"]) > 0'
+  json 'all(c["why"] for c in j["checks"] if c["outcome"] == "not run")'
+  json 'j["checks"] == json.load(open("good/summary.json"))["checks"] and all(c["outcome"] in ("passed", "not run") for c in j["checks"])'
+  succeeds check good
+  holds "the checks that ran are listed" grep -q '^r-hat  *passed  *[01][.0-9]* (<= 1\.01)' out
+  holds "and those that did not, with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
+  # A run of an older version has no such list.
+  cp -r good older
+  python3 - <<'PYTHON'
+import json
+summary = json.load(open("good/summary.json"))
+del summary["checks"]
+json.dump(summary, open("older/summary.json", "w"))
+PYTHON
+  succeeds check older
+  holds "an older run opens, and lists nothing as run" grep -q '^r-hat  *not recorded' out
+  holds "with its verdict" grep -q '^verdict: the draws can be trusted' out
   # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
   holds "the paper's scheme is noted" says 'note: --sampler paper'
@@ -2065,18 +2081,20 @@ roff() {
 }
 
 test_help() {
-  for what in planners agents parameters columns examples; do
+  for what in planners agents parameters columns checks examples; do
     succeeds list "$what"
     holds "list $what shows some" [ "$(rows out)" -ge 3 ]
     cp out listed
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
-  for what in parameters columns; do
+  for what in parameters columns checks; do
+    page=files.md
+    [ "$what" = checks ] && page=checks.md
     succeeds list "$what" --markdown
-    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/files.md" |
+    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/$page" |
       sed '1d;$d' >written
-    holds "docs/files.md has the table of $what that the program prints" cmp -s out written
+    holds "docs/$page has the table of $what that the program prints" cmp -s out written
   done
   for command in $("$IDM_PROGRAM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     succeeds help "$command"

@@ -208,11 +208,22 @@ def check_sampler(program):
     check("(e) fit --sampler walk draws with it", found.get("sampler") == "walk" and "learning_rate" in found["posterior"])
 
 
+def check_check(program):
+    listed = [row for row in program.json("list", "checks").get("checks", []) if row["name"] == "acceptance"]
+    check("(f) `idm list checks` names it", [row["threshold"] for row in listed] == [0.1])
+    found = program.fit("log.csv", "checked", "--free", "learning_rate")
+    results = [row for row in found.get("checks", []) if row["name"] == "acceptance"]
+    check("(f) fit runs it, and summary.json has what it found",
+          len(results) == 1 and results[0]["outcome"] in ("passed", "remark") and 0 < results[0]["value"] <= 1)
+    printed = program.run("check", "checked").stdout
+    check("(f) `idm check` prints it", any(line.startswith("acceptance ") for line in printed.splitlines()))
+
+
 def main():
     text = (SOURCE / "ARCHITECTURE.md").read_text()
     check_routes(text)
     recipes = read_recipes(text)
-    check("there are five recipes", [recipe[0] for recipe in recipes] == list("abcde"))
+    check("there are six recipes", [recipe[0] for recipe in recipes] == list("abcdef"))
     with tempfile.TemporaryDirectory() as folder:
         house = pathlib.Path(folder)
         for name in COPIED:
@@ -226,7 +237,7 @@ def main():
         build(house, new)
         (house / "reversal.yaml").write_text(REVERSAL)
         program = Program(house)
-        for part in check_planner, check_parameter, check_column, check_inverse, check_sampler:
+        for part in check_planner, check_parameter, check_column, check_inverse, check_sampler, check_check:
             part(program)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -157,6 +157,31 @@ bool support_mentions(const idm_notes *notes, const char *words)
   return false;
 }
 
+void support_check_listed(const idm_checks *checks)
+{
+  assert_non_null(idm_check_kind_word(checks->kind));
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    const idm_check_result *result = &checks->of[id];
+    if (!idm_check_applies(checks, (idm_check_id)id))
+      assert_int_equal(result->outcome, IDM_CHECK_UNRECORDED);
+    else if ((result->outcome == IDM_CHECK_NOT_RUN) != (result->why[0] != '\0') ||
+             result->outcome == IDM_CHECK_UNRECORDED)
+      fail_msg("%s: %s, '%s'", idm_check_at((size_t)id)->name,
+               idm_check_outcome_word(result->outcome), result->why);
+  }
+}
+
+const char *support_failing(const idm_checks *checks, char *buffer, size_t size)
+{
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (int id = 0; id < IDM_CHECK_COUNT && used < size; id++)
+    if (checks->of[id].outcome >= IDM_CHECK_MISFIT)
+      used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? " " : "",
+                               idm_check_at((size_t)id)->name);
+  return buffer;
+}
+
 void support_assign(idm_problem *problem, const char *assignment)
 {
   check(idm_problem_set(problem, assignment, &support_error));

@@ -36,6 +36,10 @@ idm_problem *support_diag(double alpha, double beta, double eta);
 void support_set(idm_problem *problem, double alpha, double beta, double eta);
 /* Whether one of the notes has these words. */
 bool support_mentions(const idm_notes *notes, const char *words);
+/* Every check that applies ran, or was not run for a reason; the others have no result. */
+void support_check_listed(const idm_checks *checks);
+/* The checks that fail the draws or the model, by name: "r-hat effective-draws"; "" for none. */
+const char *support_failing(const idm_checks *checks, char *buffer, size_t size);
 /* Apply "key=value". */
 void support_assign(idm_problem *problem, const char *assignment);
 /* Plan a problem with the default solver. */

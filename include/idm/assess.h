@@ -2,6 +2,7 @@
 #ifndef IDM_ASSESS_H
 #define IDM_ASSESS_H
 
+#include "idm/check.h"
 #include "idm/data.h"
 #include "idm/diagnostics.h"
 #include "idm/posterior.h"
@@ -76,7 +77,7 @@ typedef struct idm_model_check {
   double
       *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
   idm_tested test[IDM_TEST_COUNT];
-  double level; /* a test fails below this: 0.01 over the number of tests */
+  double level; /* a test fails below this: IDM_CHECK_LEVEL over the number of tests */
 } idm_model_check;
 
 /* An independent look at the posterior, by importance sampling that owes nothing to the draws: do
@@ -170,6 +171,7 @@ typedef struct idm_assessment {
                            and where states are observed the policy at the centre; NULL where the
                            data were not looked at again */
 
+  idm_checks checks;  /* by row of the table: what ran, what did not and why, what was found */
   bool trusted;       /* neither half fails */
   idm_notes failures; /* why the draws are not, and what to do */
   idm_notes misfits;  /* why the model is not */

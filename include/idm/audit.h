@@ -65,9 +65,9 @@ IDM_API void idm_audit_settings_default(idm_audit_settings *settings);
 typedef enum idm_audit_verdict {
   IDM_AUDIT_IDENTIFIED,        /* by the group's data */
   IDM_AUDIT_POPULATION_DRIVEN, /* by the other groups: its own decisions would not be enough */
-  IDM_AUDIT_DYNAMICS_DRIVEN,   /* more than half of a variance lies between draws of the dynamics */
-  IDM_AUDIT_PRIOR_DRIVEN,      /* contraction below .5, or the mean moves by more than .5 sd between
-                                  half and double the prior's scale */
+  IDM_AUDIT_DYNAMICS_DRIVEN,   /* too much of a variance lies between draws of the dynamics: beyond
+                                  the threshold of the check between-dynamics */
+  IDM_AUDIT_PRIOR_DRIVEN,      /* beyond the thresholds of contraction or prior-scale */
   IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
 /* "identified", "population-driven", "dynamics-driven", "prior-driven", "failed". */
@@ -145,6 +145,7 @@ typedef struct idm_audit {
   idm_audit_number *sd;
   idm_audit_number *within; /* [coordinate]: sd of agents around their group's value, the same in
                                all that are pooled; else NULL */
+  idm_checks checks;        /* the worst over groups of every row; a group's own are its reasons */
   bool refitted;            /* prior sensitivity by fits, as weights would not do */
   bool trusted;             /* no group failed, and nothing else did */
   idm_notes failures;       /* of the population, and of what all rests on */

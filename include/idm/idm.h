@@ -17,6 +17,7 @@
 #include "idm/campaign.h"
 #include "idm/capacity.h"
 #include "idm/chains.h"
+#include "idm/check.h"
 #include "idm/classes.h"
 #include "idm/column.h"
 #include "idm/compare.h"

@@ -1,7 +1,10 @@
 /* idm check: whether to believe a run. */
+#include <math.h>
+
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/posterior.h"
+#include "io/run/checks.h"
 
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {
@@ -10,7 +13,34 @@ static idm_status print_json(cli_call *call, const idm_assessment *a)
   idm_json_set(&object, "failures", idm_json_texts(&a->failures));
   idm_json_set(&object, "misfits", idm_json_texts(&a->misfits));
   idm_json_set(&object, "remarks", idm_json_texts(&a->remarks));
+  idm_json_set(&object, "checks", idm_checks_array(&a->checks));
   return cli_print_json(call, object);
+}
+
+/* A value and its threshold: "1.003 (<= 1.01)", or what there is of it. */
+static const char *compare(idm_check_id id, const idm_check_result *r, char *buffer, size_t size)
+{
+  const char *sign = idm_check_at(id)->below ? ">=" : "<=";
+  buffer[0] = '\0';
+  if (!isnan(r->value) && !isnan(r->threshold))
+    snprintf(buffer, size, "%.4g (%s %.4g)", r->value, sign, r->threshold);
+  else if (!isnan(r->value))
+    snprintf(buffer, size, "%.4g", r->value);
+  return buffer;
+}
+
+/* The checks that ran, then those that did not and why. */
+static void print_checks(const idm_checks *checks)
+{
+  char buffer[80];
+  for (int ran = 1; ran >= 0; ran--)
+    for (int i = 0; i < IDM_CHECK_COUNT; i++) {
+      const idm_check_id id = (idm_check_id)i;
+      const idm_check_result *r = &checks->of[i];
+      if (!idm_check_applies(checks, id) || (r->outcome >= IDM_CHECK_PASSED) != ran) continue;
+      printf("%-17s %-12s %s%s\n", idm_check_at(id)->name, idm_check_outcome_word(r->outcome),
+             compare(id, r, buffer, sizeof buffer), r->why);
+    }
 }
 
 static idm_status print(cli_call *call, const idm_posterior *posterior,
@@ -18,6 +48,7 @@ static idm_status print(cli_call *call, const idm_posterior *posterior,
 {
   (void)posterior;
   if (cli_given(call, "json")) return print_json(call, assessment);
+  print_checks(&assessment->checks);
   cli_print_verdict(stdout, assessment);
   return IDM_OK;
 }
@@ -42,19 +73,15 @@ const cli_command cli_check = {
     .most = CLI_ANY_NUMBER,
     .summary = "Say whether runs can be trusted",
     .description =
-        "Exit code 1 when the draws are not to be trusted (R-hat above 1.01, an effective sample "
-        "size\n"
-        "below 400, a draw that diverged, a tail that an improper prior and the data leave open), "
-        "or when\n"
-        "the model is not: no better than chance, a free number that cannot matter, agents too "
-        "unlike to\n"
-        "share numbers, or summaries of the log that it does not predict. A right model fails in "
-        "about one\n"
-        "fit of a hundred. Says what the data bound and what only the prior does, which parameters "
-        "cannot\n"
-        "be told apart, and what to do next. Of several runs, exit code 1 says that one at least "
-        "cannot be\n"
-        "trusted.",
+        "Prints every check that applies to the run (`idm list checks`): its outcome, value and "
+        "threshold,\n"
+        "or why it was not run. Exit code 1 when a check fails the draws (FAILS) or the model "
+        "(MODEL). A\n"
+        "right model fails in about one fit of a hundred. Remarks: what the data bound and what "
+        "only the\n"
+        "prior does, which parameters cannot be told apart, and what to do next. Of several runs, "
+        "exit\n"
+        "code 1 means that one at least cannot be trusted.",
     .options = options,
     .run = run,
 };

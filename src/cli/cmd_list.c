@@ -1,4 +1,5 @@
-/* idm list: planners, inverse planners, classes, plots, agents, parameters, columns, examples. */
+/* idm list: planners, inverse planners, classes, plots, agents, parameters, columns, checks,
+ * examples. */
 #include <math.h>
 #include <string.h>
 
@@ -362,6 +363,58 @@ static idm_status list_columns(cli_call *call)
   return finish_table(call, array, headings);
 }
 
+/* --- checks --------------------------------------------------------------------------------- */
+
+/* "above 1.01", "below 400"; "" where there is no threshold. */
+static const char *beyond(const idm_check *row, char *buffer, size_t size)
+{
+  buffer[0] = '\0';
+  if (!isnan(row->threshold))
+    snprintf(buffer, size, "%s %g", row->below ? "below" : "above", row->threshold);
+  return buffer;
+}
+
+static const char *consequence_of(const idm_check *row)
+{
+  return row->worst == IDM_CHECK_FAILED   ? "fails the draws"
+         : row->worst == IDM_CHECK_MISFIT ? "fails the model"
+                                          : "remark";
+}
+
+static idm_status list_checks(cli_call *call)
+{
+  static const heading headings[] = {{"name", "check"},
+                                     {"measures", "value"},
+                                     {"beyond", "beyond"},
+                                     {"consequence", "consequence"},
+                                     {"kinds", "answers"},
+                                     {"needs", "needs"},
+                                     {"summary", "what it shows"},
+                                     {"cure", "cure"},
+                                     {NULL, NULL}};
+  static const heading brief[] = {
+      {"name", ""}, {"consequence", ""}, {"beyond", ""}, {"measures", ""}, {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_check_at(i); i++) {
+    char buffer[40];
+    const idm_check *row = idm_check_at(i);
+    json_t *entry = cli_entry(row->name, row->sentence);
+    json_t *kinds = json_array();
+    for (unsigned kind = 1; kind < IDM_CHECK_KINDS; kind <<= 1)
+      if (row->kinds & kind)
+        idm_json_append(&kinds, json_string(idm_check_kind_word((idm_check_kind)kind)));
+    set_text(&entry, "measures", row->measures);
+    set_text(&entry, "beyond", beyond(row, buffer, sizeof buffer));
+    set_text(&entry, "consequence", consequence_of(row));
+    idm_json_set(&entry, "kinds", kinds);
+    set_text(&entry, "needs", row->needs ? row->needs : "");
+    set_text(&entry, "cure", row->cure);
+    idm_json_set(&entry, "threshold", idm_json_number(row->threshold));
+    idm_json_append(&array, entry);
+  }
+  return finish_table(call, array, cli_given(call, "markdown") ? headings : brief);
+}
+
 /* --- the command ---------------------------------------------------------------------------- */
 
 static idm_status list_plain_planners(cli_call *call)
@@ -378,19 +431,23 @@ static const struct {
   const char *name;
   bool table;
   idm_status (*list)(cli_call *call);
-} lists[] = {{"planners", false, list_plain_planners}, {"inverses", false, list_inverses},
-             {"classes", false, list_classes},         {"plots", false, list_plots},
-             {"samplers", false, list_samplers},       {"agents", false, list_agents},
-             {"parameters", true, list_parameters},    {"columns", true, list_columns},
+} lists[] = {{"planners", false, list_plain_planners},
+             {"inverses", false, list_inverses},
+             {"classes", false, list_classes},
+             {"plots", false, list_plots},
+             {"samplers", false, list_samplers},
+             {"agents", false, list_agents},
+             {"parameters", true, list_parameters},
+             {"columns", true, list_columns},
+             {"checks", true, list_checks},
              {"examples", false, list_examples}};
 
 static idm_status run(cli_call *call)
 {
   if (call->arguments < 1)
     return idm_fail(&call->error, IDM_USAGE,
-                    "usage: idm list "
-                    "planners|inverses|classes|plots|samplers|agents|parameters|columns|examples "
-                    "[options]; see `idm help list`");
+                    "usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|"
+                    "columns|checks|examples [options]; see `idm help list`");
   const bool markdown = cli_given(call, "markdown");
   if (cli_given(call, "proposition") &&
       (strcmp(call->argument[0], "classes") != 0 || cli_given(call, "json")))
@@ -400,20 +457,21 @@ static idm_status run(cli_call *call)
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     if (strcmp(lists[i].name, call->argument[0]) != 0) continue;
     if (markdown && !lists[i].table)
-      return idm_fail(&call->error, IDM_USAGE, "--markdown is for parameters and columns");
+      return idm_fail(&call->error, IDM_USAGE, "--markdown is for parameters, columns and checks");
     return lists[i].list(call);
   }
   return idm_fail(
       &call->error, IDM_USAGE,
       "nothing to list under '%s'; expected planners, inverses, classes, plots, samplers, agents, "
-      "parameters, columns or examples",
+      "parameters, columns, checks or examples",
       call->argument[0]);
 }
 
 static const cli_option options[] = {
     {.name = "markdown",
      .kind = CLI_FLAG,
-     .help = "parameters and columns as a table in Markdown, as in docs/files.md"},
+     .help = "parameters, columns and checks as a table in Markdown, as in docs/files.md and "
+             "docs/checks.md"},
     {.name = "proposition",
      .kind = CLI_FLAG,
      .help = "classes: both sides of the paper's proposition on example:maintenance, each computed "
@@ -429,12 +487,12 @@ const cli_command cli_list_command = {
     .least = 0,
     .most = 1,
     .summary = "List planners, agents, inverse planners, classes, plots, samplers, parameters, "
-               "columns, examples",
+               "columns, checks, examples",
     .description =
         "WHAT is planners, inverses (inverse planners), classes, plots, samplers, agents, "
         "parameters, "
-        "columns or\n"
-        "examples.\n"
+        "columns, checks\n"
+        "or examples.\n"
         "Agents are the paper's table of boundedly rational agents: planners with some parameters "
         "clamped.\n"
         "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.\n"
@@ -444,7 +502,9 @@ const cli_command cli_list_command = {
         "reads and what is\nfree.\n"
         "Parameters are listed with their place in a file, values, default, usual scale and prior "
         "when free\n(R: the range of the utility), and the planners that read them; columns of a "
-        "log with their key\nunder `data`, the headers taken for them, and what they hold.",
+        "log with their key\nunder `data`, the headers taken for them, and what they hold; checks "
+        "of "
+        "an answer with what they\ndo, the values beyond their threshold, and what is measured.",
     .options = options,
     .run = run,
 };

@@ -17,13 +17,11 @@
 #include "idm/matching.h"
 #include "idm/simulate.h"
 #include "idm/transform.h"
+#include "invert/check.h"
 #include "invert/label.h"
 #include "invert/parameters.h"
 #include "invert/utility/prefer.h"
 
-/* What a fit must reach, as in the verdict. */
-static const double most_rhat = 1.01;
-static const double least_ess = 400;
 enum { most_extensions = 6 };
 /* Streams of a replication: its truth, and its fit's seed. */
 static const uint64_t truth_stream = (uint64_t)3 << 32;
@@ -284,7 +282,9 @@ static idm_status fit_log(const replication *r, size_t index, idm_posterior **re
       ess = fmin(ess, assessment->diagnosis[i].ess_bulk);
     }
     idm_assessment_destroy(assessment);
-    if ((*rhat <= most_rhat && ess >= least_ess) || extension == most_extensions) return IDM_OK;
+    const bool settled =
+        idm_check_holds(IDM_CHECK_RHAT, *rhat) && idm_check_holds(IDM_CHECK_EFFECTIVE, ess);
+    if (settled || extension == most_extensions) return IDM_OK;
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;
     settings.draws *= 2;

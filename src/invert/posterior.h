@@ -5,9 +5,6 @@
 #include "idm/parameters.h"
 #include "idm/posterior.h"
 
-/* Below this share of effective weight, draws of a normal approximation are not the posterior's. */
-#define IDM_FAIR_SHARE 0.5
-
 /* Whether the draws are of the numbers that these parameters free; IDM_INPUT where not. */
 idm_status idm_posterior_check(const idm_posterior *posterior, const idm_parameters *parameters,
                                idm_error *opt_error);

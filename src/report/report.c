@@ -44,6 +44,33 @@ static idm_status add_words(report *r, const char *opt_class,
   return status;
 }
 
+static const char *number_of(double value, char *buffer, size_t size)
+{
+  buffer[0] = '\0';
+  if (!isnan(value)) snprintf(buffer, size, "%.4g", value);
+  return buffer;
+}
+
+/* Every check that applies to the answer: what it found, or why it was not run. */
+static void add_results(report *r, const idm_checks *checks)
+{
+  static const char *const head[] = {"check", "outcome", "value", "threshold", "not run, why"};
+  char value[32], threshold[32];
+  idm_page_fold(&r->page, "Checks that ran, and those that did not");
+  idm_page_table(&r->page, 5, head);
+  for (int i = 0; i < IDM_CHECK_COUNT; i++) {
+    const idm_check_result *result = &checks->of[i];
+    if (!idm_check_applies(checks, (idm_check_id)i)) continue;
+    idm_page_row(&r->page, 5,
+                 (const char *const[]){
+                     idm_check_at((size_t)i)->name, idm_check_outcome_word(result->outcome),
+                     number_of(result->value, value, sizeof value),
+                     number_of(result->threshold, threshold, sizeof threshold), result->why});
+  }
+  idm_page_table_end(&r->page);
+  idm_page_fold_end(&r->page);
+}
+
 static void add_verdict(report *r)
 {
   const idm_assessment *a = r->subject->assessment;
@@ -55,6 +82,7 @@ static void add_verdict(report *r)
   idm_page_list(&r->page, &a->failures);
   idm_page_list(&r->page, &a->misfits);
   idm_markup_add(&r->page.body, "</div>\n");
+  add_results(r, &a->checks);
 }
 
 /* --- figures -------------------------------------------------------------------------------- */

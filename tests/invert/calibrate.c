@@ -58,7 +58,7 @@ static void test_recovery(void **state)
   for (size_t i = 0; i < REPLICATIONS; i++) {
     const idm_recovery *r = &c->recovery[i * 2], *likelihood = r + 1;
     assert_true(c->done[i]);
-    assert_true(c->rhat[i] <= 1.01);
+    assert_true(c->rhat[i] <= idm_check_threshold(IDM_CHECK_RHAT));
     assert_true(c->draws[i] >= 400);
     assert_true(r->rank >= 0 && r->rank <= IDM_RANKS);
     assert_true(r->low < r->mean && r->mean < r->high && r->sd > 0);

@@ -68,6 +68,7 @@ static void test_parts(void **state)
       "id=\"behaviour\"",     "id=\"data\"",
       "id=\"hangs\"",         "id=\"methods\"",
       "id=\"again\"",         "id=\"policy\"",
+      "<summary>Checks that", "<td>effective-draws</td>",
       "Which value of alpha", "explains 150 decisions in 30 trajectories"};
   for (int with = 1; with >= 0; with--) {
     const idm_plot_subject subject = subject_of(f, &a, with);

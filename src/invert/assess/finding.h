@@ -1,17 +1,10 @@
-/* The verdict on an answer that does not go by the likelihood: its certificate, and the behaviour
- * at it. */
+/* What an answer by the likelihood has in common with those that are not. */
 #ifndef IDM_INVERT_ASSESS_FINDING_H
 #define IDM_INVERT_ASSESS_FINDING_H
 
-#include "idm/assess.h"
+#include "invert/assess/inquiry.h"
 
-/* Whether the certificate is closed, and nothing else speaks against it; what is left open is a
- * remark. */
-void idm_judge_finding(idm_assessment *assessment);
-/* Whether the planner at the answer behaves as the log does, better than chance: of an answer that
- * imitates it. */
-idm_status idm_judge_behavior(const idm_problem *problem, const idm_data *data,
-                              const idm_posterior *posterior, idm_assessment *assessment,
-                              idm_error *opt_error);
+/* Objective, certificate and policy into assessment->matched. */
+idm_status idm_assess_matched(const inquiry *q, idm_error *opt_error);
 
 #endif

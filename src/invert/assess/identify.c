@@ -1,8 +1,6 @@
 /* What the data bound: the maximum of the likelihood, and a profile of each free number from it.
  *
- * Contents: the maximum · profiles · work · the verdict */
-#include "invert/assess/identify.h"
-#include "invert/matching/halt.h"
+ * Contents: the maximum · profiles · work */
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +10,12 @@
 #include "idm/laplace.h"
 #include "idm/matching.h"
 #include "invert/assess/bound.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/curve.h"
 #include "invert/assess/region.h"
-#include "invert/assess/top.h"
+#include "invert/assess/sentence.h"
 #include "invert/assess/whole.h"
+#include "invert/matching/halt.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 #include "setting/freedom.h"
@@ -488,7 +488,7 @@ static idm_status identify_in_full(const inquiry *q, idm_error *opt_error)
   return status;
 }
 
-idm_status idm_identify(const inquiry *q, idm_error *opt_error)
+static idm_status identify(const inquiry *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
   fit small = {0};
@@ -507,46 +507,15 @@ idm_status idm_identify(const inquiry *q, idm_error *opt_error)
   return status;
 }
 
-/* --- the verdict ---------------------------------------------------------------------------- */
-
-/* A side on which neither the prior nor the data make the integral of the posterior finite. */
-static void judge_tails(const inquiry *q, const idm_identification *id, const char *name)
-{
-  idm_notes *failures = &q->assessment->failures;
-  for (int side = 0; side < 2; side++) {
-    const char *where = side ? "above" : "below";
-    if (id->improper[side])
-      idm_notes_add(failures,
-                    "nothing bounds %s %s: the prior is improper and the log-likelihood stays "
-                    "finite towards the limit, %.3g below its maximum, so that the posterior is "
-                    "improper too and its mean means nothing; give it a proper prior",
-                    name, where, id->gap[side]);
-    else if (id->unchecked && !id->proper[side])
-      idm_notes_add(failures,
-                    "unchecked: the prior of %s is improper %s, and the search for how the "
-                    "likelihood falls there was cut short; give it a proper prior",
-                    name, where);
-  }
-}
-
-void idm_judge_identification(const inquiry *q)
+idm_status idm_check_identification(const inquiry *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
-  char name[128];
-  if (!a->identified)
-    idm_notes_add(idm_parameters_proper(q->f->parameters) ? &a->remarks : &a->failures,
-                  "unchecked: no point was found that explains the data, so that nothing is said "
-                  "of what they bound");
-  for (size_t i = 0; i < a->parameters; i++) {
-    const idm_identification *id = &a->parameter[i];
-    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-    judge_tails(q, id, name);
-    idm_notes_add(&a->remarks, "%s", id->sentence);
-    const double middle = a->diagnosis[id->quantity].q50;
-    if (a->answer == IDM_POSTERIOR && (middle < id->low || middle > id->high))
-      idm_notes_add(&a->remarks,
-                    "prior and data disagree about %s: the posterior median %.3g lies outside what "
-                    "the data bound; look at the prior",
-                    name, middle);
+  a->identified = !q->posterior->coordinate_size;
+  if (!a->identified) {
+    idm_judge_unnamed(q);
+    return IDM_OK;
   }
+  const idm_status status = identify(q, opt_error);
+  if (status == IDM_OK) idm_judge_identification(q);
+  return status;
 }

@@ -11,6 +11,7 @@
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "infer/quadratic.h"
+#include "invert/assess/checks.h"
 #include "invert/finer.h"
 #include "invert/matching/matching.h"
 
@@ -18,8 +19,6 @@
 enum { most_workers = 4 };
 /* Draws below which their changes are smoothed. */
 enum { few = 100 };
-/* A lattice that moves a posterior mean by more than this many sds is too coarse. */
-static const double most_shift = 0.5;
 /* A table that is off by more is no measure of what lattices disagree about. */
 static const double most_table_error = 0.05;
 /* Draws that the weights must leave effective for a shift to be believed; and the share of all of
@@ -214,7 +213,7 @@ static idm_status record(const inquiry *q, double *change, size_t size, idm_erro
   return status;
 }
 
-idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error)
+static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
   const idm_problem *problem = q->f->problem;
@@ -255,7 +254,10 @@ static void judge_shift(const inquiry *q, size_t sample)
   const bool believed =
       told ? a->finer_share >= least_share : effective >= fmin(least_effective, (double)sample);
   /* Twice the standard error: a mean that may have moved by too much is not passed over. */
-  const bool moved = most + (told ? 2 * a->finer_error : 0) > most_shift;
+  const double shift = most + (told ? 2 * a->finer_error : 0);
+  const bool moved = shift > idm_check_threshold(IDM_CHECK_LATTICE);
+  idm_check_record(&a->checks, IDM_CHECK_LATTICE,
+                   moved || !believed ? IDM_CHECK_FAILED : IDM_CHECK_PASSED, shift);
   char error[48] = "";
   if (told) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
   if (!believed)
@@ -279,15 +281,22 @@ void idm_judge_lattice(const inquiry *q)
   idm_assessment *a = q->assessment;
   if (!a->resolution) return;
   if (!a->finer)
-    idm_notes_add(&a->failures,
+    idm_notes_add(idm_check_note(a, IDM_CHECK_LATTICE, IDM_CHECK_FAILED),
                   "lattice unchecked: no lattice finer than resolution %d fits in memory and time; "
                   "take one half as fine with --set resolution=%d, and see what it moves",
                   a->resolution, a->resolution > 1 ? a->resolution / 2 : 1);
   else if (a->answer == IDM_POINT)
-    idm_notes_add(&a->remarks,
+    idm_notes_add(idm_check_note(a, IDM_CHECK_LATTICE, IDM_CHECK_PASSED),
                   "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
                   a->finer, a->resolution, a->finer_change);
   else
     judge_shift(
         q, idm_inquiry_sample(q, idm_workspace_points(idm_matching_workspace(q->f->matching[0]))));
+}
+
+idm_status idm_check_lattice(const inquiry *q, idm_error *opt_error)
+{
+  const idm_status status = compare_lattices(q, opt_error);
+  if (status == IDM_OK) idm_judge_lattice(q);
+  return status;
 }

@@ -4,8 +4,7 @@
 
 #include "invert/assess/inquiry.h"
 
-idm_status idm_assess_lattice(const inquiry *q, idm_error *opt_error);
-/* Its part of the verdict. */
+/* The verdict on what the lattices disagree about. */
 void idm_judge_lattice(const inquiry *q);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/moments.h"
 #include "base/number.h"
 #include "idm/samplers.h"
+#include "invert/assess/checks.h"
 #include "invert/matching/explore.h"
 #include "invert/matching/matching.h"
 
@@ -22,10 +23,9 @@ static const uint64_t look_stream = (uint64_t)5 << 32;
 enum { lanes = 4, most_rounds = 4, most_numbers = 20 };
 /* Points that an estimate must be worth, and the largest share that one of them may have. */
 static const double least_effective = 200, most_weight = 0.05;
-/* A difference that matters, in posterior sds (of the mean) or in the logarithm (of the sd), and
- * how many standard errors of the look it must be. The error that a look aims at, and the largest
- * at which it can tell. */
-static const double most_difference = 0.12, errors = 4, aimed_error = 0.03, most_error = 0.05;
+/* Standard errors of the look that a difference must be. The error that a look aims at, and the
+ * largest at which it can tell. */
+static const double errors = 4, aimed_error = 0.03, most_error = 0.05;
 /* A share of the posterior around a mode of its own that is worth a word. */
 static const double little = 0.02;
 
@@ -241,11 +241,10 @@ static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error
   return status;
 }
 
-idm_status idm_assess_look(const inquiry *q, idm_error *opt_error)
+static idm_status take_look(const inquiry *q, idm_error *opt_error)
 {
   outlook l;
-  if (q->posterior->answer != IDM_POSTERIOR || q->f->parameters->dimension > most_numbers)
-    return IDM_OK;
+  if (q->f->parameters->dimension > most_numbers) return IDM_OK;
   idm_status status = open_outlook(q, &l, opt_error);
   if (status == IDM_OK) status = explore(q, &l, opt_error);
   if (status == IDM_OK) status = conclude(q, l.exploration, opt_error);
@@ -257,7 +256,7 @@ idm_status idm_assess_look(const inquiry *q, idm_error *opt_error)
 
 static bool differs(double difference, double error)
 {
-  return fabs(difference) > fmax(most_difference, errors * error);
+  return fabs(difference) > fmax(idm_check_threshold(IDM_CHECK_LOOK), errors * error);
 }
 
 /* What coordinate k is called: that of the prior where it is one number, else as in files. */
@@ -280,7 +279,11 @@ static void judge_coordinate(const inquiry *q, size_t k)
   coordinate_spoken(q, k, name, sizeof name);
   const bool moved = differs(look->shift[k], look->shift_error[k]);
   const bool narrow = look->spread[k] < 1;
-  if (!moved && !differs(log(look->spread[k]), look->spread_error[k])) return;
+  const bool agrees = !moved && !differs(log(look->spread[k]), look->spread_error[k]);
+  idm_check_record(&q->assessment->checks, IDM_CHECK_LOOK,
+                   agrees ? IDM_CHECK_PASSED : IDM_CHECK_FAILED,
+                   fmax(fabs(look->shift[k]), fabs(log(look->spread[k]))));
+  if (agrees) return;
   char what[160];
   idm_print(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
             name, look->shift[k], look->spread[k]);
@@ -303,13 +306,25 @@ static void judge_coordinate(const inquiry *q, size_t k)
                   cure);
 }
 
-void idm_judge_look(const inquiry *q)
+/* A look that cannot compare means and sds may still have found a mode higher than any draw, by
+ * more than a normal posterior leaves open. */
+static void judge_modes(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  const double higher = a->look.higher;
+  idm_check_skip(&a->checks, IDM_CHECK_LOOK,
+                 "importance sampling leaves means or sds too uncertain to compare the draws with");
+  if (idm_check_test(&a->checks, IDM_CHECK_MODES, higher - (double)q->f->parameters->dimension))
+    idm_notes_add(&a->failures,
+                  "separate modes: there is one whose density is exp(%.1f) times that of any draw; "
+                  "raise --warmup and --chains",
+                  higher);
+}
+
+static void judge_look(const inquiry *q)
 {
   idm_assessment *a = q->assessment;
   const idm_look *look = &a->look;
-  /* A mode higher than any draw by more than a normal posterior leaves open. */
-  const double open = 3 + (double)q->f->parameters->dimension;
-  if (a->answer != IDM_POSTERIOR) return;
   if (!look->points) {
     idm_notes_add(&a->remarks,
                   "unchecked: no independent look at the posterior of so many free numbers; R-hat "
@@ -318,11 +333,7 @@ void idm_judge_look(const inquiry *q)
   }
   const size_t before = a->failures.count;
   for (size_t k = 0; k < look->numbers && look->checked; k++) judge_coordinate(q, k);
-  if (!look->checked && look->higher > open)
-    idm_notes_add(&a->failures,
-                  "separate modes: there is one whose density is exp(%.1f) times that of any draw; "
-                  "raise --warmup and --chains",
-                  look->higher);
+  if (!look->checked) judge_modes(q);
   if (!look->checked)
     idm_notes_add(
         &a->remarks,
@@ -336,24 +347,9 @@ void idm_judge_look(const inquiry *q)
                   look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
 }
 
-bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+idm_status idm_check_look(const inquiry *q, idm_error *opt_error)
 {
-  const double *x = p->value + quantity * p->chains * p->draws;
-  double widest = 0, within = 0;
-  size_t length = 0;
-  for (size_t c = 0; c < p->chains; c++) {
-    double gap = INFINITY;
-    const double mean = idm_mean(x + c * p->draws, p->draws);
-    within = fmax(within, idm_squares_about(x + c * p->draws, p->draws, mean) / (double)p->draws);
-    /* The next chain above: slow chains lie scattered, those of separate modes in heaps. */
-    for (size_t k = 0; k < p->chains; k++) {
-      const double above = idm_mean(x + k * p->draws, p->draws) - mean;
-      if (above > 0) gap = fmin(gap, above);
-    }
-    if (isfinite(gap)) widest = fmax(widest, gap);
-    const char *joint = !c ? "" : c + 1 == p->chains ? " and " : ", ";
-    if (length < size)
-      length += (size_t)idm_print(buffer + length, size - length, "%s%.3g", joint, mean);
-  }
-  return widest > sqrt(within);
+  const idm_status status = take_look(q, opt_error);
+  if (status == IDM_OK) judge_look(q);
+  return status;
 }

@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "idm/matching.h"
 #include "idm/planner.h"
+#include "invert/assess/checks.h"
+#include "invert/chance.h"
 
 /* --- trying --------------------------------------------------------------------------------- */
 
@@ -113,13 +115,13 @@ static const char *reason(const idm_theta *theta, size_t block)
          "it out of `free:`, or have a log in which it shows";
 }
 
-static void name_item(const inquiry *q, const parameter *item)
+static void name_inert(const inquiry *q, const parameter *item)
 {
   const idm_theta *theta = q->f->problem->theta;
   const idm_labels *quantity = idm_parameters_quantities(q->f->parameters);
   const char *name =
       item->simplex ? theta->block[item->block].info->name : quantity->name[item->quantity];
-  idm_notes_add(&q->assessment->misfits,
+  idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                 "%s cannot matter here, and its posterior is its prior: %s", name,
                 reason(theta, item->block));
 }
@@ -129,12 +131,16 @@ static idm_status try_all(const inquiry *q, const double *prior, size_t moves, d
 {
   const idm_parameters *p = q->f->parameters;
   idm_status status = IDM_OK;
+  size_t inert = 0;
   for (size_t i = 0; i < p->items && status == IDM_OK; i++) {
     bool matters = true;
     if (p->item[i].opaque) continue;
     status = try_item(q, &p->item[i], prior, moves, least, &matters, y, opt_error);
-    if (status == IDM_OK && !matters) name_item(q, &p->item[i]);
+    if (status != IDM_OK || matters) continue;
+    name_inert(q, &p->item[i]);
+    inert++;
   }
+  if (status == IDM_OK) idm_check_test(&q->assessment->checks, IDM_CHECK_INERT, (double)inert);
   return status;
 }
 
@@ -143,7 +149,7 @@ idm_status idm_assess_matter(const inquiry *q, uint64_t decisions, idm_error *op
   const idm_parameters *p = q->f->parameters;
   const size_t d = p->dimension;
   if (!decisions) {
-    idm_notes_add(&q->assessment->misfits,
+    idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                   "no row of the log shows a choice (an action that was recorded, of two or more "
                   "that were open): it says nothing about any free number");
     return IDM_OK;
@@ -159,4 +165,11 @@ idm_status idm_assess_matter(const inquiry *q, uint64_t decisions, idm_error *op
       try_all(q, prior, moves, rounding(decisions), prior + PRIOR_MOVES * d, opt_error);
   free(prior);
   return status;
+}
+
+idm_status idm_check_inert(const inquiry *q, idm_error *opt_error)
+{
+  idm_chance chance;
+  const idm_status status = idm_chance_measure(q->f->data, &chance, opt_error);
+  return status == IDM_OK ? idm_assess_matter(q, chance.decisions, opt_error) : status;
 }

@@ -1,8 +1,8 @@
 /* The model's half of the verdict.
  *
  * A right model fails one of the tests in about one fit of a hundred: what is expected of each is
- * drawn from the answer itself, and each of m tests fails below p = 0.01 / m (Bonferroni).
- * validation/alarms.py measures it.
+ * drawn from the answer itself, and each of m tests fails below p = IDM_CHECK_LEVEL / m
+ * (Bonferroni). validation/alarms.py measures it.
  *
  * Contents: chance · tests · words */
 #include "invert/assess/model.h"
@@ -16,17 +16,15 @@
 #include "idm/distribution.h"
 #include "idm/quantile.h"
 #include "invert/assess/agents.h"
-#include "invert/assess/matter.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/predictive.h"
 #include "invert/assess/residual.h"
 #include "invert/chance.h"
 
-/* A right model fails the tests together in this share of fits. */
-static const double level = 0.01;
-/* The same of one answer among several. */
-static double level_of(const inquiry *q)
+/* The threshold of a row for one answer among several. */
+static double level_of(const inquiry *q, idm_check_id id)
 {
-  return level / (double)q->among;
+  return idm_check_threshold(id) / (double)q->among;
 }
 
 /* A rate that is off by less than this is not held against a model, however surely it is off. */
@@ -50,19 +48,25 @@ const char *idm_model_test_name(idm_model_test test)
  * degrees: by chance alone a likelihood ratio exceeds e^x with probability e^-x at most, and each
  * number that was fitted adds a square to it. The same the other way round for the rates, which
  * were fitted too. */
-static bool could_be_chance(const inquiry *q, double log_likelihood)
+static double chance_p(const inquiry *q, double log_likelihood)
 {
   const double gain = 2 * (log_likelihood - q->assessment->model.uniform);
-  const double free_numbers = (double)q->f->parameters->dimension;
-  return !(gain > 0) || idm_chi_square_tail(gain, free_numbers) > level_of(q);
+  return gain > 0 ? idm_chi_square_tail(gain, (double)q->f->parameters->dimension) : 1;
 }
 
-static bool loses_to_rates(const inquiry *q)
+static double rates_p(const inquiry *q)
 {
   const idm_model_check *m = &q->assessment->model;
   const double loss = 2 * (m->rates - m->log_likelihood);
-  return loss > 0 &&
-         idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) < 0.1 * level_of(q);
+  return loss > 0 ? idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) : 1;
+}
+
+/* Record a p beside the level that it is compared with. */
+static void record(const inquiry *q, idm_check_id id, idm_check_outcome outcome, double p,
+                   double level)
+{
+  idm_check_record(&q->assessment->checks, id, outcome, p);
+  q->assessment->checks.of[id].threshold = level;
 }
 
 /* Unnamed numbers are no degrees of freedom to count, as their prior holds most of them, and may
@@ -71,9 +75,35 @@ static bool is_untold(const inquiry *q)
 {
   const idm_model_check *m = &q->assessment->model;
   return q->posterior->coordinate_size && m->log_likelihood > m->uniform &&
-         could_be_chance(q, m->log_likelihood);
+         chance_p(q, m->log_likelihood) > level_of(q, IDM_CHECK_CHANCE);
 }
 
+static void judge_untold(const inquiry *q, double own, double uniform)
+{
+  const unsigned long long decisions = q->assessment->model.decisions;
+  const size_t numbers = q->f->parameters->dimension;
+  idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE,
+                 "%zu free numbers can learn %llu decisions by heart", numbers, decisions);
+  idm_notes_add(&q->assessment->remarks,
+                "unchecked: %zu free numbers can learn %llu decisions by heart, so that a "
+                "log-loss of %.4f here, where taking every open action alike has %.4f, tells "
+                "nothing; `idm score RUN OTHER`, of decisions that it was not fitted to, does",
+                numbers, decisions, own, uniform);
+}
+
+static void judge_rates(const inquiry *q, double own)
+{
+  const idm_model_check *m = &q->assessment->model;
+  const double level = level_of(q, IDM_CHECK_RATES), p = rates_p(q);
+  record(q, IDM_CHECK_RATES, p < level ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p, level);
+  if (p < level)
+    idm_notes_add(&q->assessment->misfits,
+                  "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
+                  "the best draw, where the actions' own rates have %.4f",
+                  own, idm_log_loss(m->rates, (double)m->decisions));
+}
+
+/* A log-likelihood of 0 is that of certain predictions which are all right. */
 static void judge_chance(const inquiry *q)
 {
   const idm_model_check *m = &q->assessment->model;
@@ -81,30 +111,29 @@ static void judge_chance(const inquiry *q)
   if (!decisions) return;
   const double own = idm_log_loss(m->log_likelihood, (double)decisions);
   const double uniform = idm_log_loss(m->uniform, (double)decisions);
-  /* Whoever is sure of every decision, and right, has a log-likelihood of 0. */
-  if (is_untold(q))
-    idm_notes_add(&q->assessment->remarks,
-                  "unchecked: %zu free numbers can learn %llu decisions by heart, so that a "
-                  "log-loss of %.4f here, where taking every open action alike has %.4f, tells "
-                  "nothing; `idm score RUN OTHER`, of decisions that it was not fitted to, does",
-                  q->f->parameters->dimension, decisions, own, uniform);
-  else if (could_be_chance(q, 0))
+  const double level = level_of(q, IDM_CHECK_CHANCE), p = chance_p(q, m->log_likelihood);
+  const bool chance = p > level, few = chance_p(q, 0) > level;
+  if (is_untold(q)) {
+    judge_untold(q, own, uniform);
+    return;
+  }
+  record(q, IDM_CHECK_CHANCE, chance ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p, level);
+  if (!chance)
+    judge_rates(q, own);
+  else
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_RATES, "the model is no better than chance");
+  if (few)
     idm_notes_add(
         &q->assessment->misfits,
         "%llu decision%s too few to tell the model from chance, whatever it predicts: its "
         "log-loss is %.4f a decision at the best draw, where taking every open action alike has "
         "%.4f",
         decisions, decisions == 1 ? " is" : "s are", own, uniform);
-  else if (could_be_chance(q, m->log_likelihood))
+  else if (chance)
     idm_notes_add(&q->assessment->misfits,
                   "no better than chance: a log-loss of %.4f a decision at the best draw, where "
                   "taking every open action alike has %.4f (%llu decisions)",
                   own, uniform, decisions);
-  else if (loses_to_rates(q))
-    idm_notes_add(&q->assessment->misfits,
-                  "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
-                  "the best draw, where the actions' own rates have %.4f",
-                  own, idm_log_loss(m->rates, (double)decisions));
 }
 
 /* --- tests ---------------------------------------------------------------------------------- */
@@ -150,7 +179,7 @@ static size_t band_count(const trial *t)
 
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
-  /* Fewer replicates where there is much to draw; enough to tell a p of level_of(q) /
+  /* Fewer replicates where there is much to draw; enough to tell a p of the level over
    * IDM_TEST_COUNT. */
   const size_t wanted = 2500000 / (t->r.questions + 1);
   t->replicates = (wanted > 999 ? 999 : wanted < 499 ? 499 : wanted) * t->q->among;
@@ -204,6 +233,13 @@ static bool varies(const double *statistic, size_t runs)
   return statistic[0] > 1e-9;
 }
 
+/* The rows of the tests. */
+static const idm_check_id row_of[IDM_TEST_COUNT] = {
+    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,     [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
+    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,       [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
+    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
+};
+
 static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
 {
   const double *statistic = t->statistic[test];
@@ -238,7 +274,9 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
     find_p(t, (idm_model_test)i, &m->test[i]);
     looked += m->test[i].looked;
   }
-  m->level = level_of(t->q) / fmax(1, looked);
+  m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    if (m->test[i].looked) record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
   if (!t->agents.agents) return IDM_OK;
   m->between = idm_new(t->r.dimension, sizeof *m->between);
   if (!m->between) return idm_fail_memory(opt_error);
@@ -329,7 +367,7 @@ static void judge_alike(const trial *t)
   }
   describe_difference(q, difference, sizeof difference);
   idm_notes_add(
-      &q->assessment->misfits,
+      idm_check_note(q->assessment, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT),
       "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
       "number of parameters of %.3g, where %.3g is expected of agents who are alike "
       "(p <= %.2g)%s. Errors of the pooled answer are too small, and it may be nobody's; "
@@ -348,12 +386,12 @@ static void judge_summary(const trial *t, idm_model_test test, cell_family famil
   const bool material =
       idm_predictive_worst(&t->predictive, family, least_share, &sds, text, sizeof text);
   if (material && sds >= 2)
-    idm_notes_add(&a->misfits,
+    idm_notes_add(idm_check_note(a, row_of[test], IDM_CHECK_MISFIT),
                   "%s are not what the model predicts (p <= %.2g): %s. Something is missing: free "
                   "another number, or try another planner",
                   title, a->model.test[test].p, text);
   else
-    idm_notes_add(&a->remarks,
+    idm_notes_add(idm_check_note(a, row_of[test], IDM_CHECK_REMARK),
                   "%s are not quite what the model predicts (p <= %.2g), but off by less than %.0f "
                   "%% of the decisions",
                   title, a->model.test[test].p, 100 * least_share);
@@ -394,12 +432,13 @@ static void judge_outside(const trial *t)
                   agent_count(t));
   if (!tested->looked) return;
   list_outside(t, names, sizeof names);
+  const bool out = fails(&a->model, IDM_TEST_OUTSIDE);
   idm_notes_add(
-      fails(&a->model, IDM_TEST_OUTSIDE) ? &t->q->assessment->misfits : &t->q->assessment->remarks,
+      idm_check_note(t->q->assessment, IDM_CHECK_OUTSIDE,
+                     out ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED),
       "%.0f of %zu agents are outside their own 95 %% band (rates of their actions, and "
       "of taking one again after each observation), where %.1f are expected (p %s %.2g)%s%s",
-      tested->statistic, agent_count(t), tested->expected,
-      fails(&a->model, IDM_TEST_OUTSIDE) ? "<=" : "=", tested->p,
+      tested->statistic, agent_count(t), tested->expected, out ? "<=" : "=", tested->p,
       names[0] ? "; the furthest: " : "", names);
 }
 
@@ -424,17 +463,24 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   return IDM_OK;
 }
 
-idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)
 {
   trial t = {.q = q};
   idm_chance chance;
   idm_status status = idm_chance_measure(q->f->data, &chance, opt_error);
-  if (status == IDM_OK) status = idm_assess_matter(q, chance.decisions, opt_error);
   if (status == IDM_OK) status = idm_residual_open(&t.r, q, opt_error);
   if (status == IDM_OK && t.r.seen) status = judge(&t, &chance, opt_error);
-  if (status == IDM_OK && !t.r.seen)
+  if (status == IDM_OK && !t.r.seen) {
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE, "the best draw cannot be planned for");
     idm_notes_add(&q->assessment->remarks,
                   "unchecked: whether the model fits, since its best draw cannot be planned for");
+  }
   close_trial(&t);
   return status;
+}
+
+idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
+{
+  const idm_status status = idm_check_inert(q, opt_error);
+  return status == IDM_OK ? idm_check_chance(q, opt_error) : status;
 }

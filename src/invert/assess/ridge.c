@@ -7,11 +7,7 @@
 #include "base/memory.h"
 #include "base/moments.h"
 #include "base/number.h"
-#include "invert/assess/ridge.h"
-
-/* The least eigenvalue of the correlations below which we speak of a ridge: two numbers reach it at
- * a correlation of .9. */
-static const double ridge_below = 0.1;
+#include "invert/assess/checks.h"
 
 /* Scalar items of the parameters, with mean and sd of their coordinates over the draws. */
 typedef struct cloud {
@@ -115,22 +111,19 @@ static idm_status describe(const inquiry *q, const cloud *c, idm_error *opt_erro
   return IDM_OK;
 }
 
-idm_status idm_identify_ridge(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_ridge(const inquiry *q, idm_error *opt_error)
 {
+  idm_assessment *a = q->assessment;
   cloud c;
   idm_status status = make_cloud(q, &c, opt_error);
   if (status == IDM_OK && c.count > 1 && q->posterior->draws > 1) {
     correlate(q, &c);
     idm_symmetric_eigen(c.count, c.correlation, c.values, c.vectors);
-    q->assessment->ridge = c.values[0];
-    if (c.values[0] < ridge_below) status = describe(q, &c, opt_error);
+    a->ridge = c.values[0];
+    if (idm_check_beyond(&a->checks, IDM_CHECK_RIDGE, a->ridge))
+      status = describe(q, &c, opt_error);
   }
   free_cloud(&c);
-  return status;
-}
-
-void idm_judge_ridge(const inquiry *q)
-{
-  idm_assessment *a = q->assessment;
   if (a->ridge_sentence) idm_notes_add(&a->remarks, "%s", a->ridge_sentence);
+  return status;
 }

@@ -1,6 +1,4 @@
 /* Do the numbers that were held matter? (DESIGN, section 4) */
-#include "invert/assess/sensitivity.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -8,6 +6,7 @@
 #include "base/number.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
+#include "invert/assess/checks.h"
 #include "setting/freedom.h"
 
 /* A number that was held: where it is in theta. */
@@ -154,7 +153,7 @@ static idm_status store(const inquiry *q, const clamped *list, size_t count, siz
   return IDM_OK;
 }
 
-idm_status idm_assess_sensitivity(const inquiry *q, idm_error *opt_error)
+static idm_status measure(const inquiry *q, idm_error *opt_error)
 {
   const idm_theta *theta = q->f->problem->theta;
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
@@ -174,8 +173,24 @@ idm_status idm_assess_sensitivity(const inquiry *q, idm_error *opt_error)
   return status;
 }
 
+/* Of a quantity, in posterior sds, when held number k is raised by its step. */
+static double shift_of(const idm_assessment *a, size_t k, size_t quantity)
+{
+  const idm_sensitivity *s = &a->sensitivity[k];
+  return s->slope[quantity] * s->step / a->diagnosis[quantity].sd;
+}
+
+static void record(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  for (size_t i = 0; i < a->quantities; i++)
+    for (size_t k = 0; k < a->sensitivities; k++)
+      if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0)
+        idm_check_test(&a->checks, IDM_CHECK_SENSITIVITY, fabs(shift_of(a, k, i)));
+}
+
 /* One line a quantity: what a small change of each number held would do, in posterior sds. */
-void idm_judge_sensitivity(const inquiry *q)
+static void describe(const inquiry *q)
 {
   enum { shown = 12 };
   const idm_assessment *a = q->assessment;
@@ -196,11 +211,19 @@ void idm_judge_sensitivity(const inquiry *q)
       char step[40] = "";
       if (s->value == 0) idm_print(step, sizeof step, " (%.3g)", s->step);
       length += idm_print(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f",
-                          k ? "," : "", s->name, step, s->slope[i] * s->step / a->diagnosis[i].sd);
+                          k ? "," : "", s->name, step, shift_of(a, k, i));
     }
     if (a->sensitivities > shown)
       idm_print(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
                 a->sensitivities - shown);
     idm_notes_add(&q->assessment->remarks, "%s", text);
   }
+}
+
+idm_status idm_check_sensitivity(const inquiry *q, idm_error *opt_error)
+{
+  const idm_status status = measure(q, opt_error);
+  if (status == IDM_OK) record(q);
+  if (status == IDM_OK) describe(q);
+  return status;
 }

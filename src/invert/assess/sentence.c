@@ -1,11 +1,17 @@
-/* What the data say of a free number, in a sentence to be quoted. */
+/* What the data say of free numbers, in sentences to be quoted, and the verdict on it.
+ *
+ * Contents: sentences · the verdict */
 #include "invert/assess/sentence.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/number.h"
 #include "idm/transform.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/profile.h"
+
+/* --- sentences ------------------------------------------------------------------------------ */
 
 static bool is_open(const idm_identification *id, int side)
 {
@@ -79,4 +85,127 @@ void idm_identification_sentence(const inquiry *q, const parameter *item, idm_id
     idm_print(id->sentence, sizeof id->sentence,
               "the data bound %s %s (95 %% profile likelihood)%s%s%s", name, regions, natural, open,
               id->unchecked ? "; the search was cut short, so that this is not certain" : "");
+}
+
+/* --- the verdict ---------------------------------------------------------------------------- */
+
+/* Nothing is known of what the data bound: a failure where a prior is improper. Returns the list
+ * for the sentence. */
+static idm_notes *leave_open(const inquiry *q, const char *why)
+{
+  idm_assessment *a = q->assessment;
+  if (!idm_parameters_proper(q->f->parameters))
+    return idm_check_note(a, IDM_CHECK_IDENTIFICATION, IDM_CHECK_FAILED);
+  idm_check_skip(&a->checks, IDM_CHECK_IDENTIFICATION, "%s", why);
+  return &a->remarks;
+}
+
+/* A side on which neither the prior nor the data make the integral of the posterior finite. Returns
+ * how many there are. */
+static size_t judge_tails(const inquiry *q, const idm_identification *id, const char *name)
+{
+  idm_notes *failures = &q->assessment->failures;
+  size_t open = 0;
+  for (int side = 0; side < 2; side++) {
+    const char *where = side ? "above" : "below";
+    const bool unchecked = id->unchecked && !id->proper[side];
+    open += id->improper[side] || unchecked;
+    if (id->improper[side])
+      idm_notes_add(failures,
+                    "nothing bounds %s %s: the prior is improper and the log-likelihood stays "
+                    "finite towards the limit, %.3g below its maximum, so that the posterior is "
+                    "improper too and its mean means nothing; give it a proper prior",
+                    name, where, id->gap[side]);
+    else if (unchecked)
+      idm_notes_add(failures,
+                    "unchecked: the prior of %s is improper %s, and the search for how the "
+                    "likelihood falls there was cut short; give it a proper prior",
+                    name, where);
+  }
+  return open;
+}
+
+void idm_judge_unnamed(const inquiry *q)
+{
+  const bool proper = idm_parameters_proper(q->f->parameters);
+  idm_notes_add(leave_open(q, "most of the free numbers have no name"),
+                "unchecked: with %zu free numbers, most of them without a name, nothing is said "
+                "of what the data bound%s",
+                idm_posterior_dimension(q->posterior),
+                proper ? ""
+                       : "; as a prior is improper, the posterior may be too: give it a proper "
+                         "one");
+}
+
+void idm_judge_identification(const inquiry *q)
+{
+  idm_assessment *a = q->assessment;
+  char name[128];
+  if (!a->identified)
+    idm_notes_add(leave_open(q, "no point was found that explains the data"),
+                  "unchecked: no point was found that explains the data, so that nothing is said "
+                  "of what they bound");
+  size_t open = 0;
+  for (size_t i = 0; i < a->parameters; i++) {
+    const idm_identification *id = &a->parameter[i];
+    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    open += judge_tails(q, id, name);
+    idm_notes_add(&a->remarks, "%s", id->sentence);
+  }
+  if (a->identified) idm_check_test(&a->checks, IDM_CHECK_IDENTIFICATION, (double)open);
+}
+
+idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  idm_assessment *a = q->assessment;
+  size_t conflicts = 0;
+  char name[128];
+  for (size_t i = 0; i < a->parameters; i++) {
+    const idm_identification *id = &a->parameter[i];
+    const double middle = a->diagnosis[id->quantity].q50;
+    if (!(middle < id->low || middle > id->high)) continue;
+    conflicts++;
+    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    idm_notes_add(&a->remarks,
+                  "prior and data disagree about %s: the posterior median %.3g lies outside what "
+                  "the data bound; look at the prior",
+                  name, middle);
+  }
+  if (a->parameters) idm_check_test(&a->checks, IDM_CHECK_PRIOR_CONFLICT, (double)conflicts);
+  return IDM_OK;
+}
+
+/* The numbers at the maximum of the likelihood, as they are reported. */
+static void describe_maximum(const inquiry *q, char *buffer, size_t size)
+{
+  const idm_assessment *a = q->assessment;
+  size_t at = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < a->parameters && at < size; i++) {
+    char name[64];
+    idm_quantity_spoken(q->posterior->quantity.name[a->parameter[i].quantity], name, sizeof name);
+    const int wrote = snprintf(buffer + at, size - at, "%s%s %.4g", at ? ", " : "", name,
+                               a->parameter[i].maximum);
+    if (wrote < 0) return;
+    at += (size_t)wrote;
+  }
+}
+
+void idm_judge_top(const inquiry *q, const double *y, double log_likelihood)
+{
+  if (q->posterior->answer != IDM_POINT) return;
+  const double here = q->posterior->statistics[0].log_density;
+  const double there = log_likelihood + idm_parameters_log_prior(q->f->parameters, y, NULL);
+  idm_checks *checks = &q->assessment->checks;
+  const bool higher = there > here + idm_check_threshold(IDM_CHECK_HIGHEST_POINT);
+  idm_check_record(checks, IDM_CHECK_HIGHEST_POINT, higher ? IDM_CHECK_FAILED : IDM_CHECK_PASSED,
+                   there - here);
+  if (!higher) return;
+  char where[240];
+  describe_maximum(q, where, sizeof where);
+  idm_notes_add(&q->assessment->failures,
+                "this is not the most probable point: the log posterior is higher by %.3g at %s; "
+                "start there (--set), or from more places (--chains)",
+                there - here, where);
 }

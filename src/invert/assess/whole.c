@@ -13,7 +13,6 @@
 #include "idm/matching.h"
 #include "invert/assess/profile.h"
 #include "invert/assess/sentence.h"
-#include "invert/assess/top.h"
 #include "invert/matching/matching.h"
 #include "invert/matching/start.h"
 

@@ -18,14 +18,13 @@
 #include "invert/audit/sample.h"
 #include "invert/audit/tabulate.h"
 #include "invert/audit/words.h"
+#include "invert/check.h"
 #include "invert/finer.h"
 #include "invert/fork.h"
 #include "invert/label.h"
 
 /* By which grids may move a posterior mean, in its sds. */
 static const double most_grid_error = 0.1;
-/* Over the number of draws of the dynamics: a mean is known to a tenth of its sd. */
-static const double most_between = 0.01;
 
 const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
 
@@ -220,6 +219,7 @@ static idm_status create(const idm_problem *problem, const idm_data *data, const
   idm_parameters *parameters = NULL;
   idm_audit *a = *ret_audit = idm_new(1, sizeof *a);
   if (!a) return idm_fail_memory(opt_error);
+  idm_checks_begin(&a->checks, asked->people ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT);
   a->people = asked->people;
   a->pool = asked->pool;
   a->dynamics = asked->dynamics;
@@ -540,6 +540,8 @@ static void remark_cuts(idm_audit *a)
     idm_notes_add(&a->remarks,
                   "each group is seen in the dynamics learnt from its own log as if they were "
                   "known: intervals leave out how sure those are; --dynamics-draws takes it in");
+  const bool few =
+      a->cuts > 1 && idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_COUNT, most / (double)a->cuts);
   if (a->cuts > 1)
     idm_notes_add(&a->remarks,
                   "%s pooled over %zu draws of the dynamics, between which up to %.0f %% of the "
@@ -547,8 +549,7 @@ static void remark_cuts(idm_audit *a)
                   a->dynamics == IDM_AUDIT_BY_GROUP ? "each group is seen in dynamics learnt from "
                                                       "its own log,"
                                                     : "groups are seen in learnt dynamics,",
-                  a->cuts, 100 * most,
-                  most > most_between * (double)a->cuts ? ": take more --dynamics-draws" : "",
+                  a->cuts, 100 * most, few ? ": take more --dynamics-draws" : "",
                   a->dynamics == IDM_AUDIT_BY_GROUP
                       ? "; unchecked: whether the draws of each group's dynamics have settled"
                       : "");
@@ -557,10 +558,10 @@ static void remark_cuts(idm_audit *a)
 /* Where few agents say how they vary, intervals are what the prior of that makes them. */
 static void remark_within(idm_audit *a, size_t j)
 {
-  const double least_contraction = idm_audit_least_contraction;
-  size_t driven = a->within && a->within[j].contraction < least_contraction ? 1 : 0;
-  for (size_t g = 0; g < a->groups && !a->within; g++)
-    driven += a->group[g].within[j].contraction < least_contraction ? 1 : 0;
+  size_t driven = 0;
+  for (size_t g = 0; g < (a->within ? 1 : a->groups); g++)
+    driven += idm_check_beyond(&a->checks, IDM_CHECK_CONTRACTION,
+                               (a->within ? a->within : a->group[g].within)[j].contraction);
   if (driven && a->within)
     idm_notes_add(&a->remarks,
                   "how agents differ within groups in %s is hardly narrower than its prior "
@@ -572,7 +573,22 @@ static void remark_within(idm_audit *a, size_t j)
                   "how agents differ in %s is hardly narrower than its prior (contraction below "
                   "%.1f) within %zu of %zu groups: how wide their intervals are hangs on that "
                   "prior (`population: {sd: ...}`)",
-                  a->coordinate.name[j], least_contraction, driven, a->groups);
+                  a->coordinate.name[j], idm_check_threshold(IDM_CHECK_CONTRACTION), driven,
+                  a->groups);
+}
+
+/* Checks that an audit leaves to other commands. */
+static void explain_unrun(idm_audit *a)
+{
+  static const idm_check_id later[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
+  static const idm_check_id alone[] = {IDM_CHECK_LOOK, IDM_CHECK_LATTICE, IDM_CHECK_STEPS,
+                                       IDM_CHECK_ENDS, IDM_CHECK_STAYS,   IDM_CHECK_OUTSIDE};
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+    idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
+  for (size_t i = 0; i < (a->people ? 6 : 2); i++)
+    idm_check_skip(&a->checks, alone[i], "%s",
+                   a->people ? "an audit does not run it; `idm fit --each agent` does"
+                             : "an audit does not run it; `idm fit` on the log of a group does");
 }
 
 /* What agents within groups leave open. */
@@ -616,6 +632,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   if (status == IDM_OK && by_group) compare_ways(*ret_audit, pooled);
   if (status == IDM_OK) remark_cuts(*ret_audit);
   if (status == IDM_OK && settings->people) remark_people(*ret_audit);
+  if (status == IDM_OK) explain_unrun(*ret_audit);
   idm_audit_destroy(pooled);
   idm_journal_destroy(journal);
   if (status != IDM_OK) {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "invert/assess/model.h"
+#include "invert/check.h"
 
 /* Cells side by side. */
 typedef struct inspection {
@@ -38,6 +39,7 @@ static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error
                                      .statistics = density};
     const inquiry q = {
         .f = &c->f, .posterior = &posterior, .assessment = &i->assessment[cell], .among = i->among};
+    idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
     status = idm_assess_model(&q, opt_error);
   }
   free(density);

@@ -19,21 +19,10 @@
 #include "invert/audit/nest.h"
 #include "invert/audit/sample.h"
 #include "invert/between.h"
+#include "invert/check.h"
 
-/* As in the verdict of a fit. */
-static const double most_rhat = 1.01;
-static const double least_ess = 400;
-/* AUDIT.md, groups: what makes a number prior-driven beside its contraction. */
-static const double most_shift = 0.5;
-/* The share of a variance between draws of the dynamics beyond which these decide. */
-static const double most_between = 0.5;
-/* A prior that keeps everybody from a place that is better by so much, in nats, is off by four sds
- * or more. */
-static const double most_elsewhere = 8;
 /* Cells that are judged together: beyond, replicates would cost more than they tell. */
 enum { most_among = 16 };
-/* Weights with a tail of this shape are not relied upon (Vehtari et al. 2024). */
-static const double most_shape = 0.7;
 
 /* --- summaries ------------------------------------------------------------------------------ */
 
@@ -293,7 +282,7 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
   double shape = NAN;
   const bool weighed = isfinite(idm_softmax(weight, all, weight));
   const idm_status status = idm_pareto_shape(weight, all, &shape, opt_error);
-  *ret_sound = weighed && shape < most_shape;
+  *ret_sound = weighed && shape < idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
   for (size_t j = 0; j < m->dimension; j++) {
     idm_audit_line_draw(m, draws, line, j, value);
     mean[j] = idm_weighted_mean(value, weight, all);
@@ -395,7 +384,7 @@ static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *o
     status = contract(m, only, contraction, opt_error);
     only[c] = 0;
     for (size_t j = 0; j < m->dimension; j++)
-      speaks[c] = speaks[c] || contraction[j] >= idm_audit_least_contraction;
+      speaks[c] = speaks[c] || idm_check_holds(IDM_CHECK_CONTRACTION, contraction[j]);
   }
   free(only);
   return status;
@@ -403,15 +392,17 @@ static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *o
 
 /* Whether the decisions of a cell are likelier somewhere by far than at any draw: draws of a prior
  * that is off may know nothing of a place that has nearly all of the posterior. */
-static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_t c,
-                           const idm_labels *coordinate, idm_assessment *cell)
+static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_t c, idm_audit *a,
+                           idm_assessment *cell)
 {
   const size_t all = draws->chains * draws->draws;
   const audit_cell *at = &m->cell[c];
   double best = -INFINITY, furthest = 0;
   size_t most = 0;
   for (size_t i = 0; i < all; i++) best = fmax(best, draws->log_likelihood[c * all + i]);
-  if (!(at->elsewhere - best > most_elsewhere)) return false;
+  const double gain = at->elsewhere - best;
+  if (isnan(gain) || gain == -INFINITY || !idm_check_test(&a->checks, IDM_CHECK_ELSEWHERE, gain))
+    return false;
   for (size_t j = 0; j < m->dimension; j++) {
     const double far = fabs(at->place[j] - m->mean[j]) / m->sd[j];
     if (far > furthest) most = j;
@@ -421,8 +412,21 @@ static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_
                 "prior and decisions disagree: with %s at %.4g, %.1f sds of its prior from where "
                 "that expects it, the decisions are likelier by %.0f nats than at any draw; look "
                 "at the prior",
-                coordinate->name[most], at->place[most], furthest, at->elsewhere - best);
+                a->coordinate.name[most], at->place[most], furthest, gain);
   return true;
+}
+
+/* The model's rows: of agents who are nested, chance alone. A misfit of too few decisions does not
+ * fail the group. */
+static void record_cell(const idm_assessment *cell, bool speaks, idm_checks *checks)
+{
+  const idm_model_check *m = &cell->model;
+  const idm_check_outcome misfit = speaks ? IDM_CHECK_MISFIT : IDM_CHECK_REMARK;
+  const bool better = m->log_likelihood > m->uniform;
+  idm_checks_merge(checks, &cell->checks, misfit);
+  if (checks->kind == IDM_CHECK_NESTED && m->decisions)
+    idm_check_record(checks, IDM_CHECK_BEHAVIOR, better ? IDM_CHECK_PASSED : misfit,
+                     m->log_likelihood / m->uniform);
 }
 
 /* What cells say of the model, by sides. Of too few decisions a misfit is told, but it is they that
@@ -457,7 +461,9 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
     status = m->wards ? idm_audit_nest_inspect(m, draws, cell, opt_error)
                       : idm_audit_inspect(m, draws, among, cell, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
-    elsewhere[c] = look_elsewhere(m, draws, c, &a->coordinate, &cell[c]);
+    elsewhere[c] = look_elsewhere(m, draws, c, a, &cell[c]);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
+    record_cell(&cell[c], speaks[c], &a->checks);
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
   idm_audit_inspected_clear(cell, m->cells);
   free(cell);
@@ -471,8 +477,23 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
 static bool is_sound(const idm_audit *a, const idm_audit_number *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
-  return a->chains / a->cuts > 1 && d->rhat <= most_rhat && d->ess_bulk >= least_ess &&
-         d->ess_tail >= least_ess;
+  const size_t chains = a->chains / a->cuts;
+  return idm_check_holds(IDM_CHECK_ONE_CHAIN, (double)chains) &&
+         idm_check_holds(IDM_CHECK_RHAT, d->rhat) &&
+         idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_bulk) &&
+         idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_tail);
+}
+
+/* The same, recorded. */
+static bool record_draws(idm_audit *a, const idm_audit_number *n)
+{
+  const idm_diagnosis *d = &n->diagnosis;
+  const size_t chains = a->chains / a->cuts;
+  idm_check_test(&a->checks, IDM_CHECK_ONE_CHAIN, (double)chains);
+  if (chains > 1) idm_check_test(&a->checks, IDM_CHECK_RHAT, d->rhat);
+  idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_bulk);
+  idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_tail);
+  return is_sound(a, n);
 }
 
 static void worsen(idm_audit_group *g, idm_audit_verdict verdict)
@@ -480,34 +501,35 @@ static void worsen(idm_audit_group *g, idm_audit_verdict verdict)
   if (verdict > g->verdict) g->verdict = verdict;
 }
 
-static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
+static void judge_number(idm_audit *a, idm_audit_group *g, size_t j)
 {
   const idm_audit_number *n = &g->number[j];
   const char *name = a->coordinate.name[j];
-  if (!is_sound(a, n)) {
+  const bool driven = idm_check_beyond(&a->checks, IDM_CHECK_CONTRACTION, n->contraction);
+  if (!record_draws(a, n)) {
     worsen(g, IDM_AUDIT_FAILED);
     idm_notes_add(&g->reasons,
                   "%s has R-hat %.3f and effective sample sizes of %.0f (bulk) and %.0f (tail); "
                   "expected at most %.2f and at least %.0f of several chains: take more --draws",
-                  name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail, most_rhat,
-                  least_ess);
+                  name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail,
+                  idm_check_threshold(IDM_CHECK_RHAT), idm_check_threshold(IDM_CHECK_EFFECTIVE));
   }
-  if (n->contraction < idm_audit_least_contraction) {
+  if (driven) {
     worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s is hardly narrower than its prior (contraction %.2f): the decisions say "
                   "little of it",
                   name, n->contraction);
   }
-  if (a->pool == IDM_POOL_PARTIAL && n->contraction >= idm_audit_least_contraction &&
-      n->alone < idm_audit_least_contraction) {
+  if (a->pool == IDM_POOL_PARTIAL && idm_check_beyond(&a->checks, IDM_CHECK_OWN, n->alone) &&
+      !driven && !isnan(n->contraction)) {
     worsen(g, IDM_AUDIT_POPULATION_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s comes from the other groups: the decisions of this one alone would leave it "
                   "hardly narrower than its prior (contraction %.2f)",
                   name, n->alone);
   }
-  if (n->between > most_between) {
+  if (idm_check_beyond(&a->checks, IDM_CHECK_BETWEEN, n->between)) {
     worsen(g, IDM_AUDIT_DYNAMICS_DRIVEN);
     idm_notes_add(
         &g->reasons,
@@ -515,7 +537,7 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
         "well as they are, and where they are off, so is it",
         100 * n->between, name);
   }
-  if (fabs(n->prior_shift) > most_shift) {
+  if (idm_check_beyond(&a->checks, IDM_CHECK_PRIOR_SCALE, fabs(n->prior_shift))) {
     worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(
         &g->reasons,
@@ -525,10 +547,10 @@ static void judge_number(const idm_audit *a, idm_audit_group *g, size_t j)
 }
 
 /* How agents vary is part of what is said of their group. */
-static void judge_within(const idm_audit *a, idm_audit_group *g, size_t j)
+static void judge_within(idm_audit *a, idm_audit_group *g, size_t j)
 {
   const idm_audit_number *n = a->within ? &a->within[j] : &g->within[j];
-  if (is_sound(a, n)) return;
+  if (record_draws(a, n)) return;
   worsen(g, IDM_AUDIT_FAILED);
   idm_notes_add(&g->reasons,
                 "the sd of agents in %s has R-hat %.3f and effective sample sizes of %.0f (bulk) "
@@ -537,7 +559,7 @@ static void judge_within(const idm_audit *a, idm_audit_group *g, size_t j)
                 n->diagnosis.ess_tail);
 }
 
-static void judge_group(const idm_audit *a, idm_audit_group *g)
+static void judge_group(idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) {
     judge_number(a, g, j);
@@ -551,7 +573,8 @@ static void judge_group(const idm_audit *a, idm_audit_group *g)
 static void judge_population(idm_audit *a)
 {
   for (size_t j = 0; a->mean && j < a->coordinate.count; j++) {
-    if (is_sound(a, &a->mean[j]) && is_sound(a, &a->sd[j])) continue;
+    const bool mean = record_draws(a, &a->mean[j]);
+    if (record_draws(a, &a->sd[j]) && mean) continue;
     a->trusted = false;
     idm_notes_add(&a->failures,
                   "the distribution of %s over groups is not known well enough (R-hat %.3f and "
@@ -599,9 +622,10 @@ static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
   for (size_t i = 0; i < 2; i++)
     if (a->group[c->side[i]].verdict > c->verdict) c->verdict = a->group[c->side[i]].verdict;
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    if (c->number[j].between > most_between && c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
+    if (c->number[j].between > idm_check_threshold(IDM_CHECK_BETWEEN) &&
+        c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
       c->verdict = IDM_AUDIT_DYNAMICS_DRIVEN;
-    if (c->number[j].contraction < idm_audit_least_contraction &&
+    if (c->number[j].contraction < idm_check_threshold(IDM_CHECK_CONTRACTION) &&
         c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
     if (!is_sound(a, &c->number[j])) c->verdict = IDM_AUDIT_FAILED;

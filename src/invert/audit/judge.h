@@ -4,9 +4,6 @@
 
 #include "invert/audit/lines.h"
 
-/* AUDIT.md, groups: a number whose contraction is below this is the prior's. */
-static const double idm_audit_least_contraction = 0.5;
-
 /* Means of a group's number at half and at double the prior's scale. */
 typedef struct audit_scales {
   double mean[2];

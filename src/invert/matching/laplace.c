@@ -5,6 +5,7 @@
 #include "base/dense.h"
 #include "base/log_sum.h"
 #include "base/memory.h"
+#include "idm/check.h"
 #include "idm/laplace.h"
 #include "invert/matching/assemble.h"
 #include "invert/matching/halt.h"
@@ -95,7 +96,9 @@ static idm_status draw_all(const fit *f, const start *peak, idm_posterior *p, id
     idm_notes_add(opt_notes,
                   "the draws are of a normal approximation at the mode; weighed by the posterior "
                   "%.0f %% of them are effective%s",
-                  100 * share, share < IDM_FAIR_SHARE ? ": use --inverse bayes" : "");
+                  100 * share,
+                  share < idm_check_threshold(IDM_CHECK_APPROXIMATION) ? ": use --inverse bayes"
+                                                                       : "");
   free(factor);
   free(y);
   return status;

@@ -4,6 +4,7 @@
 #include "invert/people/each.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "data/part.h"
 #include "idm/prior.h"
 #include "invert/chance.h"
+#include "invert/check.h"
 #include "invert/parameters.h"
 #include "invert/people/tally.h"
 #include "invert/people/who.h"
@@ -37,7 +39,9 @@ typedef struct each {
   char sampler[32];          /* of whoever came first: it is everybody's */
   atomic_size_t done;
   atomic_bool stop;
-  atomic_bool memory; /* ran out */
+  atomic_bool memory;    /* ran out */
+  pthread_mutex_t mutex; /* guards `checks` */
+  idm_checks checks;     /* the worst over people of every row */
 } each;
 
 /* --- one person ----------------------------------------------------------------------------- */
@@ -115,22 +119,39 @@ static void say(idm_person *one, idm_person_verdict verdict, const char *reason)
   snprintf(one->reason, sizeof one->reason, "%s", reason);
 }
 
-/* The first reason that applies, in order of weight. */
-static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
+/* The largest contraction of a person's numbers; 1 where a prior has no variance. */
+static double most_own(const each *e, const idm_person *one)
 {
   double most = -INFINITY;
   for (size_t i = 0; i < numbers_of(e->parameters); i++)
     most = fmax(most, isnan(one->own[i]) ? 1 : one->own[i]);
+  return most;
+}
+
+/* The first reason that applies, in order of weight. */
+static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
+{
   if (a->failures.count)
     say(one, IDM_PERSON_FAILED, a->failures.text[0]);
   else if (one->decisions && !(one->log_loss < one->uniform_log_loss))
     say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
   else if (a->misfits.count)
     say(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
-  else if (most < 0.5)
+  else if (!idm_check_holds(IDM_CHECK_CONTRACTION, most_own(e, one)))
     say(one, IDM_PERSON_PRIOR_DRIVEN, "the prior says more of this person than the decisions do");
   else
     say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
+}
+
+/* A model that does not fit one person need not be wrong: see judge_misfits. Taking in a person
+ * again, after an interruption, changes nothing. */
+static void record_person(each *e, const idm_person *one, const idm_assessment *a)
+{
+  pthread_mutex_lock(&e->mutex);
+  idm_checks_merge(&e->checks, &a->checks, IDM_CHECK_REMARK);
+  if (a->answer == IDM_POSTERIOR)
+    idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, most_own(e, one));
+  pthread_mutex_unlock(&e->mutex);
 }
 
 static idm_status fit_person(each *e, size_t person, idm_error *error)
@@ -162,6 +183,7 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
     one->log_loss = projection.log_loss;
     measure_own(e, person, posterior->chains);
     judge_person(e, one, assessment);
+    record_person(e, one, assessment);
   }
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(posterior);
@@ -194,7 +216,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech2";
+static const char kind[] = "idmech3";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -221,6 +243,18 @@ static bool pass_person(each *e, size_t person, idm_record *r)
   return true;
 }
 
+/* Results as they may be: a checkpoint is a file. */
+static bool are_results(const idm_checks *checks)
+{
+  bool fit = checks->kind == IDM_CHECK_EACH;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    const idm_check_result *result = &checks->of[id];
+    fit = fit && (unsigned)result->outcome < IDM_CHECK_OUTCOMES &&
+          memchr(result->why, '\0', sizeof result->why);
+  }
+  return fit;
+}
+
 /* Who is over; whether it fits. */
 static bool pass_all(each *e, idm_record *r)
 {
@@ -234,6 +268,10 @@ static bool pass_all(each *e, idm_record *r)
     atomic_store(&e->over[i], true);
     atomic_fetch_add(&e->done, 1);
   }
+  pthread_mutex_lock(&e->mutex);
+  idm_record_pass(r, &e->checks, sizeof e->checks);
+  fits = fits && are_results(&e->checks);
+  pthread_mutex_unlock(&e->mutex);
   bool named = atomic_load(&e->named);
   idm_record_pass(r, &named, sizeof named);
   if (named) idm_record_pass(r, e->sampler, sizeof e->sampler);
@@ -396,16 +434,20 @@ static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
  * described by the model either. */
 static void judge_misfits(idm_assessment *a)
 {
-  static const double rate = 0.01;
+  const double rate = idm_check_threshold(IDM_CHECK_PERSON_MISFITS);
   const size_t chance = count_verdict(a, IDM_PERSON_CHANCE);
   const size_t misfits = count_verdict(a, IDM_PERSON_MISFIT) + chance;
   const size_t fitted = a->people - count_verdict(a, IDM_PERSON_FAILED);
   char of_chance[80] = "";
+  const double p = binomial_tail(fitted, rate, misfits);
+  const bool many = misfits && p <= rate + 1e-9;
+  idm_check_record(&a->checks, IDM_CHECK_PERSON_MISFITS, many ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED,
+                   p);
   if (!misfits) return;
   if (chance)
     snprintf(of_chance, sizeof of_chance, " (%zu of them are predicted no better than by chance)",
              chance);
-  idm_notes_add(binomial_tail(fitted, rate, misfits) <= rate + 1e-9 ? &a->misfits : &a->remarks,
+  idm_notes_add(many ? &a->misfits : &a->remarks,
                 "the model does not fit %zu of %zu people%s, of whom 1 in 100 would be called so "
                 "where it is right; see their reasons",
                 misfits, fitted, of_chance);
@@ -414,6 +456,7 @@ static void judge_misfits(idm_assessment *a)
 /* What is wrong with a person's draws is said of that person. */
 static void judge_all(idm_assessment *a)
 {
+  idm_check_test(&a->checks, IDM_CHECK_PERSON_FITS, (double)count_verdict(a, IDM_PERSON_FAILED));
   const size_t driven = count_verdict(a, IDM_PERSON_PRIOR_DRIVEN);
   idm_notes_clear(&a->failures);
   for (size_t i = 0; i < a->people; i++)
@@ -455,6 +498,7 @@ static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_a
   if (status != IDM_OK) return status;
   idm_assessment *a = *ret_assessment;
   a->apart = true;
+  idm_checks_merge(&a->checks, &e->checks, IDM_CHECK_REMARK);
   a->people = e->who.people;
   a->person = e->person;
   e->person = NULL;
@@ -487,6 +531,7 @@ static void close_each(each *e)
   free(e->person);
   idm_who_clear(&e->who);
   idm_parameters_destroy(e->parameters);
+  pthread_mutex_destroy(&e->mutex);
 }
 
 /* IDM_OK where somebody was fitted. */
@@ -513,6 +558,8 @@ idm_status idm_each_fit(const idm_problem *problem, const idm_data *data, const 
             .inverse = inverse,
             .settings = *settings,
             .opt_watch = opt_watch};
+  e.checks.kind = IDM_CHECK_EACH;
+  pthread_mutex_init(&e.mutex, NULL);
   e.settings.threads = 1;
   e.settings.keep = IDM_KEEP_NOTHING;
   e.settings.prior_draws = 0;

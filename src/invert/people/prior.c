@@ -6,6 +6,7 @@
 
 #include "base/moments.h"
 #include "idm/prior.h"
+#include "invert/check.h"
 
 /* Numbers that are told in one remark. */
 typedef struct told {
@@ -26,6 +27,7 @@ static void tell(told *t, const char *what, const char *effect)
 
 /* What is found of numbers of the population. */
 typedef struct found {
+  idm_checks *checks;
   size_t numbers;
   told driven;     /* hardly narrower than the prior */
   told unexpected; /* two of its sds from where it is: once in twenty priors that are right */
@@ -37,14 +39,16 @@ static void look_at(found *f, const double *x, size_t all, double variance, doub
 {
   const idm_moments m = idm_moments_of(x, all);
   f->numbers++;
-  if (m.variance > 0.5 * variance) tell(&f->driven, what, effect);
-  if (fabs(m.mean - centre) > 2 * scale) tell(&f->unexpected, what, effect);
+  if (idm_check_beyond(f->checks, IDM_CHECK_CONTRACTION, 1 - m.variance / variance))
+    tell(&f->driven, what, effect);
+  if (idm_check_beyond(f->checks, IDM_CHECK_PRIOR_DISTANCE, fabs(m.mean - centre) / scale))
+    tell(&f->unexpected, what, effect);
 }
 
-void idm_judge_population(const idm_design *d, const idm_people *people, idm_notes *remarks)
+void idm_judge_population(const idm_design *d, const idm_people *people, idm_assessment *a)
 {
   const size_t all = people->chains * people->draws;
-  found f = {0};
+  found f = {.checks = &a->checks};
   for (size_t e = 0; e < d->effects; e++) {
     const double scale = d->sd_scale[e];
     const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &d->sd_scale[e]};
@@ -57,13 +61,14 @@ void idm_judge_population(const idm_design *d, const idm_people *people, idm_not
     look_at(&f, people->sd + e * all, all, wide * wide, 0, scale, "sd", d->effect.name[e]);
   }
   if (f.driven.count)
-    idm_notes_add(remarks,
+    idm_notes_add(&a->remarks,
                   "of %zu of %zu numbers of the population the decisions say little: they are "
-                  "hardly narrower than their priors (contraction below .5): %s",
-                  f.driven.count, f.numbers, f.driven.list);
+                  "hardly narrower than their priors (contraction below %.1f): %s",
+                  f.driven.count, f.numbers, idm_check_threshold(IDM_CHECK_CONTRACTION),
+                  f.driven.list);
   if (f.unexpected.count)
     idm_notes_add(
-        remarks,
+        &a->remarks,
         "prior and people disagree about %s: what was found is two sds of the prior or more "
         "from where it is expected; look at the prior",
         f.unexpected.list);

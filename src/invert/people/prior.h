@@ -5,8 +5,9 @@
 #include "idm/assess.h"
 #include "idm/people.h"
 
-/* Add to remarks which coefficients and sds of the population are hardly narrower than their
- * priors (contraction below .5), and which lie where the prior did not expect them. */
-void idm_judge_population(const idm_design *design, const idm_people *people, idm_notes *remarks);
+/* Record, and remark on, coefficients and sds of the population that are hardly narrower than their
+ * priors (contraction), and those that lie where the prior did not expect them (prior-distance). */
+void idm_judge_population(const idm_design *design, const idm_people *people,
+                          idm_assessment *assessment);
 
 #endif

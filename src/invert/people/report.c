@@ -10,8 +10,9 @@
 
 #include "base/memory.h"
 #include "base/moments.h"
-#include "invert/assess/people.h"
+#include "invert/assess/draws.h"
 #include "invert/chance.h"
+#include "invert/check.h"
 #include "invert/parameters.h"
 #include "invert/people/prior.h"
 #include "invert/people/tally.h"
@@ -297,8 +298,8 @@ static double mean_log_likelihood(const idm_people *people, size_t person)
 }
 
 /* The first reason that applies, in order of weight. */
-static void judge_person(const idm_posterior *p, const idm_assessment *a, size_t effects,
-                         size_t index, idm_person *one)
+static void judge_person(const idm_posterior *p, idm_assessment *a, size_t effects, size_t index,
+                         idm_person *one)
 {
   double most = 0;
   bool failed = false;
@@ -307,16 +308,18 @@ static void judge_person(const idm_posterior *p, const idm_assessment *a, size_t
       failed = failed || !idm_person_is_drawn(&a->diagnosis[p->series[i].first + index], p->chains);
   for (size_t e = 0; e < effects; e++) most = fmax(most, one->own[e]);
   const bool chance = one->decisions && !(one->log_loss < one->uniform_log_loss);
-  one->verdict = failed       ? IDM_PERSON_FAILED
-                 : chance     ? IDM_PERSON_CHANCE
-                 : most < 0.5 ? IDM_PERSON_POPULATION_DRIVEN
-                              : IDM_PERSON_IDENTIFIED;
+  const bool driven = idm_check_test(&a->checks, IDM_CHECK_OWN, most);
+  one->verdict = failed   ? IDM_PERSON_FAILED
+                 : chance ? IDM_PERSON_CHANCE
+                 : driven ? IDM_PERSON_POPULATION_DRIVEN
+                          : IDM_PERSON_IDENTIFIED;
   if (failed)
-    snprintf(one->reason, sizeof one->reason,
-             "R-hat above 1.05, or fewer than 100 effective draws");
+    snprintf(one->reason, sizeof one->reason, "R-hat above %g, or fewer than %g effective draws",
+             idm_check_threshold(IDM_CHECK_PERSON_RHAT),
+             idm_check_threshold(IDM_CHECK_PERSON_DRAWS));
   else if (chance)
     snprintf(one->reason, sizeof one->reason, "predicted no better than by chance");
-  else if (most < 0.5)
+  else if (driven)
     snprintf(one->reason, sizeof one->reason,
              "the population says more of this person than the person's own %llu decisions",
              (unsigned long long)one->decisions);
@@ -373,7 +376,13 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
     driven += a->person[i].verdict == IDM_PERSON_POPULATION_DRIVEN;
     chance += a->person[i].verdict == IDM_PERSON_CHANCE;
   }
-  if (!(projection->log_loss < projection->uniform_log_loss))
+  const bool better = projection->log_loss < projection->uniform_log_loss;
+  idm_check_record(&a->checks, IDM_CHECK_BEHAVIOR, better ? IDM_CHECK_PASSED : IDM_CHECK_MISFIT,
+                   projection->log_loss / projection->uniform_log_loss);
+  idm_check_test(&a->checks, IDM_CHECK_PERSON_CHANCE, (double)chance);
+  idm_checks_skip_log(&a->checks,
+                      "a population does not run it; `idm fit --each` does, per person");
+  if (!better)
     idm_notes_add(&a->misfits,
                   "people's behaviour is predicted no better than by chance (log-loss %.4f a "
                   "decision, chance %.4f)",
@@ -408,7 +417,7 @@ idm_status idm_people_assess(const idm_data *data, const idm_design *design,
   if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
-    idm_judge_population(design, people, &(*ret_assessment)->remarks);
+    idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
   }
   free(person);

@@ -7,6 +7,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/check.h"
 #include "idm/diagnostics.h"
 #include "idm/maximise.h"
 #include "idm/prior.h"
@@ -414,7 +415,7 @@ static idm_status certify(const fit_of_preferences *f, const idm_posterior *p, i
   free(centre);
   snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
   finding->attained = p->chains > 1 ? 1 : NAN;
-  finding->closed = 1.01;
+  finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < n && status == IDM_OK && p->chains > 1; i++) {
     idm_diagnosis d;

@@ -11,11 +11,13 @@
 
 #include "base/door.h"
 #include "invert/chance.h"
+#include "invert/check.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/absolute.h"
 #include "io/run/audit_run.h"
 #include "io/run/checkpoint.h"
+#include "io/run/checks.h"
 #include "io/run/dynamics.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/people.h"
@@ -160,6 +162,7 @@ static json_t *audit_object(const idm_audit *a)
   idm_json_set(&verdict, "misfits", json_array());
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));
   idm_json_set(&object, "verdict", verdict);
+  idm_json_set(&object, "checks", idm_checks_array(&a->checks));
   return object;
 }
 
@@ -239,6 +242,9 @@ static idm_status judge_dynamics(const char *folder, idm_audit *audit, idm_error
   for (size_t i = 0; i < of.failures.count; i++)
     idm_notes_add(&audit->failures, "%s", of.failures.text[i]);
   audit->trusted = audit->trusted && of.trusted;
+  if (status == IDM_OK)
+    idm_check_test(&audit->checks, IDM_CHECK_DYNAMICS_DRAWS,
+                   of.checks.of[IDM_CHECK_DYNAMICS_DRAWS].value);
   idm_notes_clear(&of.failures);
   idm_posterior_destroy(learnt);
   return status;

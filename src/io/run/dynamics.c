@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "invert/check.h"
 #include "io/hash.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/request.h"
@@ -43,6 +44,8 @@ idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder, i
 {
   idm_assessment *of = NULL;
   const idm_status status = idm_assess_draws(learnt, &of, opt_error);
+  if (status == IDM_OK)
+    idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_DRAWS, (double)of->failures.count);
   if (status == IDM_OK && !of->trusted) {
     a->trusted = false;
     idm_notes_add(&a->failures,

@@ -14,6 +14,7 @@
 #include "base/texts.h"
 #include "base/utf8.h"
 #include "idm/design.h"
+#include "invert/check.h"
 #include "invert/finer.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
@@ -111,6 +112,7 @@ static idm_status draw_people(const fitting *f, const idm_fit_watch *watcher, id
 static void say_interrupted(idm_run *run)
 {
   run->assessment->trusted = false;
+  idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
   idm_notes_add(&run->assessment->failures, "%s",
                 "the fit was interrupted; `idm fit --resume` goes on");
 }
@@ -190,6 +192,8 @@ static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_err
   const idm_status status = idm_assess_draws(run->posterior, &run->assessment, opt_error);
   if (status != IDM_OK) return status;
   run->assessment->trusted = false;
+  idm_checks_skip_log(&run->assessment->checks, "the log was not looked at");
+  idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
   idm_notes_add(&run->assessment->failures, "%s", why);
   return IDM_OK;
 }
@@ -206,13 +210,17 @@ static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_erro
   if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, run->assessment, opt_error);
   idm_posterior_destroy(learnt);
   if (status != IDM_OK) return status;
+  idm_checks_skip_log(&run->assessment->checks,
+                      "it is run given one problem; see a fit without --dynamics");
   for (size_t i = 0; i < p->quantity.count; i++)
-    if (p->summarised[i])
+    if (p->summarised[i]) {
+      idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN, run->assessment->between[i]);
       idm_notes_add(&run->assessment->remarks,
                     "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
                     "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)",
                     100 * run->assessment->between[i], p->quantity.name[i], p->cuts,
                     sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts));
+    }
   idm_notes_add(&run->assessment->remarks,
                 "unchecked: what the data bound, the lattice and whether the model fits are looked "
                 "at given one problem; see a fit without --dynamics");
@@ -286,6 +294,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   *ret_kept = status == IDM_OK;
   if (status == IDM_OK && !run->assessment) status = assess(f, run, opt_error);
   if (status == IDM_OK) {
+    idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
     run->assessment->refinement = f->refinement;
     if (f->refinement.steps) idm_refinement_remark(&f->refinement, &run->assessment->remarks);
   }

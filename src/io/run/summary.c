@@ -9,6 +9,7 @@
 #include "idm/request.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/run/checks.h"
 #include "io/run/finding.h"
 #include "io/run/people.h"
 #include "io/run/summary.h"
@@ -234,6 +235,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   idm_json_set(&verdict, "misfits", idm_json_texts(&a->misfits));
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));
   idm_json_set(&object, "verdict", verdict);
+  idm_json_set(&object, "checks", idm_checks_array(&a->checks));
   return object;
 }
 
@@ -383,6 +385,7 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
     take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
+    idm_checks_take(json_object_get(object, "checks"), &assessment->checks);
     /* Of agents within groups nothing but chance is looked at. */
     assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
                                !json_is_true(json_object_get(object, "people"));

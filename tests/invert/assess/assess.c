@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/assess/checks.h"
 #include "support.h"
 
 enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };
@@ -43,7 +44,10 @@ static idm_assessment *assess(const idm_posterior *p)
 {
   idm_assessment *a;
   check(idm_assess_draws(p, &a, &support_error));
+  char failing[200];
   assert_int_equal(a->trusted, a->failures.count == 0);
+  assert_int_equal(a->trusted, !*support_failing(&a->checks, failing, sizeof failing));
+  support_check_listed(&a->checks);
   assert_false(a->identified);
   return a;
 }
@@ -60,7 +64,8 @@ static void test_good_draws(void **state)
     check(idm_diagnose(p->value + i * ALL, CHAINS, DRAWS, DRAWS, 1, &d, &support_error));
     assert_memory_equal(&d, &a->diagnosis[i], sizeof d);
   }
-  assert_true(a->diagnosis[1].rhat > 1.01); /* not summarised: not judged */
+  assert_true(a->diagnosis[1].rhat >
+              idm_check_threshold(IDM_CHECK_RHAT)); /* not summarised: not judged */
   assert_true(isnan(a->ebfmi) && a->divergences == 0 && a->ridge == 1);
   idm_assessment_destroy(a);
   idm_assessment_destroy(NULL);
@@ -120,7 +125,7 @@ static void test_divergences_and_energy(void **state)
   assert_int_equal(a->divergences, 2);
   assert_true(support_mentions(&a->failures, "2 draws diverged"));
   assert_near(a->ebfmi, least, 1e-12);
-  assert_true(a->ebfmi < 0.3);
+  assert_true(a->ebfmi < idm_check_threshold(IDM_CHECK_ENERGY));
   assert_true(support_mentions(&a->remarks, "the energy mixes slowly"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
@@ -174,6 +179,80 @@ static void test_heavy_tails(void **state)
   }
 }
 
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* Whether the assessment of made-up draws fails these rows and no other. */
+static void expect_failing(const idm_posterior *p, const char *names)
+{
+  char failing[200];
+  idm_assessment *a = assess(p);
+  if (strcmp(support_failing(&a->checks, failing, sizeof failing), names) != 0)
+    fail_msg("'%s' fail, expected '%s'", failing, names);
+  idm_assessment_destroy(a);
+}
+
+/* Draws that are broken in one way fail the row of that name. */
+static void test_broken_in_one_way(void **state)
+{
+  (void)state;
+  idm_posterior *p = make_posterior(CHAINS, 0);
+  expect_failing(p, "");
+  p->statistics[9].diverging = true;
+  expect_failing(p, "divergences");
+  p->statistics[9].diverging = false;
+  /* One chain is narrower: places agree, spreads do not. */
+  for (size_t i = 0; i < DRAWS; i++) p->value[i] *= 0.7;
+  expect_failing(p, "r-hat");
+  idm_posterior_destroy(p);
+  p = make_posterior(1, 0);
+  expect_failing(p, "one-chain");
+  idm_posterior_destroy(p);
+  p = make_posterior(CHAINS, 0);
+  for (size_t i = 0; i < ALL; i++) p->value[i] = exp(5 * p->value[i]);
+  expect_failing(p, "mean-exists");
+  /* Every draw six times, and the same in every half of a chain: these agree. */
+  idm_posterior_destroy(p);
+  p = make_posterior(CHAINS, 0);
+  for (size_t i = ALL; i-- > 0;) {
+    const size_t place = i % (DRAWS / 2);
+    p->value[i] = p->value[place - place % 6];
+  }
+  expect_failing(p, "effective-draws");
+  idm_posterior_destroy(p);
+  p = make_posterior(CHAINS, 0);
+  p->answer = IDM_POINT;
+  p->value[3] = NAN;
+  expect_failing(p, "finite");
+  idm_posterior_destroy(p);
+}
+
+static void kinds_follow_from_the_answer(void **state)
+{
+  (void)state;
+  idm_finding finding = {0};
+  idm_series_axis person = {.name = "person"};
+  char *plain = "log_alpha_mean", *within = "log_alpha_within[x]";
+  const struct {
+    idm_posterior p;
+    idm_check_kind kind;
+  } cases[] = {
+      {{.answer = IDM_POSTERIOR, .inverse = "bayes"}, IDM_CHECK_FIT},
+      {{.answer = IDM_POINT, .inverse = "map"}, IDM_CHECK_POINT},
+      {{.answer = IDM_POSTERIOR, .finding = &finding}, IDM_CHECK_PREFERENCES},
+      {{.answer = IDM_SET, .finding = &finding}, IDM_CHECK_PROGRAM},
+      {{.answer = IDM_POINT, .inverse = "maximum-margin"}, IDM_CHECK_PROGRAM},
+      {{.answer = IDM_POSTERIOR, .inverse = "preference-bayes"}, IDM_CHECK_PREFERENCES},
+      {{.answer = IDM_POSTERIOR, .inverse = "bayes", .axes = 1, .axis = &person}, IDM_CHECK_EACH},
+      {{.answer = IDM_POSTERIOR, .inverse = "people", .axes = 1, .axis = &person},
+       IDM_CHECK_POPULATION},
+      {{.answer = IDM_POSTERIOR, .inverse = "audit", .quantity = {1, &plain}}, IDM_CHECK_AUDIT},
+      {{.answer = IDM_POSTERIOR, .inverse = "audit", .quantity = {1, &within}}, IDM_CHECK_NESTED},
+      {{.answer = IDM_POSTERIOR, .inverse = "learn"}, IDM_CHECK_DYNAMICS},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    assert_int_equal(idm_check_kind_of(&cases[i].p), cases[i].kind);
+}
+
 /* --- a fit ---------------------------------------------------------------------------------- */
 
 static void test_a_fit(void **state)
@@ -195,6 +274,12 @@ static void test_a_fit(void **state)
     check(inverse->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     check(idm_assess_draws(p, &draws, &support_error));
+    support_check_listed(&a->checks);
+    assert_int_equal(a->checks.kind,
+                     inverse->answer == IDM_POSTERIOR ? IDM_CHECK_FIT : IDM_CHECK_POINT);
+    assert_int_equal(a->checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(a->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(draws->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_NOT_RUN);
     /* The normal approximation is off the skewed posterior, and an independent look says so. */
     const bool normal = strcmp(inverse->name, "laplace") == 0;
     assert_true(a->trusted == !normal && a->identified);
@@ -226,9 +311,14 @@ static void test_a_fit(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_good_draws), cmocka_unit_test(test_bad_draws),
-      cmocka_unit_test(test_one_chain),  cmocka_unit_test(test_divergences_and_energy),
-      cmocka_unit_test(test_not_finite), cmocka_unit_test(test_heavy_tails),
+      cmocka_unit_test(test_good_draws),
+      cmocka_unit_test(test_bad_draws),
+      cmocka_unit_test(test_one_chain),
+      cmocka_unit_test(test_divergences_and_energy),
+      cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_heavy_tails),
+      cmocka_unit_test(test_broken_in_one_way),
+      cmocka_unit_test(kinds_follow_from_the_answer),
       cmocka_unit_test(test_a_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,4 @@
 /* What the data bound: profile intervals against a dense search, whatever the prior is. */
-#include "invert/assess/identify.h"
-
 #include <math.h>
 #include <string.h>
 

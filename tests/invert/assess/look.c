@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/assess/look.h"
 #include "invert/matching/fit.h"
 #include "support.h"
 
@@ -205,31 +204,11 @@ static void test_missing_parts(void **state)
   }
 }
 
-/* Chains at places of their own are told from chains that are slow. */
-static void test_places_of_chains(void **state)
-{
-  (void)state;
-  enum { CHAINS = 3, DRAWS = 50 };
-  double value[CHAINS * DRAWS];
-  idm_posterior p = {.chains = CHAINS, .draws = DRAWS, .value = value};
-  char places[80];
-  idm_random random;
-  idm_random_init(&random, 1, 0);
-  for (size_t i = 0; i < CHAINS * DRAWS; i++) value[i] = idm_random_normal(&random);
-  assert_false(idm_chains_apart(&p, 0, places, sizeof places));
-  for (size_t i = 0; i < DRAWS; i++) value[2 * DRAWS + i] = 57 + 0.001 * value[i];
-  assert_true(idm_chains_apart(&p, 0, places, sizeof places));
-  assert_non_null(strstr(places, " and 57"));
-  char little[8];
-  assert_true(idm_chains_apart(&p, 0, little, sizeof little));
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hard_logs),
       cmocka_unit_test(test_missing_parts),
-      cmocka_unit_test(test_places_of_chains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

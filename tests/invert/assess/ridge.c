@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/assess/ridge.h"
+#include "invert/assess/checks.h"
 #include "invert/matching/assemble.h"
 
 /* --- made-up draws -------------------------------------------------------------------------- */
@@ -34,12 +34,13 @@ static void check_ridge(const fit *f, double correlation, const double *sd, cons
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(f, correlation, sd);
   const inquiry q = {.f = f, .posterior = p, .assessment = &assessment, .among = 1};
-  check(idm_identify_ridge(&q, &support_error));
+  check(idm_check_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1 - fabs(correlation), 1e-9);
   if (!words)
     assert_null(assessment.ridge_sentence);
   else if (!assessment.ridge_sentence || !strstr(assessment.ridge_sentence, words))
     fail_msg("'%s' is not in '%s'", words, assessment.ridge_sentence);
+  idm_notes_clear(&assessment.remarks);
   free(assessment.ridge_sentence);
   idm_posterior_destroy(p);
 }
@@ -62,7 +63,7 @@ static void test_made_up(void **state)
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(&a.f, 0.99, still);
   const inquiry q = {.f = &a.f, .posterior = p, .assessment = &assessment, .among = 1};
-  check(idm_identify_ridge(&q, &support_error));
+  check(idm_check_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1, 1e-9);
   assert_null(assessment.ridge_sentence);
   idm_posterior_destroy(p);

@@ -6,7 +6,7 @@
 
 #include "idm/laplace.h"
 #include "invert/assess/asked_support.h"
-#include "invert/assess/identify.h"
+#include "invert/assess/checks.h"
 
 enum { NUMBERS = 2, CASES = 600 };
 
@@ -32,7 +32,7 @@ static int setup(void **state)
   problem->agent.resolution = 20;
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = CASES, .seed = 4});
   asked_open(&f->a, problem, data, "{alpha: {scale: log}, beta: {scale: inverse}}");
-  check(idm_identify(&f->a.q, &support_error));
+  check(idm_check_identification(&f->a.q, &support_error));
   for (size_t i = 0; i < NUMBERS; i++) f->profiled[i] = f->a.assessment->parameter[i];
   const idm_target target = {
       .dimension = NUMBERS, .gradient = true, .context = f->a.f.matching[0], .evaluate = evaluate};

@@ -23,6 +23,8 @@ static const idm_audit *run(audit_case *c)
 {
   check(idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, NULL, &c->audit,
                       &support_error));
+  support_check_listed(&c->audit->checks);
+  assert_int_equal(c->audit->checks.kind, IDM_CHECK_AUDIT);
   return c->audit;
 }
 
@@ -46,6 +48,7 @@ static void little_data_are_the_priors(void **state)
     assert_true(says(&audit->group[g], "hardly narrower than its prior"));
   }
   assert_true(audit->trusted);
+  assert_int_equal(audit->checks.of[IDM_CHECK_CONTRACTION].outcome, IDM_CHECK_REMARK);
   audit_close(&c);
 }
 
@@ -323,7 +326,7 @@ static void modes_that_chains_cannot_leave_fail(void **state)
     c.settings.fit.seed = seed;
     const idm_audit *audit = run(&c);
     for (size_t g = 0; g < 2; g++) {
-      assert_true(audit->group[g].number[0].diagnosis.rhat > 1.01);
+      assert_true(audit->group[g].number[0].diagnosis.rhat > idm_check_threshold(IDM_CHECK_RHAT));
       assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
     }
     assert_false(audit->trusted);

@@ -48,6 +48,8 @@ void nest_run(nest_case *f)
 {
   check(idm_audit_run(f->problem, f->data, f->groups, &f->settings, NULL, NULL, &f->audit,
                       &support_error));
+  support_check_listed(&f->audit->checks);
+  assert_int_equal(f->audit->checks.kind, f->settings.people ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT);
 }
 
 void nest_unmake(nest_case *f)

@@ -40,8 +40,8 @@ static double sd(const sums *s, size_t i)
 static void compare(const idm_audit_number *n, const sums *exact, size_t i)
 {
   const idm_diagnosis *d = &n->diagnosis;
-  assert_true(d->rhat < 1.01);
-  assert_true(d->ess_bulk > 400);
+  assert_true(d->rhat < idm_check_threshold(IDM_CHECK_RHAT));
+  assert_true(d->ess_bulk > idm_check_threshold(IDM_CHECK_EFFECTIVE));
   assert_near(d->mean, mean(exact, i), 5 * d->mcse_mean + 0.002);
   assert_near(d->sd / sd(exact, i), 1, 5 * d->mcse_sd / d->sd + 0.01);
 }

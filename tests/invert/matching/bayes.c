@@ -233,7 +233,7 @@ static void test_optimistic_agent(void **state)
   for (size_t k = 1; k < 3; k++) {
     idm_diagnosis d;
     check(idm_diagnose(p->value + k * 4000, 4, 1000, 1000, 1, &d, &support_error));
-    assert_true(d.rhat <= 1.01);
+    assert_true(d.rhat <= idm_check_threshold(IDM_CHECK_RHAT));
     assert_true(d.ess_bulk > 1000 && d.ess_tail > 1000);
     assert_true(fabs(d.mean - truth[k]) < 4 * d.sd);
   }

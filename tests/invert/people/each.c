@@ -59,6 +59,8 @@ static void fit(int threads, const idm_fit_watch *opt_watch, idm_posterior **p, 
   settings.threads = threads;
   check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, opt_watch, p, a,
                      projection, &support_error));
+  support_check_listed(&(*a)->checks);
+  assert_int_equal((*a)->checks.kind, IDM_CHECK_EACH);
 }
 
 /* Draws of p2 are those of a fit to the log of p2. */
@@ -98,6 +100,15 @@ static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
   fit(3, NULL, &q, &b, &projection);
   assert_memory_equal(p->value, q->value, 3 * 300 * sizeof *p->value);
   assert_int_equal(a->people, 4);
+  /* Bytes but for padding, which holds nothing. */
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    const idm_check_result *x = &a->checks.of[id], *y = &b->checks.of[id];
+    assert_int_equal(x->outcome, y->outcome);
+    assert_memory_equal(&x->value, &y->value, sizeof x->value);
+    assert_string_equal(x->why, y->why);
+  }
+  assert_int_equal(a->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_PASSED);
+  assert_int_equal(a->checks.of[IDM_CHECK_PERSON_FITS].outcome, IDM_CHECK_FAILED);
   double sum = 0;
   uint64_t decisions = 0;
   for (size_t i = 0; i < 3; i++) {

@@ -55,12 +55,12 @@ static idm_notes said_of(double narrower, size_t number, double off)
   idm_people *p = made_up(d, narrower);
   for (size_t i = 0; i < DRAWS; i++)
     p->coefficient[number * DRAWS + i] += off * d->coefficient_sd[0][number];
-  idm_notes remarks = {0};
-  idm_judge_population(d, p, &remarks);
+  idm_assessment a = {.checks.kind = IDM_CHECK_POPULATION};
+  idm_judge_population(d, p, &a);
   free_people(p);
   idm_design_destroy(d);
   idm_problem_destroy(problem);
-  return remarks;
+  return a.remarks;
 }
 
 static void what_data_narrowed_is_not_told(void **state)

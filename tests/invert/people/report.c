@@ -130,6 +130,8 @@ static void shrinkage_is_the_pooling_factor(void **state)
   idm_projection projection;
   check(
       idm_people_assess(f.data, f.design, f.people, f.posterior, &a, &projection, &support_error));
+  support_check_listed(&a->checks);
+  assert_int_equal(a->checks.kind, IDM_CHECK_POPULATION);
   assert_int_equal(a->people, 6);
   for (size_t i = 0; i < 6; i++) {
     double mean = 0, square = 0, scale = 0;

@@ -264,7 +264,8 @@ static void test_trusted(void **state)
   idm_assessment *a = judge(problem, data, p);
   assert_true(a->trusted);
   assert_int_equal(a->failures.count + a->misfits.count, 0);
-  assert_true(a->diagnosis[0].rhat < 1.01 && a->diagnosis[0].ess_bulk > 400);
+  assert_true(a->diagnosis[0].rhat < idm_check_threshold(IDM_CHECK_RHAT) &&
+              a->diagnosis[0].ess_bulk > idm_check_threshold(IDM_CHECK_EFFECTIVE));
   assert_true(support_mentions(&a->remarks, "leave 1 direction of these numbers open"));
   assert_int_equal(a->parameters, 0); /* what the likelihood of actions bounds */
   assert_false(a->model.looked);

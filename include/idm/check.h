@@ -1,0 +1,393 @@
+/* Checks of an answer: one row per check. The verdict, summary.json, the report, `idm check`, its
+ * exit code, `idm list checks` and docs/checks.md follow from the table. */
+#ifndef IDM_CHECK_H
+#define IDM_CHECK_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "idm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of answer, as bits of idm_check.kinds. */
+typedef enum idm_check_kind {
+  IDM_CHECK_FIT = 1 << 0,         /* draws of a posterior by the likelihood */
+  IDM_CHECK_POINT = 1 << 1,       /* one point by the likelihood (map) */
+  IDM_CHECK_PREFERENCES = 1 << 2, /* draws of a posterior given preferences */
+  IDM_CHECK_PROGRAM = 1 << 3,     /* a point or a set with a certificate */
+  IDM_CHECK_EACH = 1 << 4,        /* people fitted one by one (--each) */
+  IDM_CHECK_POPULATION = 1 << 5,  /* people and their population (--by) */
+  IDM_CHECK_AUDIT = 1 << 6,       /* groups */
+  IDM_CHECK_NESTED = 1 << 7,      /* groups of people (audit --people) */
+  IDM_CHECK_DYNAMICS = 1 << 8,    /* draws of learnt dynamics */
+  IDM_CHECK_KINDS = 1 << 9        /* past the last */
+} idm_check_kind;
+
+/* Sets of kinds. */
+#define IDM_CHECK_BY_GROUP   (IDM_CHECK_AUDIT | IDM_CHECK_NESTED)
+#define IDM_CHECK_LIKELIHOOD (IDM_CHECK_FIT | IDM_CHECK_POINT | IDM_CHECK_EACH)
+#define IDM_CHECK_DRAWN                                                                            \
+  (IDM_CHECK_FIT | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH | IDM_CHECK_POPULATION |                 \
+   IDM_CHECK_BY_GROUP | IDM_CHECK_DYNAMICS)
+#define IDM_CHECK_EVERY (IDM_CHECK_KINDS - 1)
+/* Kinds that are fitted to a log, of which the predictive summaries are checked or not. */
+#define IDM_CHECK_PREDICTED (IDM_CHECK_LIKELIHOOD | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP)
+
+/* In ascending order of severity. */
+typedef enum idm_check_outcome {
+  IDM_CHECK_UNRECORDED, /* the run was written without results of checks */
+  IDM_CHECK_NOT_RUN,
+  IDM_CHECK_PASSED,
+  IDM_CHECK_REMARK, /* beyond its threshold, which does not affect trust */
+  IDM_CHECK_MISFIT, /* the model fails */
+  IDM_CHECK_FAILED, /* the draws, or the answer itself, fail */
+  IDM_CHECK_OUTCOMES
+} idm_check_outcome;
+
+typedef struct idm_check {
+  const char *name;        /* stable */
+  const char *measures;    /* what the value is */
+  unsigned kinds;          /* of answer that it applies to */
+  const char *needs;       /* it is not run without this; NULL: nothing beyond the answer */
+  bool draws;              /* it needs draws of a posterior */
+  bool log;                /* it reads the log */
+  bool named;              /* it needs a name for every free number */
+  double threshold;        /* NaN: none, or one per answer */
+  bool below;              /* values below the threshold are beyond it; else values above */
+  idm_check_outcome worst; /* consequence of a value beyond the threshold */
+  const char *sentence;    /* what a check that passes shows */
+  const char *cure;        /* what to do where it does not pass */
+  const char *owner;       /* source file that records it; NULL: it has a function of its own */
+} idm_check;
+
+/* Probability with which a model that is right is called a misfit, over all tests together. */
+#define IDM_CHECK_LEVEL 0.01
+
+/* The checks in the order in which they run. RUN(id, function, fields...): a check with a function
+ * of its own, an idm_check_function (invert/assess/checks.h). RECORD(id, fields...): the source
+ * file `owner` records it together with other checks. */
+#define IDM_CHECK_LIST(RUN, RECORD)                                                                \
+  RUN(IDM_CHECK_CERTIFICATE, idm_check_certificate, .name = "certificate",                         \
+      .measures = "what the certificate attains, in its own measure",                              \
+      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH,                         \
+      .needs = "an inverse planner with a certificate", .threshold = NAN,                          \
+      .worst = IDM_CHECK_FAILED,                                                                   \
+      .sentence = "The certificate shows that this is the answer: its gap is closed, and nothing " \
+                  "else contradicts it.",                                                          \
+      .cure = "follow the sentence of the failure: a proper prior, or an exact solution")          \
+  RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \
+      .measures = "numbers that are not finite", .kinds = IDM_CHECK_EVERY, .threshold = 0,         \
+      .worst = IDM_CHECK_FAILED,                                                                   \
+      .sentence = "Every draw, mean, sd and diagnostic is a finite number.",                       \
+      .cure = "give the number a proper or narrower prior, or another scale")                      \
+  RUN(IDM_CHECK_RHAT, idm_check_rhat, .name = "r-hat",                                             \
+      .measures = "largest rank-normalised split R-hat", .kinds = IDM_CHECK_DRAWN,                 \
+      .needs = "two chains or more", .draws = true, .threshold = 1.01, .worst = IDM_CHECK_FAILED,  \
+      .sentence = "The chains agree about every number that is summarised (Vehtari et al. 2021).", \
+      .cure = "raise --warmup and --draws; where chains are at separate modes, use --sampler "     \
+              "metropolis or a prior that excludes all but one")                                   \
+  RUN(IDM_CHECK_EFFECTIVE, idm_check_effective, .name = "effective-draws",                         \
+      .measures = "least effective sample size, bulk or tail", .kinds = IDM_CHECK_DRAWN,           \
+      .needs = "a number that is summarised", .draws = true, .threshold = 400, .below = true,      \
+      .worst = IDM_CHECK_FAILED,                                                                   \
+      .sentence = "Means and quantiles have enough effective draws (Vehtari et al. 2021).",        \
+      .cure = "raise --draws")                                                                     \
+  RUN(IDM_CHECK_HEAVY_TAIL, idm_check_heavy_tail, .name = "heavy-tail",                            \
+      .measures = "largest Pareto k of a tail", .kinds = IDM_CHECK_DRAWN,                          \
+      .needs = "a number that is not restricted to [0, 1]", .draws = true, .threshold = 0.7,       \
+      .worst = IDM_CHECK_REMARK,                                                                   \
+      .sentence = "No mean depends on its few largest draws (Vehtari et al. 2024). The weights "   \
+                  "of importance sampling have the same limit.",                                   \
+      .cure = "report quantiles, or give the number a narrower prior or another scale")            \
+  RECORD(IDM_CHECK_MEAN, .name = "mean-exists", .measures = "largest Pareto k of a tail",          \
+         .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
+         .draws = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                                 \
+         .sentence = "Every tail is light enough for a mean to exist.",                            \
+         .cure = "report quantiles, or give the number a narrower prior or another scale",         \
+         .owner = "invert/assess/draws.c")                                                         \
+  RUN(IDM_CHECK_PERSON_DRAWS, idm_check_people, .name = "person-draws",                            \
+      .measures = "least effective sample size of a person's number",                              \
+      .kinds = IDM_CHECK_POPULATION | IDM_CHECK_EACH, .needs = "people", .draws = true,            \
+      .threshold = 100, .below = true, .worst = IDM_CHECK_FAILED,                                  \
+      .sentence = "The numbers of every person have enough effective draws to read each to a "     \
+                  "tenth of its sd.",                                                              \
+      .cure = "raise --draws or --warmup")                                                         \
+  RECORD(IDM_CHECK_PERSON_RHAT, .name = "person-r-hat",                                            \
+         .measures = "largest R-hat of a person's number",                                         \
+         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_EACH,                                           \
+         .needs = "people, and two chains or more", .draws = true, .threshold = 1.05,              \
+         .worst = IDM_CHECK_FAILED,                                                                \
+         .sentence = "The chains agree about the numbers of every person, of whom there may be "   \
+                     "thousands.",                                                                 \
+         .cure = "raise --draws or --warmup", .owner = "invert/assess/draws.c")                    \
+  RUN(IDM_CHECK_APPROXIMATION, idm_check_approximation, .name = "approximation",                   \
+      .measures = "share of draws that importance weights leave effective",                        \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "a normal approximation (laplace)",        \
+      .draws = true, .threshold = 0.5, .below = true, .worst = IDM_CHECK_FAILED,                   \
+      .sentence = "The normal approximation is close to the posterior: the weights between them "  \
+                  "are even, and the Pareto k of their tail is within that of heavy-tail.",        \
+      .cure = "use --inverse bayes")                                                               \
+  RUN(IDM_CHECK_DIVERGENCES, idm_check_divergences, .name = "divergences",                         \
+      .measures = "draws that diverged", .kinds = IDM_CHECK_DRAWN,                                 \
+      .needs = "a sampler with energies (nuts)", .draws = true, .threshold = 0,                    \
+      .worst = IDM_CHECK_FAILED, .sentence = "The sampler can follow the posterior everywhere.",   \
+      .cure = "use --sampler metropolis, or a tighter prior")                                      \
+  RUN(IDM_CHECK_ENERGY, idm_check_energy, .name = "energy", .measures = "least E-BFMI of a chain", \
+      .kinds = IDM_CHECK_DRAWN, .needs = "a sampler with energies (nuts)", .draws = true,          \
+      .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                                  \
+      .sentence = "The energy mixes fast enough to reach the tails.",                              \
+      .cure = "use a tighter prior or another scale")                                              \
+  RUN(IDM_CHECK_ONE_CHAIN, idm_check_chains, .name = "one-chain",                                  \
+      .measures = "chains (per draw of the dynamics in an audit)", .kinds = IDM_CHECK_DRAWN,       \
+      .needs = "draws", .draws = true, .threshold = 2, .below = true, .worst = IDM_CHECK_FAILED,   \
+      .sentence = "There are chains to compare: one alone cannot show that it has converged.",     \
+      .cure = "use --chains 4")                                                                    \
+  RUN(IDM_CHECK_BEHAVIOR, idm_check_behavior, .name = "behaviour",                                 \
+      .measures = "log-loss at the answer over that of uniform choice",                            \
+      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH | IDM_CHECK_POPULATION | \
+               IDM_CHECK_NESTED,                                                                   \
+      .needs = "the log, and an answer without a likelihood of its own", .log = true,              \
+      .threshold = 1, .worst = IDM_CHECK_MISFIT,                                                   \
+      .sentence = "The planner at the answer predicts the decisions better than uniform choice.",  \
+      .cure = "free another number, or use another planner")                                       \
+  RUN(IDM_CHECK_IDENTIFICATION, idm_check_identification, .name = "identification",                \
+      .measures = "sides on which neither the prior nor the data bound a number",                  \
+      .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .threshold = 0,              \
+      .worst = IDM_CHECK_FAILED,                                                                   \
+      .sentence = "The posterior is proper: where a prior is improper, the likelihood falls fast " \
+                  "enough towards the limit.",                                                     \
+      .cure = "give the number a proper prior")                                                    \
+  RUN(IDM_CHECK_PRIOR_CONFLICT, idm_check_prior_conflict, .name = "prior-conflict",                \
+      .measures = "numbers whose median is outside the profile interval",                          \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "the log", .draws = true, .log = true,     \
+      .named = true, .threshold = 0, .worst = IDM_CHECK_REMARK,                                    \
+      .sentence = "Posterior medians are within the 95 % intervals of the profile likelihood.",    \
+      .cure = "examine the prior")                                                                 \
+  RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
+         .measures = "log posterior at the maximum of the likelihood less that at the point",      \
+         .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
+         .named = true, .threshold = 0.02, .worst = IDM_CHECK_FAILED,                              \
+         .sentence = "The point is the most probable one that was found. The threshold is half "   \
+                     "the square of a fifth of an sd.",                                            \
+         .cure = "start at the higher point (--set), or from more points (--chains)",              \
+         .owner = "invert/assess/sentence.c")                                                      \
+  RUN(IDM_CHECK_RIDGE, idm_check_ridge, .name = "ridge",                                           \
+      .measures = "least eigenvalue of the posterior correlations",                                \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "the log, and two free numbers or more",   \
+      .draws = true, .log = true, .named = true, .threshold = 0.1, .below = true,                  \
+      .worst = IDM_CHECK_REMARK,                                                                   \
+      .sentence = "The data bound each number, not only combinations of several. Two numbers "     \
+                  "reach the threshold at a correlation of .9.",                                   \
+      .cure = "hold one of the numbers, or report what they imply together")                       \
+  RUN(IDM_CHECK_LOOK, idm_check_look, .name = "independent-look",                                  \
+      .measures = "largest difference of a mean (in sds) or of the logarithm of an sd",            \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
+      .needs = "the log, and at most 20 free numbers, each with a name", .draws = true,            \
+      .log = true, .named = true, .threshold = 0.12, .worst = IDM_CHECK_FAILED,                    \
+      .sentence = "Importance sampling independent of the chains gives the same means and sds. A " \
+                  "difference counts where it also exceeds four of its standard errors.",          \
+      .cure = "raise --warmup and --draws, use --sampler metropolis, or take a tighter prior")     \
+  RECORD(IDM_CHECK_MODES, .name = "separate-modes",                                                \
+         .measures = "log density of the highest mode found less that of the best draw, less "     \
+                     "the number of free numbers",                                                 \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH,                                                  \
+         .needs = "an independent look that is too uncertain to compare means and sds",            \
+         .draws = true, .log = true, .named = true, .threshold = 3, .worst = IDM_CHECK_FAILED,     \
+         .sentence = "No mode is much higher than every draw.",                                    \
+         .cure = "raise --warmup and --chains", .owner = "invert/assess/look.c")                   \
+  RUN(IDM_CHECK_LATTICE, idm_check_lattice, .name = "lattice",                                     \
+      .measures = "shift of a posterior mean on a finer lattice, in sds, with two of its "         \
+                  "standard errors",                                                               \
+      .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and a planner on a lattice of beliefs",     \
+      .log = true, .threshold = 0.5, .worst = IDM_CHECK_FAILED,                                    \
+      .sentence = "A finer lattice of beliefs gives the same answer.",                             \
+      .cure = "raise agent.resolution, or use resolution: auto")                                   \
+  RUN(IDM_CHECK_SENSITIVITY, idm_check_sensitivity, .name = "sensitivity",                         \
+      .measures =                                                                                  \
+          "largest shift of a posterior mean, in sds, when a held number is raised by 1 %",        \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
+      .needs = "the log, gradients, ten draws or more, and a number that is held", .draws = true,  \
+      .log = true, .threshold = NAN, .worst = IDM_CHECK_REMARK,                                    \
+      .sentence = "Reports how far the answer moves with the numbers that were held.",             \
+      .cure = "measure the number better, or free it")                                             \
+  RUN(IDM_CHECK_INERT, idm_check_inert, .name = "inert",                                           \
+      .measures = "free numbers without effect", .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,  \
+      .needs = "the log", .log = true, .threshold = 0, .worst = IDM_CHECK_MISFIT,                  \
+      .sentence = "Every free number changes the likelihood somewhere within its prior.",          \
+      .cure = "leave the number out of `free:`, or collect a log in which it has an effect")       \
+  RUN(IDM_CHECK_CHANCE, idm_check_chance, .name = "chance",                                        \
+      .measures = "p of the gain in likelihood over uniform choice",                               \
+      .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",         \
+      .log = true, .threshold = IDM_CHECK_LEVEL, .worst = IDM_CHECK_MISFIT,                        \
+      .sentence = "The model predicts the decisions better than uniform choice, by more than its " \
+                  "free numbers would by chance.",                                                 \
+      .cure = "free another number, use another planner, or collect more decisions")               \
+  RECORD(IDM_CHECK_RATES, .name = "rates",                                                         \
+         .measures = "p of the loss in likelihood against the actions' own rates",                 \
+         .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",      \
+         .log = true, .threshold = 0.001, .below = true, .worst = IDM_CHECK_MISFIT,                \
+         .sentence = "The model predicts no worse than the actions' own rates.",                   \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_ALIKE, .name = "alike", .measures = "p of the effective number of parameters",  \
+         .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,                                          \
+         .needs = "the log, and two agents or more that share numbers", .log = true,               \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "The agents are alike enough to share one set of numbers. The level is "      \
+                     "divided by the number of tests.",                                            \
+         .cure = "give each agent its own numbers (idm fit --by agent, idm audit --people)",       \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_STEPS, .name = "steps", .measures = "p of the actions' rates by step",          \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that vary by step",       \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence = "The rates of the actions by step are as predicted. A rate that is off by "   \
+                     "less than 2 % is a remark.",                                                 \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_ENDS, .name = "ends", .measures = "p of the lengths of the trajectories",       \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that end a trajectory",   \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence = "Trajectories end when the model predicts it. A rate that is off by less "    \
+                     "than 2 % is a remark.",                                                      \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_STAYS, .name = "stays", .measures = "p of repeated actions by observation",     \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions after an observation",    \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence = "Actions are repeated after each observation as often as predicted. A rate "  \
+                     "that is off by less than 2 % is a remark.",                                  \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_OUTSIDE, .name = "outside", .measures = "p of the number of agents outside",    \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and 2 to 40,000 agents", .log = true,    \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "No more agents than expected are outside the 95 % band of their own rates.", \
+         .cure = "look at the agents that are named; give each agent its own numbers",             \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
+         .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
+         .sentence = "Every person could be fitted, and every fit is "                             \
+                     "trusted.",                                                                   \
+         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(IDM_CHECK_PERSON_MISFITS, .name = "person-misfits",                                       \
+         .measures = "p of the number of people whom the model does not fit",                      \
+         .kinds = IDM_CHECK_EACH, .threshold = IDM_CHECK_LEVEL, .below = true,                     \
+         .worst = IDM_CHECK_MISFIT,                                                                \
+         .sentence = "The model fails to fit no more people than a right model would.",            \
+         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(IDM_CHECK_PERSON_CHANCE, .name = "person-chance",                                         \
+         .measures = "people predicted no better than by uniform choice",                          \
+         .kinds = IDM_CHECK_POPULATION, .needs = "a log of decisions", .log = true,                \
+         .threshold = 0, .worst = IDM_CHECK_REMARK,                                                \
+         .sentence = "Every person is predicted better than by uniform choice.",                   \
+         .cure = "read the numbers of these people as those of the population",                    \
+         .owner = "invert/people/report.c")                                                        \
+  RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
+         .measures = "least 1 - posterior variance / prior variance",                              \
+         .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \
+         .needs = "a proper prior", .draws = true, .threshold = 0.5, .below = true,                \
+         .worst = IDM_CHECK_REMARK,                                                                \
+         .sentence = "The decisions determine more of the number than its prior does; below, a "   \
+                     "person or a group is prior-driven.",                                         \
+         .cure = "collect more decisions, or report the number as the prior's",                    \
+         .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_OWN, .name = "own-decisions",                                                   \
+         .measures = "least share that own decisions determine: 1 - shrinkage of a person, "       \
+                     "contraction of a group alone",                                               \
+         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                                       \
+         .needs = "people or groups that are pooled", .draws = true, .threshold = 0.5,             \
+         .below = true, .worst = IDM_CHECK_REMARK,                                                 \
+         .sentence = "Own decisions determine more of a person or a group than the others do; "    \
+                     "below, they are population-driven.",                                         \
+         .cure = "collect more decisions, or read the number as that of the population",           \
+         .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_PRIOR_DISTANCE, .name = "prior-distance",                                       \
+         .measures = "largest distance of a population's number from its prior's centre, in "      \
+                     "prior sds",                                                                  \
+         .kinds = IDM_CHECK_POPULATION, .draws = true, .threshold = 2, .worst = IDM_CHECK_REMARK,  \
+         .sentence = "The population's numbers are where their priors expect them.",               \
+         .cure = "examine the prior", .owner = "invert/people/prior.c")                            \
+  RECORD(IDM_CHECK_PRIOR_SCALE, .name = "prior-scale",                                             \
+         .measures = "largest shift of a mean between half and double the prior's scale, in sds",  \
+         .kinds = IDM_CHECK_BY_GROUP, .draws = true, .threshold = 0.5, .worst = IDM_CHECK_REMARK,  \
+         .sentence = "The prior's scale does not decide the answer; beyond, a group is "           \
+                     "prior-driven.",                                                              \
+         .cure = "collect more decisions, or justify the prior", .owner = "invert/audit/judge.c")  \
+  RECORD(IDM_CHECK_ELSEWHERE, .name = "elsewhere",                                                 \
+         .measures = "log-likelihood far from the prior less that at the best draw, in nats",      \
+         .kinds = IDM_CHECK_BY_GROUP, .needs = "the log", .log = true, .threshold = 8,             \
+         .worst = IDM_CHECK_MISFIT,                                                                \
+         .sentence =                                                                               \
+             "The prior does not keep the draws from a region that explains the decisions "        \
+             "far better.",                                                                        \
+         .cure = "examine the prior", .owner = "invert/audit/judge.c")                             \
+  RECORD(IDM_CHECK_BETWEEN, .name = "between-dynamics",                                            \
+         .measures = "largest share of a variance between draws of the dynamics",                  \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
+         .needs = "several draws of learnt dynamics (--dynamics)", .draws = true,                  \
+         .threshold = 0.5, .worst = IDM_CHECK_REMARK,                                              \
+         .sentence = "The answer is known better than the dynamics; beyond, a group is "           \
+                     "dynamics-driven.",                                                           \
+         .cure = "learn the dynamics from more data", .owner = "invert/audit/judge.c")             \
+  RECORD(IDM_CHECK_DYNAMICS_COUNT, .name = "dynamics-count",                                       \
+         .measures = "largest share of a variance between draws of the dynamics, over their "      \
+                     "number",                                                                     \
+         .kinds = IDM_CHECK_BY_GROUP, .needs = "several draws of learnt dynamics (--dynamics)",    \
+         .draws = true, .threshold = 0.01, .worst = IDM_CHECK_REMARK,                              \
+         .sentence =                                                                               \
+             "There are enough draws of the dynamics to know a mean to a tenth of its sd.",        \
+         .cure = "raise --dynamics-draws", .owner = "invert/audit/audit.c")                        \
+  RECORD(IDM_CHECK_DYNAMICS_DRAWS, .name = "dynamics-draws",                                       \
+         .measures = "checks that the draws of the dynamics fail",                                 \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
+         .needs = "draws of learnt dynamics in a folder (--dynamics)", .threshold = 0,             \
+         .worst = IDM_CHECK_FAILED, .sentence = "The draws of the dynamics are trusted.",          \
+         .cure = "run `idm check` on the folder of the dynamics", .owner = "io/run/dynamics.c")    \
+  RECORD(IDM_CHECK_COMPLETE, .name = "complete", .measures = "parts of the fit that are missing",  \
+         .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES |               \
+                  IDM_CHECK_POPULATION,                                                            \
+         .needs = "a run folder", .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
+         .sentence = "All draws were made, and the log was looked at.",                            \
+         .cure = "continue with `idm fit --resume`", .owner = "io/run/run.c")
+
+typedef enum idm_check_id {
+#define IDM_CHECK_RUN_ENUM(id, ...)    id,
+#define IDM_CHECK_RECORD_ENUM(id, ...) id,
+  IDM_CHECK_LIST(IDM_CHECK_RUN_ENUM, IDM_CHECK_RECORD_ENUM)
+#undef IDM_CHECK_RUN_ENUM
+#undef IDM_CHECK_RECORD_ENUM
+      IDM_CHECK_COUNT
+} idm_check_id;
+
+/* What one check found: its worst value over everything that it was applied to. */
+typedef struct idm_check_result {
+  idm_check_outcome outcome;
+  double value;     /* NaN: none */
+  double threshold; /* that the value was compared with */
+  char why[200];    /* it was not run; else empty */
+} idm_check_result;
+
+/* Results of an answer. Rows that do not apply to its kind are zero. */
+typedef struct idm_checks {
+  idm_check_kind kind;
+  idm_check_result of[IDM_CHECK_COUNT];
+} idm_checks;
+
+/* Row i of the table; NULL past the last. */
+IDM_API const idm_check *idm_check_at(size_t i);
+/* The row of that name, or IDM_CHECK_COUNT. */
+IDM_API idm_check_id idm_check_find(const char *name);
+/* NaN past the last. */
+IDM_API double idm_check_threshold(idm_check_id id);
+/* Whether a check applies to the kind of answer that the results are of. */
+IDM_API bool idm_check_applies(const idm_checks *checks, idm_check_id id);
+/* "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past the last. */
+IDM_API const char *idm_check_outcome_word(idm_check_outcome outcome);
+/* "fit", "point", "preferences", "program", "each", "population", "audit", "audit --people",
+ * "dynamics"; NULL for anything else. */
+IDM_API const char *idm_check_kind_word(idm_check_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

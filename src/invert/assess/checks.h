@@ -1,0 +1,22 @@
+/* Functions of the rows of the table of checks (idm/check.h). */
+#ifndef IDM_INVERT_ASSESS_CHECKS_H
+#define IDM_INVERT_ASSESS_CHECKS_H
+
+#include "invert/assess/inquiry.h"
+#include "invert/check.h"
+
+/* Measures, records in q->assessment->checks, and adds sentences to its notes. Rows of the log have
+ * an open fit q->f, other rows none. What is not recorded is not run, for want of what the row
+ * needs. */
+typedef idm_status idm_check_function(const inquiry *q, idm_error *opt_error);
+
+#define DECLARE(id, function, ...) idm_check_function function;
+#define IGNORE(...)
+IDM_CHECK_LIST(DECLARE, IGNORE)
+#undef DECLARE
+#undef IGNORE
+
+/* The kind of answer that a posterior is. */
+idm_check_kind idm_check_kind_of(const idm_posterior *posterior);
+
+#endif

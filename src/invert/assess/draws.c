@@ -1,0 +1,413 @@
+/* Checks of draws alone: the chains, the sampler, people's own numbers, a normal approximation.
+ *
+ * Contents: numbers · chains · the sampler · people · a normal approximation */
+#include "invert/assess/draws.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dense.h"
+#include "base/log_sum.h"
+#include "base/memory.h"
+#include "base/moments.h"
+#include "base/number.h"
+#include "idm/inverse.h"
+#include "idm/pareto.h"
+#include "idm/planner.h"
+#include "idm/samplers.h"
+#include "invert/assess/checks.h"
+#include "invert/posterior.h"
+
+/* --- numbers -------------------------------------------------------------------------------- */
+
+bool idm_is_of_person(const idm_posterior *posterior, size_t quantity)
+{
+  const size_t series = idm_posterior_series(posterior, quantity);
+  return series < posterior->series_count &&
+         strcmp(posterior->axis[posterior->series[series].axis].name, "person") == 0;
+}
+
+/* Whether the diagnosis of a quantity decides: it is a number that is summarised, and nobody's own.
+ */
+static bool is_judged(const idm_posterior *p, size_t i)
+{
+  return p->answer == IDM_POSTERIOR && !(p->quantity_size && p->quantity_size[i] > 1) &&
+         p->summarised[i] && !idm_is_of_person(p, i);
+}
+
+/* How a quantity is called. Those of a population, such as log_alpha_sd, are called as in files. */
+static const char *name_of(const idm_posterior *p, size_t i, char *buffer, size_t size)
+{
+  if (!p->series_count) return idm_quantity_spoken(p->quantity.name[i], buffer, size);
+  snprintf(buffer, size, "%.120s", p->quantity.name[i]);
+  return buffer;
+}
+
+/* Where a mean, or what tells how good it is, is no number, nothing that follows from it is. */
+static bool is_finite(const idm_diagnosis *d, size_t chains)
+{
+  return isfinite(d->mean) && isfinite(d->sd) && isfinite(d->mcse_mean) && isfinite(d->mcse_sd) &&
+         isfinite(d->q05) && isfinite(d->q50) && isfinite(d->q95) && isfinite(d->ess_bulk) &&
+         isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
+}
+
+/* Numbers without a diagnosis of their own, and points: whether every draw is finite. */
+static size_t find_infinite(const inquiry *q)
+{
+  const idm_posterior *p = q->posterior;
+  const size_t count = p->chains * p->draws;
+  const double *value = p->value;
+  size_t infinite = 0;
+  char name[128];
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    const size_t size = p->quantity_size ? p->quantity_size[i] : 1;
+    const bool diagnosed = size == 1 && p->answer == IDM_POSTERIOR;
+    bool finite = true;
+    for (size_t k = 0; k < size * count; k++) finite &= isfinite(value[k]) != 0;
+    value += size * count;
+    if (finite || diagnosed || (size == 1 && !p->summarised[i])) continue;
+    infinite++;
+    idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
+                  "%s is not finite in every draw; look at its prior",
+                  idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+  }
+  return infinite;
+}
+
+idm_status idm_check_finite(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_posterior *p = q->posterior;
+  size_t infinite = 0;
+  char name[128];
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    if (!is_judged(p, i) || is_finite(&q->assessment->diagnosis[i], p->chains)) continue;
+    infinite++;
+    idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
+                  "the mean, the sd or a diagnostic of %s is not finite: draws may be infinite, or "
+                  "all alike; look at its prior, or infer it on another scale",
+                  name_of(p, i, name, sizeof name));
+  }
+  infinite += find_infinite(q);
+  idm_check_test(&q->assessment->checks, IDM_CHECK_FINITE, (double)infinite);
+  return IDM_OK;
+}
+
+/* Whether a quantity is a number of a block whose numbers lie in [0, 1]: it has a mean, however its
+ * draws look. */
+static bool is_fraction(const char *quantity)
+{
+  const size_t length = strcspn(quantity, "[.");
+  const idm_block_info *found = NULL;
+  for (int id = 0; id < IDM_BLOCK_COUNT; id++) {
+    const idm_block_info *info = idm_block_describe((idm_block_id)id);
+    if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
+  }
+  for (size_t p = 0; !found && idm_planner_at(p); p++)
+    for (size_t k = 0; k < idm_planner_at(p)->owns; k++) {
+      const idm_block_info *info = &idm_planner_at(p)->own[k];
+      if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
+    }
+  return found && (found->support == IDM_FRACTION || found->support == IDM_DISTRIBUTION);
+}
+
+/* The larger Pareto k of both tails; NaN where draws are too alike to tell. */
+static idm_status find_shape(const idm_posterior *p, size_t i, double *ret_shape,
+                             idm_error *opt_error)
+{
+  const size_t count = p->chains * p->draws;
+  double shape[2] = {NAN, NAN};
+  double *turned = idm_new(count, sizeof *turned);
+  if (!turned) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < count; k++) turned[k] = -p->value[i * count + k];
+  idm_status status = idm_pareto_shape(p->value + i * count, count, &shape[0], opt_error);
+  if (status == IDM_OK) status = idm_pareto_shape(turned, count, &shape[1], opt_error);
+  free(turned);
+  *ret_shape = fmax(shape[0], shape[1]);
+  return status;
+}
+
+/* Two rows by one measurement, and one sentence: of the mean where it need not exist. */
+idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  idm_status status = IDM_OK;
+  char name[128];
+  for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++) {
+    double shape = NAN;
+    if (!is_judged(p, i) || is_fraction(p->quantity.name[i])) continue;
+    status = find_shape(p, i, &shape, opt_error);
+    if (status != IDM_OK || isnan(shape)) continue;
+    const bool exists = shape < idm_check_threshold(IDM_CHECK_MEAN);
+    idm_check_record(&a->checks, IDM_CHECK_MEAN, exists ? IDM_CHECK_PASSED : IDM_CHECK_FAILED,
+                     shape);
+    if (idm_check_test(&a->checks, IDM_CHECK_HEAVY_TAIL, shape))
+      idm_notes_add(
+          exists ? &a->remarks : &a->failures,
+          "the mean of %s hangs on its few largest draws (Pareto k %.2f; from %.0f on there "
+          "need not be a mean): quote its quantiles, or give it a narrower prior or another "
+          "scale",
+          idm_quantity_spoken(p->quantity.name[i], name, sizeof name), shape,
+          idm_check_threshold(IDM_CHECK_MEAN));
+  }
+  return status;
+}
+
+/* --- chains --------------------------------------------------------------------------------- */
+
+bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+{
+  const double *x = p->value + quantity * p->chains * p->draws;
+  double widest = 0, within = 0;
+  size_t length = 0;
+  for (size_t c = 0; c < p->chains; c++) {
+    double gap = INFINITY;
+    const double mean = idm_mean(x + c * p->draws, p->draws);
+    within = fmax(within, idm_squares_about(x + c * p->draws, p->draws, mean) / (double)p->draws);
+    /* The next chain above: slow chains lie scattered, those of separate modes in heaps. */
+    for (size_t k = 0; k < p->chains; k++) {
+      const double above = idm_mean(x + k * p->draws, p->draws) - mean;
+      if (above > 0) gap = fmin(gap, above);
+    }
+    if (isfinite(gap)) widest = fmax(widest, gap);
+    const char *joint = !c ? "" : c + 1 == p->chains ? " and " : ", ";
+    if (length < size)
+      length += (size_t)idm_print(buffer + length, size - length, "%s%.3g", joint, mean);
+  }
+  return widest > sqrt(within);
+}
+
+static void name_disagreement(const inquiry *q, size_t i)
+{
+  const idm_posterior *p = q->posterior;
+  const double rhat = q->assessment->diagnosis[i].rhat;
+  const bool chosen = idm_sampler_find(p->sampler); /* people and dynamics have one of their own */
+  idm_notes *failures = &q->assessment->failures;
+  char name[128];
+  char places[400];
+  name_of(p, i, name, sizeof name);
+  if (isnan(rhat))
+    idm_notes_add(failures,
+                  "R-hat of %s is not defined: its draws are constant, too few, or not finite",
+                  name);
+  else if (idm_chains_apart(p, i, places, sizeof places))
+    idm_notes_add(failures,
+                  "separate modes of %s: the chains sit at %s (R-hat %.3f) and do not change "
+                  "places; %s, or a prior that rules some of them out",
+                  name, places, rhat,
+                  chosen ? "use --sampler metropolis, which leaps between modes"
+                         : "take more --warmup and --draws");
+  else
+    idm_notes_add(failures,
+                  "the chains disagree about %s: R-hat is %.3f, above %.2f; run longer (--warmup, "
+                  "--draws)%s",
+                  name, rhat, idm_check_threshold(IDM_CHECK_RHAT),
+                  chosen ? ", or hold a parameter" : "");
+}
+
+idm_status idm_check_rhat(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_posterior *p = q->posterior;
+  for (size_t i = 0; i < p->quantity.count && p->chains > 1; i++)
+    if (is_judged(p, i) &&
+        idm_check_test(&q->assessment->checks, IDM_CHECK_RHAT, q->assessment->diagnosis[i].rhat))
+      name_disagreement(q, i);
+  return IDM_OK;
+}
+
+idm_status idm_check_effective(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  char name[128];
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    const idm_diagnosis *d = &a->diagnosis[i];
+    if (!is_judged(p, i)) continue;
+    const bool bulk = idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_bulk);
+    const bool tail = idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_tail);
+    if (bulk || tail)
+      idm_notes_add(&a->failures,
+                    "too few effective draws of %s: bulk %.0f, tail %.0f, fewer than %.0f; raise "
+                    "--draws",
+                    name_of(p, i, name, sizeof name), d->ess_bulk, d->ess_tail,
+                    idm_check_threshold(IDM_CHECK_EFFECTIVE));
+  }
+  return IDM_OK;
+}
+
+idm_status idm_check_chains(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  if (idm_check_test(&q->assessment->checks, IDM_CHECK_ONE_CHAIN, (double)q->posterior->chains))
+    idm_notes_add(&q->assessment->failures,
+                  "one chain alone cannot show that it has converged: R-hat needs two or more "
+                  "(--chains 4)");
+  return IDM_OK;
+}
+
+/* --- the sampler ---------------------------------------------------------------------------- */
+
+/* A sampler without energies has no divergences either. */
+idm_status idm_check_divergences(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  bool energies = false;
+  for (size_t i = 0; i < p->chains * p->draws; i++) {
+    a->divergences += p->statistics[i].diverging;
+    energies = energies || isfinite(p->statistics[i].energy);
+  }
+  if ((energies || a->divergences) &&
+      idm_check_test(&a->checks, IDM_CHECK_DIVERGENCES, (double)a->divergences))
+    idm_notes_add(&a->failures,
+                  "%ld draws diverged: the sampler could not follow the posterior there; use "
+                  "--sampler metropolis, or a tighter prior",
+                  a->divergences);
+  return IDM_OK;
+}
+
+idm_status idm_check_energy(const inquiry *q, idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  double *energy = idm_new(p->draws, sizeof *energy);
+  if (!energy) return idm_fail_memory(opt_error);
+  for (size_t c = 0; c < p->chains; c++) {
+    for (size_t i = 0; i < p->draws; i++) energy[i] = p->statistics[c * p->draws + i].energy;
+    const double fraction = idm_ebfmi(energy, p->draws);
+    a->ebfmi = fmin(isnan(a->ebfmi) ? INFINITY : a->ebfmi, fraction);
+    if (isinf(a->ebfmi)) a->ebfmi = NAN;
+  }
+  free(energy);
+  if (idm_check_beyond(&a->checks, IDM_CHECK_ENERGY, a->ebfmi))
+    idm_notes_add(&a->remarks, "the energy mixes slowly (E-BFMI %.2f): tails may be missed",
+                  a->ebfmi);
+  return IDM_OK;
+}
+
+/* --- people --------------------------------------------------------------------------------- */
+
+bool idm_person_is_drawn(const idm_diagnosis *d, size_t chains)
+{
+  return isfinite(d->mean) && isfinite(d->sd) &&
+         idm_check_holds(IDM_CHECK_PERSON_DRAWS, d->ess_bulk) &&
+         idm_check_holds(IDM_CHECK_PERSON_DRAWS, d->ess_tail) &&
+         (chains < 2 || idm_check_holds(IDM_CHECK_PERSON_RHAT, d->rhat));
+}
+
+/* Both rows of one person's number. */
+static void record_person(idm_checks *checks, const idm_diagnosis *d, size_t chains)
+{
+  idm_check_test(checks, IDM_CHECK_PERSON_DRAWS, d->ess_bulk);
+  idm_check_test(checks, IDM_CHECK_PERSON_DRAWS, d->ess_tail);
+  if (!isfinite(d->mean) || !isfinite(d->sd))
+    idm_check_record(checks, IDM_CHECK_PERSON_DRAWS, IDM_CHECK_FAILED, NAN);
+  if (chains > 1) idm_check_test(checks, IDM_CHECK_PERSON_RHAT, d->rhat);
+}
+
+/* Of two people's diagnoses the one to be named: without a number, then the larger R-hat, then the
+ * fewer effective draws. */
+static bool is_worse(const idm_diagnosis *a, const idm_diagnosis *b)
+{
+  if (isfinite(a->rhat) != isfinite(b->rhat)) return !isfinite(a->rhat);
+  if (a->rhat != b->rhat) return a->rhat > b->rhat;
+  return a->ess_bulk < b->ess_bulk;
+}
+
+/* People are judged together, since there may be thousands. */
+static void judge_series(const idm_posterior *p, const idm_series *series, idm_assessment *a)
+{
+  const idm_labels *person = &p->axis[series->axis].label;
+  size_t count = 0;
+  size_t worst = 0;
+  char name[128];
+  for (size_t i = 0; i < person->count; i++) {
+    const idm_diagnosis *d = &a->diagnosis[series->first + i];
+    record_person(&a->checks, d, p->chains);
+    if (idm_person_is_drawn(d, p->chains)) continue;
+    if (!count++ || is_worse(d, &a->diagnosis[series->first + worst])) worst = i;
+  }
+  if (!count) return;
+  const idm_diagnosis *d = &a->diagnosis[series->first + worst];
+  idm_notes_add(&a->failures,
+                "the draws of %s are not enough for %zu of %zu people, least for '%s' (R-hat %.3f, "
+                "effective draws %.0f and %.0f in the tails; expected at most %.2f and at least "
+                "%.0f); raise --draws or --warmup",
+                idm_quantity_spoken(series->name, name, sizeof name), count, person->count,
+                person->name[worst], d->rhat, d->ess_bulk, d->ess_tail,
+                idm_check_threshold(IDM_CHECK_PERSON_RHAT),
+                idm_check_threshold(IDM_CHECK_PERSON_DRAWS));
+}
+
+idm_status idm_check_people(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_posterior *p = q->posterior;
+  for (size_t i = 0; i < p->series_count; i++)
+    if (idm_is_of_person(p, p->series[i].first)) judge_series(p, &p->series[i], q->assessment);
+  return IDM_OK;
+}
+
+/* --- a normal approximation ----------------------------------------------------------------- */
+
+/* Mean and Cholesky factor of the covariance of the draws: those of the approximation, up to the
+ * error of a sample. False where there is none. */
+static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *factor)
+{
+  const size_t count = p->chains * p->draws;
+  idm_covariance(&(idm_points){p->unconstrained, count, d, 1, count, NULL}, 1, mean, factor);
+  return idm_cholesky(d, factor);
+}
+
+/* weight = density / normal density, normalised; draws without a density have weight 0. */
+static void weigh(const idm_posterior *p, size_t d, const double *mean, const double *factor,
+                  double *z, double *weight)
+{
+  const size_t count = p->chains * p->draws;
+  for (size_t k = 0; k < count; k++) {
+    double square = 0;
+    for (size_t i = 0; i < d; i++) z[i] = p->unconstrained[i * count + k] - mean[i];
+    idm_lower_solve(d, factor, z);
+    for (size_t i = 0; i < d; i++) square += z[i] * z[i];
+    const double log_weight = p->statistics[k].log_density + 0.5 * square;
+    weight[k] = isnan(log_weight) ? -INFINITY : log_weight;
+  }
+  idm_softmax(weight, count, weight);
+}
+
+idm_status idm_check_approximation(const inquiry *q, idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  const size_t d = idm_posterior_dimension(p);
+  const size_t count = p->chains * p->draws;
+  const idm_inverse *by = idm_inverse_find(p->inverse);
+  if (!by || !by->normal || count <= d + 1) return IDM_OK;
+  double *scratch = idm_new((2 + d) * d, sizeof *scratch);
+  double *weight = idm_new(count, sizeof *weight);
+  idm_status status = scratch && weight ? IDM_OK : idm_fail_memory(opt_error);
+  double shape = NAN;
+  double share = NAN;
+  if (status == IDM_OK && find_normal(p, d, scratch, scratch + 2 * d)) {
+    weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
+    share = idm_effective_size(weight, count) / (double)count;
+    status = idm_pareto_shape(weight, count, &shape, opt_error);
+  }
+  free(weight);
+  free(scratch);
+  if (status != IDM_OK) return status;
+  const double most_shape = idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
+  if (idm_check_test(&a->checks, IDM_CHECK_APPROXIMATION, share) || shape > most_shape)
+    idm_notes_add(idm_check_note(a, IDM_CHECK_APPROXIMATION, IDM_CHECK_FAILED),
+                  "the normal approximation is not the posterior: weighed by it %.0f %% of the "
+                  "draws are effective, fewer than %.0f, or their weights are too unequal (Pareto "
+                  "k %.2f, to be at most %.1f); use --inverse bayes",
+                  100 * share, 100 * idm_check_threshold(IDM_CHECK_APPROXIMATION), shape,
+                  most_shape);
+  return status;
+}

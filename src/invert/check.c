@@ -1,0 +1,170 @@
+/* The table of checks, and results of its rows. */
+#include "invert/check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static const idm_check table[] = {
+#define RUN(id, function, ...) [id] = {__VA_ARGS__},
+#define RECORD(id, ...)        [id] = {__VA_ARGS__},
+    IDM_CHECK_LIST(RUN, RECORD)
+#undef RUN
+#undef RECORD
+};
+
+const idm_check *idm_check_at(size_t i)
+{
+  return i < IDM_CHECK_COUNT ? &table[i] : NULL;
+}
+
+idm_check_id idm_check_find(const char *name)
+{
+  int id = 0;
+  while (name && id < IDM_CHECK_COUNT && strcmp(table[id].name, name) != 0) id++;
+  return name ? (idm_check_id)id : IDM_CHECK_COUNT;
+}
+
+double idm_check_threshold(idm_check_id id)
+{
+  return (size_t)id < IDM_CHECK_COUNT ? table[id].threshold : NAN;
+}
+
+bool idm_check_applies(const idm_checks *checks, idm_check_id id)
+{
+  return checks && (size_t)id < IDM_CHECK_COUNT && (table[id].kinds & (unsigned)checks->kind);
+}
+
+const char *idm_check_outcome_word(idm_check_outcome outcome)
+{
+  static const char *const words[IDM_CHECK_OUTCOMES] = {"not recorded", "not run", "passed",
+                                                        "remark",       "misfit",  "failed"};
+  return (unsigned)outcome < IDM_CHECK_OUTCOMES ? words[outcome] : NULL;
+}
+
+const char *idm_check_kind_word(idm_check_kind kind)
+{
+  static const char *const words[] = {"fit",        "point", "preferences",    "program", "each",
+                                      "population", "audit", "audit --people", "dynamics"};
+  for (unsigned i = 0; 1U << i < IDM_CHECK_KINDS; i++)
+    if ((unsigned)kind == 1U << i) return words[i];
+  return NULL;
+}
+
+/* --- results -------------------------------------------------------------------------------- */
+
+void idm_checks_begin(idm_checks *checks, idm_check_kind kind)
+{
+  *checks = (idm_checks){.kind = kind};
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    const idm_check *row = &table[id];
+    idm_check_result *result = &checks->of[id];
+    if (!(row->kinds & (unsigned)kind)) continue;
+    *result =
+        (idm_check_result){.outcome = IDM_CHECK_NOT_RUN, .value = NAN, .threshold = row->threshold};
+    idm_print(result->why, sizeof result->why, "needs %s",
+              row->needs   ? row->needs
+              : row->draws ? "draws of a posterior"
+                           : "an answer that is complete");
+  }
+}
+
+bool idm_check_holds(idm_check_id id, double value)
+{
+  const idm_check *row = &table[id];
+  return isnan(row->threshold) || (row->below ? value >= row->threshold : value <= row->threshold);
+}
+
+/* Of two values of a row the one further beyond its threshold; NaN is none. */
+static double worse(const idm_check *row, double a, double b)
+{
+  if (isnan(a) || isnan(b)) return isnan(a) ? b : a;
+  return row->below ? fmin(a, b) : fmax(a, b);
+}
+
+void idm_check_record(idm_checks *checks, idm_check_id id, idm_check_outcome outcome, double value)
+{
+  idm_check_result *result = &checks->of[id];
+  if (result->outcome < IDM_CHECK_PASSED) {
+    result->value = NAN;
+    if (result->outcome == IDM_CHECK_UNRECORDED) result->threshold = table[id].threshold;
+    result->why[0] = '\0';
+  }
+  if (outcome > result->outcome) result->outcome = outcome;
+  result->value = worse(&table[id], result->value, value);
+}
+
+bool idm_check_test(idm_checks *checks, idm_check_id id, double value)
+{
+  const bool holds = idm_check_holds(id, value);
+  idm_check_record(checks, id, holds ? IDM_CHECK_PASSED : table[id].worst, value);
+  return !holds;
+}
+
+bool idm_check_beyond(idm_checks *checks, idm_check_id id, double value)
+{
+  return !isnan(value) && idm_check_test(checks, id, value);
+}
+
+idm_notes *idm_check_note(idm_assessment *a, idm_check_id id, idm_check_outcome outcome)
+{
+  idm_check_record(&a->checks, id, outcome, NAN);
+  return outcome == IDM_CHECK_FAILED   ? &a->failures
+         : outcome == IDM_CHECK_MISFIT ? &a->misfits
+                                       : &a->remarks;
+}
+
+void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...)
+{
+  idm_check_result *result = &checks->of[id];
+  va_list arguments;
+  if (result->outcome >= IDM_CHECK_PASSED) return;
+  result->outcome = IDM_CHECK_NOT_RUN;
+  result->value = NAN;
+  va_start(arguments, format);
+  idm_print_list(result->why, sizeof result->why, format, arguments);
+  va_end(arguments);
+}
+
+void idm_checks_skip_log(idm_checks *checks, const char *why)
+{
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (idm_check_applies(checks, (idm_check_id)id) && table[id].log)
+      idm_check_skip(checks, (idm_check_id)id, "%s", why);
+}
+
+/* The threshold goes with the value; between equal values the lower one is kept. Of reasons the one
+ * that comes first in the alphabet is kept, whichever was there before. */
+static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_result *from)
+{
+  idm_check_result *to = &checks->of[id];
+  if (to->outcome == IDM_CHECK_UNRECORDED) {
+    *to = *from;
+  } else if (from->outcome >= IDM_CHECK_PASSED) {
+    const double before = to->outcome >= IDM_CHECK_PASSED ? to->value : NAN;
+    idm_check_record(checks, id, from->outcome, from->value);
+    if (from->value == before)
+      to->threshold = fmin(to->threshold, from->threshold);
+    else if (from->value == to->value)
+      to->threshold = from->threshold;
+  } else if (to->outcome == IDM_CHECK_NOT_RUN && strcmp(from->why, to->why) < 0) {
+    memcpy(to->why, from->why, sizeof to->why);
+  }
+}
+
+void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outcome misfit)
+{
+  for (int i = 0; i < IDM_CHECK_COUNT; i++) {
+    const idm_check_id id = (idm_check_id)i;
+    idm_check_result from = part->of[i];
+    if (!idm_check_applies(checks, id) || !idm_check_applies(part, id)) continue;
+    if (from.outcome == IDM_CHECK_UNRECORDED) continue;
+    if (from.outcome == IDM_CHECK_MISFIT) from.outcome = misfit;
+    merge_result(checks, id, &from);
+  }
+}

@@ -1,0 +1,192 @@
+/* The table of checks: what every row has; results that keep the worst, in whatever order. */
+#include "invert/check.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "invert/assess/checks.h"
+#include "support.h"
+
+/* Functions of rows; NULL where the owner records them. */
+static idm_check_function *const function_of[IDM_CHECK_COUNT] = {
+#define RUN(id, function, ...) [id] = (function),
+#define RECORD(id, ...)        [id] = NULL,
+    IDM_CHECK_LIST(RUN, RECORD)
+#undef RUN
+#undef RECORD
+};
+
+static bool is_kebab(const char *name)
+{
+  for (const char *c = name; *c; c++)
+    if (!islower((unsigned char)*c) && *c != '-') return false;
+  return islower((unsigned char)name[0]);
+}
+
+static void every_row_is_whole(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_check_at(i); i++) {
+    const idm_check *row = idm_check_at(i);
+    char path[300];
+    assert_true(is_kebab(row->name));
+    for (size_t k = 0; k < i; k++) assert_string_not_equal(row->name, idm_check_at(k)->name);
+    assert_int_equal(idm_check_find(row->name), i);
+    assert_true(row->measures && row->cure && row->cure[0]);
+    assert_true(row->sentence && row->sentence[strlen(row->sentence) - 1] == '.');
+    assert_true(row->kinds && row->kinds < IDM_CHECK_KINDS);
+    assert_true(row->worst >= IDM_CHECK_REMARK && row->worst < IDM_CHECK_OUTCOMES);
+    assert_true((function_of[i] != NULL) == (row->owner == NULL));
+    if (!row->owner) continue;
+    /* The owner is a source file that names the row. */
+    snprintf(path, sizeof path, "../src/%s", row->owner);
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("%s is recorded by %s, which is not there", row->name, path);
+    fclose(file);
+  }
+  assert_null(idm_check_at(IDM_CHECK_COUNT));
+  assert_int_equal(idm_check_find("nothing"), IDM_CHECK_COUNT);
+  assert_int_equal(idm_check_find(NULL), IDM_CHECK_COUNT);
+  assert_true(isnan(idm_check_threshold(IDM_CHECK_COUNT)));
+}
+
+static void words_are_different(void **state)
+{
+  (void)state;
+  for (int i = 0; i < IDM_CHECK_OUTCOMES; i++)
+    for (int k = 0; k < i; k++)
+      assert_string_not_equal(idm_check_outcome_word((idm_check_outcome)i),
+                              idm_check_outcome_word((idm_check_outcome)k));
+  assert_null(idm_check_outcome_word(IDM_CHECK_OUTCOMES));
+  for (unsigned i = 1; i < IDM_CHECK_KINDS; i <<= 1)
+    for (unsigned k = 1; k < i; k <<= 1)
+      assert_string_not_equal(idm_check_kind_word((idm_check_kind)i),
+                              idm_check_kind_word((idm_check_kind)k));
+  assert_null(idm_check_kind_word(IDM_CHECK_KINDS));
+  assert_null(idm_check_kind_word((idm_check_kind)0));
+}
+
+/* Before anything is measured, every row that applies is listed with a reason. */
+static void every_kind_lists_its_rows(void **state)
+{
+  (void)state;
+  for (unsigned kind = 1; kind < IDM_CHECK_KINDS; kind <<= 1) {
+    idm_checks checks;
+    size_t rows = 0;
+    idm_checks_begin(&checks, (idm_check_kind)kind);
+    support_check_listed(&checks);
+    for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+      rows += idm_check_applies(&checks, (idm_check_id)id);
+      if (idm_check_applies(&checks, (idm_check_id)id))
+        assert_int_equal(checks.of[id].outcome, IDM_CHECK_NOT_RUN);
+    }
+    assert_true(rows >= 4);
+  }
+}
+
+/* At its threshold a value holds; the next number beyond has the row's consequence. */
+static void thresholds_have_a_side(void **state)
+{
+  (void)state;
+  for (int i = 0; i < IDM_CHECK_COUNT; i++) {
+    const idm_check_id id = (idm_check_id)i;
+    const idm_check *row = idm_check_at((size_t)i);
+    const double beyond = nextafter(row->threshold, row->below ? -INFINITY : INFINITY);
+    idm_checks checks = {0};
+    if (isnan(row->threshold)) {
+      assert_false(idm_check_test(&checks, id, 1e300));
+      continue;
+    }
+    assert_false(idm_check_test(&checks, id, row->threshold));
+    assert_int_equal(checks.of[i].outcome, IDM_CHECK_PASSED);
+    assert_false(idm_check_beyond(&checks, id, NAN));
+    assert_int_equal(checks.of[i].outcome, IDM_CHECK_PASSED);
+    assert_true(idm_check_test(&checks, id, beyond));
+    assert_int_equal(checks.of[i].outcome, row->worst);
+    assert_true(checks.of[i].value == beyond && checks.of[i].threshold == row->threshold);
+    /* A better value changes nothing. */
+    assert_false(idm_check_test(&checks, id, row->threshold));
+    assert_true(checks.of[i].value == beyond && checks.of[i].outcome == row->worst);
+    assert_true(idm_check_test(&checks, id, NAN));
+    assert_true(checks.of[i].value == beyond);
+  }
+}
+
+static void what_ran_cannot_be_skipped(void **state)
+{
+  (void)state;
+  idm_checks checks;
+  idm_checks_begin(&checks, IDM_CHECK_FIT);
+  idm_check_skip(&checks, IDM_CHECK_LATTICE, "number %d", 3);
+  assert_string_equal(checks.of[IDM_CHECK_LATTICE].why, "number 3");
+  idm_check_test(&checks, IDM_CHECK_LATTICE, 0.1);
+  assert_string_equal(checks.of[IDM_CHECK_LATTICE].why, "");
+  idm_checks_skip_log(&checks, "not at hand");
+  assert_int_equal(checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_PASSED);
+  assert_string_equal(checks.of[IDM_CHECK_RIDGE].why, "not at hand");
+  assert_string_equal(checks.of[IDM_CHECK_RHAT].why, "needs two chains or more");
+}
+
+static void notes_go_by_outcome(void **state)
+{
+  (void)state;
+  idm_assessment a = {0};
+  assert_ptr_equal(idm_check_note(&a, IDM_CHECK_STEPS, IDM_CHECK_REMARK), &a.remarks);
+  assert_ptr_equal(idm_check_note(&a, IDM_CHECK_STEPS, IDM_CHECK_MISFIT), &a.misfits);
+  assert_ptr_equal(idm_check_note(&a, IDM_CHECK_RHAT, IDM_CHECK_FAILED), &a.failures);
+  assert_int_equal(a.checks.of[IDM_CHECK_STEPS].outcome, IDM_CHECK_MISFIT);
+}
+
+/* Results of people, each with other rows that ran. */
+static void make_parts(idm_checks *part, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    idm_checks_begin(&part[i], IDM_CHECK_FIT);
+    idm_check_test(&part[i], IDM_CHECK_RHAT, 1 + 0.004 * (double)i);
+    idm_check_skip(&part[i], IDM_CHECK_LATTICE, "reason %zu", count - i);
+    if (i != 1) idm_check_test(&part[i], IDM_CHECK_CHANCE, i ? 0.001 : 0.5);
+    if (i == 1) idm_check_test(&part[i], IDM_CHECK_RIDGE, 0.05);
+  }
+}
+
+static void parts_merge_in_any_order(void **state)
+{
+  (void)state;
+  enum { PARTS = 4 };
+  static const size_t order[][6] = {{0, 1, 2, 3, 3, 0}, {3, 2, 1, 0, 1, 2}, {1, 3, 0, 2, 2, 2}};
+  idm_checks part[PARTS], merged[3];
+  make_parts(part, PARTS);
+  memset(merged, 0, sizeof merged);
+  for (size_t k = 0; k < 3; k++) {
+    merged[k].kind = IDM_CHECK_EACH;
+    for (size_t i = 0; i < 6; i++)
+      idm_checks_merge(&merged[k], &part[order[k][i]], IDM_CHECK_REMARK);
+    for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+      const idm_check_result *a = &merged[0].of[id], *b = &merged[k].of[id];
+      assert_int_equal(a->outcome, b->outcome);
+      assert_memory_equal(&a->value, &b->value, sizeof a->value);
+      assert_memory_equal(&a->threshold, &b->threshold, sizeof a->threshold);
+      assert_string_equal(a->why, b->why);
+    }
+  }
+  assert_true(merged[0].of[IDM_CHECK_RHAT].value == part[3].of[IDM_CHECK_RHAT].value);
+  assert_int_equal(merged[0].of[IDM_CHECK_RHAT].outcome, IDM_CHECK_FAILED);
+  /* One misfit among people is a remark. */
+  assert_int_equal(part[0].of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_MISFIT);
+  assert_int_equal(merged[0].of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_REMARK);
+  assert_int_equal(merged[0].of[IDM_CHECK_RIDGE].outcome, IDM_CHECK_REMARK);
+  assert_string_equal(merged[0].of[IDM_CHECK_LATTICE].why, "reason 1");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_row_is_whole),         cmocka_unit_test(words_are_different),
+      cmocka_unit_test(every_kind_lists_its_rows),  cmocka_unit_test(thresholds_have_a_side),
+      cmocka_unit_test(what_ran_cannot_be_skipped), cmocka_unit_test(notes_go_by_outcome),
+      cmocka_unit_test(parts_merge_in_any_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
