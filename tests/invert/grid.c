@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "support.h"
 
@@ -147,9 +148,41 @@ static void what_is_too_large_stopped_or_fails_is_none(void **state)
   idm_grid_destroy(grid); /* all may be done before anybody is asked */
 }
 
+/* From a record a grid is the same; a record that is too short, or of another shape, gives none. */
+static void grids_are_recorded(void **state)
+{
+  (void)state;
+  size_t dimension = 2;
+  idm_grid *there = make(&dimension, 1);
+  idm_record record;
+  char *bytes;
+  size_t length;
+  idm_record_begin(&record, "idmtest", 1);
+  idm_grid_write(there, &record);
+  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
+  idm_grid *back = idm_grid_read(dimension, cells, &record);
+  assert_non_null(back);
+  check(idm_record_close(&record, true, &support_error));
+  for (int k = 0; k < 50; k++) {
+    const double x[2] = {-2.2 + 0.09 * k, 3.1 - 0.08 * k};
+    for (size_t c = 0; c < cells; c++)
+      assert_true(idm_grid_at(there, c, x) == idm_grid_at(back, c, x));
+  }
+  check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
+  record.length -= 9;
+  assert_null(idm_grid_read(dimension, cells, &record));
+  check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
+  assert_null(idm_grid_read(dimension + 1, cells, &record));
+  idm_grid_destroy(there);
+  idm_grid_destroy(back);
+  free(bytes);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(polynomials_are_exact),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(grids_are_recorded),
+                                     cmocka_unit_test(polynomials_are_exact),
                                      cmocka_unit_test(slopes_are_those_of_the_polynomials),
                                      cmocka_unit_test(outside_is_the_nearest_point),
                                      cmocka_unit_test(what_is_too_large_stopped_or_fails_is_none)};

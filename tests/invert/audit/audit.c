@@ -1,5 +1,6 @@
 /* Audits as a whole: what is refused, what stops, and dynamics of each group. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "invert/audit/audit_support.h"
@@ -32,6 +33,94 @@ static void a_watch_stops_it(void **state)
                                  &support_error),
                    IDM_UNTRUSTED);
   assert_null(c.audit);
+  audit_close(&c);
+}
+
+/* Stops once a share is done, with a checkpoint of it. */
+typedef struct stopping {
+  double at;
+  char *bytes;
+  size_t length;
+} stopping;
+
+static bool stop_with_checkpoint(void *context, const idm_work *work)
+{
+  stopping *s = context;
+  if (s->bytes || work->done < s->at) return s->bytes;
+  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
+  return true;
+}
+
+static void expect_same(const idm_audit *a, const idm_audit *b)
+{
+  const size_t all = a->chains * a->draws, d = a->coordinate.count;
+  for (size_t i = 0; i < a->sides * d; i++) {
+    const idm_audit_number *x = &a->group[i / d].number[i % d], *y = &b->group[i / d].number[i % d];
+    assert_memory_equal(x->draw, y->draw, all * sizeof(double));
+    assert_true(x->prior_shift == y->prior_shift);
+    assert_true(x->alone == y->alone || isnan(x->alone));
+  }
+  for (size_t i = 0; i < a->contrasts * d; i++)
+    assert_memory_equal(a->contrast[i / d].number[i % d].draw,
+                        b->contrast[i / d].number[i % d].draw, all * sizeof(double));
+  assert_int_equal(a->trusted, b->trusted);
+  assert_int_equal(a->remarks.count, b->remarks.count);
+}
+
+/* Stopped again and again, and gone on with each time, an audit is what it is if nobody stops it. A
+ * checkpoint of another request is refused. */
+static void expect_to_go_on(audit_case *c)
+{
+  static const double when[] = {0, 0.1, 0.5, 0.61, 0.75, 0.88, 0.95};
+  char *bytes = NULL;
+  size_t length = 0;
+  idm_audit *gone_on = NULL;
+  check(idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, NULL, &c->audit,
+                      &support_error));
+  for (size_t k = 0; k <= sizeof when / sizeof *when && !gone_on; k++) {
+    const bool last = k == sizeof when / sizeof *when;
+    stopping s = {.at = last ? 2 : when[k]};
+    const idm_fit_watch watch = {.progress = stop_with_checkpoint,
+                                 .context = &s,
+                                 .checkpoint = bytes,
+                                 .checkpoint_length = length,
+                                 .label = 9};
+    const idm_status status = idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL,
+                                            &watch, &gone_on, &support_error);
+    assert_true(status == IDM_OK || (status == IDM_UNTRUSTED && s.bytes));
+    if (!s.bytes) continue;
+    free(bytes);
+    bytes = s.bytes;
+    length = s.length;
+  }
+  assert_non_null(gone_on);
+  expect_same(c->audit, gone_on);
+  idm_audit_destroy(gone_on);
+  const idm_fit_watch other = {.checkpoint = bytes, .checkpoint_length = length, .label = 8};
+  assert_int_equal(idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, &other,
+                                 &gone_on, &support_error),
+                   IDM_INPUT);
+  assert_null(gone_on);
+  free(bytes);
+}
+
+static void what_is_stopped_goes_on(void **state)
+{
+  (void)state;
+  audit_case c = audit_open(1.5, 0.5, 0.8, 30, "site");
+  c.settings.fit.draws = 200;
+  expect_to_go_on(&c);
+  idm_audit_destroy(c.audit);
+  c.settings.pool = IDM_POOL_NONE;
+  expect_to_go_on(&c);
+  audit_close(&c);
+  c = audit_open(1.5, 0.5, 1.5, 30, "site");
+  const idm_model_rule rule = {.perturb = {0, 0.1}};
+  check(idm_problem_apply_rule(c.problem, &rule, &support_error));
+  c.settings.fit.draws = 100;
+  c.settings.dynamics = IDM_AUDIT_BY_GROUP;
+  c.settings.cuts = 2;
+  expect_to_go_on(&c);
   audit_close(&c);
 }
 
@@ -87,6 +176,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_are_as_in_files),
       cmocka_unit_test(a_watch_stops_it),
+      cmocka_unit_test(what_is_stopped_goes_on),
       cmocka_unit_test(other_priors_are_refused),
       cmocka_unit_test(dynamics_of_each_group_are_compared_with_those_of_all),
   };

@@ -1,5 +1,8 @@
 /* Room for draws, and the share of the work that a watch is told. */
 #include "invert/audit/draws.h"
+
+#include <stdlib.h>
+
 #include "support.h"
 
 static void there_is_room_for_what_a_model_has(void **state)
@@ -21,6 +24,38 @@ static void there_is_room_for_what_a_model_has(void **state)
   idm_audit_draws_clear(&draws);
 }
 
+/* Draws come back from a record as they went in. */
+static void draws_are_recorded(void **state)
+{
+  (void)state;
+  const idm_fit_settings settings = {.chains = 2, .draws = 5};
+  const audit_model m = {
+      .settings = &settings, .dimension = 2, .cells = 3, .effects = 4, .wards = 1};
+  audit_draws there, back;
+  idm_record record;
+  char *bytes;
+  size_t length;
+  check(idm_audit_draws_create(&m, &there, &support_error));
+  check(idm_audit_draws_create(&m, &back, &support_error));
+  for (size_t i = 0; i < 60; i++) there.cell[i] = there.within[i] = (double)i;
+  for (size_t i = 0; i < 20; i++) there.mean[i] = there.sd[i] = 0.1 * (double)i;
+  there.effect[79] = there.log_likelihood[29] = 7;
+  idm_record_begin(&record, "idmtest", 3);
+  idm_audit_draws_pass(&m, &there, &record);
+  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_open(&record, "idmtest", 3, bytes, length, &support_error));
+  idm_audit_draws_pass(&m, &back, &record);
+  check(idm_record_close(&record, true, &support_error));
+  assert_memory_equal(there.cell, back.cell, 60 * sizeof(double));
+  assert_memory_equal(there.within, back.within, 60 * sizeof(double));
+  assert_memory_equal(there.mean, back.mean, 20 * sizeof(double));
+  assert_memory_equal(there.effect, back.effect, 80 * sizeof(double));
+  assert_memory_equal(there.log_likelihood, back.log_likelihood, 30 * sizeof(double));
+  free(bytes);
+  idm_audit_draws_clear(&there);
+  idm_audit_draws_clear(&back);
+}
+
 static bool take(void *context, const idm_work *work)
 {
   char words[8] = "x";
@@ -35,17 +70,18 @@ static void a_watch_hears_of_its_part_of_the_whole(void **state)
   (void)state;
   double done = -1;
   const idm_fit_watch watcher = {.progress = take, .context = &done};
-  const audit_watch watch = {&watcher, 0.2, 0.6};
-  assert_false(idm_audit_watched(&watch, 0.25));
+  const audit_watch watch = {.opt_watch = &watcher, .from = 0.2, .to = 0.6};
+  assert_false(idm_audit_watched(&watch, 0.25, 0, NULL));
   assert_near(done, 0.3, 1e-15);
-  assert_true(idm_audit_watched(&watch, 1));
+  assert_true(idm_audit_watched(&watch, 1, 0, NULL));
   assert_near(done, 0.6, 1e-15);
-  assert_false(idm_audit_watched(&(audit_watch){NULL, 0, 1}, 1));
+  assert_false(idm_audit_watched(&(audit_watch){.to = 1}, 1, 0, NULL));
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(there_is_room_for_what_a_model_has),
+                                     cmocka_unit_test(draws_are_recorded),
                                      cmocka_unit_test(a_watch_hears_of_its_part_of_the_whole)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
