@@ -43,7 +43,8 @@ done
 for file in libidm.so libidm.a idm.pc idm-config.cmake idm-config-version.cmake idm-targets.cmake; do
   [ -n "$(find_one $file)" ] || fail "$file is not installed"
 done
-if grep -rlF -e "$build" -e "$source" "$prefix" --include='*.cmake' --include='*.pc'; then
+# A path begins where no other goes on: lib/cmake/idm does not name a source folder /idm.
+if grep -rlP -e "(?<![\\w./-])(\\Q$build\\E|\\Q$source\\E)(?![\\w.-])" "$prefix" --include='*.cmake' --include='*.pc'; then
   fail 'package files name the build or the source folder'
 fi
 
