@@ -74,10 +74,11 @@ typedef struct idm_people {
 IDM_API void idm_people_destroy(idm_people *people);
 
 /* Draws given the design, by blocks: each person given the population, the population given the
- * people. The priors of the problem's free blocks are no part: the population is the prior. The
- * same at any thread count. Stopped by its watch, it gives the draws made so far, at least one a
- * chain; it has no checkpoint. Refuses (IDM_INPUT) a design that does not fit the log, and a
- * planner that learns over trajectories where those of an agent fall into several cells. */
+ * people, and both together. The priors of the problem's free blocks are no part: the population is
+ * the prior. The same at any thread count. Stopped by its watch, it gives the draws made so far, at
+ * least one per chain; a checkpoint of the watch's work lets it go on. Refuses (IDM_INPUT) a design
+ * that does not fit the log, and a planner that learns over trajectories where those of an agent
+ * fall into several cells. */
 IDM_API idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
                                   const idm_design *design, const idm_fit_settings *settings,
                                   const idm_fit_watch *opt_watch, idm_people **ret_people,
