@@ -11,6 +11,7 @@
 #include "idm/data.h"
 #include "idm/dynamics.h"
 #include "idm/key.h"
+#include "idm/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,7 +125,15 @@ typedef struct idm_dynamics_draws {
 IDM_API void idm_dynamics_draws_clear(idm_dynamics_draws *draws);
 /* Gibbs: paths of states given dynamics, by filtering forward and sampling backward; rows given
  * paths. Chains start at random rows near `around`; where states change places in a draw, those
- * that are interchangeable are put into the order that they have in `around`. */
+ * that are interchangeable are put into the order that they have in `around`. The same at any
+ * thread count. IDM_UNTRUSTED where the watch stops it; a checkpoint of its work lets the same
+ * request go on. */
+IDM_API idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
+                                          const idm_dynamics *around,
+                                          const idm_learn_settings *settings,
+                                          const idm_fit_watch *opt_watch, idm_dynamics_draws *draws,
+                                          idm_error *opt_error);
+/* The same without checkpoints. */
 IDM_API idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
                                   const idm_dynamics *around, const idm_learn_settings *settings,
                                   idm_learn_stop opt_stop, void *context, idm_dynamics_draws *draws,

@@ -87,6 +87,15 @@ IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *poste
 
 /* --- runs of dynamics ----------------------------------------------------------------------- */
 
+/* Draw dynamics (idm_learn_draw_watched) in a folder, with a checkpoint every few seconds. Stopped
+ * (IDM_UNTRUSTED) or killed, the same call goes on with IDM_RUN_RESUME. idm_dynamics_write_run,
+ * with IDM_RUN_RESUME, makes a run of what it leaves. */
+IDM_API idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode,
+                                         const idm_iohmm *learner, const idm_problem *problem,
+                                         const idm_dynamics *around, const idm_request *request,
+                                         const idm_learn_settings *settings,
+                                         idm_progress opt_progress, void *context,
+                                         idm_dynamics_draws *draws, idm_error *opt_error);
 /* Keep draws of dynamics (idm_dynamics_posterior) as a run: config.yaml holds the problem with the
  * dynamics learnt, and is a problem file itself. The assessment is of the draws alone. */
 IDM_API idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode,

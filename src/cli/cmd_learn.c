@@ -411,7 +411,45 @@ static idm_status print(learning *l)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-static idm_status learn(learning *l)
+static idm_run_mode run_mode(const cli_call *call)
+{
+  return cli_given(call, "resume")      ? IDM_RUN_RESUME
+         : cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE
+                                        : IDM_RUN_NEW;
+}
+
+/* The request of a run, for the caller to free. */
+static idm_status make_request(const learning *l, const char *paths, idm_request **ret_request)
+{
+  cli_call *call = l->call;
+  idm_request *request = *ret_request = calloc(1, sizeof *request);
+  if (!request) return idm_fail_memory(&call->error);
+  idm_request_default(request);
+  request->settings.seed = l->settings.seed;
+  const idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
+  return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
+}
+
+/* Draws, in the folder of their run where they have one: there they can be resumed. */
+static idm_status draw(learning *l, const char *paths)
+{
+  cli_call *call = l->call;
+  const char *folder = cli_text(call, "output");
+  idm_request *request = NULL;
+  if (!folder || !cli_given(call, "draws"))
+    return idm_learn_draw(l->learner, l->problem, l->learnt.dynamics, &l->settings, stop, l,
+                          &l->draws, &call->error);
+  idm_status status = make_request(l, paths, &request);
+  l->progress.farewell = "interrupted; saving the draws made so far";
+  if (status == IDM_OK)
+    status = idm_dynamics_draw_run(folder, run_mode(call), l->learner, l->problem,
+                                   l->learnt.dynamics, request, &l->settings, cli_progress_watch,
+                                   &l->progress, &l->draws, &call->error);
+  free(request);
+  return status;
+}
+
+static idm_status learn(learning *l, const char *paths)
 {
   cli_call *call = l->call;
   idm_status status = choose_states(l);
@@ -420,9 +458,7 @@ static idm_status learn(learning *l)
     status = idm_iohmm_create(l->problem, l->data, 0, l->settings.hold, &l->learner, &call->error);
   if (status == IDM_OK)
     status = idm_learn(l->learner, l->problem, &l->settings, stop, l, &l->learnt, &call->error);
-  if (status == IDM_OK && l->settings.draws)
-    status = idm_learn_draw(l->learner, l->problem, l->learnt.dynamics, &l->settings, stop, l,
-                            &l->draws, &call->error);
+  if (status == IDM_OK && l->settings.draws) status = draw(l, paths);
   if (status == IDM_OK && l->learnt.unvisited)
     idm_notes_add(
         &call->notes,
@@ -436,23 +472,6 @@ static idm_status learn(learning *l)
                   "--iterations",
                   l->settings.iterations);
   return status;
-}
-
-static idm_run_mode run_mode(const cli_call *call)
-{
-  return cli_given(call, "overwrite") ? IDM_RUN_OVERWRITE : IDM_RUN_NEW;
-}
-
-/* The request of a run, for the caller to free. */
-static idm_status make_request(const learning *l, const char *paths, idm_request **ret_request)
-{
-  cli_call *call = l->call;
-  idm_request *request = *ret_request = calloc(1, sizeof *request);
-  if (!request) return idm_fail_memory(&call->error);
-  idm_request_default(request);
-  request->settings.seed = l->settings.seed;
-  const idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
-  return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
 }
 
 /* Check the folder before anything is learnt. */
@@ -479,7 +498,7 @@ static idm_status write_run(learning *l, const char *folder, const char *paths)
   if (status == IDM_OK)
     status = idm_dynamics_posterior(&l->draws, &l->settings, &posterior, &call->error);
   if (status == IDM_OK)
-    status = idm_dynamics_write_run(folder, run_mode(call), l->problem, l->data, request, posterior,
+    status = idm_dynamics_write_run(folder, IDM_RUN_RESUME, l->problem, l->data, request, posterior,
                                     &assessment, &call->error);
   if (status == IDM_OK && assessment->failures.count)
     idm_notes_add(&call->notes,
@@ -508,6 +527,15 @@ static idm_status run(cli_call *call)
   char paths[1 << 15];
   cli_progress_begin(&l.progress, "interrupted; nothing is written");
   idm_status status = parse_states(&l);
+  if (status == IDM_OK && cli_given(call, "resume") && cli_given(call, "overwrite"))
+    status = idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
+  if (status == IDM_OK && cli_given(call, "resume") && !cli_given(call, "draws"))
+    status = idm_fail(&call->error, IDM_USAGE, "--resume goes on with draws; expected --draws N");
+  if (status == IDM_OK && cli_given(call, "resume") && cli_given(call, "output") &&
+      idm_run_complete(cli_text(call, "output"))) {
+    idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
+    return IDM_OK;
+  }
   if (status == IDM_OK) status = parse_models(call, &models);
   if (status == IDM_OK) status = take_options(&l, &models);
   if (status == IDM_OK && cli_given(call, "output") && !cli_given(call, "draws"))
@@ -518,7 +546,7 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = check_run(&l, paths);
   if (status == IDM_OK) {
     cli_catch_signals();
-    status = learn(&l);
+    status = learn(&l, paths);
     cli_progress_end(&l.progress);
   }
   if (status == IDM_OK) status = put_models(&l, &models);
@@ -566,6 +594,9 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("warmup"),
     CLI_KEY_OPTION("seed"),
     {.name = "overwrite", .kind = CLI_FLAG, .help = "with --draws: replace a run"},
+    {.name = "resume",
+     .kind = CLI_FLAG,
+     .help = "with --draws: go on with an interrupted run; the rest of the command is the same"},
     CLI_THREADS_OPTION("threads (default: the processors); never changes a number"),
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,

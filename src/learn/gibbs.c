@@ -7,14 +7,15 @@
  * after the last thing seen of a trajectory are summed over, not drawn: they say nothing, and would
  * tie a draw of their rows to the draw before. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/record.h"
 #include "learn/learn.h"
 
 void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
@@ -156,17 +157,25 @@ static void draw_paths(pass *p, const idm_dynamics *d, idm_random *random)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
+/* One chain: where it is, and what it works with. */
+typedef struct gibbs_chain {
+  idm_random random;
+  idm_dynamics *dynamics;
+  pass *pass;
+  double *ordered; /* [numbers], and scratch behind them */
+} gibbs_chain;
+
 typedef struct gibbs {
   const idm_iohmm *learner;
   const idm_dynamics *around;
   const idm_learn_settings *settings;
   idm_dynamics_draws *draws;
   const double *like; /* [state]: the means whose order draws follow */
-  idm_status *status; /* [chain] */
-  atomic_bool stop;
-  atomic_size_t done; /* sweeps */
-  idm_learn_stop opt_stop;
-  void *context;
+  gibbs_chain *chain; /* [chain] */
+  const idm_fit_watch *watch;
+  long done;    /* sweeps of every chain */
+  long at_once; /* sweeps that chains do before they meet */
+  double shown; /* when the watch was last called */
 } gibbs;
 
 static void keep_draw(const gibbs *g, size_t chain, size_t draw, const double *numbers,
@@ -192,66 +201,142 @@ static void disperse(const gibbs *g, idm_random *random, double *counts, idm_dyn
   structure_draw(g->learner->structure, g->settings->prior, counts, random, d->start);
 }
 
-static void sweep_on(gibbs *g, size_t chain, pass *p, idm_dynamics *d, double *ordered,
-                     double *scratch)
-{
-  const idm_learn_settings *settings = g->settings;
-  const structure *s = g->learner->structure;
-  idm_random random;
-  idm_random_init(&random, settings->seed,
-                  learn_stream(LEARN_STREAM_CHAINS, d->sizes.states, 0, chain));
-  disperse(g, &random, p->counts, d);
-  for (long k = 0; k < settings->warmup + settings->draws && !g->stop; k++) {
-    pass_forward(p, d, false, NULL);
-    draw_paths(p, d, &random);
-    structure_draw(s, settings->prior, p->counts, &random, d->start);
-    atomic_fetch_add(&g->done, 1);
-    if (k < settings->warmup) continue;
-    memcpy(ordered, d->start, d->numbers * sizeof *ordered);
-    structure_order(s, g->like, ordered, scratch);
-    keep_draw(g, chain, (size_t)(k - settings->warmup), ordered, pass_forward(p, d, false, NULL));
-  }
-}
-
 static void run_chain(void *context, size_t chain)
 {
-  gibbs *g = context;
-  pass *p = NULL;
-  idm_dynamics *d = NULL;
-  const size_t numbers = g->around->numbers;
-  double *ordered = idm_new(2 * numbers + 2 * g->around->sizes.states, sizeof *ordered);
-  idm_status status = ordered ? pass_create(g->learner, &p, NULL) : IDM_MEMORY;
-  if (status == IDM_OK) status = idm_dynamics_create(g->around->sizes, &d, NULL);
-  if (status == IDM_OK) {
-    idm_dynamics_assign(d, g->around);
-    sweep_on(g, chain, p, d, ordered, ordered + numbers);
+  const gibbs *g = context;
+  const idm_learn_settings *settings = g->settings;
+  const structure *s = g->learner->structure;
+  gibbs_chain *c = &g->chain[chain];
+  idm_dynamics *d = c->dynamics;
+  for (long k = g->done; k < g->done + g->at_once; k++) {
+    pass_forward(c->pass, d, false, NULL);
+    draw_paths(c->pass, d, &c->random);
+    structure_draw(s, settings->prior, c->pass->counts, &c->random, d->start);
+    if (k < settings->warmup) continue;
+    memcpy(c->ordered, d->start, d->numbers * sizeof *c->ordered);
+    structure_order(s, g->like, c->ordered, c->ordered + d->numbers);
+    keep_draw(g, chain, (size_t)(k - settings->warmup), c->ordered,
+              pass_forward(c->pass, d, false, NULL));
   }
-  g->status[chain] = status;
-  idm_dynamics_destroy(d);
-  pass_destroy(p);
-  free(ordered);
 }
 
-static void watch(void *context)
+/* --- checkpoints ---------------------------------------------------------------------------- */
+
+static const char kind[] = "idmgib1";
+
+/* All that the sweeps to come depend on, and the draws so far. Whether it fits. */
+static bool pass_state(gibbs *g, idm_record *r)
 {
-  gibbs *g = context;
-  const double all =
-      (double)g->settings->chains * (double)(g->settings->warmup + g->settings->draws);
-  if (g->opt_stop(g->context, (double)atomic_load(&g->done) / all)) g->stop = true;
+  const idm_dynamics_draws *d = g->draws;
+  const uint64_t shape[] = {d->chains, d->draws, (uint64_t)g->settings->warmup, d->numbers,
+                            g->around->numbers};
+  bool fits = true;
+  for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+    fits = idm_record_same(r, shape[i]) && fits;
+  idm_record_pass(r, &g->done, sizeof g->done);
+  fits = fits && !r->cut && g->done >= 0 && g->done <= g->settings->warmup + g->settings->draws;
+  if (!fits) return false;
+  for (size_t c = 0; c < d->chains; c++) {
+    idm_record_pass(r, &g->chain[c].random, sizeof g->chain[c].random);
+    idm_record_pass(r, g->chain[c].dynamics->start, g->around->numbers * sizeof(double));
+  }
+  const long draws = g->done - g->settings->warmup;
+  for (size_t i = 0; i < (d->numbers + 1) * d->chains && draws > 0; i++)
+    idm_record_pass(
+        r, i < d->chains ? d->log_likelihood + i * d->draws : d->value + (i - d->chains) * d->draws,
+        (size_t)draws * sizeof(double));
+  return true;
 }
 
+static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
+                       idm_error *opt_error)
+{
+  gibbs g = *(const gibbs *)content; /* what is passed is only read */
+  idm_record r;
+  idm_record_begin(&r, kind, g.watch->label);
+  pass_state(&g, &r);
+  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+}
+
+static idm_status load(gibbs *g, idm_error *opt_error)
+{
+  const idm_fit_watch *watch = g->watch;
+  idm_record r;
+  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
+                                      watch->checkpoint_length, opt_error);
+  if (status == IDM_OK) {
+    const bool fits = pass_state(g, &r);
+    status = idm_record_close(&r, fits, opt_error);
+  }
+  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
+    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
+  return status;
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const gibbs *g = content;
+  snprintf(buffer, size, "%s", g->done < g->settings->warmup ? "warming up" : "drawing");
+}
+
+/* Whether to go on. */
+static bool goes_on(gibbs *g)
+{
+  const long all = g->settings->warmup + g->settings->draws;
+  const double now = idm_seconds();
+  if (!g->watch || !g->watch->progress || (g->done < all && now < g->shown + 0.1)) return true;
+  g->shown = now;
+  const idm_work work = {
+      .done = (double)g->done / (double)all, .content = g, .describe = describe, .save = save};
+  return !g->watch->progress(g->watch->context, &work);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static void close_chains(gibbs *g)
+{
+  for (size_t i = 0; g->chain && i < g->settings->chains; i++) {
+    idm_dynamics_destroy(g->chain[i].dynamics);
+    pass_destroy(g->chain[i].pass);
+    free(g->chain[i].ordered);
+  }
+  free(g->chain);
+}
+
+static idm_status open_chains(gibbs *g, idm_error *opt_error)
+{
+  const size_t states = g->around->sizes.states, numbers = g->around->numbers;
+  g->chain = idm_new(g->settings->chains, sizeof *g->chain);
+  idm_status status = g->chain ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < g->settings->chains && status == IDM_OK; i++) {
+    gibbs_chain *c = &g->chain[i];
+    c->ordered = idm_new(2 * numbers + 2 * states, sizeof *c->ordered);
+    status = c->ordered ? pass_create(g->learner, &c->pass, opt_error) : idm_fail_memory(opt_error);
+    if (status == IDM_OK) status = idm_dynamics_create(g->around->sizes, &c->dynamics, opt_error);
+    if (status != IDM_OK) break;
+    idm_dynamics_assign(c->dynamics, g->around);
+    idm_random_init(&c->random, g->settings->seed, learn_stream(LEARN_STREAM_CHAINS, states, 0, i));
+    disperse(g, &c->random, c->pass->counts, c->dynamics);
+  }
+  return status;
+}
+
+/* Sweeps of all chains, side by side for about a tenth of a second. */
 static idm_status run_chains(gibbs *g, idm_error *opt_error)
 {
-  const size_t chains = g->settings->chains;
-  g->status = idm_new(chains, sizeof *g->status);
-  if (!g->status) return idm_fail_memory(opt_error);
-  idm_status status = idm_parallel(chains, g->settings->threads, run_chain,
-                                   g->opt_stop ? watch : NULL, g, opt_error);
-  for (size_t i = 0; i < chains && status == IDM_OK; i++)
-    if (g->status[i] != IDM_OK) status = idm_fail_memory(opt_error);
-  free(g->status);
-  if (status == IDM_OK && g->stop) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
-  return status;
+  const long all = g->settings->warmup + g->settings->draws;
+  idm_status status = IDM_OK;
+  double pace = 0; /* seconds per sweep */
+  while (g->done < all && status == IDM_OK && goes_on(g)) {
+    const double begun = idm_seconds();
+    g->at_once = pace > 0 ? (long)fmin(fmax(0.1 / pace, 1), (double)(all - g->done)) : 1;
+    status = idm_parallel(g->settings->chains, g->settings->threads, run_chain, NULL, g, opt_error);
+    if (status == IDM_OK) g->done += g->at_once;
+    pace = (idm_seconds() - begun) / (double)g->at_once;
+  }
+  if (status == IDM_OK && g->done == all) goes_on(g); /* for the last checkpoint */
+  return status == IDM_OK && g->done < all ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
+                                           : status;
 }
 
 static idm_status make_room(const idm_iohmm *learner, const idm_problem *problem,
@@ -267,10 +352,10 @@ static idm_status make_room(const idm_iohmm *learner, const idm_problem *problem
   return draws->value && draws->log_likelihood ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
-                          const idm_dynamics *around, const idm_learn_settings *settings,
-                          idm_learn_stop opt_stop, void *context, idm_dynamics_draws *draws,
-                          idm_error *opt_error)
+idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
+                                  const idm_dynamics *around, const idm_learn_settings *settings,
+                                  const idm_fit_watch *opt_watch, idm_dynamics_draws *draws,
+                                  idm_error *opt_error)
 {
   idm_require(learner, problem, around, settings, draws);
   *draws = (idm_dynamics_draws){0};
@@ -289,13 +374,38 @@ idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
              .settings = settings,
              .draws = draws,
              .like = like,
-             .opt_stop = opt_stop,
-             .context = context};
+             .watch = opt_watch};
   status = make_room(learner, problem, settings, draws, opt_error);
+  if (status == IDM_OK) status = open_chains(&g, opt_error);
+  if (status == IDM_OK && opt_watch && opt_watch->checkpoint) status = load(&g, opt_error);
   if (status == IDM_OK) status = run_chains(&g, opt_error);
+  close_chains(&g);
   free(like);
   if (status != IDM_OK) idm_dynamics_draws_clear(draws);
   return status;
+}
+
+/* Who is asked whether to stop, as a watch. */
+typedef struct asked {
+  idm_learn_stop stop;
+  void *context;
+} asked;
+
+static bool ask(void *context, const idm_work *work)
+{
+  const asked *a = context;
+  return a->stop(a->context, work->done);
+}
+
+idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
+                          const idm_dynamics *around, const idm_learn_settings *settings,
+                          idm_learn_stop opt_stop, void *context, idm_dynamics_draws *draws,
+                          idm_error *opt_error)
+{
+  asked a = {opt_stop, context};
+  const idm_fit_watch watch = {.progress = ask, .context = &a};
+  return idm_learn_draw_watched(learner, problem, around, settings, opt_stop ? &watch : NULL, draws,
+                                opt_error);
 }
 
 /* --- draws and problems --------------------------------------------------------------------- */

@@ -378,6 +378,71 @@ static void test_spread(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- checkpoints ---------------------------------------------------------------------------- */
+
+/* Stops once a share is done, with a checkpoint. */
+typedef struct stopping {
+  double at;
+  char *bytes;
+  size_t length;
+} stopping;
+
+static bool stop_with_checkpoint(void *context, const idm_work *work)
+{
+  stopping *s = context;
+  char words[32];
+  idm_work_words(work, words, sizeof words);
+  if (s->bytes || work->done < s->at) return s->bytes;
+  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
+  return true;
+}
+
+/* Stopped at several moments, each time gone on with: the draws of a run that nobody stopped. */
+static void test_checkpoints(void **state)
+{
+  (void)state;
+  static const double when[] = {0, 0.02, 0.4, 0.9};
+  enum { times = sizeof when / sizeof *when };
+  drawn t = open_drawn(CLINIC, 30, 4, 0);
+  idm_dynamics_draws draws = {0};
+  char *bytes = NULL;
+  size_t length = 0;
+  t.settings.draws = 4000;
+  draw(&t);
+  for (size_t k = 0; k <= times; k++) {
+    stopping s = {.at = k < times ? when[k] : 2};
+    const idm_fit_watch watch = {.progress = stop_with_checkpoint,
+                                 .context = &s,
+                                 .checkpoint = bytes,
+                                 .checkpoint_length = length,
+                                 .label = 4};
+    t.settings.threads = k % 2 ? 2 : 1;
+    idm_dynamics_draws_clear(&draws);
+    const idm_status status = idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings,
+                                                     &watch, &draws, &support_error);
+    assert_true(status == IDM_OK || (k < times && status == IDM_UNTRUSTED && s.bytes));
+    if (!s.bytes) continue;
+    free(bytes);
+    bytes = s.bytes;
+    length = s.length;
+  }
+  const size_t all = draws.chains * draws.draws;
+  assert_int_equal(draws.numbers, t.draws.numbers);
+  assert_memory_equal(draws.value, t.draws.value, draws.numbers * all * sizeof(double));
+  assert_memory_equal(draws.log_likelihood, t.draws.log_likelihood, all * sizeof(double));
+  idm_dynamics_draws_clear(&draws);
+  const idm_fit_watch other = {.checkpoint = bytes, .checkpoint_length = length, .label = 5};
+  assert_int_equal(idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings, &other,
+                                          &draws, &support_error),
+                   IDM_INPUT);
+  const idm_fit_watch cut = {.checkpoint = bytes, .checkpoint_length = length - 5, .label = 4};
+  assert_int_equal(idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings, &cut, &draws,
+                                          &support_error),
+                   IDM_INPUT);
+  free(bytes);
+  close_drawn(&t);
+}
+
 /* --- refusals ------------------------------------------------------------------------------- */
 
 static bool stop_at_once(void *context, double done)
@@ -424,10 +489,11 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_after),   cmocka_unit_test(test_before),
-                                     cmocka_unit_test(test_blanks),  cmocka_unit_test(test_beliefs),
-                                     cmocka_unit_test(test_order),   cmocka_unit_test(test_names),
-                                     cmocka_unit_test(test_take),    cmocka_unit_test(test_spread),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_after),       cmocka_unit_test(test_before),
+      cmocka_unit_test(test_blanks),      cmocka_unit_test(test_beliefs),
+      cmocka_unit_test(test_order),       cmocka_unit_test(test_names),
+      cmocka_unit_test(test_take),        cmocka_unit_test(test_spread),
+      cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,55 @@
 
 #include "base/door.h"
 #include "invert/check.h"
+#include "invert/label.h"
 #include "io/hash.h"
+#include "io/run/checkpoint.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/request.h"
 #include "io/run/summary.h"
 #include "io/run/writer.h"
+
+/* What a checkpoint of draws belongs to. */
+static uint64_t label_of(const idm_problem *problem, const idm_request *request,
+                         const idm_dynamics *around, const idm_learn_settings *settings)
+{
+  const uint64_t label =
+      idm_label_fields(idm_request_label(problem, request), idm_learn_keys(), settings);
+  return idm_label_numbers(label, around->start, around->numbers);
+}
+
+idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode, const idm_iohmm *learner,
+                                 const idm_problem *problem, const idm_dynamics *around,
+                                 const idm_request *request, const idm_learn_settings *settings,
+                                 idm_progress opt_progress, void *context,
+                                 idm_dynamics_draws *draws, idm_error *opt_error)
+{
+  idm_require(folder, learner, problem, around, request, settings, draws);
+  idm_run_writer made;
+  idm_keeper keeper;
+  char path[IDM_PATH];
+  idm_status status = idm_run_begin(&made, folder, mode, request, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_place config = idm_folder_place(made.work, IDM_FILE_CONFIG, path);
+  status = idm_keeper_begin(&keeper, made.work, mode, opt_progress, context, opt_error);
+  if (status == IDM_OK) status = idm_request_write_at(problem, request, &config, opt_error);
+  if (status == IDM_OK) {
+    const idm_fit_watch watch =
+        idm_keeper_watch(&keeper, label_of(problem, request, around, settings));
+    status = idm_learn_draw_watched(learner, problem, around, settings, &watch, draws, opt_error);
+  }
+  if (keeper.status != IDM_OK) {
+    status = keeper.status;
+    if (opt_error) *opt_error = keeper.error;
+  } else if (status == IDM_UNTRUSTED) {
+    status = idm_fail(
+        opt_error, IDM_UNTRUSTED,
+        "interrupted; the draws made so far are saved: the same command with --resume goes on");
+  }
+  idm_keeper_end(&keeper);
+  idm_run_end(&made, mode == IDM_RUN_RESUME);
+  return status;
+}
 
 idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const idm_problem *problem,
                                   const idm_data *data, const idm_request *request,
@@ -34,6 +78,7 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
     status = idm_posterior_write_netcdf_at(posterior, problem, data, &draws, opt_error);
   if (status == IDM_OK)
     status = idm_summary_write_at(posterior, *ret_assessment, NULL, &summary, opt_error);
+  if (status == IDM_OK) idm_folder_remove(made.work, IDM_FILE_CHECKPOINT);
   if (status == IDM_OK) status = idm_run_commit(&made, opt_error);
   idm_run_end(&made, status == IDM_OK);
   return status;
