@@ -31,6 +31,14 @@ void idm_record_pass(idm_record *r, void *data, size_t length)
   r->length += length;
 }
 
+void idm_record_pass_flag(idm_record *r, bool *flag)
+{
+  unsigned char byte = *flag ? 1 : 0;
+  idm_record_pass(r, &byte, sizeof byte);
+  if (r->reading && byte > 1) r->cut = true;
+  if (!r->cut) *flag = byte == 1;
+}
+
 bool idm_record_same(idm_record *r, uint64_t value)
 {
   uint64_t found = value;

@@ -27,6 +27,8 @@ idm_status idm_record_open(idm_record *record, const char *kind, uint64_t label,
                            size_t length, idm_error *opt_error);
 /* `length` bytes there or back. */
 void idm_record_pass(idm_record *record, void *data, size_t length);
+/* A flag there or back; a byte that is neither 0 nor 1 cuts the record. */
+void idm_record_pass_flag(idm_record *record, bool *flag);
 /* Whether `value` is what was written: the shape of what follows. Writes it. */
 bool idm_record_same(idm_record *record, uint64_t value);
 /* The bytes for the caller, sealed. */

@@ -53,8 +53,29 @@ static void what_goes_in_comes_out(void **state)
   free(bytes);
 }
 
+/* Flags are bytes of 0 or 1: any other, though sealed, cuts the record short. */
+static void flags_are_flags(void **state)
+{
+  (void)state;
+  for (unsigned char byte = 0; byte < 4; byte++) {
+    idm_record r;
+    char *bytes;
+    size_t length;
+    bool flag = true;
+    idm_record_begin(&r, "testing", 5);
+    idm_record_pass(&r, &byte, sizeof byte);
+    check(idm_record_seal(&r, &bytes, &length, &support_error));
+    check(idm_record_open(&r, "testing", 5, bytes, length, &support_error));
+    idm_record_pass_flag(&r, &flag);
+    assert_int_equal(idm_record_close(&r, true, &support_error), byte > 1 ? IDM_INPUT : IDM_OK);
+    if (byte < 2) assert_int_equal(flag, byte);
+    free(bytes);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_goes_in_comes_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_goes_in_comes_out),
+                                     cmocka_unit_test(flags_are_flags)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

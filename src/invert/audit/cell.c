@@ -206,12 +206,10 @@ static void pass_mode(audit_cell *cell, idm_record *r)
 {
   const size_t d = cell->f.parameters->dimension;
   start *found = cell->found;
-  unsigned char definite = found->definite;
   idm_record_pass(r, found->mode, d * sizeof *found->mode);
   idm_record_pass(r, found->covariance, d * d * sizeof *found->covariance);
   idm_record_pass(r, &found->log_density, sizeof found->log_density);
-  idm_record_pass(r, &definite, sizeof definite);
-  found->definite = definite != 0;
+  idm_record_pass_flag(r, &found->definite);
 }
 
 static void pass_numbers(audit_cell *cell, size_t chains, idm_record *r)

@@ -173,7 +173,7 @@ void idm_chain_pass(hierarchy_chain *c, idm_record *r)
   idm_record_pass(r, &c->summed, sizeof c->summed);
   idm_record_pass(r, &c->proposed, sizeof c->proposed);
   idm_record_pass(r, &c->kept, sizeof c->kept);
-  idm_record_pass(r, &c->exactly, sizeof c->exactly);
-  idm_record_pass(r, &c->adapting, sizeof c->adapting);
+  idm_record_pass_flag(r, &c->exactly);
+  idm_record_pass_flag(r, &c->adapting);
   idm_motion_pass(c->motion, r);
 }

@@ -323,7 +323,7 @@ static bool pass_place(sampling *f, idm_record *r)
   idm_record_pass(r, &f->steps, sizeof f->steps);
   idm_record_pass(r, f->low, d->coordinates * sizeof *f->low);
   idm_record_pass(r, f->high, d->coordinates * sizeof *f->high);
-  idm_record_pass(r, &f->wide, sizeof f->wide);
+  idm_record_pass_flag(r, &f->wide);
   return same && f->steps >= 0 && f->steps <= f->warmup + (long)f->people->draws;
 }
 
