@@ -66,8 +66,8 @@ bool idm_audit_watched(const audit_watch *watch, double share, uint64_t step,
   const idm_fit_watch *watcher = watch->opt_watch;
   const shown content = {watch->journal, step, opt_work};
   const idm_work work = {.done = watch->from + share * (watch->to - watch->from),
-                          .content = &content,
-                          .describe = describe,
-                          .save = watch->journal ? save : NULL};
+                         .content = &content,
+                         .describe = describe,
+                         .save = watch->journal ? save : NULL};
   return watcher && watcher->progress && watcher->progress(watcher->context, &work);
 }
