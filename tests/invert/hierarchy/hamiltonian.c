@@ -106,7 +106,7 @@ static void moves_leave_the_posterior_alone(void **state)
     open_chain(&model[k], &chain[k], 7);
     run(&chain[k], k == 0, kept[k]);
   }
-  assert_true(chain[0].kept > 0.6 * (double)chain[0].proposed);
+  assert_true((double)chain[0].kept > 0.6 * (double)chain[0].proposed);
   for (size_t i = 0; i < KEPT; i++) {
     idm_diagnosis d[2];
     for (int k = 0; k < 2; k++)
