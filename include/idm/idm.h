@@ -74,6 +74,7 @@
 #include "idm/theta.h"
 #include "idm/transform.h"
 #include "idm/trials.h"
+#include "idm/work.h"
 #include "idm/workspace.h"
 
 #endif

@@ -11,7 +11,7 @@
 #include "idm/data.h"
 #include "idm/dynamics.h"
 #include "idm/key.h"
-#include "idm/settings.h"
+#include "idm/work.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -56,21 +56,3 @@ void idm_problem_flatten(idm_problem *problem)
     if (i == IDM_ALPHA || i == IDM_BETA || i == IDM_ETA) block->scale = IDM_SCALE_LOG;
   }
 }
-
-const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
-{
-  if (!work || !buffer) return NULL;
-  buffer[0] = '\0';
-  if (work->describe) work->describe(work->content, buffer, size);
-  return buffer;
-}
-
-idm_status idm_work_save(const idm_work *work, char **ret_bytes, size_t *ret_length,
-                         idm_error *opt_error)
-{
-  idm_require(work, ret_bytes, ret_length);
-  *ret_bytes = NULL;
-  *ret_length = 0;
-  if (work->save) return work->save(work->content, ret_bytes, ret_length, opt_error);
-  return idm_fail(opt_error, IDM_USAGE, "work of this kind has no checkpoint");
-}

@@ -1,4 +1,4 @@
-/* Settings of a fit: keys and defaults, the paper's scheme, and work that has nothing to say. */
+/* Settings of a fit: keys and defaults, and the paper's scheme. */
 #include <string.h>
 
 #include "support.h"
@@ -46,24 +46,11 @@ static void test_plain(void **state)
   assert_int_equal(plain, 1);
 }
 
-static void test_silent_work(void **state)
-{
-  (void)state;
-  const idm_work work = {.done = 0.5};
-  char words[8] = "before", *bytes = words;
-  size_t length = 1;
-  assert_string_equal(idm_work_words(&work, words, sizeof words), "");
-  assert_int_equal(idm_work_save(&work, &bytes, &length, NULL), IDM_USAGE);
-  assert_null(bytes);
-  assert_int_equal(length, 0);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_plain),
-      cmocka_unit_test(test_silent_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #define IDM_INVERT_AUDIT_JOURNAL_H
 
 #include "base/record.h"
-#include "idm/settings.h"
+#include "idm/work.h"
 
 typedef enum audit_step {
   AUDIT_STEP_OPEN,   /* of a cell */

@@ -1,0 +1,22 @@
+/* Work under way: see the header. */
+#include "idm/work.h"
+
+#include "base/door.h"
+
+const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
+{
+  if (!work || !buffer) return NULL;
+  buffer[0] = '\0';
+  if (work->describe) work->describe(work->content, buffer, size);
+  return buffer;
+}
+
+idm_status idm_work_save(const idm_work *work, char **ret_bytes, size_t *ret_length,
+                         idm_error *opt_error)
+{
+  idm_require(work, ret_bytes, ret_length);
+  *ret_bytes = NULL;
+  *ret_length = 0;
+  if (work->save) return work->save(work->content, ret_bytes, ret_length, opt_error);
+  return idm_fail(opt_error, IDM_USAGE, "work of this kind has no checkpoint");
+}
