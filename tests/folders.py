@@ -247,8 +247,10 @@ class Attack:
         return code, wrong, said
 
 
-def is_first(command, name, kind):
-    """Whether an attack is tried without --all."""
+def is_first(command, name, kind, number):
+    """Whether an attack is tried without --all: of commands that read, which open folders alike, one in three."""
+    if command.reads and command.name != "summary" and number % 3:
+        return False
     if name.endswith(".tmp"):
         return command.name in ("fit", "fit --overwrite", "recover -o")
     if "/" in name:
@@ -266,7 +268,7 @@ def main():
         names = list(stage.names())
         usual = {command.name: Attack(stage, command, None, None, "usual").execute()[0] for command in COMMANDS}
         attacks = [Attack(stage, command, name, kind, number) for number, (command, name, kind) in
-                   enumerate(itertools.product(COMMANDS, names, KINDS)) if whole or is_first(command, name, kind)]
+                   enumerate(itertools.product(COMMANDS, names, KINDS)) if whole or is_first(command, name, kind, number)]
         failed, escapes, codes = 0, 0, collections.Counter()
         for attack, (code, wrong, said) in zip(attacks, pool.map(Attack.execute, attacks)):
             allowed = {3, usual[attack.command.name]} | ({2} if attack.kind == "second name" else set())

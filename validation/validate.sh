@@ -57,6 +57,14 @@ python3 people_density.py "$people"
 python3 people.py "$people" "$folder/people"
 
 echo
+echo "== run folders from strangers: the whole matrix of names, kinds and commands"
+python3 ../tests/folders.py "$program" "$(cd .. && pwd)" --all
+
+echo
+echo "== twenty posteriors against those of the earlier samplers"
+python3 engine.py "$program" "$folder/engine"
+
+echo
 echo "== every test under sanitizers"
 (cd .. && cmake --preset asan -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan >/dev/null &&
   ctest --test-dir build-asan -j "$(nproc)" --output-on-failure && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null)
