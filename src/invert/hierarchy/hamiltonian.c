@@ -289,7 +289,9 @@ idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error 
   enum { most = 40 };
   hierarchy_motion *m = c->motion;
   hierarchy_state *to = &c->trial;
-  const double step = exp(m->log_step);
+  /* One trajectory in four has short steps, for places where the density is narrower. */
+  const bool brief = idm_random_uniform(&c->random) < 0.25;
+  const double step = exp(m->log_step) * (brief ? 0.25 : 1);
   /* Lengths are drawn, so that no direction is met in the same phase each time. */
   const int steps = 1 + (int)fmin(longest * idm_random_uniform(&c->random) / step, most - 1);
   double before, after;
@@ -309,7 +311,7 @@ idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error 
   const double gain = after - kinetic(m) - before;
   const double acceptance = isnan(gain) ? 0 : fmin(1, exp(gain));
   const bool accepted = idm_random_uniform(&c->random) < acceptance;
-  tune(c, acceptance);
+  if (!brief) tune(c, acceptance);
   c->proposed++;
   c->kept += accepted;
   if (accepted) idm_chain_swap(c);

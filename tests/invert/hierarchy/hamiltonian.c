@@ -66,7 +66,7 @@ static void slopes_are_differences(void **state)
   close_chain(&model, &chain);
 }
 
-enum { SWEEPS = 12000, KEPT = 9 };
+enum { SWEEPS = 24000, KEPT = 9 };
 
 /* Coefficients, sds, a correlation and an effect after every sweep of one kind of moves. */
 static void run(hierarchy_chain *c, bool motion, double *kept)
