@@ -1,8 +1,9 @@
 /* Studies of people and their population, one replication a call, as lines of numbers:
  *
- *   idm_people sbc SEED          ranks of the truth among 99 draws, and the worst R-hat
- *   idm_people regression SEED   whether 90 % intervals hold the two slopes
- *   idm_people density SEED      a log and some draws with their densities, as JSON
+ *   idm_people sbc SEED          ranks of the truth among 99 draws, the worst R-hat and the least
+ * ESS idm_people audit SEED        the same of an audit of groups idm_people nested SEED       and
+ * of an audit of agents within groups idm_people regression SEED   whether 90 % intervals hold the
+ * two slopes idm_people density SEED      a log and some draws with their densities, as JSON
  *   idm_people speed PEOPLE DECISIONS FREE [SD [WARMUP DRAWS]]
  *                                seconds, worst R-hat, least ESS of the population
  *
@@ -47,11 +48,25 @@ static idm_people *fit(const idm_problem *problem, const idm_data *data, const i
   return people;
 }
 
+/* Series of as many draws each. */
+typedef struct chain_draws {
+  const double *draw;
+  size_t chains, draws;
+} chain_draws;
+
+static void diagnose(const chain_draws *s, double *worst, double *least_ess)
+{
+  idm_diagnosis d;
+  check(idm_diagnose(s->draw, s->chains, s->draws, s->draws, 1, &d, &support_error));
+  *worst = fmax(*worst, d.rhat);
+  *least_ess = fmin(*least_ess, fmin(d.ess_bulk, d.ess_tail));
+}
+
 static double worst_rhat(const idm_people *p, double *least_ess)
 {
   const size_t n = p->chains * p->draws;
   const struct {
-    const double *series;
+    const double *first;
     size_t count;
   } all[] = {{p->coefficient, p->coefficient_first[p->effects]},
              {p->sd, p->effects},
@@ -59,13 +74,8 @@ static double worst_rhat(const idm_people *p, double *least_ess)
   double worst = 0;
   *least_ess = INFINITY;
   for (size_t k = 0; k < 3; k++)
-    for (size_t i = 0; i < all[k].count; i++) {
-      idm_diagnosis d;
-      check(idm_diagnose(all[k].series + i * n, p->chains, p->draws, p->draws, 1, &d,
-                         &support_error));
-      worst = fmax(worst, d.rhat);
-      *least_ess = fmin(*least_ess, fmin(d.ess_bulk, d.ess_tail));
-    }
+    for (size_t i = 0; i < all[k].count; i++)
+      diagnose(&(chain_draws){all[k].first + i * n, p->chains, p->draws}, &worst, least_ess);
   return worst;
 }
 
@@ -86,35 +96,152 @@ static size_t rank_of(const double *series, size_t count, double truth)
   return rank;
 }
 
+/* Rank of a truth among the draws of one quantity, printed. */
+static void print_rank(const double *draw, size_t count, double truth)
+{
+  printf("%zu ", rank_of(draw, count, truth));
+}
+
+/* A population from its prior. */
+typedef struct population {
+  double intercept[numbers], slope[numbers], sd[numbers], correlation;
+} population;
+
+static population draw_population(idm_random *random)
+{
+  population p;
+  for (size_t j = 0; j < numbers; j++) {
+    p.intercept[j] = mean[j] + width[j] * idm_random_normal(random);
+    p.slope[j] = width[j] / 2 * idm_random_normal(random);
+    p.sd[j] = fabs(width[j] / 2 * idm_random_normal(random));
+  }
+  p.correlation = draw_correlation(random);
+  return p;
+}
+
+/* Numbers that are normal around a centre, with these sds and this correlation. */
+static void draw_around(const double *centre, const double *sd, double correlation,
+                        idm_random *random, double *x)
+{
+  const double z0 = idm_random_normal(random), z1 = idm_random_normal(random);
+  x[0] = centre[0] + sd[0] * z0;
+  x[1] = centre[1] + sd[1] * (correlation * z0 + sqrt(1 - correlation * correlation) * z1);
+}
+
 static void calibrate(uint64_t seed)
 {
   enum { people = 20, decisions = 30 };
   idm_problem *problem = diag("alpha,beta", 30);
   idm_random random;
   idm_random_init(&random, seed, 0);
-  double b[numbers], sd[numbers], x[people * numbers];
-  for (size_t j = 0; j < numbers; j++) {
-    b[j] = mean[j] + width[j] * idm_random_normal(&random);
-    sd[j] = fabs(width[j] / 2 * idm_random_normal(&random));
-  }
-  const double c = draw_correlation(&random);
+  const population truth = draw_population(&random);
+  double x[people * numbers], regressor[people];
   for (size_t i = 0; i < people; i++) {
-    const double z0 = idm_random_normal(&random), z1 = idm_random_normal(&random);
-    x[2 * i] = b[0] + sd[0] * z0;
-    x[2 * i + 1] = b[1] + sd[1] * (c * z0 + sqrt(1 - c * c) * z1);
+    double centre[numbers];
+    regressor[i] = ((double)i - (people - 1) / 2.) / (people / 3.);
+    for (size_t j = 0; j < numbers; j++)
+      centre[j] = truth.intercept[j] + truth.slope[j] * regressor[i];
+    draw_around(centre, truth.sd, truth.correlation, &random, x + numbers * i);
   }
   idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
-  idm_design *design = support_design(data, numbers, 0, mean, width);
+  idm_design *design = support_design(data, numbers, 1, mean, width);
+  for (size_t i = 0; i < numbers * people; i++)
+    design->regressor[i / people][2 * (i % people) + 1] = regressor[i % people];
   idm_people *p = fit(problem, data, design, 250, 400, 1, 3);
   const size_t n = p->chains * p->draws;
+  for (size_t j = 0; j < numbers; j++) {
+    print_rank(p->coefficient + 2 * j * n, n, truth.intercept[j]);
+    print_rank(p->coefficient + (2 * j + 1) * n, n, truth.slope[j]);
+    print_rank(p->sd + j * n, n, truth.sd[j]);
+    print_rank(p->effect + j * people * n, n, x[j]);
+  }
+  print_rank(p->correlation, n, truth.correlation);
   double ess;
   const double rhat = worst_rhat(p, &ess);
-  printf("%zu %zu %zu %zu %zu %zu %zu %.4f %.0f\n", rank_of(p->coefficient, n, b[0]),
-         rank_of(p->coefficient + n, n, b[1]), rank_of(p->sd, n, sd[0]),
-         rank_of(p->sd + n, n, sd[1]), rank_of(p->correlation, n, c), rank_of(p->effect, n, x[0]),
-         rank_of(p->effect + people * n, n, x[1]), rhat, ess);
+  printf("%.4f %.0f\n", rhat, ess);
   idm_people_destroy(p);
   idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- calibration of audits ------------------------------------------------------------------ */
+
+/* Agents by group: the first `each` are of the first group. */
+static idm_groups *group_agents(const idm_data *data, size_t groups, size_t each)
+{
+  char name[8];
+  idm_groups *g = idm_new(1, sizeof *g);
+  assert_non_null(g);
+  *g = (idm_groups){.partition = true, .trajectories = data->trajectories};
+  g->member = idm_new(groups * data->trajectories, sizeof *g->member);
+  g->missing = idm_new(groups, sizeof *g->missing);
+  assert_true(g->member && g->missing);
+  check(idm_labels_create(&g->name, groups, &support_error));
+  for (size_t i = 0; i < groups; i++) {
+    const int length = snprintf(name, sizeof name, "g%zu", i);
+    check(idm_labels_set(&g->name, i, name, (size_t)length, &support_error));
+    for (size_t t = 0; t < data->trajectories; t++)
+      g->member[i * data->trajectories + t] = data->agent[t] / each == i;
+  }
+  return g;
+}
+
+/* Groups around a population, and agents around their group (`each` > 1) or with its numbers. */
+static void calibrate_audit(uint64_t seed, size_t each, size_t decisions)
+{
+  enum { groups = 4, most = 8 };
+  char freed[160];
+  snprintf(
+      freed, sizeof freed,
+      "{alpha: {scale: log, prior: {normal: [%g, %g]}}, beta: {scale: inverse, prior: {normal: "
+      "[%g, %g]}}}",
+      mean[0], width[0], mean[1], width[1]);
+  idm_problem *problem = diag(freed, 30);
+  idm_random random;
+  idm_random_init(&random, seed, 2);
+  const population between = draw_population(&random), within = draw_population(&random);
+  double group[groups * numbers], x[groups * most * numbers];
+  for (size_t i = 0; i < groups; i++) {
+    draw_around(between.intercept, between.sd, 0, &random, group + numbers * i);
+    for (size_t k = 0; k < each; k++)
+      draw_around(group + numbers * i,
+                  (double[]){each > 1 ? within.sd[0] : 0, each > 1 ? within.sd[1] : 0},
+                  within.correlation, &random, x + numbers * (each * i + k));
+  }
+  idm_data *data = support_people(problem, groups * each, x, decisions, seed + behaviour);
+  idm_groups *parts = group_agents(data, groups, each);
+  idm_audit_settings settings;
+  idm_audit_settings_default(&settings);
+  settings.people = each > 1;
+  settings.fit.chains = 3;
+  settings.fit.warmup = 250;
+  settings.fit.draws = 400;
+  settings.fit.threads = 1;
+  settings.fit.seed = seed;
+  idm_audit *a;
+  check(idm_audit_run(problem, data, parts, &settings, NULL, NULL, &a, &support_error));
+  const size_t n = a->chains * a->draws;
+  double worst = 0, ess = INFINITY;
+  for (size_t j = 0; j < numbers; j++) {
+    const struct {
+      const idm_audit_number *number;
+      double truth;
+    } all[] = {{&a->mean[j], between.intercept[j]},
+               {&a->sd[j], between.sd[j]},
+               {&a->group[0].number[j], group[j]},
+               {&a->contrast[0].number[j], group[numbers + j] - group[j]},
+               {each > 1 ? &a->within[j] : NULL, within.sd[j]}};
+    assert_string_equal(a->contrast[0].group, "g1");
+    assert_string_equal(a->contrast[0].against, "g0");
+    for (size_t k = 0; k < sizeof all / sizeof *all && all[k].number; k++) {
+      print_rank(all[k].number->draw, n, all[k].truth);
+      diagnose(&(chain_draws){all[k].number->draw, a->chains, a->draws}, &worst, &ess);
+    }
+  }
+  printf("%.4f %.0f\n", worst, ess);
+  idm_audit_destroy(a);
+  idm_groups_destroy(parts);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -232,6 +359,10 @@ int main(int count, char **word)
   const uint64_t seed = count > 2 ? strtoull(word[2], NULL, 10) : 1;
   if (count == 3 && strcmp(word[1], "sbc") == 0)
     calibrate(seed);
+  else if (count == 3 && strcmp(word[1], "audit") == 0)
+    calibrate_audit(seed, 1, 60);
+  else if (count == 3 && strcmp(word[1], "nested") == 0)
+    calibrate_audit(seed, 6, 20);
   else if (count == 3 && strcmp(word[1], "regression") == 0)
     regress(seed);
   else if (count == 3 && strcmp(word[1], "density") == 0)
@@ -241,6 +372,8 @@ int main(int count, char **word)
              count > 5 ? strtod(word[5], NULL) : 0.3, count > 6 ? strtol(word[6], NULL, 10) : 1000,
              count > 7 ? strtol(word[7], NULL, 10) : 1000);
   else
-    return fprintf(stderr, "usage: idm_people sbc|regression|density SEED, or speed ...\n"), 2;
+    return fprintf(stderr,
+                   "usage: idm_people sbc|audit|nested|regression|density SEED, or speed ...\n"),
+           2;
   return 0;
 }
