@@ -333,3 +333,14 @@ int support_tear_down(void **state)
   idm_problem_destroy(*state);
   return 0;
 }
+
+bool support_stop(void *stopping, const idm_work *work)
+{
+  support_stopping *s = stopping;
+  char words[100];
+  assert_true(work->done >= 0 && work->done <= 1);
+  idm_work_words(work, words, sizeof words);
+  if (s->bytes || work->done < s->at || !work->save) return s->bytes;
+  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
+  return true;
+}

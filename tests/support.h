@@ -87,6 +87,14 @@ void support_codes(idm_problem *problem, const char *word);
 /* Fixture: DIAG's labels, declarations ending the log, numbers for labels by index. */
 int support_set_up(void **state);
 int support_tear_down(void **state);
+/* Stops work once a share of it is done and it can be kept, with a checkpoint: a watch's progress
+ * and its context. */
+typedef struct support_stopping {
+  double at;
+  char *bytes; /* for the test to free; NULL: not stopped */
+  size_t length;
+} support_stopping;
+bool support_stop(void *stopping, const idm_work *work);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */
 enum { SUPPORT_PATH = 64 };
 void support_path(char path[SUPPORT_PATH]);

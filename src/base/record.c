@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "base/number.h"
 
 enum { kind_length = 8 };
 
@@ -77,6 +78,20 @@ idm_status idm_record_open(idm_record *r, const char *kind, uint64_t label, cons
   return own == label ? IDM_OK : refuse("belongs to another request", opt_error);
 }
 
+idm_status idm_record_resume(idm_record *r, const char *kind, const idm_fit_watch *watch,
+                             idm_error *opt_error)
+{
+  return idm_record_open(r, kind, watch->label, watch->checkpoint, watch->checkpoint_length,
+                         opt_error);
+}
+
+idm_status idm_record_blame(const idm_fit_watch *watch, idm_status status, idm_error *opt_error)
+{
+  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
+    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
+  return status;
+}
+
 idm_status idm_record_seal(idm_record *r, char **ret_bytes, size_t *ret_length,
                            idm_error *opt_error)
 {
@@ -95,6 +110,6 @@ idm_status idm_record_seal(idm_record *r, char **ret_bytes, size_t *ret_length,
 idm_status idm_record_close(const idm_record *r, bool fits, idm_error *opt_error)
 {
   if (!fits) return refuse("belongs to another request", opt_error);
-  if (r->cut) return refuse("is cut short", opt_error);
+  if (r->cut) return refuse("is cut short or damaged", opt_error);
   return r->at == r->length ? IDM_OK : refuse("is longer than its draws", opt_error);
 }

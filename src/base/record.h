@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "idm/status.h"
+#include "idm/work.h"
 
 typedef struct idm_record {
   char *bytes;      /* written */
@@ -34,6 +35,11 @@ bool idm_record_same(idm_record *record, uint64_t value);
 /* The bytes for the caller, sealed. */
 idm_status idm_record_seal(idm_record *record, char **ret_bytes, size_t *ret_length,
                            idm_error *opt_error);
+/* Open the checkpoint that a watch goes on from, of the watch's own request. */
+idm_status idm_record_resume(idm_record *record, const char *kind, const idm_fit_watch *watch,
+                             idm_error *opt_error);
+/* Returns `status`. Where it is IDM_INPUT, the error names the file of the watch's checkpoint. */
+idm_status idm_record_blame(const idm_fit_watch *watch, idm_status status, idm_error *opt_error);
 /* IDM_INPUT where not everything was read, or there was not enough, or `fits` is false. */
 idm_status idm_record_close(const idm_record *record, bool fits, idm_error *opt_error);
 

@@ -9,10 +9,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/checksum.h"
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/record.h"
+#include "infer/sampler.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 
@@ -235,128 +236,50 @@ long idm_chains_common(const idm_chains *chains)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char magic[8] = "idmchn1";
+static const char kind[] = "idmchn2";
 
-typedef struct header {
-  char magic[8];
-  uint64_t label;
-  uint64_t seed;
-  uint64_t chains;
-  uint64_t dimension;
-  uint64_t numbers;
-  int64_t draws;
-  int64_t warmup;
-} header;
-
-static header header_of(const idm_chains *c, uint64_t label)
+/* All that the draws to come depend on, and the draws so far. False where it does not fit. */
+static bool pass_chains(idm_chains *c, idm_record *r)
 {
-  header h = {.label = label,
-              .seed = c->settings.seed,
-              .chains = c->settings.chains,
-              .dimension = c->dimension,
-              .numbers = c->numbers,
-              .draws = c->settings.draws,
-              .warmup = c->settings.kernel.warmup};
-  memcpy(h.magic, magic, sizeof magic);
-  return h;
-}
-
-/* Bytes of one chain with `draws` draws. */
-static size_t chain_bytes(const idm_chains *c, long draws)
-{
-  return sizeof *c->done + sizeof *c->random + c->numbers * sizeof *c->state +
-         (size_t)draws * (c->dimension * sizeof *c->draw + sizeof *c->statistics);
-}
-
-static char *put(char *to, const void *from, size_t length)
-{
-  memcpy(to, from, length);
-  return to + length;
-}
-
-static const char *take(const char *from, void *to, size_t length)
-{
-  memcpy(to, from, length);
-  return from + length;
+  const uint64_t shape[] = {
+      c->settings.seed, c->settings.chains,          c->dimension,
+      c->numbers,       (uint64_t)c->settings.draws, (uint64_t)c->settings.kernel.warmup};
+  const long most = c->settings.kernel.warmup + c->settings.draws;
+  bool fits = true;
+  for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+    fits = idm_record_same(r, shape[i]) && fits;
+  for (size_t i = 0; i < c->settings.chains && fits && !r->cut; i++) {
+    long done = c->done[i];
+    idm_record_pass(r, &done, sizeof done);
+    r->cut = r->cut || done < 0 || done > most;
+    if (r->cut) break;
+    c->done[i] = done;
+    const size_t draws = (size_t)draws_of(c, i);
+    const size_t first = i * (size_t)c->settings.draws;
+    idm_record_pass(r, &c->random[i], sizeof *c->random);
+    idm_record_pass(r, c->state + i * c->numbers, c->numbers * sizeof *c->state);
+    idm_record_pass(r, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
+    idm_statistics_pass(c->statistics + first, draws, r);
+  }
+  return fits;
 }
 
 idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes,
                            size_t *ret_length, idm_error *opt_error)
 {
   idm_require(c, ret_bytes, ret_length);
-  *ret_bytes = NULL;
-  const header h = header_of(c, label);
-  size_t length = sizeof h + sizeof(uint64_t);
-  for (size_t i = 0; i < c->settings.chains; i++) length += chain_bytes(c, draws_of(c, i));
-  char *bytes = malloc(length);
-  if (!bytes) return idm_fail_memory(opt_error);
-  char *to = put(bytes, &h, sizeof h);
-  for (size_t i = 0; i < c->settings.chains; i++) {
-    const size_t draws = (size_t)draws_of(c, i);
-    const size_t first = i * (size_t)c->settings.draws;
-    to = put(to, &c->done[i], sizeof *c->done);
-    to = put(to, &c->random[i], sizeof *c->random);
-    to = put(to, c->state + i * c->numbers, c->numbers * sizeof *c->state);
-    to = put(to, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
-    to = put(to, c->statistics + first, draws * sizeof *c->statistics);
-  }
-  const uint64_t sum = idm_checksum(IDM_CHECKSUM_START, bytes, (size_t)(to - bytes));
-  put(to, &sum, sizeof sum);
-  *ret_bytes = bytes;
-  *ret_length = length;
-  return IDM_OK;
-}
-
-/* Whether the bytes are whole and of this run's shape; the sentence names what is not. */
-static const char *refuse(const idm_chains *c, uint64_t label, const char *bytes, size_t length)
-{
-  header h;
-  uint64_t sum;
-  if (length < sizeof h + sizeof sum) return "is cut short";
-  take(bytes, &h, sizeof h);
-  take(bytes + length - sizeof sum, &sum, sizeof sum);
-  if (memcmp(h.magic, magic, sizeof magic) != 0) return "is no checkpoint of this version";
-  if (sum != idm_checksum(IDM_CHECKSUM_START, bytes, length - sizeof sum)) return "is damaged";
-  const header own = header_of(c, label);
-  if (memcmp(&h, &own, sizeof h) != 0) return "belongs to another request";
-  return NULL;
-}
-
-/* A byte that is neither false nor true would be no bool. */
-static bool are_whole(const idm_statistics *statistics, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (*(const unsigned char *)&statistics[i].diverging > 1) return false;
-  return true;
+  idm_chains all = *c; /* what is passed is only read */
+  idm_record r;
+  idm_record_begin(&r, kind, label);
+  pass_chains(&all, &r);
+  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
 }
 
 idm_status idm_chains_load(idm_chains *c, uint64_t label, const char *bytes, size_t length,
                            idm_error *opt_error)
 {
   idm_require(c, bytes);
-  const char *wrong = refuse(c, label, bytes, length);
-  const char *end = bytes + length - (length < sizeof(uint64_t) ? length : sizeof(uint64_t));
-  const char *from = bytes + sizeof(header);
-  const long most = c->settings.kernel.warmup + c->settings.draws;
-  for (size_t i = 0; !wrong && i < c->settings.chains; i++) {
-    long done = -1;
-    if ((size_t)(end - from) < chain_bytes(c, 0)) wrong = "is cut short";
-    if (!wrong) take(from, &done, sizeof done);
-    if (!wrong && (done < 0 || done > most)) wrong = "has an impossible number of draws";
-    if (wrong) break;
-    c->done[i] = done;
-    const size_t draws = (size_t)draws_of(c, i);
-    const size_t first = i * (size_t)c->settings.draws;
-    if ((size_t)(end - from) < chain_bytes(c, (long)draws)) {
-      wrong = "is cut short";
-      break;
-    }
-    from = take(from + sizeof done, &c->random[i], sizeof *c->random);
-    from = take(from, c->state + i * c->numbers, c->numbers * sizeof *c->state);
-    from = take(from, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
-    from = take(from, c->statistics + first, draws * sizeof *c->statistics);
-    if (!are_whole(c->statistics + first, draws)) wrong = "is damaged";
-  }
-  if (!wrong && from != end) wrong = "is longer than its draws";
-  return wrong ? idm_fail(opt_error, IDM_INPUT, "the checkpoint %s", wrong) : IDM_OK;
+  idm_record r;
+  const idm_status status = idm_record_open(&r, kind, label, bytes, length, opt_error);
+  return status == IDM_OK ? idm_record_close(&r, pass_chains(c, &r), opt_error) : status;
 }

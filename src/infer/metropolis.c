@@ -38,7 +38,7 @@ typedef struct metropolis {
   double *candidate;
   double *work; /* [dimension] */
   double *next; /* [dimension][dimension]: a covariance being factored */
-  idm_moments history;
+  idm_scatter history;
 } metropolis;
 
 static size_t place(double *opt_state, size_t dimension, metropolis *view)
@@ -57,7 +57,7 @@ static size_t place(double *opt_state, size_t dimension, metropolis *view)
   view->candidate = idm_state_take(opt_state, &used, dimension);
   view->work = idm_state_take(opt_state, &used, dimension);
   view->next = idm_state_take(opt_state, &used, dimension * dimension);
-  view->history = idm_moments_take(opt_state, &used, dimension, true);
+  view->history = idm_scatter_take(opt_state, &used, dimension, true);
   return used;
 }
 
@@ -172,7 +172,7 @@ static double deserved_share(const metropolis *m)
 static void refit(const metropolis *m, const idm_sampler_settings *settings)
 {
   const size_t n = m->dimension;
-  if (idm_moments_covariance(&m->history, settings->covariance, m->next) &&
+  if (idm_scatter_covariance(&m->history, settings->covariance, m->next) &&
       idm_cholesky(n, m->next)) {
     memcpy(m->factor, m->next, n * n * sizeof(double));
     memcpy(m->mean, m->history.mean, n * sizeof(double));
@@ -182,7 +182,7 @@ static void refit(const metropolis *m, const idm_sampler_settings *settings)
   *m->share = fmax(1, deserved_share(m));
   *m->tries = 0;
   *m->accepted = 0;
-  idm_moments_restart(&m->history);
+  idm_scatter_restart(&m->history);
 }
 
 static void adapt(const metropolis *m, const idm_sampler_settings *settings, long iteration)
@@ -233,7 +233,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
                                                      opt_error);
     if (status != IDM_OK) return status;
     acceptance += probability;
-    if (gather) idm_moments_add(&m.history, m.position);
+    if (gather) idm_scatter_add(&m.history, m.position);
   }
   if (warm) adapt(&m, settings, iteration);
   memcpy(x, m.position, target->dimension * sizeof *x);

@@ -58,7 +58,7 @@ typedef struct nuts {
   branch grown; /* what is being added to it */
   branch level[deepest];
   double *work; /* [dimension] */
-  idm_moments history;
+  idm_scatter history;
 } nuts;
 
 static void take_point(double *opt_state, size_t *used, size_t n, point *p)
@@ -99,7 +99,7 @@ static size_t place(double *opt_state, size_t dimension, nuts *view)
   take_branch(opt_state, &used, dimension, &view->grown);
   for (int i = 0; i < deepest; i++) take_branch(opt_state, &used, dimension, &view->level[i]);
   view->work = idm_state_take(opt_state, &used, dimension);
-  view->history = idm_moments_take(opt_state, &used, dimension, view->dense);
+  view->history = idm_scatter_take(opt_state, &used, dimension, view->dense);
   return used;
 }
 
@@ -390,7 +390,7 @@ static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
 {
   const size_t n = m->dimension, count = m->dense ? n * n : n;
   /* The new covariance is made where the old factor was, so that a failure leaves the old one. */
-  bool good = idm_moments_covariance(&m->history, settings->covariance, m->factor);
+  bool good = idm_scatter_covariance(&m->history, settings->covariance, m->factor);
   if (good && m->dense) {
     memcpy(m->history.scatter, m->factor, count * sizeof(double));
     good = idm_cholesky(n, m->factor);
@@ -402,7 +402,7 @@ static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
     if (m->dense) (void)idm_cholesky(n, m->factor);
   }
   for (size_t i = 0; !m->dense && i < n; i++) m->factor[i] = sqrt(m->covariance[i]);
-  idm_moments_restart(&m->history);
+  idm_scatter_restart(&m->history);
   return find_step_size(m, target, random, evaluations, opt_error);
 }
 
@@ -412,7 +412,7 @@ static idm_status adapt(const nuts *m, const idm_sampler_settings *settings,
 {
   idm_status status = IDM_OK;
   const idm_window window = idm_warmup_window(iteration, settings->warmup);
-  if (window.gather) idm_moments_add(&m->history, m->here.position);
+  if (window.gather) idm_scatter_add(&m->history, m->here.position);
   if (window.close) status = refit(m, settings, target, random, evaluations, opt_error);
   if (status == IDM_OK && iteration == settings->warmup - 1 && *m->rounds > 0)
     *m->step_size = exp(*m->average);

@@ -62,6 +62,20 @@ void idm_statistics_clear(idm_statistics *statistics)
                                  .diverging = false};
 }
 
+void idm_statistics_pass(idm_statistics *statistics, size_t count, idm_record *record)
+{
+  for (size_t i = 0; i < count && !record->cut; i++) {
+    idm_statistics *s = &statistics[i];
+    idm_record_pass(record, &s->log_density, sizeof s->log_density);
+    idm_record_pass(record, &s->acceptance, sizeof s->acceptance);
+    idm_record_pass(record, &s->step_size, sizeof s->step_size);
+    idm_record_pass(record, &s->energy, sizeof s->energy);
+    idm_record_pass(record, &s->tree_depth, sizeof s->tree_depth);
+    idm_record_pass(record, &s->evaluations, sizeof s->evaluations);
+    idm_record_pass_flag(record, &s->diverging);
+  }
+}
+
 /* --- warm-up -------------------------------------------------------------------------------- */
 
 /* Stan's schedule (reference manual, "Automatic parameter tuning"): 75 iterations to find the bulk,
@@ -87,16 +101,16 @@ idm_window idm_warmup_window(long iteration, long warmup)
   }
 }
 
-idm_moments idm_moments_take(double *opt_state, size_t *used, size_t dimension, bool dense)
+idm_scatter idm_scatter_take(double *opt_state, size_t *used, size_t dimension, bool dense)
 {
-  idm_moments moments = {.dimension = dimension, .dense = dense};
+  idm_scatter moments = {.dimension = dimension, .dense = dense};
   moments.count = idm_state_take(opt_state, used, 1);
   moments.mean = idm_state_take(opt_state, used, dimension);
   moments.scatter = idm_state_take(opt_state, used, dense ? dimension * dimension : dimension);
   return moments;
 }
 
-void idm_moments_restart(const idm_moments *moments)
+void idm_scatter_restart(const idm_scatter *moments)
 {
   const size_t n = moments->dimension;
   *moments->count = 0;
@@ -106,7 +120,7 @@ void idm_moments_restart(const idm_moments *moments)
 
 /* Welford's update, in terms of the deviation e from the new mean: the scatter grows by
  * count / (count - 1) e e'. */
-void idm_moments_add(const idm_moments *moments, const double *x)
+void idm_scatter_add(const idm_scatter *moments, const double *x)
 {
   const size_t n = moments->dimension;
   const double *mean = moments->mean;
@@ -128,7 +142,7 @@ static double guess_weight(size_t dimension)
   return 5 + (double)dimension;
 }
 
-bool idm_moments_covariance(const idm_moments *moments, const double *opt_guess, double *covariance)
+bool idm_scatter_covariance(const idm_scatter *moments, const double *opt_guess, double *covariance)
 {
   const size_t n = moments->dimension, columns = moments->dense ? n : 1;
   const double count = *moments->count;

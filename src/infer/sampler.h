@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/record.h"
 #include "idm/sampler.h"
 
 /* The next `count` numbers of a state; NULL where opt_state is (to find how many there are). */
@@ -23,6 +24,8 @@ idm_status idm_target_begin(const idm_target *target, const double *x, double *l
 long idm_sampler_thin(const idm_sampler_settings *settings, long own);
 /* Statistics of a draw that has none yet. */
 void idm_statistics_clear(idm_statistics *statistics);
+/* Statistics of draws there or back. */
+void idm_statistics_pass(idm_statistics *statistics, size_t count, idm_record *record);
 
 /* Where an iteration stands in the slow part of warm-up: positions are gathered in windows that
  * double, and at the close of each the covariance is estimated anew from that window alone. */
@@ -33,19 +36,19 @@ typedef struct idm_window {
 idm_window idm_warmup_window(long iteration, long warmup);
 
 /* Running mean and scatter, in a state. */
-typedef struct idm_moments {
+typedef struct idm_scatter {
   size_t dimension;
   bool dense; /* scatter[dimension][dimension], else its diagonal alone */
   double *count;
   double *mean;
   double *scatter;
-} idm_moments;
-idm_moments idm_moments_take(double *opt_state, size_t *used, size_t dimension, bool dense);
-void idm_moments_restart(const idm_moments *moments);
-void idm_moments_add(const idm_moments *moments, const double *x);
+} idm_scatter;
+idm_scatter idm_scatter_take(double *opt_state, size_t *used, size_t dimension, bool dense);
+void idm_scatter_restart(const idm_scatter *moments);
+void idm_scatter_add(const idm_scatter *moments, const double *x);
 /* covariance of the shape of scatter, drawn towards opt_guess (always [dimension][dimension]), or
  * without one towards no correlation. False where a coordinate did not vary. */
-bool idm_moments_covariance(const idm_moments *moments, const double *opt_guess,
+bool idm_scatter_covariance(const idm_scatter *moments, const double *opt_guess,
                             double *covariance);
 
 /* The first guess of the covariance (the identity where there is none) as a Cholesky factor. */

@@ -23,7 +23,7 @@ typedef struct slice {
   double *width;  /* [dimension], in units of the directions */
   double *candidate;
   double *next; /* [dimension][dimension]: a covariance being factored */
-  idm_moments history;
+  idm_scatter history;
 } slice;
 
 static size_t place(double *opt_state, size_t dimension, slice *view)
@@ -37,7 +37,7 @@ static size_t place(double *opt_state, size_t dimension, slice *view)
   view->width = idm_state_take(opt_state, &used, dimension);
   view->candidate = idm_state_take(opt_state, &used, dimension);
   view->next = idm_state_take(opt_state, &used, dimension * dimension);
-  view->history = idm_moments_take(opt_state, &used, dimension, true);
+  view->history = idm_scatter_take(opt_state, &used, dimension, true);
   return used;
 }
 
@@ -152,13 +152,13 @@ static void adapt_width(const slice *s, size_t direction, double distance)
 static void refit(const slice *s, const idm_sampler_settings *settings)
 {
   const size_t n = s->dimension;
-  if (idm_moments_covariance(&s->history, settings->covariance, s->next) &&
+  if (idm_scatter_covariance(&s->history, settings->covariance, s->next) &&
       idm_cholesky(n, s->next)) {
     memcpy(s->factor, s->next, n * n * sizeof(double));
     for (size_t i = 0; i < n; i++) s->width[i] = first_width;
     *s->sweeps = 3; /* widths are nearly right already */
   }
-  idm_moments_restart(&s->history);
+  idm_scatter_restart(&s->history);
 }
 
 /* --- the step ------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
     const idm_status status = sweep(&s, target, iteration < settings->warmup, random,
                                     &statistics->evaluations, opt_error);
     if (status != IDM_OK) return status;
-    if (window.gather) idm_moments_add(&s.history, s.position);
+    if (window.gather) idm_scatter_add(&s.history, s.position);
   }
   if (window.close) refit(&s, settings);
   memcpy(x, s.position, target->dimension * sizeof *x);

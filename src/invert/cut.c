@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "base/journal.h"
 #include "base/memory.h"
+#include "infer/sampler.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
@@ -143,43 +145,58 @@ static idm_status make_pool(const idm_posterior *like, size_t count, idm_posteri
   return status == IDM_OK ? idm_labels_copy(&like->coordinate, &p->coordinate, opt_error) : status;
 }
 
-/* The draws of one fit into their place of the pool. */
-static void pour(const idm_posterior *from, size_t k, idm_posterior *pool)
+/* Draws of one fit there or back: `p` is the fit (k = 0), or a pool that has it in place k. */
+static void pass_draws(const idm_posterior *like, size_t k, idm_posterior *p, idm_record *r)
 {
-  const size_t one = from->chains * from->draws;
-  const size_t all = pool->chains * pool->draws;
-  for (size_t i = 0; i < idm_posterior_numbers(from); i++)
-    memcpy(pool->value + i * all + k * one, from->value + i * one, one * sizeof(double));
-  for (size_t i = 0; i < idm_posterior_dimension(from); i++)
-    memcpy(pool->unconstrained + i * all + k * one, from->unconstrained + i * one,
-           one * sizeof(double));
-  memcpy(pool->statistics + k * one, from->statistics, one * sizeof *from->statistics);
+  const size_t one = like->chains * like->draws;
+  const size_t all = p->chains * p->draws;
+  for (size_t i = 0; i < idm_posterior_numbers(like); i++)
+    idm_record_pass(r, p->value + i * all + k * one, one * sizeof(double));
+  for (size_t i = 0; i < idm_posterior_dimension(like); i++)
+    idm_record_pass(r, p->unconstrained + i * all + k * one, one * sizeof(double));
+  idm_statistics_pass(p->statistics + k * one, one, r);
+}
+
+/* The draws of all fits, from the journal. */
+static idm_status pool_draws(idm_journal *journal, const idm_posterior *like, size_t count,
+                             const idm_fit_watch *opt_watch, idm_posterior **ret_pool,
+                             idm_error *opt_error)
+{
+  idm_status status = make_pool(like, count, ret_pool, opt_error);
+  for (size_t k = 0; k < count && status == IDM_OK; k++) {
+    idm_record r;
+    const bool there = idm_journal_get(journal, k, &r);
+    if (there) pass_draws(like, k, *ret_pool, &r);
+    status = idm_record_close(&r, there, opt_error);
+  }
+  return opt_watch ? idm_record_blame(opt_watch, status, opt_error) : status;
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-/* Work of one fit among several. */
+/* One fit among several, under way. The first member is what idm_journal_save needs. */
 typedef struct share {
+  idm_journal_work work;
   const idm_fit_watch *watch;
-  size_t fit;
   size_t fits;
-  const idm_work *inner;
 } share;
 
 static void describe(const void *content, char *buffer, size_t size)
 {
   const share *s = content;
   char words[96];
-  snprintf(buffer, size, "draw %zu of %zu of the dynamics: %s", s->fit + 1, s->fits,
-           idm_work_words(s->inner, words, sizeof words));
+  snprintf(buffer, size, "draw %zu of %zu of the dynamics: %s", (size_t)s->work.step + 1, s->fits,
+           idm_work_words(s->work.opt_inner, words, sizeof words));
 }
 
 static bool watch(void *context, const idm_work *work)
 {
   share *s = context;
-  s->inner = work;
-  const idm_work all = {
-      .done = ((double)s->fit + work->done) / (double)s->fits, .content = s, .describe = describe};
+  s->work.opt_inner = work;
+  const idm_work all = {.done = ((double)s->work.step + work->done) / (double)s->fits,
+                        .content = s,
+                        .describe = describe,
+                        .save = idm_journal_save};
   return s->watch->progress(s->watch->context, &all);
 }
 
@@ -187,14 +204,20 @@ static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem
                           const idm_data *data, const idm_fit_settings *settings, share *s,
                           idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
-  const idm_fit_watch own = {.progress = watch, .context = s};
+  idm_fit_watch own = {.progress = watch, .context = s};
   const bool watched = s->watch && s->watch->progress;
-  const idm_status status = inverse->fit(problem, data, settings, watched ? &own : NULL,
-                                         ret_posterior, s->fit ? NULL : opt_notes, opt_error);
-  if (status != IDM_OK || inverse->answer == IDM_POINT ||
-      (*ret_posterior)->draws == (size_t)settings->draws)
-    return status;
-  return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  idm_journal_go_on(s->work.journal, s->work.step, &own);
+  idm_status status = inverse->fit(problem, data, settings, watched ? &own : NULL, ret_posterior,
+                                   s->work.step ? NULL : opt_notes, opt_error);
+  if (s->watch) idm_record_blame(s->watch, status, opt_error);
+  if (status == IDM_OK && inverse->answer != IDM_POINT &&
+      (*ret_posterior)->draws < (size_t)settings->draws)
+    status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  if (status != IDM_OK) return status;
+  idm_record r;
+  idm_journal_begin(s->work.step, &r);
+  pass_draws(*ret_posterior, 0, *ret_posterior, &r);
+  return idm_journal_put(s->work.journal, s->work.step, &r, opt_error);
 }
 
 idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem, idm_error *opt_error)
@@ -227,19 +250,26 @@ idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const i
   idm_fit_settings own = *settings;
   own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
   idm_problem *moved = NULL;
+  idm_posterior *last = NULL;
   share s = {.watch = opt_watch, .fits = cut->count};
-  idm_status status = idm_problem_fork(problem, &moved, opt_error);
+  idm_record r;
+  idm_status status = idm_journal_create("idmcut1", opt_watch, &s.work.journal, opt_error);
+  if (status == IDM_OK) status = idm_problem_fork(problem, &moved, opt_error);
   for (size_t k = 0; status == IDM_OK && (k == 0 || k < cut->count); k++) {
-    idm_posterior *one = NULL;
-    s.fit = k;
+    s.work.step = k;
     status = idm_cut_take(cut, k, moved, opt_error);
-    if (status == IDM_OK)
-      status = fit_one(inverse, moved, data, &own, &s, &one, opt_notes, opt_error);
-    if (status == IDM_OK && k == 0) status = make_pool(one, cut->count, ret_posterior, opt_error);
-    if (status == IDM_OK) pour(one, k, *ret_posterior);
-    idm_posterior_destroy(one);
+    /* The last is fitted, or goes on: the pool is like it. */
+    if (status != IDM_OK || (k + 1 < cut->count && idm_journal_get(s.work.journal, k, &r)))
+      continue;
+    idm_posterior_destroy(last);
+    last = NULL;
+    status = fit_one(inverse, moved, data, &own, &s, &last, opt_notes, opt_error);
   }
+  if (status == IDM_OK)
+    status = pool_draws(s.work.journal, last, cut->count, opt_watch, ret_posterior, opt_error);
+  idm_posterior_destroy(last);
   idm_fork_destroy(moved);
+  idm_journal_destroy(s.work.journal);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

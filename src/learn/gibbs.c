@@ -262,15 +262,12 @@ static idm_status load(gibbs *g, idm_error *opt_error)
 {
   const idm_fit_watch *watch = g->watch;
   idm_record r;
-  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
-                                      watch->checkpoint_length, opt_error);
+  idm_status status = idm_record_resume(&r, kind, watch, opt_error);
   if (status == IDM_OK) {
     const bool fits = pass_state(g, &r);
     status = idm_record_close(&r, fits, opt_error);
   }
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
+  return idm_record_blame(watch, status, opt_error);
 }
 
 static void describe(const void *content, char *buffer, size_t size)

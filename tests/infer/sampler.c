@@ -145,18 +145,18 @@ static void test_moments(void **state)
   double x[COUNT][N], store[2][1 + N + N * N], covariance[N * N], diagonal[N];
   idm_random random;
   idm_random_init(&random, 5, 0);
-  idm_moments moments[2];
+  idm_scatter moments[2];
   for (int dense = 0; dense < 2; dense++) {
     size_t used = 0;
-    moments[dense] = idm_moments_take(store[dense], &used, N, dense);
+    moments[dense] = idm_scatter_take(store[dense], &used, N, dense);
     assert_int_equal(used, dense ? 1 + N + N * N : 1 + 2 * N);
-    idm_moments_restart(&moments[dense]);
-    assert_false(idm_moments_covariance(&moments[dense], NULL, covariance));
+    idm_scatter_restart(&moments[dense]);
+    assert_false(idm_scatter_covariance(&moments[dense], NULL, covariance));
   }
   for (size_t k = 0; k < COUNT; k++) {
     for (size_t i = 0; i < N; i++) x[k][i] = 1000 + idm_random_normal(&random) * (double)(i + 1);
     x[k][2] += x[k][0];
-    for (int dense = 0; dense < 2; dense++) idm_moments_add(&moments[dense], x[k]);
+    for (int dense = 0; dense < 2; dense++) idm_scatter_add(&moments[dense], x[k]);
   }
   const double guess[N * N] = {4, 1, 0, 1, 4, 0, 0, 0, 9}, weight = COUNT / (COUNT + 5.0 + N);
   double mean[N] = {0}, plain[N][N] = {{0}};
@@ -167,8 +167,8 @@ static void test_moments(void **state)
       for (size_t j = 0; j < N; j++)
         plain[i][j] += (x[k][i] - mean[i]) * (x[k][j] - mean[j]) / (COUNT - 1);
   for (int guessed = 0; guessed < 2; guessed++) {
-    assert_true(idm_moments_covariance(&moments[1], guessed ? guess : NULL, covariance));
-    assert_true(idm_moments_covariance(&moments[0], guessed ? guess : NULL, diagonal));
+    assert_true(idm_scatter_covariance(&moments[1], guessed ? guess : NULL, covariance));
+    assert_true(idm_scatter_covariance(&moments[0], guessed ? guess : NULL, diagonal));
     for (size_t i = 0; i < N; i++) {
       assert_near(moments[1].mean[i], mean[i], 1e-14);
       for (size_t j = 0; j < N; j++) {

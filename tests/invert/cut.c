@@ -1,8 +1,10 @@
 /* Fits over draws of learnt dynamics: each is the fit given that draw, pooled with equal numbers.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "invert/posterior.h"
 #include "support.h"
 
 typedef struct scene {
@@ -120,9 +122,59 @@ static void test_fit(void **state)
   close_scene(&s);
 }
 
+/* Stopped in the first fit, in the second and in the last, and gone on with each time: the pool of
+ * fits that nobody stopped. A checkpoint of another request is refused, by the name of its file. */
+static void test_goes_on(void **state)
+{
+  (void)state;
+  static const double when[] = {0, 0.3, 0.5, 0.7, 0.99, 2};
+  scene s = open_scene();
+  const idm_cuts cut = {s.problem, &s.draws, 3};
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  idm_fit_settings settings;
+  idm_posterior *whole, *parts = NULL;
+  idm_error error = {0};
+  char *bytes = NULL;
+  size_t length = 0;
+  idm_fit_settings_default(&settings);
+  settings.chains = 2;
+  settings.draws = settings.warmup = 600;
+  check(idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, NULL, &whole, NULL, &support_error));
+  for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
+    support_stopping stopping = {.at = when[k]};
+    const idm_fit_watch watch = {.progress = support_stop,
+                                 .context = &stopping,
+                                 .checkpoint = bytes,
+                                 .checkpoint_length = length,
+                                 .label = 4};
+    idm_posterior_destroy(parts); /* stopped when all was done */
+    const idm_status status = idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &watch, &parts,
+                                          NULL, &support_error);
+    assert_true(status == IDM_OK || (stopping.bytes && status == IDM_UNTRUSTED));
+    if (!stopping.bytes) continue;
+    free(bytes);
+    bytes = stopping.bytes;
+    length = stopping.length;
+  }
+  assert_non_null(parts);
+  assert_memory_equal(parts->value, whole->value,
+                      idm_posterior_numbers(whole) * whole->chains * whole->draws * sizeof(double));
+  idm_posterior_destroy(parts);
+  const idm_fit_watch other = {
+      .checkpoint = bytes, .checkpoint_length = length, .checkpoint_file = "there", .label = 5};
+  assert_int_equal(
+      idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &other, &parts, NULL, &error),
+      IDM_INPUT);
+  assert_string_equal(error.file, "there");
+  assert_null(parts);
+  free(bytes);
+  idm_posterior_destroy(whole);
+  close_scene(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_posterior), cmocka_unit_test(test_take),
-                                     cmocka_unit_test(test_fit)};
+                                     cmocka_unit_test(test_fit), cmocka_unit_test(test_goes_on)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -380,23 +380,6 @@ static void test_spread(void **state)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-/* Stops once a share is done, with a checkpoint. */
-typedef struct stopping {
-  double at;
-  char *bytes;
-  size_t length;
-} stopping;
-
-static bool stop_with_checkpoint(void *context, const idm_work *work)
-{
-  stopping *s = context;
-  char words[32];
-  idm_work_words(work, words, sizeof words);
-  if (s->bytes || work->done < s->at) return s->bytes;
-  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
-  return true;
-}
-
 /* Stopped at several moments, each time gone on with: the draws of a run that nobody stopped. */
 static void test_checkpoints(void **state)
 {
@@ -410,8 +393,8 @@ static void test_checkpoints(void **state)
   t.settings.draws = 4000;
   draw(&t);
   for (size_t k = 0; k <= times; k++) {
-    stopping s = {.at = k < times ? when[k] : 2};
-    const idm_fit_watch watch = {.progress = stop_with_checkpoint,
+    support_stopping s = {.at = k < times ? when[k] : 2};
+    const idm_fit_watch watch = {.progress = support_stop,
                                  .context = &s,
                                  .checkpoint = bytes,
                                  .checkpoint_length = length,

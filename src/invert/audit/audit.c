@@ -289,8 +289,8 @@ static idm_status learn_cell(const opening *o, size_t cell, idm_error *opt_error
 {
   audit_cell *c = &o->model->cell[cell];
   const ways *w = o->ways;
-  audit_journal *journal = o->watch->journal;
-  const uint64_t step = idm_journal_step(AUDIT_STEP_LEARN, o->watch->way, cell);
+  idm_journal *journal = o->watch->journal;
+  const uint64_t step = idm_audit_step(AUDIT_STEP_LEARN, o->watch->way, cell);
   idm_record record;
   if (idm_journal_get(journal, step, &record))
     return idm_audit_learn_read(&record, &c->own, opt_error);
@@ -322,9 +322,9 @@ static idm_status do_cell(opening *o, size_t cell, idm_error *error)
 {
   const audit_model *m = o->model;
   audit_cell *c = &m->cell[cell];
-  audit_journal *journal = o->watch->journal;
+  idm_journal *journal = o->watch->journal;
   const uint64_t step =
-      idm_journal_step(o->refine ? AUDIT_STEP_REFINE : AUDIT_STEP_OPEN, o->watch->way, cell);
+      idm_audit_step(o->refine ? AUDIT_STEP_REFINE : AUDIT_STEP_OPEN, o->watch->way, cell);
   idm_record record;
   idm_status status = IDM_OK;
   const bool done = idm_journal_get(journal, step, &record);
@@ -619,9 +619,9 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   const bool by_group = settings->dynamics == IDM_AUDIT_BY_GROUP;
   const ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1};
   const ways own = {problem, NULL, true, settings->cuts};
-  audit_journal *journal = NULL;
+  idm_journal *journal = NULL;
   idm_status status = check(data, groups, settings, opt_error);
-  if (status == IDM_OK) status = idm_journal_create(opt_watch, &journal, opt_error);
+  if (status == IDM_OK) status = idm_journal_create("idmaud1", opt_watch, &journal, opt_error);
   const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
   const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
   if (status == IDM_OK && by_group)

@@ -40,34 +40,20 @@ void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *
   idm_record_pass(r, draws->log_likelihood, m->cells * one * sizeof(double));
 }
 
-/* What is shown of an audit, and saved. */
-typedef struct shown {
-  audit_journal *journal;
-  uint64_t step;
-  const idm_work *work;
-} shown;
-
 static void describe(const void *content, char *buffer, size_t size)
 {
   (void)content;
   if (size) buffer[0] = '\0';
 }
 
-static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
-                       idm_error *opt_error)
-{
-  const shown *s = content;
-  return idm_journal_save(s->journal, s->step, s->work, ret_bytes, ret_length, opt_error);
-}
-
 bool idm_audit_watched(const audit_watch *watch, double share, uint64_t step,
                        const idm_work *opt_work)
 {
   const idm_fit_watch *watcher = watch->opt_watch;
-  const shown content = {watch->journal, step, opt_work};
+  const idm_journal_work content = {watch->journal, step, opt_work};
   const idm_work work = {.done = watch->from + share * (watch->to - watch->from),
                          .content = &content,
                          .describe = describe,
-                         .save = watch->journal ? save : NULL};
+                         .save = watch->journal ? idm_journal_save : NULL};
   return watcher && watcher->progress && watcher->progress(watcher->context, &work);
 }

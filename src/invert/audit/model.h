@@ -13,11 +13,11 @@
 
 #include <stdatomic.h>
 
+#include "base/journal.h"
 #include "idm/cut.h"
 #include "idm/data.h"
 #include "idm/people.h"
 #include "idm/settings.h"
-#include "invert/audit/journal.h"
 #include "invert/grid.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/start.h"
@@ -85,13 +85,28 @@ typedef struct audit_draws {
   double *log_likelihood; /* [cell][chain][draw] */
 } audit_draws;
 
+/* Steps of an audit in its journal. */
+typedef enum audit_step {
+  AUDIT_STEP_OPEN,   /* of a cell */
+  AUDIT_STEP_REFINE, /* of a cell: a finer grid */
+  AUDIT_STEP_LEARN,  /* of a cell: its own dynamics */
+  AUDIT_STEP_SAMPLE,
+} audit_step;
+
+/* The number of a step: `way` counts draws of the dynamics over the whole audit, `index` is of the
+ * cell, or counts samples. */
+static inline uint64_t idm_audit_step(audit_step step, size_t way, size_t index)
+{
+  return (uint64_t)step << 60 | (uint64_t)way << 32 | (uint64_t)index;
+}
+
 /* Watches, as idm_fit_watch does, with the share of the draws made. */
 typedef struct audit_watch {
   const idm_fit_watch *opt_watch;
-  audit_journal *journal; /* of the whole audit */
-  size_t way;             /* of the whole audit: numbers steps */
-  double from;            /* share of the whole that is done when it begins, */
-  double to;              /* and when it ends */
+  idm_journal *journal; /* of the whole audit */
+  size_t way;           /* of the whole audit: numbers steps */
+  double from;          /* share of the whole that is done when it begins, */
+  double to;            /* and when it ends */
 } audit_watch;
 
 #endif

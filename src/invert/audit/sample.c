@@ -207,14 +207,14 @@ static idm_status draw(const audit_model *m, double scale, uint64_t stream, watc
 idm_status idm_audit_sample(const audit_model *m, double scale, uint64_t stream,
                             const audit_watch *opt_watch, audit_draws *draws, idm_error *opt_error)
 {
-  audit_journal *journal = opt_watch ? opt_watch->journal : NULL;
+  idm_journal *journal = opt_watch ? opt_watch->journal : NULL;
   const size_t number = journal ? idm_journal_count(journal) : 0;
   const size_t parts = m->wards ? m->wards : 1;
   idm_status status = idm_audit_draws_create(m, draws, opt_error);
   for (size_t i = 0; i < parts && status == IDM_OK; i++) {
     watched w = {.watch = opt_watch};
     idm_record record;
-    w.step = opt_watch ? idm_journal_step(AUDIT_STEP_SAMPLE, opt_watch->way, number << 16 | i) : 0;
+    w.step = opt_watch ? idm_audit_step(AUDIT_STEP_SAMPLE, opt_watch->way, number << 16 | i) : 0;
     if (journal && idm_journal_get(journal, w.step, &record)) {
       status = m->wards ? idm_audit_nest_pass(m, i, scale, &record, opt_error) : IDM_OK;
       idm_audit_draws_pass(m, draws, &record);

@@ -547,15 +547,12 @@ static idm_status go_on(sampling *f, idm_error *opt_error)
 {
   const idm_fit_watch *watch = f->watch;
   idm_record r;
-  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
-                                      watch->checkpoint_length, opt_error);
+  idm_status status = idm_record_resume(&r, kind, watch, opt_error);
   const bool fits = status == IDM_OK && pass_place(f, &r);
   if (fits && !r.cut) status = tabulate(f, f->low, f->high, f->wide, opt_error);
   if (status == IDM_OK && fits) pass_chains(f, &r);
   if (status == IDM_OK) status = idm_record_close(&r, fits, opt_error);
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
+  return idm_record_blame(watch, status, opt_error);
 }
 
 /* The mean of Sigma over the draws, as its factor; false where it has none. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "base/record.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
 
@@ -79,12 +80,10 @@ static bool monitor(void *context, const idm_chains *c)
 
 static idm_status load(idm_chains *chains, const idm_fit_watch *watch, idm_error *opt_error)
 {
-  const idm_status status =
-      idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error);
-  /* Chains know that a checkpoint is not theirs, and not which file it is. */
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
+  return idm_record_blame(
+      watch,
+      idm_chains_load(chains, watch->label, watch->checkpoint, watch->checkpoint_length, opt_error),
+      opt_error);
 }
 
 /* --- chains --------------------------------------------------------------------------------- */

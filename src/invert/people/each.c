@@ -216,7 +216,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech3";
+static const char kind[] = "idmech4";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -224,15 +224,18 @@ static bool pass_person(each *e, size_t person, idm_record *r)
   idm_person *one = &e->person[person];
   const size_t numbers = numbers_of(e->parameters);
   const bool point = e->inverse->answer == IDM_POINT;
-  double *own = one->own ? one->own : idm_new(numbers, sizeof *own);
-  idm_person kept = *one;
-  if (!own) return false;
-  kept.own = NULL;
-  idm_record_pass(r, &kept, sizeof kept);
-  idm_record_pass(r, own, numbers * sizeof *own);
-  kept.own = own;
-  if (r->reading || !one->own) *one = kept;
-  if (kept.absent || r->cut) return true;
+  if (!one->own) one->own = idm_new(numbers, sizeof *one->own);
+  if (!one->own) return false;
+  idm_record_pass_flag(r, &one->absent);
+  uint32_t verdict = one->verdict;
+  idm_record_pass(r, &verdict, sizeof verdict);
+  if (verdict >= IDM_PERSON_VERDICTS) return false;
+  one->verdict = (idm_person_verdict)verdict;
+  idm_record_pass(r, one->reason, sizeof one->reason);
+  one->reason[sizeof one->reason - 1] = '\0';
+  idm_record_pass(r, &one->log_loss, sizeof one->log_loss);
+  idm_record_pass(r, one->own, numbers * sizeof *one->own);
+  if (one->absent || r->cut) return true;
   const size_t chains = point ? 1 : e->settings.chains;
   idm_record_pass(r, &e->made[person], sizeof e->made[person]);
   if (!point && e->made[person] != (size_t)e->settings.draws) return false;
@@ -262,7 +265,7 @@ static bool pass_all(each *e, idm_record *r)
   fits = idm_record_same(r, numbers_of(e->parameters)) && fits;
   for (size_t i = 0; i < e->who.people && fits && !r->cut; i++) {
     bool over = atomic_load(&e->over[i]);
-    idm_record_pass(r, &over, sizeof over);
+    idm_record_pass_flag(r, &over);
     if (over && !r->cut) fits = pass_person(e, i, r);
     if (!r->reading || !over) continue;
     atomic_store(&e->over[i], true);
@@ -273,9 +276,10 @@ static bool pass_all(each *e, idm_record *r)
   fits = fits && are_results(&e->checks);
   pthread_mutex_unlock(&e->mutex);
   bool named = atomic_load(&e->named);
-  idm_record_pass(r, &named, sizeof named);
+  idm_record_pass_flag(r, &named);
   if (named) idm_record_pass(r, e->sampler, sizeof e->sampler);
   if (r->reading && named) {
+    e->sampler[sizeof e->sampler - 1] = '\0';
     atomic_store(&e->naming, true);
     atomic_store(&e->named, true);
   }
@@ -286,12 +290,9 @@ static idm_status load(each *e, idm_error *opt_error)
 {
   const idm_fit_watch *watch = e->opt_watch;
   idm_record r;
-  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
-                                      watch->checkpoint_length, opt_error);
+  idm_status status = idm_record_resume(&r, kind, watch, opt_error);
   if (status == IDM_OK) status = idm_record_close(&r, pass_all(e, &r), opt_error);
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    snprintf(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
+  return idm_record_blame(watch, status, opt_error);
 }
 
 /* How far it is. */

@@ -36,21 +36,6 @@ static void a_watch_stops_it(void **state)
   audit_close(&c);
 }
 
-/* Stops once a share is done, with a checkpoint of it. */
-typedef struct stopping {
-  double at;
-  char *bytes;
-  size_t length;
-} stopping;
-
-static bool stop_with_checkpoint(void *context, const idm_work *work)
-{
-  stopping *s = context;
-  if (s->bytes || work->done < s->at) return s->bytes;
-  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
-  return true;
-}
-
 static void expect_same(const idm_audit *a, const idm_audit *b)
 {
   const size_t all = a->chains * a->draws, d = a->coordinate.count;
@@ -79,8 +64,8 @@ static void expect_to_go_on(audit_case *c)
                       &support_error));
   for (size_t k = 0; k <= sizeof when / sizeof *when && !gone_on; k++) {
     const bool last = k == sizeof when / sizeof *when;
-    stopping s = {.at = last ? 2 : when[k]};
-    const idm_fit_watch watch = {.progress = stop_with_checkpoint,
+    support_stopping s = {.at = last ? 2 : when[k]};
+    const idm_fit_watch watch = {.progress = support_stop,
                                  .context = &s,
                                  .checkpoint = bytes,
                                  .checkpoint_length = length,

@@ -5,6 +5,20 @@
 
 #include "support.h"
 
+static void steps_have_numbers_of_their_own(void **state)
+{
+  (void)state;
+  uint64_t seen[4 * 3 * 3];
+  size_t count = 0;
+  for (int step = 0; step < 4; step++)
+    for (size_t way = 0; way < 3; way++)
+      for (size_t index = 0; index < 3; index++) {
+        const uint64_t one = idm_audit_step((audit_step)step, way, index << 16);
+        for (size_t k = 0; k < count; k++) assert_true(seen[k] != one);
+        seen[count++] = one;
+      }
+}
+
 static void there_is_room_for_what_a_model_has(void **state)
 {
   (void)state;
@@ -80,7 +94,8 @@ static void a_watch_hears_of_its_part_of_the_whole(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(there_is_room_for_what_a_model_has),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_have_numbers_of_their_own),
+                                     cmocka_unit_test(there_is_room_for_what_a_model_has),
                                      cmocka_unit_test(draws_are_recorded),
                                      cmocka_unit_test(a_watch_hears_of_its_part_of_the_whole)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,29 +226,14 @@ static void threads_change_no_draw(void **state)
   }
 }
 
-/* Stops when it is first asked after a while, with a checkpoint. */
-typedef struct stopping {
-  double at;
-  char *bytes;
-  size_t length;
-} stopping;
-
-static bool stop(void *context, const idm_work *work)
-{
-  stopping *s = context;
-  if (s->bytes || work->done < s->at || !work->save) return s->bytes;
-  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
-  return true;
-}
-
 static void what_is_stopped_goes_on(void **state)
 {
   (void)state;
   static const double when[] = {0, 0.2, 0.7};
   for (size_t k = 0; k < 6; k++) {
     const idm_design design = make_design(k % 2);
-    stopping s = {.at = when[k / 2]};
-    const idm_fit_watch first = {.progress = stop, .context = &s};
+    support_stopping s = {.at = when[k / 2]};
+    const idm_fit_watch first = {.progress = support_stop, .context = &s};
     idm_people *whole = draw(&design, true, 300, 2, NULL);
     idm_people_destroy(draw(&design, true, 300, 2, &first));
     assert_non_null(s.bytes);

@@ -160,35 +160,18 @@ static void a_wish_to_stop_is_met(void **state)
   assert_null(a);
 }
 
-/* Stops once `enough` people are over, with what is to be kept. */
-typedef struct keeper {
-  double enough;
-  char *bytes;
-  size_t length;
-} keeper;
-
-static bool keep(void *context, const idm_work *work)
-{
-  keeper *k = context;
-  const bool stop = work->done >= k->enough;
-  if (!stop) return false;
-  free(k->bytes);
-  check(idm_work_save(work, &k->bytes, &k->length, &support_error));
-  return true;
-}
-
 static void finished_people_are_kept(void **state)
 {
   (void)state;
   idm_posterior *whole, *p = NULL;
   idm_assessment *a, *b = NULL;
   idm_projection projection, again;
-  keeper k = {.enough = 0.25};
+  support_stopping k = {.at = 0.25};
   settings.draws = 1500;
   settings.threads = 1;
   check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, NULL, &whole, &a,
                      &projection, &support_error));
-  const idm_fit_watch stopped = {.progress = keep, .context = &k, .label = 3};
+  const idm_fit_watch stopped = {.progress = support_stop, .context = &k, .label = 3};
   idm_error error = {0};
   (void)idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &stopped, &p, &b, &again,
                      &error);

@@ -328,20 +328,6 @@ static void test_improper(void **state)
 
 /* --- what it depends on --------------------------------------------------------------------- */
 
-typedef struct watcher {
-  char *bytes;
-  size_t length;
-} watcher;
-
-static bool stop(void *context, const idm_work *work)
-{
-  watcher *w = context;
-  if (!work->save) return false;
-  free(w->bytes);
-  check(idm_work_save(work, &w->bytes, &w->length, &support_error));
-  return work->done > 0.02;
-}
-
 static void test_repeatable(void **state)
 {
   (void)state;
@@ -357,8 +343,8 @@ static void test_repeatable(void **state)
   assert_memory_equal(parallel->value, whole->value, bytes);
   idm_posterior_destroy(parallel);
   /* Stopped, and gone on with. */
-  watcher w = {0};
-  const idm_fit_watch stopped = {.progress = stop, .context = &w, .label = 5};
+  support_stopping w = {.at = 0.02};
+  const idm_fit_watch stopped = {.progress = support_stop, .context = &w, .label = 5};
   const idm_status status = idm_inverse_preference_bayes.fit(problem, data, &settings, &stopped,
                                                              &part, NULL, &support_error);
   assert_true(status == IDM_UNTRUSTED || status == IDM_OK);

@@ -1,14 +1,11 @@
-/* What an audit has done so far: see the header. */
-#include "invert/audit/journal.h"
+/* What work in steps has done so far: see the header. */
+#include "base/journal.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 
-static const char kind[] = "idmaud1";
 static const char entry_kind[] = "idmstep";
 
 typedef struct entry {
@@ -17,17 +14,18 @@ typedef struct entry {
   size_t length;
 } entry;
 
-struct audit_journal {
+struct idm_journal {
   pthread_mutex_t mutex; /* of the entries */
   size_t count;
   size_t capacity;
   entry *entry;
+  const char *kind;
   uint64_t label;
-  size_t samples; /* begun */
-  entry running;  /* of the checkpoint; no bytes: none was under way */
+  size_t counted;
+  entry running; /* of the checkpoint; no bytes: none was under way */
 };
 
-void idm_journal_destroy(audit_journal *j)
+void idm_journal_destroy(idm_journal *j)
 {
   if (!j) return;
   for (size_t i = 0; i < j->count; i++) free(j->entry[i].bytes);
@@ -37,18 +35,13 @@ void idm_journal_destroy(audit_journal *j)
   free(j);
 }
 
-uint64_t idm_journal_step(audit_step step, size_t way, size_t index)
+size_t idm_journal_count(idm_journal *j)
 {
-  return (uint64_t)step << 60 | (uint64_t)way << 32 | (uint64_t)index;
-}
-
-size_t idm_journal_count(audit_journal *j)
-{
-  return j->samples++;
+  return j->counted++;
 }
 
 /* Room for one more entry. */
-static bool make_room(audit_journal *j)
+static bool make_room(idm_journal *j)
 {
   if (j->count < j->capacity) return true;
   const size_t capacity = 2 * j->capacity + 16;
@@ -75,12 +68,11 @@ static bool pass_entry(idm_record *r, entry *e)
   return !r->cut;
 }
 
-static idm_status load(audit_journal *j, const idm_fit_watch *watch, idm_error *opt_error)
+static idm_status load(idm_journal *j, const idm_fit_watch *watch, idm_error *opt_error)
 {
   idm_record r;
   uint64_t count = 0;
-  idm_status status = idm_record_open(&r, kind, watch->label, watch->checkpoint,
-                                      watch->checkpoint_length, opt_error);
+  idm_status status = idm_record_resume(&r, j->kind, watch, opt_error);
   if (status == IDM_OK) {
     idm_record_pass(&r, &count, sizeof count);
     bool fits = !r.cut;
@@ -92,17 +84,16 @@ static idm_status load(audit_journal *j, const idm_fit_watch *watch, idm_error *
     fits = fits && pass_entry(&r, &j->running);
     status = idm_record_close(&r, fits, opt_error);
   }
-  if (status == IDM_INPUT && opt_error && watch->checkpoint_file)
-    idm_print(opt_error->file, sizeof opt_error->file, "%s", watch->checkpoint_file);
-  return status;
+  return idm_record_blame(watch, status, opt_error);
 }
 
-idm_status idm_journal_create(const idm_fit_watch *opt_watch, audit_journal **ret_journal,
-                              idm_error *opt_error)
+idm_status idm_journal_create(const char *kind, const idm_fit_watch *opt_watch,
+                              idm_journal **ret_journal, idm_error *opt_error)
 {
-  audit_journal *j = *ret_journal = idm_new(1, sizeof *j);
+  idm_journal *j = *ret_journal = idm_new(1, sizeof *j);
   if (!j) return idm_fail_memory(opt_error);
   pthread_mutex_init(&j->mutex, NULL);
+  j->kind = kind;
   if (!opt_watch) return IDM_OK;
   j->label = opt_watch->label;
   const idm_status status = opt_watch->checkpoint ? load(j, opt_watch, opt_error) : IDM_OK;
@@ -112,7 +103,7 @@ idm_status idm_journal_create(const idm_fit_watch *opt_watch, audit_journal **re
   return status;
 }
 
-bool idm_journal_get(audit_journal *j, uint64_t step, idm_record *record)
+bool idm_journal_get(idm_journal *j, uint64_t step, idm_record *record)
 {
   const entry *found = NULL;
   pthread_mutex_lock(&j->mutex);
@@ -129,8 +120,7 @@ void idm_journal_begin(uint64_t step, idm_record *record)
   idm_record_begin(record, entry_kind, step);
 }
 
-idm_status idm_journal_put(audit_journal *j, uint64_t step, idm_record *record,
-                           idm_error *opt_error)
+idm_status idm_journal_put(idm_journal *j, uint64_t step, idm_record *record, idm_error *opt_error)
 {
   entry made = {.step = step};
   const idm_status status = idm_record_seal(record, &made.bytes, &made.length, opt_error);
@@ -144,7 +134,7 @@ idm_status idm_journal_put(audit_journal *j, uint64_t step, idm_record *record,
   return idm_fail_memory(opt_error);
 }
 
-void idm_journal_go_on(const audit_journal *j, uint64_t step, idm_fit_watch *watch)
+void idm_journal_go_on(const idm_journal *j, uint64_t step, idm_fit_watch *watch)
 {
   watch->label = step;
   if (!j->running.length || j->running.step != step) return;
@@ -152,16 +142,18 @@ void idm_journal_go_on(const audit_journal *j, uint64_t step, idm_fit_watch *wat
   watch->checkpoint_length = j->running.length;
 }
 
-idm_status idm_journal_save(audit_journal *j, uint64_t step, const idm_work *opt_work,
-                            char **ret_bytes, size_t *ret_length, idm_error *opt_error)
+idm_status idm_journal_save(const void *journal_work, char **ret_bytes, size_t *ret_length,
+                            idm_error *opt_error)
 {
+  const idm_journal_work *w = journal_work;
+  idm_journal *j = w->journal;
   idm_record r;
-  entry running = {.step = step};
+  entry running = {.step = w->step};
   idm_status status = IDM_OK;
-  if (opt_work && opt_work->save)
-    status = idm_work_save(opt_work, &running.bytes, &running.length, opt_error);
+  if (w->opt_inner && w->opt_inner->save)
+    status = idm_work_save(w->opt_inner, &running.bytes, &running.length, opt_error);
   if (status != IDM_OK) return status;
-  idm_record_begin(&r, kind, j->label);
+  idm_record_begin(&r, j->kind, j->label);
   pthread_mutex_lock(&j->mutex);
   uint64_t count = j->count;
   idm_record_pass(&r, &count, sizeof count);
