@@ -38,6 +38,28 @@ bool idm_habit_tilt_logs(habit h, size_t actions, const double *log_pi, const bo
   return total != -INFINITY;
 }
 
+void idm_habit_tilt_both(habit h, size_t actions, const double *log_pi, const bool *opt_open,
+                         int last, double *q, double *log_q, double *open)
+{
+  double largest = -INFINITY, total = 0;
+  *open = 0;
+  for (size_t u = 0; u < actions; u++) {
+    const bool is_open = !opt_open || opt_open[u];
+    *open += is_open;
+    log_q[u] = is_open ? log_pi[u] + (last == (int)u ? h.perseverance : 0) : -INFINITY;
+    largest = log_q[u] > largest ? log_q[u] : largest;
+  }
+  for (size_t u = 0; u < actions; u++) {
+    q[u] = log_q[u] == largest ? 1 : exp(log_q[u] - largest);
+    total += q[u];
+  }
+  const double shift = largest + log(total);
+  for (size_t u = 0; u < actions; u++) {
+    q[u] /= total;
+    log_q[u] -= shift;
+  }
+}
+
 void idm_habit_recall(habit h, size_t actions, const double *q, double open, int last, size_t u,
                       double slope, double *to, habit_slope *both)
 {

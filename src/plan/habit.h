@@ -58,6 +58,10 @@ bool idm_habit_tilt(habit h, size_t actions, const double *pi, const bool *opt_o
 bool idm_habit_tilt_logs(habit h, size_t actions, const double *log_pi, const bool *opt_open,
                          int last, double *log_q, double *open);
 
+/* Both q and log q of log pi, where one of them at least is not forbidden. */
+void idm_habit_tilt_both(habit h, size_t actions, const double *log_pi, const bool *opt_open,
+                         int last, double *q, double *log_q, double *open);
+
 /* Slopes with respect to perseverance and lapse. */
 typedef struct habit_slope {
   double perseverance;

@@ -16,7 +16,7 @@ enum { BY_GAIN, BY_LOSS, BY_DECAY, BY_INITIAL, BY_DISCOUNT, BY };
 typedef struct place {
   size_t state;
   int last;
-  double *value; /* [1 + BY][state][action] */
+  double *value; /* [1 + counted][state][action] */
 } place;
 
 /* A node at which histories part. */
@@ -30,12 +30,15 @@ typedef struct td_slope {
   const idm_data *data;
   const idm_prefix_tree *tree;
   uint32_t *children; /* [node] */
+  size_t counted;     /* numbers that are free, */
+  size_t number[BY];  /* and which they are */
   size_t width;       /* numbers of a place */
   place now;
   size_t partings; /* that there is room for */
   size_t top;
   parting *parting;
-  double *log_pi; /* [action]: q */
+  double *log_pi; /* [action]: log q, */
+  double *pi;     /* [action]: and q */
   double *by_log; /* [action]: slope by log pi */
   idm_interruption interruption;
 } td_slope;
@@ -65,6 +68,7 @@ static void destroy(void *content)
   free(g->children);
   free(g->now.value);
   free(g->log_pi);
+  free(g->pi);
   free(g->by_log);
   free(g);
 }
@@ -79,12 +83,13 @@ static idm_status create(const void *content, const idm_data *data, const idm_pr
   g->l = l;
   g->data = data;
   g->tree = tree;
-  g->width = idm_times(1 + BY, idm_times(l->states, l->actions));
+  const size_t most = idm_times(1 + BY, idm_times(l->states, l->actions));
   g->children = idm_new(tree->nodes, sizeof *g->children);
-  g->now.value = idm_new(g->width, sizeof *g->now.value);
+  g->now.value = idm_new(most, sizeof *g->now.value);
   g->log_pi = idm_new(l->actions, sizeof *g->log_pi);
+  g->pi = idm_new(l->actions, sizeof *g->pi);
   g->by_log = idm_new(l->actions, sizeof *g->by_log);
-  if (!g->children || !g->now.value || !g->log_pi || !g->by_log) {
+  if (!g->children || !g->now.value || !g->log_pi || !g->pi || !g->by_log) {
     destroy(g);
     return idm_fail_memory(opt_error);
   }
@@ -106,10 +111,10 @@ static void begin_agent(td_slope *g)
 {
   const size_t numbers = g->l->states * g->l->actions;
   memset(g->now.value, 0, g->width * sizeof *g->now.value);
-  for (size_t i = 0; i < numbers; i++) {
-    g->now.value[i] = g->l->number[TD_INITIAL];
-    g->now.value[(1 + BY_INITIAL) * numbers + i] = 1;
-  }
+  for (size_t i = 0; i < numbers; i++) g->now.value[i] = g->l->number[TD_INITIAL];
+  for (size_t k = 0; k < g->counted; k++)
+    for (size_t i = 0; i < numbers && g->number[k] == BY_INITIAL; i++)
+      g->now.value[(1 + k) * numbers + i] = 1;
 }
 
 /* Go on where the node's parent is. */
@@ -133,7 +138,8 @@ static idm_status part(td_slope *g, size_t node, idm_error *opt_error)
     parting *larger = realloc(g->parting, (g->partings + 1) * sizeof *larger);
     if (!larger) return idm_fail_memory(opt_error);
     g->parting = larger;
-    g->parting[g->partings] = (parting){.at.value = idm_new(g->width, sizeof(double))};
+    const size_t most = (1 + BY) * g->l->states * g->l->actions;
+    g->parting[g->partings] = (parting){.at.value = idm_new(most, sizeof(double))};
     if (!g->parting[g->partings++].at.value) return idm_fail_memory(opt_error);
   }
   parting *p = &g->parting[g->top++];
@@ -153,16 +159,14 @@ static void choose(td_slope *g, const idm_prefix_node *node, found *sum)
   double among;
   if (node->action == IDM_MISSING || idm_data_open(g->data, node->available) < 2) return;
   for (size_t v = 0; v < n; v++) g->log_pi[v] = sharpness * q[v];
-  idm_habit_tilt_logs(l->habits, n, g->log_pi, open, g->now.last, g->log_pi, &among);
+  idm_habit_tilt_both(l->habits, n, g->log_pi, open, g->now.last, g->pi, g->log_pi, &among);
   sum->log_likelihood += count * idm_habit_log_slip(l->habits, g->log_pi[u], among);
-  for (size_t v = 0; v < n; v++) g->log_pi[v] = exp(g->log_pi[v]);
   memset(g->by_log, 0, n * sizeof *g->by_log);
-  idm_habit_recall(l->habits, n, g->log_pi, among, g->now.last, u, count, g->by_log, &sum->habit);
-  for (size_t v = 0; v < n; v++) {
-    sum->temperature += g->by_log[v] * q[v];
-    for (size_t k = 0; k < BY; k++)
-      sum->by[k] += g->by_log[v] * sharpness * q[(1 + k) * numbers + v];
-  }
+  idm_habit_recall(l->habits, n, g->pi, among, g->now.last, u, count, g->by_log, &sum->habit);
+  for (size_t v = 0; v < n; v++) sum->temperature += g->by_log[v] * q[v];
+  for (size_t k = 0; k < g->counted; k++)
+    for (size_t v = 0; v < n; v++)
+      sum->by[g->number[k]] += g->by_log[v] * sharpness * q[(1 + k) * numbers + v];
 }
 
 /* Derivatives of values after an event, by number k. */
@@ -202,8 +206,8 @@ static idm_status learn(td_slope *g, size_t node, idm_error *opt_error)
     return status;
   }
   const size_t numbers = l->states * l->actions;
-  for (size_t k = 0; k < BY; k++)
-    learn_slope(l, &update, g->now.value, k, g->now.value + (1 + k) * numbers);
+  for (size_t k = 0; k < g->counted; k++)
+    learn_slope(l, &update, g->now.value, g->number[k], g->now.value + (1 + k) * numbers);
   idm_td_learn(l, &update, g->now.value);
   g->now.state = update.next;
   g->now.last = row->action;
@@ -228,6 +232,22 @@ static idm_status follow(td_slope *g, size_t i, found *sum, idm_error *opt_error
   return status == IDM_OK ? part(g, i, opt_error) : status;
 }
 
+/* The block of each number that values are differentiated by. */
+static const size_t block_of[BY] = {[BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
+                                    [BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
+                                    [BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
+                                    [BY_INITIAL] = IDM_BLOCK_COUNT + TD_INITIAL,
+                                    [BY_DISCOUNT] = IDM_DISCOUNT};
+
+/* Those that are free. */
+static void choose_numbers(td_slope *g, const idm_theta *theta)
+{
+  g->counted = 0;
+  for (size_t k = 0; k < BY; k++)
+    if (theta->block[block_of[k]].role == IDM_DESCRIPTIVE) g->number[g->counted++] = k;
+  g->width = (1 + g->counted) * g->l->states * g->l->actions;
+}
+
 static idm_status run(void *content, double *log_likelihood, idm_theta *theta_slope,
                       idm_error *opt_error)
 {
@@ -235,6 +255,7 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   found sum = {0};
   idm_status status = IDM_OK;
   idm_theta_clear(theta_slope);
+  choose_numbers(g, theta_slope);
   g->top = 0;
   for (size_t i = 0; i < g->tree->nodes && status == IDM_OK; i++) {
     status = idm_interruption_check(&g->interruption, i, opt_error);
@@ -243,19 +264,10 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   if (status != IDM_OK) return status;
   *log_likelihood = sum.log_likelihood;
   if (sum.log_likelihood == -INFINITY) return IDM_OK;
-  const struct {
-    size_t block;
-    double slope;
-  } parts[] = {{IDM_BLOCK_COUNT + TD_TEMPERATURE, sum.temperature},
-               {IDM_BLOCK_COUNT + TD_GAIN, sum.by[BY_GAIN]},
-               {IDM_BLOCK_COUNT + TD_LOSS, sum.by[BY_LOSS]},
-               {IDM_BLOCK_COUNT + TD_DECAY, sum.by[BY_DECAY]},
-               {IDM_BLOCK_COUNT + TD_INITIAL, sum.by[BY_INITIAL]},
-               {IDM_DISCOUNT, sum.by[BY_DISCOUNT]},
-               {IDM_PERSEVERANCE, sum.habit.perseverance},
-               {IDM_LAPSE, sum.habit.lapse}};
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    theta_slope->block[parts[i].block].value[0] = parts[i].slope;
+  for (size_t k = 0; k < BY; k++) theta_slope->block[block_of[k]].value[0] = sum.by[k];
+  theta_slope->block[IDM_BLOCK_COUNT + TD_TEMPERATURE].value[0] = sum.temperature;
+  theta_slope->block[IDM_PERSEVERANCE].value[0] = sum.habit.perseverance;
+  theta_slope->block[IDM_LAPSE].value[0] = sum.habit.lapse;
   return IDM_OK;
 }
 

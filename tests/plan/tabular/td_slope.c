@@ -26,6 +26,7 @@ static void slopes_are_those_of_differences(void **state)
     idm_theta *slope;
     double log_likelihood;
     check(idm_theta_copy(b.problem->theta, &slope, &support_error));
+    for (size_t i = 0; i < slope->blocks; i++) slope->block[i].role = IDM_DESCRIPTIVE;
     assert_true(idm_gradient_possible(b.data, b.tree, b.workspace));
     check(idm_gradient_create(b.data, b.tree, b.workspace, &gradient, &support_error));
     const double expected = td_score(&b, b.problem->theta);
