@@ -11,8 +11,24 @@
 extern "C" {
 #endif
 
-/* The derivative of a behaviour's log-likelihood in reverse over the prefix tree. All are required.
- */
+/* Log-likelihoods of several logs and their derivatives at once, each at numbers of its own. All
+ * are required. */
+typedef struct idm_lane_ops {
+  /* Scratch for the trees [count] of these data; everything is borrowed. *ret_lanes is NULL where
+   * these logs are not such that it can be done. */
+  idm_status (*create)(const void *content, const idm_data *const *data,
+                       const idm_prefix_tree *const *tree, size_t count, void **ret_lanes,
+                       idm_error *opt_error);
+  void (*destroy)(void *lanes);
+  /* The numbers of log i, at which `run` finds log_likelihood[count]. */
+  void (*set)(void *lanes, size_t i, const idm_theta *theta);
+  void (*run)(void *lanes, double *log_likelihood);
+  /* Its derivative: see idm_gradient_run. It is with respect to the free numbers alone. */
+  void (*get)(const void *lanes, size_t i, idm_theta *slope);
+} idm_lane_ops;
+
+/* The derivative of a behaviour's log-likelihood over the prefix tree. All but `interrupt` and
+ * `lanes` are required. */
 typedef struct idm_slope_ops {
   /* Whether it can be had for these data; else differences are taken. */
   bool (*possible)(const void *content, const idm_data *data, const idm_prefix_tree *tree);
@@ -25,6 +41,7 @@ typedef struct idm_slope_ops {
                     idm_error *opt_error);
   /* See idm_gradient_interrupt; NULL: a run is seen through. */
   void (*interrupt)(void *slope, idm_interrupt opt_interrupt, void *context);
+  const idm_lane_ops *lanes; /* NULL: one log at a time */
 } idm_slope_ops;
 
 /* A belief that may be held, and where a policy is asked for it. */

@@ -122,4 +122,68 @@ IDM_INLINE double idm_vlog(double x)
 /* y[i] = log x[i] for positive normal numbers. */
 void idm_vector_log(size_t count, const double *x, double *y);
 
+/* --- eight numbers at once ------------------------------------------------------------------ */
+
+/* Compilers turn operations on it into as many instructions as the machine needs. Functions take
+ * and return it by address: how it is passed by value differs between levels. */
+enum { IDM_LANE_WIDTH = 8 };
+typedef double idm_lane
+    __attribute__((vector_size(IDM_LANE_WIDTH * sizeof(double)), aligned(sizeof(double))));
+typedef int64_t idm_lane_bits
+    __attribute__((vector_size(IDM_LANE_WIDTH * sizeof(int64_t)), aligned(sizeof(int64_t))));
+
+/* a where the mask of a comparison is set, and b elsewhere. */
+#define IDM_LANE_SELECT(mask, a, b)                                                                \
+  ((idm_lane)(((idm_lane_bits)(mask) & (idm_lane_bits)(a)) |                                       \
+              (~(idm_lane_bits)(mask) & (idm_lane_bits)(b))))
+
+/* x becomes idm_vexp(x). */
+IDM_INLINE void idm_lane_exp(idm_lane *x)
+{
+  const double shifter = 0x1.8p52;
+  const idm_lane zero = {0}, lowest = zero - 690;
+  const idm_lane_bits low = (idm_lane_bits)(*x < lowest);
+  const idm_lane y = IDM_LANE_SELECT(low, lowest, *x);
+  const idm_lane shifted = y * 0x1.71547652b82fep0 + shifter, n = shifted - shifter;
+  const idm_lane t = y - n * 0x1.62e42fefa3800p-1 - n * 0x1.ef35793c76730p-45;
+  idm_lane p = zero + 1.0 / 6227020800.0;
+  p = p * t + 1.0 / 479001600.0;
+  p = p * t + 1.0 / 39916800.0;
+  p = p * t + 1.0 / 3628800.0;
+  p = p * t + 1.0 / 362880.0;
+  p = p * t + 1.0 / 40320.0;
+  p = p * t + 1.0 / 5040.0;
+  p = p * t + 1.0 / 720.0;
+  p = p * t + 1.0 / 120.0;
+  p = p * t + 1.0 / 24.0;
+  p = p * t + 1.0 / 6.0;
+  p = p * t + 0.5;
+  p = (p * t + 1.0) * t + 1.0;
+  const idm_lane_bits bits = (idm_lane_bits)p + ((idm_lane_bits)shifted << 52);
+  *x = (idm_lane)(~low & bits);
+}
+
+/* x becomes idm_vlog(x). */
+IDM_INLINE void idm_lane_log(idm_lane *x)
+{
+  const int64_t root_half = 0x3fe6a09e667f3bcd, shifter = 0x4338000000000000;
+  const idm_lane_bits bits = (idm_lane_bits)*x, n_bits = (bits - root_half) >> 52;
+  const idm_lane m = (idm_lane)(bits - (n_bits << 52)), n = (idm_lane)(n_bits + shifter) - 0x1.8p52;
+  const idm_lane s = (m - 1) / (m + 1), q = s * s, zero = {0};
+  idm_lane p = zero + 1.0 / 27;
+  p = p * q + 1.0 / 25;
+  p = p * q + 1.0 / 23;
+  p = p * q + 1.0 / 21;
+  p = p * q + 1.0 / 19;
+  p = p * q + 1.0 / 17;
+  p = p * q + 1.0 / 15;
+  p = p * q + 1.0 / 13;
+  p = p * q + 1.0 / 11;
+  p = p * q + 1.0 / 9;
+  p = p * q + 1.0 / 7;
+  p = p * q + 1.0 / 5;
+  p = p * q + 1.0 / 3;
+  *x = n * 0x1.62e42fefa39efp-1 + (2 * s + 2 * s * q * p);
+}
+
 #endif

@@ -17,6 +17,21 @@ static double vexp(double x)
   return idm_vexp(x);
 }
 
+/* The same in lanes, in one of them. */
+static double lane_exp(double x)
+{
+  idm_lane all = {1, -2, 3, x, 0.5, -6, 7, -8};
+  idm_lane_exp(&all);
+  return all[3];
+}
+
+static double lane_log(double x)
+{
+  idm_lane all = {1, 2, 3, x, 0.5, 6, 7, 8};
+  idm_lane_log(&all);
+  return all[3];
+}
+
 static double vexpm1(double x)
 {
   return idm_vexpm1(x);
@@ -82,10 +97,13 @@ static void check_magnitudes(function f, reference g, double low, double high, i
 static void test_exp(void **state)
 {
   (void)state;
-  check_range(vexp, expl, -690, 709, 200001);
-  check_range(vexp, expl, -1, 1, 100001);
-  check_magnitudes(vexp, expl, 1e-300, 1, 10001, 1);
-  assert_true(idm_vexp(0.0) == 1);
+  const function both[] = {vexp, lane_exp};
+  for (size_t i = 0; i < 2; i++) {
+    check_range(both[i], expl, -690, 709, 200001);
+    check_range(both[i], expl, -1, 1, 100001);
+    check_magnitudes(both[i], expl, 1e-300, 1, 10001, 1);
+    assert_true(both[i](0) == 1);
+  }
   assert_true(idm_vexp(-0.0) == 1);
 }
 
@@ -94,7 +112,10 @@ static void test_exp_has_a_floor(void **state)
   (void)state;
   /* Exactly 0, never a subnormal. */
   const double below[] = {-690.0001, -708.5, -745, -1e4, -1e300, -INFINITY};
-  for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) assert_true(idm_vexp(below[i]) == 0);
+  for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+    assert_true(idm_vexp(below[i]) == 0);
+    assert_true(lane_exp(below[i]) == 0);
+  }
   assert_true(idm_vexp(-690) > 1e-300);
 }
 
@@ -109,8 +130,12 @@ static void test_expm1(void **state)
 static void test_log(void **state)
 {
   (void)state;
-  check_magnitudes(vlog, logl, 2.3e-308, 1.7e308, 200001, 0);
-  check_range(vlog, logl, 0.25, 4, 100001);
+  const function both[] = {vlog, lane_log};
+  for (size_t i = 0; i < 2; i++) {
+    check_magnitudes(both[i], logl, 2.3e-308, 1.7e308, 200001, 0);
+    check_range(both[i], logl, 0.25, 4, 100001);
+    assert_true(both[i](1) == 0);
+  }
   /* Beside 1 the logarithm is small, and its relative error must be too. */
   for (int i = 1; i < 52; i++) {
     check_at(vlog, logl, 1 + ldexp(1, -i));

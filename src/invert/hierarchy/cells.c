@@ -27,6 +27,8 @@ struct idm_judge {
   idm_scorer **scorer;     /* [cell]: made when first needed */
   idm_gradient **gradient; /* [cell]: the same */
   idm_theta *slope;
+  const idm_lane_ops *lane_ops;
+  void *lanes;       /* of all cells; NULL: there are none */
   idm_scorer *whole; /* of all cells at once */
   double *all;       /* [cell]: what it said of them */
   double weight[most_anchors];
@@ -59,6 +61,7 @@ static void close_judge(idm_judge *j, size_t cells)
   free(j->scorer);
   free(j->gradient);
   free(j->all);
+  if (j->lanes) j->lane_ops->destroy(j->lanes);
   idm_theta_destroy(j->slope);
   idm_scorer_destroy(j->whole);
   idm_workspace_destroy(j->workspace);
@@ -119,6 +122,19 @@ static idm_status split(idm_cells *cells, idm_error *opt_error)
   return status;
 }
 
+/* Lanes, where the behaviour has them for these logs. */
+static idm_status open_lanes(idm_judge *j, idm_error *opt_error)
+{
+  const idm_cells *cells = j->cells;
+  const idm_planner *planner = idm_agent_planner(&cells->problem->agent);
+  const idm_slope_ops *slope = planner->behavior ? planner->behavior->slope : NULL;
+  if (!slope || !slope->lanes) return IDM_OK;
+  j->lane_ops = slope->lanes;
+  return j->lane_ops->create(
+      idm_workspace_behavior(j->workspace).content, (const idm_data *const *)cells->part,
+      (const idm_prefix_tree *const *)cells->trees, cells->design->cells, &j->lanes, opt_error);
+}
+
 static idm_status open_judge(idm_cells *cells, idm_judge *j, idm_error *opt_error)
 {
   const idm_problem *p = cells->problem;
@@ -134,6 +150,7 @@ static idm_status open_judge(idm_cells *cells, idm_judge *j, idm_error *opt_erro
   if (status == IDM_OK)
     status = idm_workspace_create(p->setting, p->theta, &p->agent, &j->workspace, opt_error);
   if (status == IDM_OK) status = idm_scorer_create(cells->data, cells->tree, &j->whole, opt_error);
+  if (status == IDM_OK) status = open_lanes(j, opt_error);
   return status;
 }
 
@@ -225,6 +242,16 @@ static void weigh(idm_judge *j, const double *x)
   }
 }
 
+/* Put the numbers x into the judge's theta; false where they are none that can be planned for. */
+static bool place(idm_judge *j, const double *x)
+{
+  const idm_parameters *parameters = j->cells->parameters;
+  for (size_t i = 0; i < parameters->dimension; i++)
+    if (!isfinite(x[i])) return false;
+  idm_parameters_set(parameters, x, j->theta);
+  return !idm_parameters_are_lost(parameters, j->theta);
+}
+
 /* Numbers that cannot be planned for lie outside the support; they are no failure. */
 static bool outside(idm_status status)
 {
@@ -234,15 +261,11 @@ static bool outside(idm_status status)
 static idm_status plan(idm_judge *j, const double *x, bool *planned, idm_error *opt_error)
 {
   idm_error error = {0};
-  const idm_parameters *parameters = j->cells->parameters;
   *planned = false;
-  for (size_t i = 0; i < parameters->dimension; i++)
-    if (!isfinite(x[i])) return IDM_OK;
-  idm_parameters_set(parameters, x, j->theta);
-  if (idm_parameters_are_lost(parameters, j->theta)) return IDM_OK;
+  if (!place(j, x)) return IDM_OK;
   if (j->solver.slots > 0) weigh(j, x);
   const idm_status status =
-      idm_halt_plan(parameters->halt, j->theta, &j->solver, j->workspace, &error);
+      idm_halt_plan(j->cells->parameters->halt, j->theta, &j->solver, j->workspace, &error);
   *planned = status == IDM_OK;
   if (status == IDM_OK || outside(status)) return IDM_OK;
   if (opt_error) *opt_error = error;
@@ -328,6 +351,29 @@ bool idm_cells_slopes(const idm_cells *cells)
   return !planner->belief && !planner->lattice && !planner->search && planner->behavior &&
          planner->behavior->slope &&
          idm_gradient_possible(cells->data, cells->tree, cells->judge[0].workspace);
+}
+
+bool idm_cells_lanes(const idm_cells *cells)
+{
+  return cells->judge[0].lanes && idm_cells_slopes(cells);
+}
+
+void idm_judge_slopes(idm_judge *j, const double *x, double *log_likelihood, double *gradient)
+{
+  const idm_cells *cells = j->cells;
+  const size_t n = cells->design->coordinates, count = cells->design->cells;
+  memset(gradient, 0, count * n * sizeof *gradient);
+  for (size_t c = 0; c < count; c++)
+    if (place(j, x + c * n)) j->lane_ops->set(j->lanes, c, j->theta);
+  j->lane_ops->run(j->lanes, log_likelihood);
+  for (size_t c = 0; c < count; c++) {
+    if (!place(j, x + c * n) || isnan(log_likelihood[c])) {
+      log_likelihood[c] = -INFINITY;
+      continue;
+    }
+    j->lane_ops->get(j->lanes, c, j->slope);
+    idm_parameters_pull(cells->parameters, x + c * n, j->slope, gradient + c * n);
+  }
 }
 
 idm_status idm_judge_slope(idm_judge *j, size_t cell, const double *x, double *log_likelihood,
@@ -476,12 +522,22 @@ static void give_back(void *context, void *judge)
   idm_cells_return(((shared_leaves *)context)->cells, judge);
 }
 
+static idm_status judge_slopes(void *context, const leaf_lane *lane, const double *x,
+                               double *log_likelihood, double *gradient, idm_error *opt_error)
+{
+  (void)context;
+  (void)opt_error;
+  idm_judge_slopes(lane->judge, x, log_likelihood, gradient);
+  return IDM_OK;
+}
+
 leaf_source idm_shared_source(shared_leaves *shared)
 {
   return (leaf_source){.context = shared,
                        .table = look_up,
                        .exact = judge_leaf,
                        .slope = idm_cells_slopes(shared->cells) ? judge_slope : NULL,
+                       .slopes = idm_cells_lanes(shared->cells) ? judge_slopes : NULL,
                        .borrow = borrow,
                        .give_back = give_back,
                        .tabulate = tabulate};

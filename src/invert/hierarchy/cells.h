@@ -38,6 +38,11 @@ bool idm_cells_slopes(const idm_cells *cells);
 /* The same and its gradient [coordinates]. */
 idm_status idm_judge_slope(idm_judge *judge, size_t cell, const double *x, double *log_likelihood,
                            double *gradient, idm_error *opt_error);
+/* Whether gradients of all cells are found at once. */
+bool idm_cells_lanes(const idm_cells *cells);
+/* Log-likelihoods [cell] and gradients [cell][coordinates] of all cells at once, each at numbers
+ * x[cell][coordinates] of its own; there are lanes. */
+void idm_judge_slopes(idm_judge *judge, const double *x, double *log_likelihood, double *gradient);
 /* [cell]: log-likelihood of every cell at the same numbers, by one plan; the judge's own, until it
  * is asked again. */
 idm_status idm_judge_all(idm_judge *judge, const double *x, const double **log_likelihood,

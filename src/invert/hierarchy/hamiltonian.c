@@ -15,14 +15,15 @@ void idm_motion_destroy(hierarchy_motion *m)
 {
   if (!m) return;
   idm_population_destroy(&m->reference);
-  void *const arrays[] = {m->sum,      m->squares,  m->sd,    m->position,
-                          m->momentum, m->gradient, m->matrix};
+  void *const arrays[] = {m->sum,      m->squares, m->sd,      m->position, m->momentum,
+                          m->gradient, m->slope,   m->scratch, m->matrix};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   free(m);
 }
 
-static idm_status allocate(const idm_design *d, hierarchy_motion *m, idm_error *opt_error)
+static idm_status allocate(const hierarchy *model, hierarchy_motion *m, idm_error *opt_error)
 {
+  const idm_design *d = model->design;
   const idm_status status = idm_population_create(d, &m->reference, opt_error);
   if (status != IDM_OK) return status;
   m->numbers = m->reference.coefficients + d->effects + m->reference.pairs;
@@ -34,7 +35,10 @@ static idm_status allocate(const idm_design *d, hierarchy_motion *m, idm_error *
   m->momentum = idm_new(m->all, sizeof *m->momentum);
   m->gradient = idm_new(m->all, sizeof *m->gradient);
   m->matrix = idm_new(d->effects * d->effects, sizeof *m->matrix);
-  return m->sum && m->squares && m->sd && m->position && m->momentum && m->gradient && m->matrix
+  m->slope = idm_new(idm_times(d->people, d->effects), sizeof *m->slope);
+  m->scratch = idm_new(idm_model_scratch(model), sizeof *m->scratch);
+  return m->sum && m->squares && m->sd && m->position && m->momentum && m->gradient && m->slope &&
+                 m->scratch && m->matrix
              ? IDM_OK
              : idm_fail_memory(opt_error);
 }
@@ -46,7 +50,7 @@ idm_status idm_motion_create(hierarchy_chain *c, idm_error *opt_error)
   c->motion = idm_new(1, sizeof *c->motion);
   if (!c->motion) return idm_fail_memory(opt_error);
   c->motion->log_step = log(0.2);
-  return allocate(d, c->motion, opt_error);
+  return allocate(c->model, c->motion, opt_error);
 }
 
 void idm_motion_pass(hierarchy_motion *m, idm_record *r)
@@ -241,14 +245,14 @@ idm_status idm_motion_evaluate(hierarchy_chain *c, const leaf_lane *lane, hierar
   const idm_design *d = c->model->design;
   const population *p = &at->population;
   const size_t q = d->effects, n = p->coefficients;
-  double by_e[IDM_MOST_EFFECTS], squares = 0, sum = 0;
-  idm_status status = IDM_OK;
+  double squares = 0, sum = 0;
   open_position(c, at);
   memset(m->gradient, 0, m->numbers * sizeof *m->gradient);
   memset(m->matrix, 0, q * q * sizeof *m->matrix);
+  const idm_status status =
+      idm_model_slopes(c->model, lane, at->e, at->exact, m->slope, m->scratch, opt_error);
   for (size_t i = 0; i < d->people && status == IDM_OK; i++) {
-    status = idm_model_slope(c->model, lane, i, at->e + i * q, &at->exact[i], by_e, opt_error);
-    pull_person(c, at, i, by_e, m->gradient);
+    pull_person(c, at, i, m->slope + i * q, m->gradient);
     sum += at->exact[i];
     for (size_t j = 0; j < q; j++) squares += at->z[i * q + j] * at->z[i * q + j];
   }
@@ -289,8 +293,8 @@ idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error 
   enum { most = 40 };
   hierarchy_motion *m = c->motion;
   hierarchy_state *to = &c->trial;
-  /* One trajectory in four has short steps, for places where the density is narrower. */
-  const bool brief = idm_random_uniform(&c->random) < 0.25;
+  /* One trajectory in eight has short steps, for places where the density is narrower. */
+  const bool brief = idm_random_uniform(&c->random) < 0.125;
   const double step = exp(m->log_step) * (brief ? 0.25 : 1);
   /* Lengths are drawn, so that no direction is met in the same phase each time. */
   const int steps = 1 + (int)fmin(longest * idm_random_uniform(&c->random) / step, most - 1);

@@ -22,6 +22,8 @@ struct hierarchy_motion {
   double *position; /* [all]: in scaled coordinates */
   double *momentum; /* [all] */
   double *gradient; /* [all] */
+  double *slope;    /* [person][effect]: of the log-likelihood */
+  double *scratch;  /* of the same */
   double *matrix;   /* [effects][effects]: derivative by the factor of the covariance */
 };
 

@@ -85,22 +85,44 @@ idm_status idm_model_exact(const hierarchy *model, const leaf_lane *lane, size_t
   return status;
 }
 
-idm_status idm_model_slope(const hierarchy *model, const leaf_lane *lane, size_t person,
-                           const double *e, double *log_likelihood, double *gradient,
-                           idm_error *opt_error)
+size_t idm_model_scratch(const hierarchy *model)
 {
   const idm_design *d = model->design;
-  double x[IDM_MOST_EFFECTS], by_x[IDM_MOST_EFFECTS];
+  return idm_times(d->cells, 2 * d->coordinates + 1);
+}
+
+/* Log-likelihoods and gradients of all leaves. */
+static idm_status slope_leaves(const hierarchy *model, const leaf_lane *lane, const double *x,
+                               double *log_likelihood, double *by_x, idm_error *opt_error)
+{
+  const leaf_source *leaves = &model->leaves;
+  const size_t n = model->design->coordinates;
   idm_status status = IDM_OK;
-  *log_likelihood = 0;
-  memset(gradient, 0, d->effects * sizeof *gradient);
-  for (size_t c = model->first[person]; c < model->first[person + 1] && status == IDM_OK; c++) {
-    double one;
-    idm_model_numbers(d, c, e, x);
-    status = model->leaves.slope(model->leaves.context, lane, c, x, &one, by_x, opt_error);
-    *log_likelihood += one;
-    for (size_t j = 0; j < d->effects; j++)
-      gradient[j] += d->share[c * d->effects + j] * by_x[d->effect_coordinate[j]];
+  if (leaves->slopes)
+    return leaves->slopes(leaves->context, lane, x, log_likelihood, by_x, opt_error);
+  for (size_t c = 0; c < model->design->cells && status == IDM_OK; c++)
+    status = leaves->slope(leaves->context, lane, c, x + c * n, &log_likelihood[c], by_x + c * n,
+                           opt_error);
+  return status;
+}
+
+idm_status idm_model_slopes(const hierarchy *model, const leaf_lane *lane, const double *e,
+                            double *log_likelihood, double *gradient, double *scratch,
+                            idm_error *opt_error)
+{
+  const idm_design *d = model->design;
+  const size_t q = d->effects, n = d->coordinates;
+  double *x = scratch, *by_x = x + d->cells * n, *one = by_x + d->cells * n;
+  for (size_t c = 0; c < d->cells; c++)
+    idm_model_numbers(d, c, e + d->cell_person[c] * q, x + c * n);
+  const idm_status status = slope_leaves(model, lane, x, one, by_x, opt_error);
+  memset(log_likelihood, 0, d->people * sizeof *log_likelihood);
+  memset(gradient, 0, d->people * q * sizeof *gradient);
+  for (size_t c = 0; c < d->cells && status == IDM_OK; c++) {
+    const size_t i = d->cell_person[c];
+    log_likelihood[i] += one[c];
+    for (size_t j = 0; j < q; j++)
+      gradient[i * q + j] += d->share[c * q + j] * by_x[c * n + d->effect_coordinate[j]];
   }
   return status;
 }

@@ -26,6 +26,9 @@ typedef struct leaf_source {
   /* The same and its gradient by the numbers, where that costs little; NULL: it does not. */
   idm_status (*slope)(void *context, const leaf_lane *lane, size_t leaf, const double *x,
                       double *log_likelihood, double *gradient, idm_error *opt_error);
+  /* The same of all leaves at once: x and gradient are [leaf][coordinates]. NULL: one by one. */
+  idm_status (*slopes)(void *context, const leaf_lane *lane, const double *x,
+                       double *log_likelihood, double *gradient, idm_error *opt_error);
   /* A judge for one task, and back; both NULL where tasks need none. */
   void *(*borrow)(void *context);
   void (*give_back)(void *context, void *judge);
@@ -57,10 +60,12 @@ void idm_model_numbers(const idm_design *design, size_t cell, const double *e, d
 double idm_model_rough(const hierarchy *model, size_t person, const double *e);
 idm_status idm_model_exact(const hierarchy *model, const leaf_lane *lane, size_t person,
                            const double *e, double *log_likelihood, idm_error *opt_error);
-/* The same, and its gradient by the effects. */
-idm_status idm_model_slope(const hierarchy *model, const leaf_lane *lane, size_t person,
-                           const double *e, double *log_likelihood, double *gradient,
-                           idm_error *opt_error);
+/* The same of everybody, and its gradient by their effects: e and gradient are [person][effect].
+ * `scratch` has room for idm_model_scratch() numbers. */
+idm_status idm_model_slopes(const hierarchy *model, const leaf_lane *lane, const double *e,
+                            double *log_likelihood, double *gradient, double *scratch,
+                            idm_error *opt_error);
+size_t idm_model_scratch(const hierarchy *model);
 /* The box that holds the free numbers of everybody, wherever the prior believes them. */
 void idm_model_prior_box(const hierarchy *model, double *low, double *high);
 

@@ -19,6 +19,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
+#include "idm/check.h"
+#include "idm/diagnostics.h"
 #include "invert/hierarchy/approximate.h"
 #include "invert/hierarchy/check.h"
 #include "invert/hierarchy/hamiltonian.h"
@@ -93,24 +95,67 @@ static void keep_draw(idm_people *p, size_t chain, size_t draw, const hierarchy_
   p->log_posterior[at] = idm_chain_log_posterior(c);
 }
 
-/* [count][draws] to [count][fewer]. */
-static void shorten(double *x, size_t count, size_t draws, size_t fewer)
+/* Draws of everything, [count][draws] each. */
+typedef struct people_series {
+  double *at;
+  size_t count;
+} people_series;
+
+enum { kinds_of_series = 7, of_population = 4 };
+
+/* Those of the population first. */
+static void list_series(const idm_people *p, people_series series[kinds_of_series])
 {
-  for (size_t i = 1; i < count; i++) memmove(x + i * fewer, x + i * draws, fewer * sizeof *x);
+  const size_t n = p->chains, q = p->effects;
+  const people_series all[kinds_of_series] = {{p->coefficient, n * p->coefficient_first[q]},
+                                              {p->sd, n * q},
+                                              {p->spread, p->spread ? n * q : 0},
+                                              {p->correlation, n * (q * (q - 1) / 2)},
+                                              {p->effect, n * q * p->people},
+                                              {p->log_posterior, n},
+                                              {p->log_likelihood, n * p->people}};
+  memcpy(series, all, sizeof all);
 }
 
+/* The first `fewer` draws of each chain. */
 static void cut_draws(idm_people *p, size_t fewer)
 {
-  const size_t n = p->chains;
-  const size_t q = p->effects;
-  shorten(p->effect, n * q * p->people, p->draws, fewer);
-  shorten(p->coefficient, n * p->coefficient_first[q], p->draws, fewer);
-  shorten(p->sd, n * q, p->draws, fewer);
-  if (p->spread) shorten(p->spread, n * q, p->draws, fewer);
-  shorten(p->correlation, n * (q * (q - 1) / 2), p->draws, fewer);
-  shorten(p->log_posterior, n, p->draws, fewer);
-  shorten(p->log_likelihood, n * p->people, p->draws, fewer);
+  people_series series[kinds_of_series];
+  list_series(p, series);
+  for (size_t i = 0; i < kinds_of_series; i++)
+    for (size_t k = 1; k < series[i].count; k++)
+      memmove(series[i].at + k * fewer, series[i].at + k * p->draws, fewer * sizeof(double));
   p->draws = fewer;
+}
+
+/* Every second draw of each chain, in the places of the first half. */
+static void halve_draws(const idm_people *p)
+{
+  people_series series[kinds_of_series];
+  list_series(p, series);
+  for (size_t i = 0; i < kinds_of_series; i++)
+    for (size_t k = 0; k < series[i].count; k++) {
+      double *x = series[i].at + k * p->draws;
+      for (size_t t = 0; t < p->draws / 2; t++) x[t] = x[2 * t + 1];
+    }
+}
+
+/* Whether every number of the population has enough effective draws, and R-hat near 1. */
+static bool are_mixed(const idm_people *p)
+{
+  people_series series[kinds_of_series];
+  list_series(p, series);
+  for (size_t i = 0; i < of_population; i++)
+    for (size_t k = 0; k < series[i].count; k += p->chains) {
+      idm_diagnosis d;
+      const double *x = series[i].at + k * p->draws;
+      if (idm_diagnose(x, p->chains, p->draws, p->draws, 1, &d, NULL) != IDM_OK) continue;
+      const double ess = fmin(d.ess_bulk, d.ess_tail);
+      if (d.rhat > idm_check_threshold(IDM_CHECK_RHAT) ||
+          ess < idm_check_threshold(IDM_CHECK_EFFECTIVE))
+        return false;
+    }
+  return true;
 }
 
 /* --- tasks ---------------------------------------------------------------------------------- */
@@ -290,25 +335,16 @@ static idm_status advance(sampling *f, long most, idm_error *opt_error)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmppl3";
+static const char kind[] = "idmppl4";
 
 /* The first `draws` of every series of draws. */
-static void pass_draws(idm_people *p, size_t draws, idm_record *r)
+static void pass_draws(const idm_people *p, size_t draws, idm_record *r)
 {
-  const size_t n = p->chains, q = p->effects;
-  const struct {
-    double *at;
-    size_t count;
-  } arrays[] = {{p->effect, n * q * p->people},
-                {p->coefficient, n * p->coefficient_first[q]},
-                {p->sd, n * q},
-                {p->spread, p->spread ? n * q : 0},
-                {p->correlation, n * (q * (q - 1) / 2)},
-                {p->log_posterior, n},
-                {p->log_likelihood, n * p->people}};
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-    for (size_t k = 0; k < arrays[i].count; k++)
-      idm_record_pass(r, arrays[i].at + k * p->draws, draws * sizeof(double));
+  people_series series[kinds_of_series];
+  list_series(p, series);
+  for (size_t i = 0; i < kinds_of_series; i++)
+    for (size_t k = 0; k < series[i].count; k++)
+      idm_record_pass(r, series[i].at + k * p->draws, draws * sizeof(double));
 }
 
 /* How many sweeps and draws, and the box of the table. Whether they fit. */
@@ -321,10 +357,11 @@ static bool pass_place(sampling *f, idm_record *r)
   for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
     same = idm_record_same(r, shape[i]) && same;
   idm_record_pass(r, &f->steps, sizeof f->steps);
+  idm_record_pass(r, &f->thin, sizeof f->thin);
   idm_record_pass(r, f->low, d->coordinates * sizeof *f->low);
   idm_record_pass(r, f->high, d->coordinates * sizeof *f->high);
   idm_record_pass_flag(r, &f->wide);
-  return same && f->steps >= 0 && f->steps <= f->warmup + (long)f->people->draws;
+  return same && f->thin > 0 && f->steps >= 0 && f->steps <= f->warmup + (long)f->people->draws;
 }
 
 /* The rest, once what all chains share is as it was. */
@@ -588,16 +625,37 @@ static void inform(const sampling *f)
   }
 }
 
+/* Where chains mix slowly, keep every second draw so far, and draw as many again, each after twice
+ * as many sweeps. Whether there is more to do. A caller who chooses how many sweeps a draw takes,
+ * or so few draws that they can hardly be enough, gets just those. */
+static bool extend(sampling *f, const idm_fit_settings *settings)
+{
+  enum { most = 8 };
+  const double all = (double)settings->chains * (double)settings->draws;
+  if (settings->thin > 0 || f->thin >= most || all < 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE) ||
+      are_mixed(f->people))
+    return false;
+  halve_draws(f->people);
+  f->thin *= 2;
+  f->steps = f->warmup + settings->draws / 2;
+  return true;
+}
+
 static idm_status sample(sampling *f, const idm_fit_settings *settings, idm_error *opt_error)
 {
-  const double whole = (double)settings->warmup + (double)settings->draws * (double)f->thin;
+  const long thin = settings->thin > 0 ? settings->thin : 1;
+  const double whole = (double)settings->warmup + (double)settings->draws * (double)thin;
   const double share = (double)settings->warmup / whole;
   idm_status status = warm_up(f, share, opt_error);
   const long end = f->warmup + settings->draws;
-  while (status == IDM_OK && f->steps >= f->warmup && f->steps < end && goes_on(f)) {
-    status = advance(f, end - f->steps, opt_error);
-    f->done = share + (1 - share) * (double)(f->steps - f->warmup) / (double)settings->draws;
-  }
+  do {
+    while (status == IDM_OK && f->steps >= f->warmup && f->steps < end && goes_on(f)) {
+      status = advance(f, end - f->steps, opt_error);
+      const double part = (double)(f->steps - f->warmup) / (double)settings->draws;
+      f->done = fmax(f->done, share + (1 - share) * fmin(part, 0.99));
+    }
+  } while (status == IDM_OK && f->steps == end && extend(f, settings));
+  if (f->steps == end) f->done = 1;
   const long draws = f->steps > f->warmup ? f->steps - f->warmup : 0;
   if (status == IDM_OK && !draws)
     return idm_fail(opt_error, IDM_UNTRUSTED, "stopped in the warm-up, before the first draw");
@@ -629,6 +687,8 @@ idm_status idm_hierarchy_sample(const hierarchy_request *request, idm_people **r
     status = idm_fail(opt_error, IDM_UNTRUSTED, "stopped before the first draw");
   if (status == IDM_OK && f.people->draws < (size_t)settings->draws)
     idm_notes_add(opt_notes, "stopped after %zu draws a chain", f.people->draws);
+  else if (status == IDM_OK && f.thin > settings->thin && f.thin > 1)
+    idm_notes_add(opt_notes, "chains mix slowly: one sweep in %ld is a draw", f.thin);
   idm_people *people = f.people;
   close_fit(&f);
   if (status == IDM_OK)

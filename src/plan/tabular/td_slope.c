@@ -7,16 +7,14 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "idm/data.h"
+#include "plan/tabular/td_lanes.h"
 #include "plan/tabular/td_rule.h"
-
-/* What values are differentiated by. */
-enum { BY_GAIN, BY_LOSS, BY_DECAY, BY_INITIAL, BY_DISCOUNT, BY };
 
 /* Where a history is: values [state][action] and behind them their derivatives, by number. */
 typedef struct place {
   size_t state;
   int last;
-  double *value; /* [1 + counted][state][action] */
+  double *value; /* [1 + free numbers][state][action] */
 } place;
 
 /* A node at which histories part. */
@@ -30,8 +28,7 @@ typedef struct td_slope {
   const idm_data *data;
   const idm_prefix_tree *tree;
   uint32_t *children; /* [node] */
-  size_t counted;     /* numbers that are free, */
-  size_t number[BY];  /* and which they are */
+  td_numbers free;    /* numbers that values are differentiated by */
   size_t width;       /* numbers of a place */
   place now;
   size_t partings; /* that there is room for */
@@ -43,11 +40,34 @@ typedef struct td_slope {
   idm_interruption interruption;
 } td_slope;
 
+/* The block of each number. */
+static const size_t block_of[TD_BY] = {[TD_BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
+                                       [TD_BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
+                                       [TD_BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
+                                       [TD_BY_INITIAL] = IDM_BLOCK_COUNT + TD_INITIAL,
+                                       [TD_BY_DISCOUNT] = IDM_DISCOUNT};
+
+td_numbers idm_td_free_numbers(const idm_theta *theta)
+{
+  td_numbers found = {0};
+  for (size_t k = 0; k < TD_BY; k++)
+    if (theta->block[block_of[k]].role == IDM_DESCRIPTIVE) found.number[found.count++] = k;
+  return found;
+}
+
+void idm_td_put_slope(idm_theta *slope, double temperature, const double *by, habit_slope both)
+{
+  for (size_t k = 0; k < TD_BY; k++) slope->block[block_of[k]].value[0] = by[k];
+  slope->block[IDM_BLOCK_COUNT + TD_TEMPERATURE].value[0] = temperature;
+  slope->block[IDM_PERSEVERANCE].value[0] = both.perseverance;
+  slope->block[IDM_LAPSE].value[0] = both.lapse;
+}
+
 /* Sums over rows. */
 typedef struct found {
   double log_likelihood;
   double temperature;
-  double by[BY];
+  double by[TD_BY];
   habit_slope habit;
 } found;
 
@@ -83,7 +103,7 @@ static idm_status create(const void *content, const idm_data *data, const idm_pr
   g->l = l;
   g->data = data;
   g->tree = tree;
-  const size_t most = idm_times(1 + BY, idm_times(l->states, l->actions));
+  const size_t most = idm_times(1 + TD_BY, idm_times(l->states, l->actions));
   g->children = idm_new(tree->nodes, sizeof *g->children);
   g->now.value = idm_new(most, sizeof *g->now.value);
   g->log_pi = idm_new(l->actions, sizeof *g->log_pi);
@@ -112,8 +132,8 @@ static void begin_agent(td_slope *g)
   const size_t numbers = g->l->states * g->l->actions;
   memset(g->now.value, 0, g->width * sizeof *g->now.value);
   for (size_t i = 0; i < numbers; i++) g->now.value[i] = g->l->number[TD_INITIAL];
-  for (size_t k = 0; k < g->counted; k++)
-    for (size_t i = 0; i < numbers && g->number[k] == BY_INITIAL; i++)
+  for (size_t k = 0; k < g->free.count; k++)
+    for (size_t i = 0; i < numbers && g->free.number[k] == TD_BY_INITIAL; i++)
       g->now.value[(1 + k) * numbers + i] = 1;
 }
 
@@ -138,7 +158,7 @@ static idm_status part(td_slope *g, size_t node, idm_error *opt_error)
     parting *larger = realloc(g->parting, (g->partings + 1) * sizeof *larger);
     if (!larger) return idm_fail_memory(opt_error);
     g->parting = larger;
-    const size_t most = (1 + BY) * g->l->states * g->l->actions;
+    const size_t most = (1 + TD_BY) * g->l->states * g->l->actions;
     g->parting[g->partings] = (parting){.at.value = idm_new(most, sizeof(double))};
     if (!g->parting[g->partings++].at.value) return idm_fail_memory(opt_error);
   }
@@ -164,9 +184,9 @@ static void choose(td_slope *g, const idm_prefix_node *node, found *sum)
   memset(g->by_log, 0, n * sizeof *g->by_log);
   idm_habit_recall(l->habits, n, g->pi, among, g->now.last, u, count, g->by_log, &sum->habit);
   for (size_t v = 0; v < n; v++) sum->temperature += g->by_log[v] * q[v];
-  for (size_t k = 0; k < g->counted; k++)
+  for (size_t k = 0; k < g->free.count; k++)
     for (size_t v = 0; v < n; v++)
-      sum->by[g->number[k]] += g->by_log[v] * sharpness * q[(1 + k) * numbers + v];
+      sum->by[g->free.number[k]] += g->by_log[v] * sharpness * q[(1 + k) * numbers + v];
 }
 
 /* Derivatives of values after an event, by number k. */
@@ -175,17 +195,18 @@ static void learn_slope(const td_learner *l, const td_update *d, const double *v
 {
   const size_t n = l->actions;
   const double rate = l->number[d->rate];
-  const bool is_rate = k == (d->rate == TD_GAIN ? BY_GAIN : BY_LOSS);
+  const bool is_rate = k == (d->rate == TD_GAIN ? TD_BY_GAIN : TD_BY_LOSS);
   const double *q = value + d->state * n, *next = value + d->next * n + d->best;
   double *dq = by + d->state * n;
   double error = -dq[d->action];
-  if (d->goes_on) error += l->discount * by[d->next * n + d->best] + (k == BY_DISCOUNT ? *next : 0);
+  if (d->goes_on)
+    error += l->discount * by[d->next * n + d->best] + (k == TD_BY_DISCOUNT ? *next : 0);
   for (size_t v = 0; v < n; v++) {
     if (v == d->action) continue;
     if (l->fictive)
       dq[v] += -rate * dq[v] + (is_rate ? -d->reward - q[v] : 0);
     else
-      dq[v] = (1 - l->number[TD_DECAY]) * dq[v] - (k == BY_DECAY ? q[v] : 0);
+      dq[v] = (1 - l->number[TD_DECAY]) * dq[v] - (k == TD_BY_DECAY ? q[v] : 0);
   }
   dq[d->action] += rate * error + (is_rate ? d->error : 0);
 }
@@ -206,8 +227,8 @@ static idm_status learn(td_slope *g, size_t node, idm_error *opt_error)
     return status;
   }
   const size_t numbers = l->states * l->actions;
-  for (size_t k = 0; k < g->counted; k++)
-    learn_slope(l, &update, g->now.value, g->number[k], g->now.value + (1 + k) * numbers);
+  for (size_t k = 0; k < g->free.count; k++)
+    learn_slope(l, &update, g->now.value, g->free.number[k], g->now.value + (1 + k) * numbers);
   idm_td_learn(l, &update, g->now.value);
   g->now.state = update.next;
   g->now.last = row->action;
@@ -232,22 +253,6 @@ static idm_status follow(td_slope *g, size_t i, found *sum, idm_error *opt_error
   return status == IDM_OK ? part(g, i, opt_error) : status;
 }
 
-/* The block of each number that values are differentiated by. */
-static const size_t block_of[BY] = {[BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
-                                    [BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
-                                    [BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
-                                    [BY_INITIAL] = IDM_BLOCK_COUNT + TD_INITIAL,
-                                    [BY_DISCOUNT] = IDM_DISCOUNT};
-
-/* Those that are free. */
-static void choose_numbers(td_slope *g, const idm_theta *theta)
-{
-  g->counted = 0;
-  for (size_t k = 0; k < BY; k++)
-    if (theta->block[block_of[k]].role == IDM_DESCRIPTIVE) g->number[g->counted++] = k;
-  g->width = (1 + g->counted) * g->l->states * g->l->actions;
-}
-
 static idm_status run(void *content, double *log_likelihood, idm_theta *theta_slope,
                       idm_error *opt_error)
 {
@@ -255,7 +260,8 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   found sum = {0};
   idm_status status = IDM_OK;
   idm_theta_clear(theta_slope);
-  choose_numbers(g, theta_slope);
+  g->free = idm_td_free_numbers(theta_slope);
+  g->width = (1 + g->free.count) * g->l->states * g->l->actions;
   g->top = 0;
   for (size_t i = 0; i < g->tree->nodes && status == IDM_OK; i++) {
     status = idm_interruption_check(&g->interruption, i, opt_error);
@@ -264,10 +270,7 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   if (status != IDM_OK) return status;
   *log_likelihood = sum.log_likelihood;
   if (sum.log_likelihood == -INFINITY) return IDM_OK;
-  for (size_t k = 0; k < BY; k++) theta_slope->block[block_of[k]].value[0] = sum.by[k];
-  theta_slope->block[IDM_BLOCK_COUNT + TD_TEMPERATURE].value[0] = sum.temperature;
-  theta_slope->block[IDM_PERSEVERANCE].value[0] = sum.habit.perseverance;
-  theta_slope->block[IDM_LAPSE].value[0] = sum.habit.lapse;
+  idm_td_put_slope(theta_slope, sum.temperature, sum.by, sum.habit);
   return IDM_OK;
 }
 
@@ -276,5 +279,9 @@ static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
   ((td_slope *)content)->interruption = (idm_interruption){opt_interrupt, context};
 }
 
-const idm_slope_ops idm_td_slope = {
-    .possible = possible, .create = create, .destroy = destroy, .run = run, .interrupt = interrupt};
+const idm_slope_ops idm_td_slope = {.possible = possible,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .run = run,
+                                    .interrupt = interrupt,
+                                    .lanes = &idm_td_lanes};

@@ -2,6 +2,7 @@
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "invert/hierarchy/cells.h"
 #include "invert/hierarchy/table_support.h"
@@ -75,23 +76,25 @@ static void the_box_holds_everybody(void **state)
 static void slopes_add_up_over_cells(void **state)
 {
   (void)state;
-  enum { q = TABLE_EFFECTS };
+  enum { q = TABLE_EFFECTS, all = q * TABLE_PEOPLE };
   static const double step = 1e-5;
   hierarchy model;
   table_open_slopes(&model);
-  for (size_t i = 0; i < TABLE_PEOPLE; i++) {
-    double e[q] = {0.3, -0.6, 1.1}, gradient[q], unused[q], value, side[2];
-    check(idm_model_slope(&model, NULL, i, e, &value, gradient, &support_error));
-    for (size_t j = 0; j < q; j++) {
-      for (int k = 0; k < 2; k++) {
-        const double before = e[j];
-        e[j] += k ? step : -step;
-        check(idm_model_slope(&model, NULL, i, e, &side[k], unused, &support_error));
-        e[j] = before;
-      }
-      assert_near(gradient[j], (side[1] - side[0]) / (2 * step), 1e-8);
+  double e[all], gradient[all], unused[all], value[TABLE_PEOPLE], side[2][TABLE_PEOPLE];
+  double *scratch = calloc(idm_model_scratch(&model), sizeof *scratch);
+  assert_non_null(scratch);
+  for (size_t i = 0; i < all; i++) e[i] = (double[]){0.3, -0.6, 1.1}[i % q] + 0.05 * (double)i;
+  check(idm_model_slopes(&model, NULL, e, value, gradient, scratch, &support_error));
+  for (size_t i = 0; i < all; i++) {
+    const double before = e[i];
+    for (int k = 0; k < 2; k++) {
+      e[i] = before + (k ? step : -step);
+      check(idm_model_slopes(&model, NULL, e, side[k], unused, scratch, &support_error));
     }
+    e[i] = before;
+    assert_near(gradient[i], (side[1][i / q] - side[0][i / q]) / (2 * step), 1e-8);
   }
+  free(scratch);
   idm_model_destroy(&model);
 }
 
