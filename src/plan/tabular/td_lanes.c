@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/data.h"
-#include "plan/tabular/td_slope.h"
+#include "plan/tabular/td_rule.h"
 
 enum { lanes = IDM_LANE_WIDTH, most_actions = 4 };
 /* Added to the logarithm of a closed action; its product with 0 is 0, unlike that of infinity. */

@@ -40,29 +40,6 @@ typedef struct td_slope {
   idm_interruption interruption;
 } td_slope;
 
-/* The block of each number. */
-static const size_t block_of[TD_BY] = {[TD_BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
-                                       [TD_BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
-                                       [TD_BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
-                                       [TD_BY_INITIAL] = IDM_BLOCK_COUNT + TD_INITIAL,
-                                       [TD_BY_DISCOUNT] = IDM_DISCOUNT};
-
-td_numbers idm_td_free_numbers(const idm_theta *theta)
-{
-  td_numbers found = {0};
-  for (size_t k = 0; k < TD_BY; k++)
-    if (theta->block[block_of[k]].role == IDM_DESCRIPTIVE) found.number[found.count++] = k;
-  return found;
-}
-
-void idm_td_put_slope(idm_theta *slope, double temperature, const double *by, habit_slope both)
-{
-  for (size_t k = 0; k < TD_BY; k++) slope->block[block_of[k]].value[0] = by[k];
-  slope->block[IDM_BLOCK_COUNT + TD_TEMPERATURE].value[0] = temperature;
-  slope->block[IDM_PERSEVERANCE].value[0] = both.perseverance;
-  slope->block[IDM_LAPSE].value[0] = both.lapse;
-}
-
 /* Sums over rows. */
 typedef struct found {
   double log_likelihood;

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "data/part.h"
-#include "plan/tabular/td_slope.h"
 #include "plan/tabular/td_support.h"
 
 enum { benches = 5, agents = 4, count = benches * agents };
