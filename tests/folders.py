@@ -59,6 +59,8 @@ COMMANDS = [
     Command("fit --overwrite", "run", ["fit", "P", "D", *FIT, "--overwrite", "-o", "RUN"], False),
     Command("fit --resume", "stopped", ["fit", "--resume", "-o", "RUN"], False),
     Command("fit --resume, complete", "run", ["fit", "--resume", "-o", "RUN"], False),
+    Command("audit --resume", "stopped audit", ["audit", "--resume", "-o", "RUN"], False),
+    Command("learn --resume", "stopped dynamics", ["learn", "P", "D", *LEARN, "--resume", "-o", "RUN"], False),
     Command("audit --overwrite", "audit", ["audit", "P", "D", *AUDIT, "--overwrite", "-o", "RUN"], False),
     Command("learn --overwrite", "dynamics", ["learn", "P", "D", *LEARN, "--overwrite", "-o", "RUN"], False),
     Command("recover -o", "empty", ["recover", "P", *STUDY, "-o", "RUN"], False),
@@ -137,9 +139,11 @@ class Stage:
             strange = set(os.listdir(os.path.join(self.base, made))) - set(self.files)
             assert not strange, f"{made}: names that folder.h does not list: {strange}"
         os.mkdir(os.path.join(self.base, "empty"))
-        shutil.copytree(os.path.join(self.base, "run"), os.path.join(self.base, "stopped"))
-        for name in ("summary.json", "report.html", "run.nc"):
-            os.remove(os.path.join(self.base, "stopped", name))
+        for whole, stopped in (("run", "stopped"), ("audit", "stopped audit"), ("dynamics", "stopped dynamics")):
+            shutil.copytree(os.path.join(self.base, whole), os.path.join(self.base, stopped))
+            for name in ("summary.json", "report.html", "run.nc"):
+                if os.path.exists(os.path.join(self.base, stopped, name)):
+                    os.remove(os.path.join(self.base, stopped, name))
 
     def canary(self):
         """The calling thread's folder outside: a run with a file of every name."""

@@ -14,9 +14,7 @@ static const double closed = -1e300;
 
 /* One step of eight paths. Flags are 0 or 1. */
 typedef struct lane_step {
-  bool begins;      /* somewhere, */
-  bool decides;     /* likewise, */
-  bool learns;      /* and likewise */
+  bool begins;      /* an agent, in some lane */
   idm_lane begin;   /* an agent begins before it */
   idm_lane count;   /* decisions like this; 0: none */
   idm_lane open;    /* actions that are open */
