@@ -278,10 +278,10 @@ IDM_INLINE void choose(const lane_rule *r, size_t actions, size_t count, const l
 {
   const idm_lane zero = {0}, sharp = x->own[TD_TEMPERATURE];
   idm_lane p[most_actions], top, total = zero, log_chance = zero, chance = zero, weight = s->count;
-  for (size_t v = 0; v < actions; v++) {
+  for (size_t v = 0; v < actions; v++)
     p[v] = sharp * now->q[v] + x->perseverance * s->last[v] + s->shut[v];
-    top = v ? IDM_LANE_SELECT(p[v] > top, p[v], top) : p[v];
-  }
+  top = p[0];
+  for (size_t v = 1; v < actions; v++) top = IDM_LANE_SELECT(p[v] > top, p[v], top);
   for (size_t v = 0; v < actions; v++) {
     p[v] -= top;
     log_chance += s->action[v] * p[v];
