@@ -147,7 +147,7 @@ static bool are_mixed(const idm_people *p)
   list_series(p, series);
   for (size_t i = 0; i < of_population; i++)
     for (size_t k = 0; k < series[i].count; k += p->chains) {
-      idm_diagnosis d;
+      idm_diagnosis d = {0};
       const double *x = series[i].at + k * p->draws;
       if (idm_diagnose(x, p->chains, p->draws, p->draws, 1, &d, NULL) != IDM_OK) continue;
       const double ess = fmin(d.ess_bulk, d.ess_tail);

@@ -277,7 +277,8 @@ IDM_INLINE void choose(const lane_rule *r, size_t actions, size_t count, const l
                        const lane_step *s, const lane_values *now, lane_sums *sum)
 {
   const idm_lane zero = {0}, sharp = x->own[TD_TEMPERATURE];
-  idm_lane p[most_actions], top, total = zero, log_chance = zero, chance = zero, weight = s->count;
+  idm_lane p[most_actions] = {{0}}, top, total = zero, log_chance = zero, chance = zero,
+           weight = s->count;
   for (size_t v = 0; v < actions; v++)
     p[v] = sharp * now->q[v] + x->perseverance * s->last[v] + s->shut[v];
   top = p[0];
