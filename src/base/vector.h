@@ -25,22 +25,42 @@ IDM_INLINE double idm_from_bits(uint64_t bits)
   return x;
 }
 
-/* (e^t - 1)/t = sum_k t^k / (k + 1)!, for |t| <= 0.5. */
+/* Taylor series of a number, or of a lane of them (below), into p: first (e^t - 1)/t =
+ * sum_k t^k / (k + 1)! for |t| <= 0.5, then (atanh(s)/s - 1)/s^2 by powers of t = s^2 for |s| <=
+ * 0.25. */
+#define IDM_EXPM1_SERIES(p, t)                                                                     \
+  (p) = 1.0 / 6227020800.0 * (t) + 1.0 / 479001600.0;                                              \
+  (p) = (p) * (t) + 1.0 / 39916800.0;                                                              \
+  (p) = (p) * (t) + 1.0 / 3628800.0;                                                               \
+  (p) = (p) * (t) + 1.0 / 362880.0;                                                                \
+  (p) = (p) * (t) + 1.0 / 40320.0;                                                                 \
+  (p) = (p) * (t) + 1.0 / 5040.0;                                                                  \
+  (p) = (p) * (t) + 1.0 / 720.0;                                                                   \
+  (p) = (p) * (t) + 1.0 / 120.0;                                                                   \
+  (p) = (p) * (t) + 1.0 / 24.0;                                                                    \
+  (p) = (p) * (t) + 1.0 / 6.0;                                                                     \
+  (p) = (p) * (t) + 0.5;                                                                           \
+  (p) = (p) * (t) + 1.0
+#define IDM_ATANH_SERIES(p, t)                                                                     \
+  (p) = 1.0 / 27 * (t) + 1.0 / 25;                                                                 \
+  (p) = (p) * (t) + 1.0 / 23;                                                                      \
+  (p) = (p) * (t) + 1.0 / 21;                                                                      \
+  (p) = (p) * (t) + 1.0 / 19;                                                                      \
+  (p) = (p) * (t) + 1.0 / 17;                                                                      \
+  (p) = (p) * (t) + 1.0 / 15;                                                                      \
+  (p) = (p) * (t) + 1.0 / 13;                                                                      \
+  (p) = (p) * (t) + 1.0 / 11;                                                                      \
+  (p) = (p) * (t) + 1.0 / 9;                                                                       \
+  (p) = (p) * (t) + 1.0 / 7;                                                                       \
+  (p) = (p) * (t) + 1.0 / 5;                                                                       \
+  (p) = (p) * (t) + 1.0 / 3
+
+/* (e^t - 1)/t for |t| <= 0.5. */
 IDM_INLINE double idm_expm1_ratio(double t)
 {
-  double p = 1.0 / 6227020800.0;
-  p = p * t + 1.0 / 479001600.0;
-  p = p * t + 1.0 / 39916800.0;
-  p = p * t + 1.0 / 3628800.0;
-  p = p * t + 1.0 / 362880.0;
-  p = p * t + 1.0 / 40320.0;
-  p = p * t + 1.0 / 5040.0;
-  p = p * t + 1.0 / 720.0;
-  p = p * t + 1.0 / 120.0;
-  p = p * t + 1.0 / 24.0;
-  p = p * t + 1.0 / 6.0;
-  p = p * t + 0.5;
-  return p * t + 1.0;
+  double p;
+  IDM_EXPM1_SERIES(p, t);
+  return p;
 }
 
 /* e^x for x <= 709; below -690 (about 1e-300) the result is 0, so that products with it never
@@ -83,19 +103,8 @@ IDM_INLINE double idm_vexpm1(double x)
 IDM_INLINE double idm_vatanh2(double s)
 {
   const double q = s * s;
-  double p = 1.0 / 27;
-  p = p * q + 1.0 / 25;
-  p = p * q + 1.0 / 23;
-  p = p * q + 1.0 / 21;
-  p = p * q + 1.0 / 19;
-  p = p * q + 1.0 / 17;
-  p = p * q + 1.0 / 15;
-  p = p * q + 1.0 / 13;
-  p = p * q + 1.0 / 11;
-  p = p * q + 1.0 / 9;
-  p = p * q + 1.0 / 7;
-  p = p * q + 1.0 / 5;
-  p = p * q + 1.0 / 3;
+  double p;
+  IDM_ATANH_SERIES(p, q);
   return 2 * s + 2 * s * q * p;
 }
 
@@ -146,19 +155,9 @@ IDM_INLINE void idm_lane_exp(idm_lane *x)
   const idm_lane y = IDM_LANE_SELECT(low, lowest, *x);
   const idm_lane shifted = y * 0x1.71547652b82fep0 + shifter, n = shifted - shifter;
   const idm_lane t = y - n * 0x1.62e42fefa3800p-1 - n * 0x1.ef35793c76730p-45;
-  idm_lane p = zero + 1.0 / 6227020800.0;
-  p = p * t + 1.0 / 479001600.0;
-  p = p * t + 1.0 / 39916800.0;
-  p = p * t + 1.0 / 3628800.0;
-  p = p * t + 1.0 / 362880.0;
-  p = p * t + 1.0 / 40320.0;
-  p = p * t + 1.0 / 5040.0;
-  p = p * t + 1.0 / 720.0;
-  p = p * t + 1.0 / 120.0;
-  p = p * t + 1.0 / 24.0;
-  p = p * t + 1.0 / 6.0;
-  p = p * t + 0.5;
-  p = (p * t + 1.0) * t + 1.0;
+  idm_lane p;
+  IDM_EXPM1_SERIES(p, t);
+  p = p * t + 1.0;
   const idm_lane_bits bits = (idm_lane_bits)p + ((idm_lane_bits)shifted << 52);
   *x = (idm_lane)(~low & bits);
 }
@@ -169,20 +168,9 @@ IDM_INLINE void idm_lane_log(idm_lane *x)
   const int64_t root_half = 0x3fe6a09e667f3bcd, shifter = 0x4338000000000000;
   const idm_lane_bits bits = (idm_lane_bits)*x, n_bits = (bits - root_half) >> 52;
   const idm_lane m = (idm_lane)(bits - (n_bits << 52)), n = (idm_lane)(n_bits + shifter) - 0x1.8p52;
-  const idm_lane s = (m - 1) / (m + 1), q = s * s, zero = {0};
-  idm_lane p = zero + 1.0 / 27;
-  p = p * q + 1.0 / 25;
-  p = p * q + 1.0 / 23;
-  p = p * q + 1.0 / 21;
-  p = p * q + 1.0 / 19;
-  p = p * q + 1.0 / 17;
-  p = p * q + 1.0 / 15;
-  p = p * q + 1.0 / 13;
-  p = p * q + 1.0 / 11;
-  p = p * q + 1.0 / 9;
-  p = p * q + 1.0 / 7;
-  p = p * q + 1.0 / 5;
-  p = p * q + 1.0 / 3;
+  const idm_lane s = (m - 1) / (m + 1), q = s * s;
+  idm_lane p;
+  IDM_ATANH_SERIES(p, q);
   *x = n * 0x1.62e42fefa39efp-1 + (2 * s + 2 * s * q * p);
 }
 
