@@ -60,9 +60,9 @@ debian13: deps-debian13
 paper: deps all
 	@python3 validation/paper.py build/idm paper-out
 
-# The long checks: calibration and a live comparison with ArviZ; goes on where it stopped.
+# The long checks, in parts that are kept; `make validate PARTS="grid tails"` runs some, PARTS=list lists them.
 validate: deps all
-	@bash validation/validate.sh build/idm validate-out
+	@bash validation/validate.sh build/idm validate-out $(PARTS)
 
 bench: deps
 	cmake --preset release

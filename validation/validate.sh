@@ -1,96 +1,122 @@
 #!/usr/bin/env bash
-# The long checks: ArviZ reads our files and agrees, posteriors equal those of a plain numpy implementation, hard ones
-# are right or not trusted, how often the verdict on a model is wrong, what unrecorded cells do, learnt dynamics, the paper's classes, people
-# and groups, the tests that take minutes under sanitizers, simulation-based calibration, the other architecture, the next
-# release of Debian, and every path of the analyser. What is done is kept in FOLDER, and the
-# same command goes on where it stopped. usage: validate.sh PROGRAM FOLDER
-set -euo pipefail
+# The long checks, in named parts of at most an hour each on two cores.
+#
+#     validate.sh PROGRAM FOLDER [PART...]
+#
+# Without names: all parts that are not done for this version of the sources. Results are in FOLDER/VERSION/PART, with
+# what the part printed in FOLDER/VERSION/PART.log. A part that was killed goes on where it stopped. Exit code 1 where a
+# part fails; the others run all the same. `validate.sh PROGRAM FOLDER list` lists parts and their state.
+set -uo pipefail
 cd "$(dirname "$0")"
 program=$(cd .. && realpath "$1")
 folder=$(cd .. && realpath -m "$2")
-mkdir -p "$folder"
-python=$folder/venv/bin/python
-if ! [ -x "$python" ] || ! "$python" -c 'import arviz, h5netcdf, netCDF4, matplotlib' 2>/dev/null; then
-  python3 -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install -q -r requirements.txt
+shift 2
+
+# The sources as they are: a commit, and a checksum of what has changed since. Without git: the program's checksum.
+if version=$(git rev-parse --short=12 HEAD 2>/dev/null); then
+  changed=$(git diff HEAD -- .. | sha256sum | cut -c1-8)
+  [ -z "$(git status --porcelain --untracked-files=no)" ] || version=$version-$changed
+else
+  version=$(sha256sum "$program" | cut -c1-12)
 fi
-
-echo "== ArviZ"
-python3 compare_arviz.py "$program" "$folder" "$python"
-
-echo
-echo "== posteriors by an independent implementation on a grid"
-OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$folder/grid"
-
-echo
-echo "== long tails and separate modes: right, or not trusted"
-python3 tails.py "$program" "$folder/tails"
-
-echo
-echo "== alarms of the model's half of the verdict, of right and of wrong models"
-python3 alarms.py "$program" "$folder/alarms" 200
-
-echo
-echo "== unrecorded cells lose precision, not truth"
-python3 blanks.py "$program" "$folder/blanks"
-
-echo
-echo "== learnt dynamics: intervals cover the truth"
-python3 learn.py "$program" "$folder/learn"
-
-echo
-echo "== subjective dynamics and attention: what can be told, and whether intervals cover it"
-python3 subjective.py "$program" "$folder/subjective"
-
-echo
-echo "== preferences between trajectories: intervals cover the utility"
-python3 preference.py "$program" "$folder/preference"
-
-echo
-echo "== the paper's classes: policies are found again, and intervals cover"
-python3 classes.py "$program" "$folder/classes"
-
-echo
-echo "== people: the joint density a second time, calibration of the population, known regressions"
+results=$folder/$version
+python=$folder/venv/bin/python
 people=$(dirname "$program")/idm_people
-python3 people_density.py "$people"
-python3 people.py "$people" "$folder/people"
+mkdir -p "$results"
 
-echo
-echo "== run folders from strangers: the whole matrix of names, kinds and commands"
-python3 ../tests/folders.py "$program" "$(cd .. && pwd)" --all
+# name, and what holds
+parts="\
+arviz        ArviZ reads the files of a run, and agrees
+grid         posteriors equal those of an independent implementation on a grid
+tails        posteriors with long tails and separate modes are right, or not trusted
+alarms       the model's half of the verdict fails one right model of a hundred, and sees wrong ones
+blanks       unrecorded cells cost precision and add no bias
+learn        intervals of learnt dynamics cover the truth
+subjective   subjective dynamics and attention are recovered where they can be
+preference   intervals of utilities from preferences cover the truth
+classes      the paper's classes recover policies, and intervals cover
+density      the joint density of people and population equals a second implementation
+people       calibration of a population with a regression
+groups       calibration of audits
+nested       calibration of audits of people within groups
+regression   known differences between groups of people are covered
+folders      run folders from strangers: the whole matrix of names, kinds and commands
+engine       twenty posteriors equal those of the earlier samplers
+sanitizers   every test under sanitizers
+audit        audits of groups whose optimism is known
+sbc-diag     simulation-based calibration of fits, problem sbc-diag
+sbc-three    simulation-based calibration of fits, problem sbc-three
+other-arch   the tests of the other architecture, by qemu
+debian13     the README's commands on the next release of Debian
+analyser     every path of the analyser"
 
-echo
-echo "== twenty posteriors against those of the earlier samplers"
-python3 engine.py "$program" "$folder/engine"
-
-echo
-echo "== every test under sanitizers"
-(cd .. && cmake --preset asan -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan >/dev/null &&
-  ctest --test-dir build-asan -j "$(nproc)" --output-on-failure && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null)
-
-echo
-echo "== audits of groups whose optimism is known"
-python3 audit.py "$program" "$folder/audit"
-
+# The packages of requirements.txt, in an environment that all versions share.
+packages() {
+  "$python" -c 'import arviz, h5netcdf, netCDF4, matplotlib' 2>/dev/null ||
+    { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install -q -r requirements.txt; }
+}
+part_arviz() { packages && python3 compare_arviz.py "$program" "$1" "$python"; }
+part_grid() { packages && OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$1"; }
+part_tails() { python3 tails.py "$program" "$1"; }
+part_alarms() { python3 alarms.py "$program" "$1" 200; }
+part_blanks() { python3 blanks.py "$program" "$1"; }
+part_learn() { python3 learn.py "$program" "$1"; }
+part_subjective() { python3 subjective.py "$program" "$1"; }
+part_preference() { python3 preference.py "$program" "$1"; }
+part_classes() { python3 classes.py "$program" "$1"; }
+part_density() { python3 people_density.py "$people"; }
+part_people() { python3 people.py "$people" "$1" sbc; }
+part_groups() { python3 people.py "$people" "$1" audit; }
+part_nested() { python3 people.py "$people" "$1" nested; }
+part_regression() { python3 people.py "$people" "$1" regression; }
+part_folders() { python3 ../tests/folders.py "$program" "$(cd .. && pwd)" --all; }
+part_engine() { python3 engine.py "$program" "$1"; }
+part_sanitizers() {
+  (cd .. && cmake --preset asan -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan >/dev/null &&
+    ctest --test-dir build-asan -j "$(nproc)" --output-on-failure)
+  local status=$?
+  (cd .. && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null)
+  return $status
+}
+part_audit() { python3 audit.py "$program" "$1"; }
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.
-for problem in sbc-diag sbc-three; do
+part_sbc-diag() { "$program" sbc sbc-diag.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
+part_sbc-three() { "$program" sbc sbc-three.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
+part_other-arch() { make -s -C .. other-arch; }
+part_debian13() { make -s -C .. debian13; }
+part_analyser() { LINT=deep bash ../tests/lint.sh; }
+
+# state NAME: "done", "failed", or nothing where it is still to be run.
+state() { cat "$results/$1.state" 2>/dev/null; }
+
+list() {
+  echo "parts of version $version in $results:"
+  while read -r name what; do
+    printf '  %-11s %-24s %s\n' "$name" "$(state "$name" || echo "to do")" "$what"
+  done <<<"$parts"
+}
+
+run() {
+  local begun=$EPOCHSECONDS status
   echo
-  echo "== simulation-based calibration, $problem.yaml"
-  time "$program" sbc $problem.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$folder/$problem"
+  echo "== $1: $(awk -v n="$1" '$1 == n {sub(/^[^ ]+ +/, ""); print}' <<<"$parts")"
+  ("part_$1" "$results/$1") 2>&1 | tee "$results/$1.log"
+  status=${PIPESTATUS[0]}
+  echo "$([ "$status" = 0 ] && echo done || echo failed), $((EPOCHSECONDS - begun)) s" >"$results/$1.state"
+  return "$status"
+}
+
+if [ "${1:-}" = list ]; then
+  list
+  exit
+fi
+failed=()
+for name in ${*:-$(awk '{print $1}' <<<"$parts")}; do
+  grep -q "^$name " <<<"$parts" || { echo "validate.sh: found part '$name'; expected one of: $(awk '{printf "%s ", $1}' <<<"$parts")" >&2; exit 2; }
+  if [ $# = 0 ] && [[ $(state "$name") = done* ]]; then continue; fi
+  run "$name" || failed+=("$name")
 done
-
 echo
-echo "== the other architecture, by qemu"
-make -s -C .. other-arch
-
-echo
-echo "== the next release of Debian"
-make -s -C .. debian13
-
-echo
-echo "== every path of the analyser"
-LINT=deep bash ../tests/lint.sh
-echo
-echo "everything holds; results are in $folder"
+list
+[ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
