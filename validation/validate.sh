@@ -7,7 +7,7 @@
 # what the part printed in FOLDER/VERSION/PART.log. A part that was killed goes on where it stopped. Exit code 1 where a
 # part fails; the others run all the same. `validate.sh PROGRAM FOLDER list` lists parts and their state.
 set -uo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")" || exit
 program=$(cd .. && realpath "$1")
 folder=$(cd .. && realpath -m "$2")
 shift 2
@@ -98,12 +98,13 @@ list() {
 }
 
 run() {
-  local begun=$EPOCHSECONDS status
+  local begun=$EPOCHSECONDS status word
   echo
   echo "== $1: $(awk -v n="$1" '$1 == n {sub(/^[^ ]+ +/, ""); print}' <<<"$parts")"
   ("part_$1" "$results/$1") 2>&1 | tee "$results/$1.log"
   status=${PIPESTATUS[0]}
-  echo "$([ "$status" = 0 ] && echo done || echo failed), $((EPOCHSECONDS - begun)) s" >"$results/$1.state"
+  [ "$status" = 0 ] && word="done" || word="failed"
+  echo "$word, $((EPOCHSECONDS - begun)) s" >"$results/$1.state"
   return "$status"
 }
 
@@ -112,7 +113,8 @@ if [ "${1:-}" = list ]; then
   exit
 fi
 failed=()
-for name in ${*:-$(awk '{print $1}' <<<"$parts")}; do
+mapfile -t every < <(awk '{print $1}' <<<"$parts")
+for name in "${@:-${every[@]}}"; do
   grep -q "^$name " <<<"$parts" || { echo "validate.sh: found part '$name'; expected one of: $(awk '{printf "%s ", $1}' <<<"$parts")" >&2; exit 2; }
   if [ $# = 0 ] && [[ $(state "$name") = done* ]]; then continue; fi
   run "$name" || failed+=("$name")
