@@ -742,6 +742,35 @@ test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
   holds "observations are under their names" grep -qE '^ +negative +positive$' out
+  test_modes
+}
+
+# A log of two bits and a file whose two states follow the one that changes more often: the mode that this start
+# leads to is the lower of two. Draws come from the higher one, and draws of the lower one are not trusted.
+test_modes() {
+  printf '%s\n' 'states: [ll, lh, hl, hh]' 'actions: [look]' 'observations: [ll, lh, hl, hh]' 'discount: 0.9' \
+    "transition: {'*': [[0.6, 0.2, 0.15, 0.05], [0.2, 0.6, 0.05, 0.15], [0.15, 0.05, 0.6, 0.2], [0.05, 0.15, 0.2, 0.6]]}" \
+    'observation: identity' 'utility: {look: 0}' >bits.yaml
+  printf '%s\n' 'states: [a, b]' 'actions: [look]' 'observations: [ll, lh, hl, hh]' 'discount: 0.9' \
+    "transition: {'*': [[0.7, 0.3], [0.3, 0.7]]}" 'start: [0.5, 0.5]' \
+    "observation: {'*': [[0.49, 0.01, 0.49, 0.01], [0.01, 0.49, 0.01, 0.49]]}" 'utility: {look: 0}' >second.yaml
+  succeeds simulate bits.yaml -n 75 --steps 20 --seed 3 -o bits.csv
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 -o higher --json
+  json 'j["observation"]["look"][0][0] + j["observation"]["look"][0][1] > 0.9 and j["starts_at_best"] >= 3'
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 --starts 1 -o lower --json
+  json 'j["observation"]["look"][0][0] + j["observation"]["look"][0][2] > 0.9 and len(j["starts"]) == 1'
+  run check higher
+  holds "draws are of the higher mode" grep -q '^higher-mode  *passed' out
+  run check lower
+  holds "draws of the lower mode fail" grep -q '^higher-mode  *failed' out
+  begin learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed
+  await resumed/checkpoint
+  kill -KILL "$process" 2>/dev/null || true
+  finish
+  if [ -e resumed/run.nc ]; then echo 'skipped: the draws were over before their first checkpoint'; fi
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed --resume
+  holds "draws that were killed and resumed have the same bytes" same resumed/run.nc higher/run.nc
+  holds "and the same summary" same resumed/summary.json higher/summary.json
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------

@@ -141,6 +141,14 @@ typedef struct idm_check {
       .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                                  \
       .sentence = "The energy mixes fast enough to reach the tails.",                              \
       .cure = "use a tighter prior or another scale")                                              \
+  RUN(IDM_CHECK_HIGHER_MODE, idm_check_higher_mode, .name = "higher-mode",                         \
+      .measures = "log-likelihood of the best start less the highest that the draws reach",        \
+      .kinds = IDM_CHECK_DYNAMICS, .needs = "a record of the best start", .draws = true,           \
+      .threshold = 3, .worst = IDM_CHECK_FAILED,                                                   \
+      .sentence = "No start of the search has a higher mode than that of the draws. The draws "    \
+                  "reach the maximum that a normal posterior of their mean and variance has, and " \
+                  "the mode that a search from the best of them attains.",                         \
+      .cure = "leave --starts out, or raise it")                                                   \
   RUN(IDM_CHECK_ONE_CHAIN, idm_check_chains, .name = "one-chain",                                  \
       .measures = "chains (per draw of the dynamics in an audit)", .kinds = IDM_CHECK_DRAWN,       \
       .needs = "draws", .draws = true, .threshold = 2, .below = true, .worst = IDM_CHECK_FAILED,   \
