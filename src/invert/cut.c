@@ -3,6 +3,7 @@
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   if (status != IDM_OK) return status;
   p->seed = settings->seed;
   p->warmup = settings->warmup;
+  p->searched = !isnan(draws->highest);
   p->highest = draws->highest;
   p->attained = draws->attained;
   status = fill_posterior(draws, p, opt_error);
@@ -92,8 +94,8 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   *draws = (idm_dynamics_draws){.chains = posterior->chains,
                                 .draws = posterior->draws,
                                 .numbers = posterior->quantity.count,
-                                .highest = posterior->highest,
-                                .attained = posterior->attained};
+                                .highest = posterior->searched ? posterior->highest : NAN,
+                                .attained = posterior->searched ? posterior->attained : NAN};
   const size_t count = posterior->chains * posterior->draws;
   if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,

@@ -49,7 +49,6 @@ idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t c
   p->answer = IDM_POSTERIOR;
   snprintf(p->inverse, sizeof p->inverse, "%s", inverse);
   snprintf(p->sampler, sizeof p->sampler, "%s", sampler);
-  p->highest = p->attained = NAN;
   p->chains = chains;
   p->draws = draws;
   p->summarised = idm_new(quantities, sizeof *p->summarised);

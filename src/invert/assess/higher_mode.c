@@ -32,7 +32,7 @@ idm_status idm_check_higher_mode(const inquiry *q, idm_error *opt_error)
   const idm_posterior *p = q->posterior;
   const size_t count = p->chains * p->draws;
   double reach = NAN;
-  if (isnan(p->highest)) return IDM_OK;
+  if (!p->searched) return IDM_OK;
   double *x = idm_new(count, sizeof *x);
   if (!x) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) x[i] = p->statistics[i].log_density;

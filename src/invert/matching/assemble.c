@@ -46,7 +46,6 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   *ret_posterior = NULL;
   idm_posterior *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
-  p->highest = p->attained = NAN;
   const idm_parameters *parameters = f->parameters;
   p->answer = inverse->answer;
   snprintf(p->inverse, sizeof p->inverse, "%s", inverse->name);

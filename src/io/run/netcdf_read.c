@@ -575,6 +575,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
                 answer);
   if (warmup < 0 || warmup > LONG_MAX)
     return FAIL(r, "the attribute 'warmup' is %lld; expected 0 or more", warmup);
+  p->searched = !isnan(p->highest);
   p->answer = (idm_answer)kind;
   p->seed = seed;
   p->warmup = (long)warmup;
