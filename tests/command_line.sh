@@ -1613,6 +1613,10 @@ test_people_usage() {
   fails 2 'name its people with --by' fit example:diag people.csv --model 'alpha ~ drug' -o box/run
   fails 2 'leave --inverse and --sampler out' fit example:diag people.csv --by agent --sampler nuts -o box/run
   fails 2 'read run.nc' fit example:diag people.csv --each agent --stan -o box/run
+  for how in by each; do
+    fails 2 '--log-likelihood decision is for a fit of one vector for all' \
+      fit example:diag people.csv --$how agent --log-likelihood decision -o box/run
+  done
   fails 2 "found '~' at character 8" fit example:diag people.csv --by agent --model 'alpha ~~ drug' -o box/run
   fails 2 "did you mean 'alpha'?" fit example:diag people.csv --by agent --model 'alfa ~ drug' -o box/run
   fails 2 "did you mean 'yes'?" fit example:diag people.csv --by agent --model 'alpha ~ C(drug, ref=yess)' -o box/run
@@ -1647,6 +1651,9 @@ test_people() {
   holds "check of people says what is unchecked" grep -q 'unchecked for people' out
   succeeds score people people.csv --json
   json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
+  fails 2 'the run is of people (--by), and recover draws one vector per log' recover people -o box/study
+  fails 2 'the number of trajectories per person' sbc people -n 5 -o box/study
+  holds "a campaign that is refused leaves nothing behind" box_is_empty
   sed 's/^p2,/q2,/' people.csv >strangers.csv
   fails 3 "'q2' (by 'agent') is nobody whom the run knows" score people strangers.csv
   fails 3 'the draws are of people' solve people
@@ -1656,6 +1663,7 @@ test_people() {
   run fit example:diag wait.csv --each agent $small -o each --json
   json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
   json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
+  fails 2 'the run is of people (--each), and recover draws one vector per log' recover each -o box/study
   run check each
   holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
   holds "and ends with 1, not $code" [ "$code" -eq 1 ]
