@@ -1294,11 +1294,34 @@ test_score_run() {
   json 'near(j["log_likelihood"], math.log(sum(math.exp(float(x)) for x in open("by_hand")) / 3), 1e-7)'
   fails 2 '--set does not change' score draws one_trial.csv --set alpha=1
   fails 2 '--set does not change' simulate draws -n 1 --set alpha=1
+  test_history
   succeeds simulate run -n 20 --seed 3 -o drawn.csv
   succeeds simulate run -n 20 --seed 3
   holds "simulate RUN gives the same bytes again" same drawn.csv out
   succeeds score run drawn.csv --json
   json 'j["trajectories"] == 20'
+}
+
+# Rows that --where leaves out as history: with a point, the log-likelihood of late decisions is that of the whole less
+# that of the early ones. Without history, beliefs start anew and it is another.
+test_history() {
+  for subject in point example:diag; do
+    succeeds score $subject fit.csv --json
+    cp out whole.json
+    succeeds score $subject fit.csv --where 'step<=1' --json
+    cp out early.json
+    succeeds score $subject fit.csv --where 'step>1' --history keep --json
+    json "near(j['log_likelihood'], json.load(open('whole.json'))['log_likelihood'] - json.load(open('early.json'))['log_likelihood'], 1e-9)"
+    json "j['decisions'] == json.load(open('whole.json'))['decisions'] - json.load(open('early.json'))['decisions']"
+    holds "a note counts the rows" says 'leaves out are read and not scored'
+    cp out kept.json
+    succeeds score $subject fit.csv --where 'step>1' --json
+    json "abs(j['log_likelihood'] - json.load(open('kept.json'))['log_likelihood']) > 1 and j['rows'] == json.load(open('kept.json'))['rows']"
+  done
+  fails 2 "--history is 'some'" score point fit.csv --where 'step>1' --history some
+  fails 2 'expected --where' score point fit.csv --history keep
+  fails 2 '--trials lists every row' score point fit.csv --where 'step>1' --history keep --trials box/trials.csv
+  fails 2 'expected files, not standard input' score example:diag - --where 'step>1' --history keep
 }
 
 # What simulate writes, score reads with the same file; a run stands where a problem does.
@@ -1651,6 +1674,8 @@ test_people() {
   holds "check of people says what is unchecked" grep -q 'unchecked for people' out
   succeeds score people people.csv --json
   json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
+  succeeds score people people.csv --where 'step>1' --where 'agent!=p2' --history keep --json
+  json 'sorted(j["agents"]) == ["p0", "p1", "p3"] and j["log_likelihood"] < 0'
   fails 2 'the run is of people (--by), and recover draws one vector per log' recover people -o box/study
   fails 2 'the number of trajectories per person' sbc people -n 5 -o box/study
   holds "a campaign that is refused leaves nothing behind" box_is_empty
