@@ -821,6 +821,20 @@ test_fit_usage() {
   holds "a fit that is refused leaves nothing behind" box_is_empty
 }
 
+# alpha on the scale of its logarithm under a wide prior: over seeds its sd varies from 1.8 to 1,450, so that tables
+# show the median and the interval alone.
+test_heavy_tail() {
+  run simulate example:diag -n 20 --seed 1 --set alpha=0.5 -o heavy.csv
+  head -8 heavy.csv >few.csv
+  succeeds fit example:diag few.csv --free '{alpha: {prior: {lognormal: [0, 2]}}}' --chains 4 --draws 1000 --warmup 300 -o heavy
+  holds "fit shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
+  succeeds summary heavy
+  holds "summary shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
+  run check heavy
+  holds "a remark states why" grep -q 'hangs on its few largest draws' out
+  holds "the report shows no mean and no sd" grep -q 'A dash in place of mean and sd' heavy/report.html
+}
+
 test_fit_blocks() {
   for blocks in beta,eta '[beta]' '{beta: {scale: log, prior: flat}}' \
     '{utility: {entries: {cost: [monitor]}}}'; do
@@ -1601,6 +1615,7 @@ test_fits() {
   test_networks
   test_fit_usage
   test_fit_blocks
+  test_heavy_tail
   test_fit_results
   test_resume
   test_places

@@ -103,6 +103,13 @@ typedef struct idm_check {
       .sentence = "No mean depends on its few largest draws (Vehtari et al. 2024). The weights "   \
                   "of importance sampling have the same limit.",                                   \
       .cure = "report quantiles, or give the number a narrower prior or another scale")            \
+  RECORD(IDM_CHECK_SD, .name = "sd-exists", .measures = "largest Pareto k of a tail",              \
+         .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
+         .draws = true, .threshold = 0.5, .worst = IDM_CHECK_REMARK,                               \
+         .sentence = "Every tail is light enough for an sd to exist; beyond, tables show the "     \
+                     "median and the interval in place of mean and sd.",                           \
+         .cure = "report quantiles, or give the number a narrower prior or another scale",         \
+         .owner = "invert/assess/draws.c")                                                         \
   RECORD(IDM_CHECK_MEAN, .name = "mean-exists", .measures = "largest Pareto k of a tail",          \
          .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
          .draws = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                                 \
