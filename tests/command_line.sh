@@ -742,6 +742,35 @@ test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
   holds "observations are under their names" grep -qE '^ +negative +positive$' out
+  test_modes
+}
+
+# A log of two bits and a file whose two states follow the one that changes more often: the mode that this start
+# leads to is the lower of two. Draws come from the higher one, and draws of the lower one are not trusted.
+test_modes() {
+  printf '%s\n' 'states: [ll, lh, hl, hh]' 'actions: [look]' 'observations: [ll, lh, hl, hh]' 'discount: 0.9' \
+    "transition: {'*': [[0.6, 0.2, 0.15, 0.05], [0.2, 0.6, 0.05, 0.15], [0.15, 0.05, 0.6, 0.2], [0.05, 0.15, 0.2, 0.6]]}" \
+    'observation: identity' 'utility: {look: 0}' >bits.yaml
+  printf '%s\n' 'states: [a, b]' 'actions: [look]' 'observations: [ll, lh, hl, hh]' 'discount: 0.9' \
+    "transition: {'*': [[0.7, 0.3], [0.3, 0.7]]}" 'start: [0.5, 0.5]' \
+    "observation: {'*': [[0.49, 0.01, 0.49, 0.01], [0.01, 0.49, 0.01, 0.49]]}" 'utility: {look: 0}' >second.yaml
+  succeeds simulate bits.yaml -n 75 --steps 20 --seed 3 -o bits.csv
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 -o higher --json
+  json 'j["observation"]["look"][0][0] + j["observation"]["look"][0][1] > 0.9 and j["starts_at_best"] >= 3'
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 --starts 1 -o lower --json
+  json 'j["observation"]["look"][0][0] + j["observation"]["look"][0][2] > 0.9 and len(j["starts"]) == 1'
+  run check higher
+  holds "draws are of the higher mode" grep -q '^higher-mode  *passed' out
+  run check lower
+  holds "draws of the lower mode fail" grep -q '^higher-mode  *failed' out
+  begin learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed
+  await resumed/checkpoint
+  kill -KILL "$process" 2>/dev/null || true
+  finish
+  if [ -e resumed/run.nc ]; then echo 'skipped: the draws were over before their first checkpoint'; fi
+  succeeds learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed --resume
+  holds "draws that were killed and resumed have the same bytes" same resumed/run.nc higher/run.nc
+  holds "and the same summary" same resumed/summary.json higher/summary.json
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
@@ -790,6 +819,20 @@ test_fit_usage() {
   fails 3 "'good.csv' is no run" check good.csv
   fails 3 "there is no 'box/config.yaml'" summary box
   holds "a fit that is refused leaves nothing behind" box_is_empty
+}
+
+# alpha on the scale of its logarithm under a wide prior: over seeds its sd varies from 1.8 to 1,450, so that tables
+# show the median and the interval alone.
+test_heavy_tail() {
+  run simulate example:diag -n 20 --seed 1 --set alpha=0.5 -o heavy.csv
+  head -8 heavy.csv >few.csv
+  succeeds fit example:diag few.csv --free '{alpha: {prior: {lognormal: [0, 2]}}}' --chains 4 --draws 1000 --warmup 300 -o heavy
+  holds "fit shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
+  succeeds summary heavy
+  holds "summary shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
+  run check heavy
+  holds "a remark states why" grep -q 'hangs on its few largest draws' out
+  holds "the report shows no mean and no sd" grep -q 'A dash in place of mean and sd' heavy/report.html
 }
 
 test_fit_blocks() {
@@ -1265,11 +1308,34 @@ test_score_run() {
   json 'near(j["log_likelihood"], math.log(sum(math.exp(float(x)) for x in open("by_hand")) / 3), 1e-7)'
   fails 2 '--set does not change' score draws one_trial.csv --set alpha=1
   fails 2 '--set does not change' simulate draws -n 1 --set alpha=1
+  test_history
   succeeds simulate run -n 20 --seed 3 -o drawn.csv
   succeeds simulate run -n 20 --seed 3
   holds "simulate RUN gives the same bytes again" same drawn.csv out
   succeeds score run drawn.csv --json
   json 'j["trajectories"] == 20'
+}
+
+# Rows that --where leaves out as history: with a point, the log-likelihood of late decisions is that of the whole less
+# that of the early ones. Without history, beliefs start anew and it is another.
+test_history() {
+  for subject in point example:diag; do
+    succeeds score $subject fit.csv --json
+    cp out whole.json
+    succeeds score $subject fit.csv --where 'step<=1' --json
+    cp out early.json
+    succeeds score $subject fit.csv --where 'step>1' --history keep --json
+    json "near(j['log_likelihood'], json.load(open('whole.json'))['log_likelihood'] - json.load(open('early.json'))['log_likelihood'], 1e-9)"
+    json "j['decisions'] == json.load(open('whole.json'))['decisions'] - json.load(open('early.json'))['decisions']"
+    holds "a note counts the rows" says 'leaves out are read and not scored'
+    cp out kept.json
+    succeeds score $subject fit.csv --where 'step>1' --json
+    json "abs(j['log_likelihood'] - json.load(open('kept.json'))['log_likelihood']) > 1 and j['rows'] == json.load(open('kept.json'))['rows']"
+  done
+  fails 2 "--history is 'some'" score point fit.csv --where 'step>1' --history some
+  fails 2 'expected --where' score point fit.csv --history keep
+  fails 2 '--trials lists every row' score point fit.csv --where 'step>1' --history keep --trials box/trials.csv
+  fails 2 'expected files, not standard input' score example:diag - --where 'step>1' --history keep
 }
 
 # What simulate writes, score reads with the same file; a run stands where a problem does.
@@ -1549,6 +1615,7 @@ test_fits() {
   test_networks
   test_fit_usage
   test_fit_blocks
+  test_heavy_tail
   test_fit_results
   test_resume
   test_places
@@ -1584,6 +1651,10 @@ test_people_usage() {
   fails 2 'name its people with --by' fit example:diag people.csv --model 'alpha ~ drug' -o box/run
   fails 2 'leave --inverse and --sampler out' fit example:diag people.csv --by agent --sampler nuts -o box/run
   fails 2 'read run.nc' fit example:diag people.csv --each agent --stan -o box/run
+  for how in by each; do
+    fails 2 '--log-likelihood decision is for a fit of one vector for all' \
+      fit example:diag people.csv --$how agent --log-likelihood decision -o box/run
+  done
   fails 2 "found '~' at character 8" fit example:diag people.csv --by agent --model 'alpha ~~ drug' -o box/run
   fails 2 "did you mean 'alpha'?" fit example:diag people.csv --by agent --model 'alfa ~ drug' -o box/run
   fails 2 "did you mean 'yes'?" fit example:diag people.csv --by agent --model 'alpha ~ C(drug, ref=yess)' -o box/run
@@ -1618,6 +1689,11 @@ test_people() {
   holds "check of people says what is unchecked" grep -q 'unchecked for people' out
   succeeds score people people.csv --json
   json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
+  succeeds score people people.csv --where 'step>1' --where 'agent!=p2' --history keep --json
+  json 'sorted(j["agents"]) == ["p0", "p1", "p3"] and j["log_likelihood"] < 0'
+  fails 2 'the run is of people (--by), and recover draws one vector per log' recover people -o box/study
+  fails 2 'the number of trajectories per person' sbc people -n 5 -o box/study
+  holds "a campaign that is refused leaves nothing behind" box_is_empty
   sed 's/^p2,/q2,/' people.csv >strangers.csv
   fails 3 "'q2' (by 'agent') is nobody whom the run knows" score people strangers.csv
   fails 3 'the draws are of people' solve people
@@ -1627,6 +1703,7 @@ test_people() {
   run fit example:diag wait.csv --each agent $small -o each --json
   json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
   json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
+  fails 2 'the run is of people (--each), and recover draws one vector per log' recover each -o box/study
   run check each
   holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
   holds "and ends with 1, not $code" [ "$code" -eq 1 ]

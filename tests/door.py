@@ -119,6 +119,7 @@ SAMPLES = {
     "idm_labels *": "&f->own_problem->setting->states",
     "idm_random *": "&f->random",
     "idm_diagnosis *": "&f->diagnosis",
+    "const idm_diagnosis *": "&f->diagnosis",
     "idm_file *": "f->file",
     "const idm_csv_options *": "NULL",
     "idm_notes *": "&f->notes",

@@ -201,6 +201,9 @@ IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
 /* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */
 IDM_API const char *idm_assessment_see(const idm_assessment *assessment);
+/* Whether a tail is too heavy for stable estimates of mean and sd, by the threshold of sd-exists:
+ * tables print the median and the interval alone. */
+IDM_API bool idm_diagnosis_is_heavy(const idm_diagnosis *diagnosis);
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

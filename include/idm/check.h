@@ -103,6 +103,13 @@ typedef struct idm_check {
       .sentence = "No mean depends on its few largest draws (Vehtari et al. 2024). The weights "   \
                   "of importance sampling have the same limit.",                                   \
       .cure = "report quantiles, or give the number a narrower prior or another scale")            \
+  RECORD(IDM_CHECK_SD, .name = "sd-exists", .measures = "largest Pareto k of a tail",              \
+         .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
+         .draws = true, .threshold = 0.5, .worst = IDM_CHECK_REMARK,                               \
+         .sentence = "Every tail is light enough for an sd to exist; beyond, tables show the "     \
+                     "median and the interval in place of mean and sd.",                           \
+         .cure = "report quantiles, or give the number a narrower prior or another scale",         \
+         .owner = "invert/assess/draws.c")                                                         \
   RECORD(IDM_CHECK_MEAN, .name = "mean-exists", .measures = "largest Pareto k of a tail",          \
          .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
          .draws = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                                 \
@@ -141,6 +148,14 @@ typedef struct idm_check {
       .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                                  \
       .sentence = "The energy mixes fast enough to reach the tails.",                              \
       .cure = "use a tighter prior or another scale")                                              \
+  RUN(IDM_CHECK_HIGHER_MODE, idm_check_higher_mode, .name = "higher-mode",                         \
+      .measures = "log-likelihood of the best start less the highest that the draws reach",        \
+      .kinds = IDM_CHECK_DYNAMICS, .needs = "a record of the best start", .draws = true,           \
+      .threshold = 3, .worst = IDM_CHECK_FAILED,                                                   \
+      .sentence = "No start of the search has a higher mode than that of the draws. The draws "    \
+                  "reach the maximum that a normal posterior of their mean and variance has, and " \
+                  "the mode that a search from the best of them attains.",                         \
+      .cure = "leave --starts out, or raise it")                                                   \
   RUN(IDM_CHECK_ONE_CHAIN, idm_check_chains, .name = "one-chain",                                  \
       .measures = "chains (per draw of the dynamics in an audit)", .kinds = IDM_CHECK_DRAWN,       \
       .needs = "draws", .draws = true, .threshold = 2, .below = true, .worst = IDM_CHECK_FAILED,   \

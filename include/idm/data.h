@@ -39,6 +39,8 @@ typedef struct idm_data {
   uint32_t *available;  /* [row]: index of an availability set; 0 is "all actions" */
   uint32_t *line;       /* [row]: line of the file, for messages; 0 where there is none */
   int32_t *state; /* [row]: the hidden state acted in, where a simulation kept it; else NULL */
+  bool *history;  /* [row]: read for the memory of its agent and not scored (idm_scorer_run); NULL:
+                     every row is scored */
   uint32_t *file; /* [row]: index of that file; NULL where there is one, or none */
   idm_labels file_name; /* empty where the data come from no file */
 

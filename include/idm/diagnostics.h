@@ -24,6 +24,7 @@ typedef struct idm_diagnosis {
   double ess_bulk;
   double ess_tail;
   double rhat; /* the larger of rank-normalised split R-hat and its folded version */
+  double tail; /* larger Pareto k of both tails, by idm_assess_draws; NaN: not measured */
 } idm_diagnosis;
 
 /* x[chain * chain_stride + draw * draw_stride]. */

@@ -24,6 +24,8 @@ typedef struct idm_learn_settings {
   idm_learn_start start; /* where the first start is; the others are random */
   idm_learn_hold hold;
   size_t starts;
+  size_t repeats;   /* more rounds of as many starts, at most two, until this many reach the best
+                       objective; 0: one round */
   long iterations;  /* the most of each start */
   double tolerance; /* nats: a gain that is not worth another iteration */
   double prior;     /* of every row: Dirichlet(prior) over what is possible in it; at least 1 */
@@ -81,13 +83,15 @@ typedef struct idm_learnt {
   size_t steps;
   double *trace;    /* [steps]: the objective of the best start, which never falls */
   size_t starts;    /* that came to an end */
+  size_t met;       /* starts that reach the best objective, up to 0.05 nats */
   double *reached;  /* [starts]: the objective of each; -inf where it was impossible */
   size_t unvisited; /* rows of which the data say nothing: they are the prior's, or the file's */
 } idm_learnt;
 IDM_API void idm_learnt_clear(idm_learnt *learnt);
-/* The best of several starts. Random starts draw every row evenly from what is possible, and order
- * their states (idm_iohmm_order). IDM_INPUT where the first start holds states to be alike in
- * every number, which no learning tells apart; IDM_UNTRUSTED where it was stopped. */
+/* The best of several starts. Random starts draw every row evenly from what is possible. Their
+ * states are ordered by what they show: in the order of the problem's states where the first start
+ * is the problem's, else as in idm_iohmm_order. IDM_INPUT where the first start holds states to be
+ * alike in every number, which no learning tells apart; IDM_UNTRUSTED where it was stopped. */
 IDM_API idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
                              const idm_learn_settings *settings, idm_learn_stop opt_stop,
                              void *context, idm_learnt *learnt, idm_error *opt_error);
@@ -121,13 +125,16 @@ typedef struct idm_dynamics_draws {
   size_t *place;          /* [numbers]: index in idm_dynamics.start */
   double *value;          /* [number][chain][draw] */
   double *log_likelihood; /* [chain][draw] */
+  double highest;         /* log-likelihood of the highest start */
+  double attained;        /* highest log-likelihood that Baum and Welch's algorithm attains from the
+                             best draw of each chain; NaN: unknown, as for `highest` */
 } idm_dynamics_draws;
 IDM_API void idm_dynamics_draws_clear(idm_dynamics_draws *draws);
 /* Gibbs: paths of states given dynamics, by filtering forward and sampling backward; rows given
  * paths. Chains start at random rows near `around`; where states change places in a draw, those
- * that are interchangeable are put into the order that they have in `around`. The same at any
- * thread count. IDM_UNTRUSTED where the watch stops it; a checkpoint of its work lets the same
- * request go on. */
+ * that are interchangeable are put into the order that they have in `around`. `highest` is the
+ * log-likelihood of `around`; a caller that has found more raises it. The same at any thread count.
+ * IDM_UNTRUSTED where the watch stops it; a checkpoint of its work lets the same request go on. */
 IDM_API idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
                                           const idm_dynamics *around,
                                           const idm_learn_settings *settings,

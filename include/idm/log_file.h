@@ -40,6 +40,13 @@ IDM_API idm_status idm_data_read_files(const char *const *paths, size_t count,
                                        const idm_problem *problem,
                                        const idm_csv_options *opt_options, idm_data **ret_data,
                                        idm_notes *opt_notes, idm_error *opt_error);
+/* The same, where rows that options->where leaves out are read for the memory of their agents, and
+ * marked (idm_data.history). Agents without a row that is scored are left out. Files are read
+ * twice: standard input is IDM_USAGE. */
+IDM_API idm_status idm_data_read_history(const char *const *paths, size_t count,
+                                         const idm_problem *problem, const idm_csv_options *options,
+                                         idm_data **ret_data, idm_notes *opt_notes,
+                                         idm_error *opt_error);
 IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
                                       const idm_problem *problem,
                                       const idm_csv_options *opt_options, idm_data **ret_data,

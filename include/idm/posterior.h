@@ -36,6 +36,9 @@ typedef struct idm_posterior {
   uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
   int resolution;   /* of the lattice planned on; 0 where there is none */
   long warmup;
+  bool searched;   /* the next two are known */
+  double highest;  /* log density of the highest point that a search found */
+  double attained; /* the same of a search from the draws */
   size_t chains;
   size_t draws;
   size_t cuts; /* draws of learnt dynamics that the chains are of, as many each, one after another

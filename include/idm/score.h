@@ -8,12 +8,14 @@
 extern "C" {
 #endif
 
-/* Causally conditioned log-likelihood over the prefix tree. */
+/* Causally conditioned log-likelihood over the prefix tree, of the rows that are scored (see
+ * idm_data.history). */
 typedef struct idm_score {
   double log_likelihood; /* of the decisions, and the evidence */
   double evidence; /* the part of it that is of no decision: where something was not recorded, what
                       was recorded speaks of it (idm_behavior_ops.observe) */
-  double brier;    /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions */
+  double brier;    /* sum of sum_v (pi(v|z) - 1{v = u})^2 over the decisions; NaN where some rows
+                      are not scored */
   uint64_t decisions;          /* rows with an action of which more than one was open */
   uint64_t forced;             /* rows with one open action */
   uint64_t unrecorded;         /* rows without an action */

@@ -8,11 +8,26 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 
+/* A campaign draws one vector per log from the prior, which is neither a population nor people. */
+static idm_status refuse_people(cli_call *call, const cli_subject *run)
+{
+  if (!run->posterior->series_count) return IDM_OK;
+  return idm_fail(
+      &call->error, IDM_USAGE,
+      "the run is of people (%s), and %s draws one vector per log: it recovers neither population "
+      "nor people. Expected a run of one vector for all, or the problem with -n, the number of "
+      "trajectories per person; to examine the hierarchy, simulate people with known numbers "
+      "(`idm simulate --set`), and fit their log with the same options",
+      run->request->by[0] ? "--by" : "--each", call->command->name);
+}
+
 /* The settings that a run was fitted with, and options over them; where no number of trajectories
  * is asked for, the design of its log. */
 static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_like)
 {
   idm_calibration_settings *settings = &call->settings.calibration;
+  const idm_status people = refuse_people(call, run);
+  if (people != IDM_OK) return people;
   settings->fit = run->request->settings;
   snprintf(settings->inverse, sizeof settings->inverse, "%s", run->request->inverse);
   cli_take_keys(call, settings);

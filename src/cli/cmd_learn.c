@@ -15,6 +15,9 @@
  * gives .044 to .067. */
 static const double nearly_equal = 0.02;
 
+/* Dispersed starts that draws are compared with, and how many must reach the best of them. */
+enum { usual_starts = 10, usual_repeats = 3 };
+
 /* Everything that is learnt. */
 typedef struct learning {
   cli_call *call;
@@ -96,8 +99,6 @@ static idm_status take_options(learning *l, const wanted_models *models)
   idm_learn_settings *s = &l->settings;
   *s = call->settings.learn;
   s->threads = cli_given(call, "threads") ? (int)cli_integer(call, "threads") : s->threads;
-  const bool random = s->start == IDM_LEARN_FROM_RANDOM || l->counts;
-  if (random && !cli_given(call, "starts")) s->starts = 10;
   if (l->counts && !cli_given(call, "folds")) s->folds = 5;
   if (l->counts && cli_given(call, "start") && s->start == IDM_LEARN_FROM_FILE)
     return idm_fail(&call->error, IDM_USAGE,
@@ -108,6 +109,10 @@ static idm_status take_options(learning *l, const wanted_models *models)
     enum { thin = 10, least = 250 };
     const long wanted = (long)((models->draws + s->chains - 1) / s->chains * thin);
     s->draws = wanted > least ? wanted : least;
+  }
+  if (!cli_given(call, "starts")) {
+    if (s->draws || s->start == IDM_LEARN_FROM_RANDOM) s->starts = usual_starts;
+    if (s->draws && !cli_given(call, "repeats")) s->repeats = usual_repeats;
   }
   if (cli_given(call, "draws") && l->counts)
     return idm_fail(&call->error, IDM_USAGE,
@@ -289,6 +294,7 @@ static idm_status print_json(learning *l)
   idm_json_set(&object, "converged", json_boolean(l->learnt.converged));
   idm_json_set(&object, "trace", idm_json_numbers(l->learnt.trace, l->learnt.steps));
   idm_json_set(&object, "starts", idm_json_numbers(l->learnt.reached, l->learnt.starts));
+  idm_json_set(&object, "starts_at_best", json_integer((json_int_t)l->learnt.met));
   idm_json_set(&object, "states", names(&setting->states));
   idm_json_set(&object, "start", idm_json_numbers(d->start, d->sizes.states));
   idm_json_set(&object, "transition", matrices(setting, d->transition, d->sizes.states));
@@ -389,11 +395,12 @@ static idm_status print(learning *l)
   const idm_setting *setting = l->problem->setting;
   const idm_dynamics *d = l->learnt.dynamics;
   const idm_learnt *it = &l->learnt;
-  printf(
-      "log-likelihood %.6f of %.0f observations: %.6f each; %zu step%s from start %zu of %zu%s\n",
-      it->log_likelihood, idm_iohmm_rows(l->learner),
-      it->log_likelihood / idm_iohmm_rows(l->learner), it->steps - 1, it->steps == 2 ? "" : "s",
-      it->best + 1, it->starts, it->converged ? "" : ", not converged: raise --iterations");
+  printf("log-likelihood %.6f of %.0f observations: %.6f each; %zu step%s from start %zu of %zu%s",
+         it->log_likelihood, idm_iohmm_rows(l->learner),
+         it->log_likelihood / idm_iohmm_rows(l->learner), it->steps - 1, it->steps == 2 ? "" : "s",
+         it->best + 1, it->starts, it->converged ? "" : ", not converged: raise --iterations");
+  if (it->starts > 1) printf("; %zu of the starts reach it", it->met);
+  putchar('\n');
   print_held_out(l);
   printf("\nstart\n  ");
   for (size_t s = 0; s < d->sizes.states; s++)
@@ -430,6 +437,23 @@ static idm_status make_request(const learning *l, const char *paths, idm_request
   return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
 }
 
+/* Compare draws with dispersed starts, also where the search for their mode had fewer. */
+static idm_status look_higher(learning *l)
+{
+  idm_learn_settings settings = l->settings;
+  idm_learnt found = {0};
+  l->draws.highest = fmax(l->draws.highest, l->learnt.log_likelihood);
+  if (settings.starts >= usual_starts) return IDM_OK;
+  settings.start = IDM_LEARN_FROM_RANDOM;
+  settings.starts = usual_starts;
+  settings.repeats = 0;
+  const idm_status status =
+      idm_learn(l->learner, l->problem, &settings, stop, l, &found, &l->call->error);
+  if (status == IDM_OK) l->draws.highest = fmax(l->draws.highest, found.log_likelihood);
+  idm_learnt_clear(&found);
+  return status;
+}
+
 /* Draws, in the folder of their run where they have one: there they can be resumed. */
 static idm_status draw(learning *l, const char *paths)
 {
@@ -459,6 +483,7 @@ static idm_status learn(learning *l, const char *paths)
   if (status == IDM_OK)
     status = idm_learn(l->learner, l->problem, &l->settings, stop, l, &l->learnt, &call->error);
   if (status == IDM_OK && l->settings.draws) status = draw(l, paths);
+  if (status == IDM_OK && cli_given(call, "draws")) status = look_higher(l);
   if (status == IDM_OK && l->learnt.unvisited)
     idm_notes_add(
         &call->notes,
@@ -574,6 +599,7 @@ static const cli_option options[] = {
      .help = "the problem with the dynamics learnt (YAML); with --draws a folder for the run"},
     CLI_KEY_OPTION("start"),
     CLI_KEY_OPTION("starts"),
+    CLI_KEY_OPTION("repeats"),
     CLI_KEY_OPTION("iterations"),
     CLI_KEY_OPTION("tolerance"),
     CLI_KEY_OPTION("prior"),

@@ -11,34 +11,54 @@
 /* Agents shown in the table before it is cut. */
 enum { shown_agents = 20 };
 
+/* Rows that are scored, and the trajectories that hold them. */
+typedef struct scope {
+  size_t rows;
+  size_t trajectories;
+} scope;
+
+static scope scope_of(const idm_data *data)
+{
+  scope s = {0};
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const size_t before = s.rows;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++)
+      s.rows += !data->history || !data->history[r];
+    s.trajectories += s.rows > before;
+  }
+  return s;
+}
+
 static idm_status print_json(cli_call *call, const idm_data *data, const idm_score *score,
                              const double *agents)
 {
   json_t *by_agent = json_object();
   for (size_t a = 0; a < data->agent_name.count; a++)
     idm_json_set(&by_agent, data->agent_name.name[a], idm_json_number(agents[a]));
+  const scope s = scope_of(data);
   json_t *object = json_object();
   idm_json_set(&object, "log_likelihood", idm_json_number(score->log_likelihood));
   idm_json_set(&object, "decisions", json_integer((json_int_t)score->decisions));
   idm_json_set(&object, "forced", json_integer((json_int_t)score->forced));
   idm_json_set(&object, "unrecorded", json_integer((json_int_t)score->unrecorded));
-  idm_json_set(&object, "rows", json_integer((json_int_t)data->rows));
-  idm_json_set(&object, "trajectories", json_integer((json_int_t)data->trajectories));
+  idm_json_set(&object, "rows", json_integer((json_int_t)s.rows));
+  idm_json_set(&object, "trajectories", json_integer((json_int_t)s.trajectories));
   idm_json_set(&object, "agents", by_agent);
   return cli_print_json(call, object);
 }
 
 static void print_table(const idm_data *data, const idm_score *score, const double *agents)
 {
+  const scope s = scope_of(data);
   printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
          (unsigned long long)score->decisions,
          score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
   printf("%zu rows accounted for: %llu decisions, %llu forced, %llu not recorded; %zu trajector%s, "
          "%zu agent%s, %zu variant%s\n\n",
-         data->rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
-         (unsigned long long)score->unrecorded, data->trajectories,
-         data->trajectories == 1 ? "y" : "ies", data->agent_name.count,
-         data->agent_name.count == 1 ? "" : "s", data->variants, data->variants == 1 ? "" : "s");
+         s.rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
+         (unsigned long long)score->unrecorded, s.trajectories, s.trajectories == 1 ? "y" : "ies",
+         data->agent_name.count, data->agent_name.count == 1 ? "" : "s", data->variants,
+         data->variants == 1 ? "" : "s");
   printf("%-24s %16s\n", "agent", "log-likelihood");
   for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++) {
     cli_print_left(stdout, 24, data->agent_name.name[a]);
@@ -83,11 +103,26 @@ static idm_status write_trials(cli_call *call, const idm_problem *problem, const
   return status;
 }
 
+/* Whether --history keeps the rows that --where leaves out. */
+static idm_status parse_history(cli_call *call, bool *ret_keep)
+{
+  const char *word = cli_text(call, "history");
+  *ret_keep = word && strcmp(word, "keep") == 0;
+  if (!word || *ret_keep || strcmp(word, "drop") == 0) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE, "--history is '%s'; expected keep or drop", word);
+}
+
 /* A file of its own: standard output holds the score. */
 static idm_status check_trials(cli_call *call)
 {
   const char *path = cli_text(call, "trials");
-  if (!path) return IDM_OK;
+  bool history;
+  const idm_status status = parse_history(call, &history);
+  if (status != IDM_OK || !path) return status;
+  if (history)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--trials lists every row that is read; leave --where and --history out, and "
+                    "take the rows from its table");
   if (strcmp(path, "-") != 0) return cli_check_target(call, path);
   return idm_fail(&call->error, IDM_USAGE,
                   "--trials needs a file to write to, not standard output");
@@ -136,8 +171,13 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
     status = idm_design_columns(problem, &who, &keep, &call->error);
   }
   if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
+  bool history = false;
+  if (status == IDM_OK) status = parse_history(call, &history);
+  if (status == IDM_OK && history && !where[0])
+    status = idm_fail(&call->error, IDM_USAGE,
+                      "--history keep reads the rows that --where leaves out; expected --where");
   if (status == IDM_OK)
-    status = cli_read_log_with(
+    status = (history ? cli_read_history_with : cli_read_log_with)(
         call, paths, where, problem,
         (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
         ret_data);
@@ -229,6 +269,12 @@ static const cli_option options[] = {
      .help = "CSV file to write, a line a row: belief before it, probability and Q of each action, "
              "surprise, log-likelihood; of a RUN means and quantiles over draws"},
     CLI_WHERE_OPTION,
+    {.name = "history",
+     .kind = CLI_TEXT,
+     .value = "keep|drop",
+     .standard = "drop",
+     .help = "rows that --where leaves out: keep reads them for the agent's memory and does not "
+             "score them, drop does not read them"},
     CLI_SET_OPTION,
     CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
@@ -249,7 +295,8 @@ const cli_command cli_score = {
         "A RUN scores by its posterior: the log of each trajectory's probability, averaged over "
         "the\n"
         "draws; one of people (--by, --each) scores everybody by their own draws. A RUN that was\n"
-        "fitted with --where reads the same rows here, unless --where says otherwise. The "
+        "fitted with --where reads the same rows here, unless --where says otherwise. With\n"
+        "--history keep, beliefs and values follow from the rows before those that are scored. The "
         "surprise\n"
         "of --trials is -log p(x|z,u) under the agent's own models, weighed as it weighs them; "
         "what\n"

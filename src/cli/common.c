@@ -306,8 +306,13 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
                            ret_data);
 }
 
-idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
-                             idm_problem *problem, idm_csv_options options, idm_data **ret_data)
+/* idm_data_read_files, or idm_data_read_history. */
+typedef idm_status reader(const char *const *paths, size_t count, const idm_problem *problem,
+                          const idm_csv_options *options, idm_data **ret_data, idm_notes *opt_notes,
+                          idm_error *opt_error);
+
+static idm_status read_log_by(reader *read, cli_call *call, const char *paths, const char *where,
+                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
 {
   size_t files = 0;
   size_t conditions = 0;
@@ -315,10 +320,9 @@ idm_status cli_read_log_with(cli_call *call, const char *paths, const char *wher
   char **condition = idm_texts_split(where, &conditions);
   options.where = (const char *const *)condition;
   options.where_count = conditions;
-  idm_status status = file && condition
-                          ? idm_data_read_files((const char *const *)file, files, problem, &options,
-                                                ret_data, &call->notes, &call->error)
-                          : idm_fail_memory(&call->error);
+  idm_status status = file && condition ? read((const char *const *)file, files, problem, &options,
+                                               ret_data, &call->notes, &call->error)
+                                        : idm_fail_memory(&call->error);
   free(file);
   free(condition);
   if (status != IDM_OK) return status;
@@ -332,6 +336,18 @@ idm_status cli_read_log_with(cli_call *call, const char *paths, const char *wher
     *ret_data = NULL;
   }
   return status;
+}
+
+idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
+                             idm_problem *problem, idm_csv_options options, idm_data **ret_data)
+{
+  return read_log_by(idm_data_read_files, call, paths, where, problem, options, ret_data);
+}
+
+idm_status cli_read_history_with(cli_call *call, const char *paths, const char *where,
+                                 idm_problem *problem, idm_csv_options options, idm_data **ret_data)
+{
+  return read_log_by(idm_data_read_history, call, paths, where, problem, options, ret_data);
 }
 
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,

@@ -52,6 +52,10 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
 /* The same with further options of the reader. */
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data);
+/* The same where the rows that `where` leaves out are history (idm_data_read_history). */
+idm_status cli_read_history_with(cli_call *call, const char *paths, const char *where,
+                                 idm_problem *problem, idm_csv_options options,
+                                 idm_data **ret_data);
 /* The same with the rows that --where of the call leaves. */
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);

@@ -52,7 +52,8 @@ static void print_population(FILE *out, const idm_posterior *p, const idm_assess
   if (any) fprintf(out, "\n");
 }
 
-/* Mean and interval of every number, and how much of it is the person's own. */
+/* Mean (median where a tail is heavy) and interval of every number, and how much of it is the
+ * person's own. */
 static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessment *a,
                           const idm_person *who, size_t index)
 {
@@ -65,7 +66,8 @@ static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessmen
     }
     const idm_diagnosis *d = &a->diagnosis[p->series[i].first + index];
     const double own = who->own[effect++];
-    fprintf(out, " %8.3g [%8.3g,%8.3g] ", d->mean, d->q05, d->q95);
+    fprintf(out, " %8.3g [%8.3g,%8.3g] ", idm_diagnosis_is_heavy(d) ? d->q50 : d->mean, d->q05,
+            d->q95);
     if (isnan(own)) /* under a prior that has no variance of its own */
       fprintf(out, "%5s", "-");
     else

@@ -43,6 +43,10 @@ void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagno
                         const char *last)
 {
   cli_print_left(out, width, name);
-  fprintf(out, " %10.4g %10.3g %10.2g %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", d->mean, d->sd,
-          d->mcse_mean, d->q05, d->q50, d->q95, d->ess_bulk, d->ess_tail, d->rhat, last);
+  if (idm_diagnosis_is_heavy(d))
+    fprintf(out, " %10s %10s %10s", "-", "-", "-");
+  else
+    fprintf(out, " %10.4g %10.3g %10.2g", d->mean, d->sd, d->mcse_mean);
+  fprintf(out, " %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", d->q05, d->q50, d->q95, d->ess_bulk,
+          d->ess_tail, d->rhat, last);
 }

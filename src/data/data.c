@@ -19,7 +19,7 @@ void idm_data_destroy(idm_data *data)
                           data->line,         data->first,         data->agent,
                           data->variant,      data->start,         data->available_set,
                           data->start_belief, data->variant_value, data->covariate,
-                          data->state,        data->file};
+                          data->state,        data->file,          data->history};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_labels_destroy(&data->file_name);
   idm_labels_destroy(&data->trajectory_name);

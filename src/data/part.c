@@ -52,6 +52,25 @@ static idm_status copy_evidence(const gather *g, idm_data *part, idm_error *opt_
   return status;
 }
 
+static idm_status copy_covariates(const gather *g, idm_data *part, idm_error *opt_error)
+{
+  const idm_data *from = g->from;
+  if (!from->covariates) return IDM_OK;
+  part->covariate = idm_new(idm_times(from->covariates, g->rows), sizeof *part->covariate);
+  part->covariate_level = idm_new(from->covariates, sizeof *part->covariate_level);
+  if (!part->covariate || !part->covariate_level) return idm_fail_memory(opt_error);
+  part->covariates = from->covariates;
+  idm_status status = idm_labels_copy(&from->covariate_name, &part->covariate_name, opt_error);
+  for (size_t c = 0; c < from->covariates && status == IDM_OK; c++) {
+    int32_t *to = part->covariate + c * g->rows;
+    for (size_t i = 0; i < g->count; i++)
+      for (size_t r = from->first[g->trajectory[i]]; r < from->first[g->trajectory[i] + 1]; r++)
+        *to++ = from->covariate[c * from->rows + r];
+    status = idm_labels_copy(&from->covariate_level[c], &part->covariate_level[c], opt_error);
+  }
+  return status;
+}
+
 /* What is no part of any trajectory: sizes and tables. */
 static bool copy_tables(const idm_data *from, idm_data *part)
 {
@@ -125,11 +144,13 @@ static idm_status fill(gather *g, idm_data *part, idm_error *opt_error)
                       by_row(g, from->line, sizeof *from->line, &part->line) &&
                       by_row(g, from->state, sizeof *from->state, &part->state) &&
                       by_row(g, from->file, sizeof *from->file, &part->file) &&
+                      by_row(g, from->history, sizeof *from->history, &part->history) &&
                       by_trajectory(g, from->agent, sizeof *from->agent, &part->agent) &&
                       by_trajectory(g, from->variant, sizeof *from->variant, &part->variant) &&
                       by_trajectory(g, from->start, sizeof *from->start, &part->start) &&
                       copy_tables(from, part);
   idm_status status = copied ? copy_evidence(g, part, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = copy_covariates(g, part, opt_error);
   if (status == IDM_OK) status = number_agents(g, part, opt_error);
   if (status == IDM_OK) status = name_trajectories(g, part, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&from->file_name, &part->file_name, opt_error);

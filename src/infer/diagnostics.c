@@ -267,7 +267,7 @@ idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t cha
                         size_t draw_stride, idm_diagnosis *diagnosis, idm_error *opt_error)
 {
   idm_require(x, diagnosis);
-  *diagnosis = (idm_diagnosis){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  *diagnosis = (idm_diagnosis){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   if (chains == 0 || draws == 0) return IDM_OK;
   worktable table = {0};
   const idm_status status = worktable_fill(&table, chains, draws, opt_error);

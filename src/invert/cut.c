@@ -3,6 +3,7 @@
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,9 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   if (status != IDM_OK) return status;
   p->seed = settings->seed;
   p->warmup = settings->warmup;
+  p->searched = !isnan(draws->highest);
+  p->highest = draws->highest;
+  p->attained = draws->attained;
   status = fill_posterior(draws, p, opt_error);
   if (status != IDM_OK)
     idm_posterior_destroy(p);
@@ -87,8 +91,11 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
                                   idm_dynamics_draws *draws, idm_error *opt_error)
 {
   idm_require(posterior, problem, draws);
-  *draws = (idm_dynamics_draws){
-      .chains = posterior->chains, .draws = posterior->draws, .numbers = posterior->quantity.count};
+  *draws = (idm_dynamics_draws){.chains = posterior->chains,
+                                .draws = posterior->draws,
+                                .numbers = posterior->quantity.count,
+                                .highest = posterior->searched ? posterior->highest : NAN,
+                                .attained = posterior->searched ? posterior->attained : NAN};
   const size_t count = posterior->chains * posterior->draws;
   if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,

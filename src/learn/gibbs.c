@@ -288,6 +288,38 @@ static bool goes_on(gibbs *g)
   return !g->watch->progress(g->watch->context, &work);
 }
 
+/* --- the mode of the draws ------------------------------------------------------------------ */
+
+static size_t best_draw(const idm_dynamics_draws *d, size_t chain)
+{
+  const double *x = d->log_likelihood + chain * d->draws;
+  size_t best = 0;
+  for (size_t i = 1; i < d->draws; i++)
+    if (x[i] > x[best]) best = i;
+  return chain * d->draws + best;
+}
+
+/* Climb from the best draw of each chain. The order of states does not change a likelihood. */
+static idm_status find_mode(const gibbs *g, idm_error *opt_error)
+{
+  idm_dynamics_draws *d = g->draws;
+  idm_dynamics *from = NULL;
+  idm_status status = idm_dynamics_create(g->around->sizes, &from, opt_error);
+  d->attained = -INFINITY;
+  for (size_t c = 0; c < d->chains && status == IDM_OK; c++) {
+    const size_t at = best_draw(d, c);
+    double attained;
+    idm_dynamics_assign(from, g->around);
+    for (size_t i = 0; i < d->numbers; i++)
+      from->start[d->place[i]] = d->value[i * d->chains * d->draws + at];
+    structure_spread(g->learner->structure, from->start);
+    status = learn_climb(g->learner, g->settings, from, &attained, opt_error);
+    if (status == IDM_OK) d->attained = fmax(d->attained, attained);
+  }
+  idm_dynamics_destroy(from);
+  return status;
+}
+
 /* --- the whole ------------------------------------------------------------------------------ */
 
 static void close_chains(gibbs *g)
@@ -312,6 +344,7 @@ static idm_status open_chains(gibbs *g, idm_error *opt_error)
     if (status == IDM_OK) status = idm_dynamics_create(g->around->sizes, &c->dynamics, opt_error);
     if (status != IDM_OK) break;
     idm_dynamics_assign(c->dynamics, g->around);
+    g->draws->highest = pass_forward(c->pass, c->dynamics, false, NULL);
     idm_random_init(&c->random, g->settings->seed, learn_stream(LEARN_STREAM_CHAINS, states, 0, i));
     disperse(g, &c->random, c->pass->counts, c->dynamics);
   }
@@ -376,6 +409,7 @@ idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *p
   if (status == IDM_OK) status = open_chains(&g, opt_error);
   if (status == IDM_OK && opt_watch && opt_watch->checkpoint) status = load(&g, opt_error);
   if (status == IDM_OK) status = run_chains(&g, opt_error);
+  if (status == IDM_OK) status = find_mode(&g, opt_error);
   close_chains(&g);
   free(like);
   if (status != IDM_OK) idm_dynamics_draws_clear(draws);

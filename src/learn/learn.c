@@ -36,7 +36,10 @@ static const idm_key keys[] = {
     {FIELD(start), .kind = IDM_KEY_WORD, .words = start_words, .value = "file|random",
      .help = "where the first start is; any others are random"},
     {FIELD(starts), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .value = "N",
-     .help = "starts, of which the best is taken; 10 unless said where the first is random"},
+     .help = "starts, of which the best is taken; default 10 with --draws or a random first start"},
+    {FIELD(repeats), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .zero = "off", .value = "N",
+     .help = "as many starts again, at most twice, until N of them reach the best; default 3 with "
+             "--draws and without --starts"},
     {FIELD(iterations), .kind = IDM_KEY_LONG, .least = 1, .most = 1e6, .value = "N",
      .help = "most steps of a start"},
     {FIELD(tolerance), .kind = IDM_KEY_NUMBER, .least = 0, .most = 1e9, .value = "NATS",
@@ -132,6 +135,17 @@ static idm_status climb_run(const idm_iohmm *learner, const idm_learn_settings *
   return status;
 }
 
+idm_status learn_climb(const idm_iohmm *learner, const idm_learn_settings *settings,
+                       idm_dynamics *dynamics, double *ret_log_likelihood, idm_error *opt_error)
+{
+  const atomic_bool stop = false;
+  climb c = {.dynamics = dynamics};
+  const idm_status status = climb_run(learner, settings, &stop, &c, opt_error);
+  *ret_log_likelihood = c.log_likelihood;
+  free(c.trace);
+  return status;
+}
+
 idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *problem,
                                idm_error *opt_error)
 {
@@ -155,7 +169,7 @@ static void even(const idm_iohmm *learner, idm_dynamics *dynamics)
   }
 }
 
-/* Random dynamics of a start, ordered by the rule at its end. */
+/* Random dynamics of a start, whose states are ordered at its end. */
 static void draw_start(const idm_iohmm *learner, uint64_t seed, size_t index,
                        idm_dynamics *dynamics)
 {
@@ -176,11 +190,17 @@ void idm_learnt_clear(idm_learnt *learnt)
   *learnt = (idm_learnt){0};
 }
 
+/* Starts run in rounds of settings->starts. The number of rounds depends on the objectives alone,
+ * so that it is the same at any thread count. */
 typedef struct search {
   const idm_iohmm *learner;
   const idm_learn_settings *settings;
-  climb *climb; /* [starts] */
+  climb *climb; /* [room] */
   idm_status *status;
+  double *like; /* [state]: means of the file's states, whose order is kept; NULL: ascending */
+  size_t room;  /* the most starts of all rounds */
+  size_t first; /* start of this round */
+  size_t starts;
   idm_learn_stop opt_stop;
   void *context;
   atomic_bool stop;
@@ -190,34 +210,73 @@ typedef struct search {
 static void run_start(void *context, size_t index)
 {
   search *s = context;
-  s->status[index] = climb_run(s->learner, s->settings, &s->stop, &s->climb[index], NULL);
+  const size_t at = s->first + index;
+  s->status[at] = climb_run(s->learner, s->settings, &s->stop, &s->climb[at], NULL);
   atomic_fetch_add(&s->done, 1);
 }
 
 static void watch(void *context)
 {
   search *s = context;
-  if (s->opt_stop(s->context, (double)atomic_load(&s->done) / (double)s->settings->starts))
-    s->stop = true;
+  if (s->opt_stop(s->context, (double)atomic_load(&s->done) / (double)s->starts)) s->stop = true;
+}
+
+static size_t best_of(const search *s)
+{
+  size_t best = 0;
+  for (size_t i = 1; i < s->starts; i++)
+    if (s->climb[i].objective > s->climb[best].objective) best = i;
+  return best;
+}
+
+/* Starts that end at the highest mode. Objectives of one mode differ by what the tolerance leaves
+ * of slow convergence. */
+static bool is_best(const search *s, size_t i, size_t best)
+{
+  static const double same_mode = 0.05; /* nats */
+  return s->climb[i].objective >= s->climb[best].objective - same_mode;
+}
+
+static size_t count_best(const search *s)
+{
+  const size_t best = best_of(s);
+  size_t count = 0;
+  for (size_t i = 0; i < s->starts; i++) count += is_best(s, i, best);
+  return count;
+}
+
+static idm_status run_rounds(search *s, idm_error *opt_error)
+{
+  const size_t round = s->settings->starts;
+  idm_status status = IDM_OK;
+  while (status == IDM_OK && !s->stop && s->starts < s->room &&
+         (!s->starts || count_best(s) < s->settings->repeats)) {
+    s->first = s->starts;
+    s->starts += round;
+    status = idm_parallel(round, s->settings->threads, run_start, s->opt_stop ? watch : NULL, s,
+                          opt_error);
+    for (size_t i = s->first; i < s->starts && status == IDM_OK; i++)
+      if (s->status[i] != IDM_OK) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK && s->stop) return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  return status;
 }
 
 /* The file's own dynamics, or for new states even ones; then random ones. */
-static idm_status place_starts(const idm_iohmm *learner, const idm_problem *problem,
-                               const idm_learn_settings *settings, climb *climbs,
-                               idm_error *opt_error)
+static idm_status place_starts(const search *s, const idm_problem *problem, idm_error *opt_error)
 {
-  const idm_sizes n = learner->structure->sizes;
-  const bool own = idm_sizes_same(n, idm_setting_sizes(problem->setting));
+  const structure *of = s->learner->structure;
+  const bool own = idm_sizes_same(of->sizes, idm_setting_sizes(problem->setting));
   idm_dynamics *file = NULL;
   idm_status status = own ? idm_problem_dynamics(problem, &file, opt_error)
-                          : idm_dynamics_create(n, &file, opt_error);
-  if (status == IDM_OK && !own) even(learner, file);
-  for (size_t i = 0; i < settings->starts && status == IDM_OK; i++) {
-    status = idm_dynamics_create(n, &climbs[i].dynamics, opt_error);
+                          : idm_dynamics_create(of->sizes, &file, opt_error);
+  if (status == IDM_OK && !own) even(s->learner, file);
+  if (status == IDM_OK && s->like) structure_means(of, file->start, s->like);
+  for (size_t i = 0; i < s->room && status == IDM_OK; i++) {
+    status = idm_dynamics_create(of->sizes, &s->climb[i].dynamics, opt_error);
     if (status != IDM_OK) break;
-    idm_dynamics_assign(climbs[i].dynamics, file);
-    if (i > 0 || settings->start == IDM_LEARN_FROM_RANDOM || !own)
-      draw_start(learner, settings->seed, i, climbs[i].dynamics);
+    idm_dynamics_assign(s->climb[i].dynamics, file);
+    if (i > 0 || !s->like) draw_start(s->learner, s->settings->seed, i, s->climb[i].dynamics);
   }
   idm_dynamics_destroy(file);
   return status;
@@ -265,19 +324,30 @@ static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *
   return IDM_OK;
 }
 
-/* The best of the starts that came to an end, in its place. */
-static idm_status take_best(const idm_iohmm *learner, const idm_learn_settings *settings,
-                            climb *climbs, idm_learnt *learnt, idm_error *opt_error)
+/* Order the states of a random start: as those of the file, or in ascending order. */
+static idm_status order_states(const search *s, idm_dynamics *d, idm_error *opt_error)
 {
-  learnt->starts = settings->starts;
-  learnt->reached = idm_new(settings->starts, sizeof *learnt->reached);
+  if (!s->like) return idm_iohmm_order(s->learner, d, opt_error);
+  double *scratch = idm_new(d->numbers + 2 * d->sizes.states, sizeof *scratch);
+  if (!scratch) return idm_fail_memory(opt_error);
+  structure_order(s->learner->structure, s->like, d->start, scratch);
+  free(scratch);
+  return IDM_OK;
+}
+
+/* The best of the starts, in its place. At the same mode the file's start comes first: it has the
+ * file's states. */
+static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
+{
+  learnt->starts = s->starts;
+  learnt->reached = idm_new(s->starts, sizeof *learnt->reached);
   if (!learnt->reached) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < settings->starts; i++) {
-    learnt->reached[i] = climbs[i].objective;
-    if (climbs[i].objective > climbs[learnt->best].objective) learnt->best = i;
-  }
-  climb *best = &climbs[learnt->best];
-  if (best->objective == -INFINITY) return pass_refuse(learner, best->impossible, opt_error);
+  for (size_t i = 0; i < s->starts; i++) learnt->reached[i] = s->climb[i].objective;
+  learnt->best = best_of(s);
+  learnt->met = count_best(s);
+  if (s->like && is_best(s, 0, learnt->best)) learnt->best = 0;
+  climb *best = &s->climb[learnt->best];
+  if (best->objective == -INFINITY) return pass_refuse(s->learner, best->impossible, opt_error);
   learnt->dynamics = best->dynamics;
   learnt->log_likelihood = best->log_likelihood;
   learnt->objective = best->objective;
@@ -286,10 +356,32 @@ static idm_status take_best(const idm_iohmm *learner, const idm_learn_settings *
   learnt->trace = best->trace;
   best->dynamics = NULL;
   best->trace = NULL;
-  const bool random = learnt->best > 0 || settings->start == IDM_LEARN_FROM_RANDOM;
-  const idm_status status = random ? idm_iohmm_order(learner, learnt->dynamics, opt_error) : IDM_OK;
+  const bool random = learnt->best > 0 || !s->like;
+  const idm_status status = random ? order_states(s, learnt->dynamics, opt_error) : IDM_OK;
   if (status != IDM_OK) return status;
-  return count_unvisited(learner, learnt->dynamics, &learnt->unvisited, opt_error);
+  return count_unvisited(s->learner, learnt->dynamics, &learnt->unvisited, opt_error);
+}
+
+static void search_close(search *s)
+{
+  for (size_t i = 0; s->climb && i < s->room; i++) climb_clear(&s->climb[i]);
+  free(s->climb);
+  free(s->status);
+  free(s->like);
+}
+
+static idm_status search_open(search *s, const idm_problem *problem, idm_error *opt_error)
+{
+  enum { most_rounds = 3 };
+  const idm_sizes n = s->learner->structure->sizes;
+  const bool file = s->settings->start == IDM_LEARN_FROM_FILE &&
+                    idm_sizes_same(n, idm_setting_sizes(problem->setting));
+  s->room = s->settings->starts * (s->settings->repeats ? most_rounds : 1);
+  s->climb = idm_new(s->room, sizeof *s->climb);
+  s->status = idm_new(s->room, sizeof *s->status);
+  s->like = file ? idm_new(n.states, sizeof *s->like) : NULL;
+  if (!s->climb || !s->status || (file && !s->like)) return idm_fail_memory(opt_error);
+  return place_starts(s, problem, opt_error);
 }
 
 idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
@@ -302,22 +394,12 @@ idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
   if (status == IDM_OK) status = iohmm_check_problem(learner, problem, opt_error);
   if (status != IDM_OK) return status;
   search s = {.learner = learner, .settings = settings, .opt_stop = opt_stop, .context = context};
-  s.climb = idm_new(settings->starts, sizeof *s.climb);
-  s.status = idm_new(settings->starts, sizeof *s.status);
-  if (!s.climb || !s.status) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = place_starts(learner, problem, settings, s.climb, opt_error);
+  status = search_open(&s, problem, opt_error);
   if (status == IDM_OK && settings->start == IDM_LEARN_FROM_FILE)
     status = check_start(learner, problem, &s.climb[0], opt_error);
-  if (status == IDM_OK)
-    status = idm_parallel(settings->starts, settings->threads, run_start, opt_stop ? watch : NULL,
-                          &s, opt_error);
-  for (size_t i = 0; i < settings->starts && status == IDM_OK; i++)
-    if (s.status[i] != IDM_OK) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK && s.stop) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
-  if (status == IDM_OK) status = take_best(learner, settings, s.climb, learnt, opt_error);
-  for (size_t i = 0; s.climb && i < settings->starts; i++) climb_clear(&s.climb[i]);
-  free(s.climb);
-  free(s.status);
+  if (status == IDM_OK) status = run_rounds(&s, opt_error);
+  if (status == IDM_OK) status = take_best(&s, learnt, opt_error);
+  search_close(&s);
   if (status != IDM_OK) idm_learnt_clear(learnt);
   return status;
 }

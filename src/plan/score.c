@@ -71,7 +71,7 @@ static bool count_ends(idm_scorer *scorer)
   const idm_data *data = scorer->data;
   const size_t nodes = scorer->tree->nodes;
   const bool longer = idm_times(data->agent_name.count, nodes) > data->trajectories;
-  if (longer || scorer->tree->scope & IDM_SCOPE_AGENT) return true;
+  if (longer || data->history || scorer->tree->scope & IDM_SCOPE_AGENT) return true;
   scorer->ended = idm_new(data->agent_name.count * nodes, sizeof *scorer->ended);
   if (!scorer->ended) return false;
   for (size_t t = 0; t < data->trajectories; t++)
@@ -233,6 +233,40 @@ static void add_up(idm_scorer *scorer, idm_score *score)
   score->evidence = evidence;
 }
 
+static bool is_scored(const idm_data *data, size_t row)
+{
+  return !data->history || !data->history[row];
+}
+
+/* Count a row as decide() does, at the node of its history. */
+static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_score *score)
+{
+  const idm_data *data = scorer->data;
+  const bool recorded = data->action[row] != IDM_MISSING;
+  const bool forced = recorded && idm_data_open(data, data->available[row]) == 1;
+  const double log_p = scorer->chosen[index] + scorer->evidence[index];
+  score->unrecorded += !recorded;
+  score->forced += forced;
+  score->decisions += recorded && !forced;
+  score->log_likelihood += log_p;
+  score->evidence += scorer->evidence[index];
+  if (log_p > -INFINITY || score->impossible_line) return;
+  score->impossible_line = (long)data->line[row];
+  score->impossible_file = idm_data_file(data, row);
+}
+
+/* The score of the rows that are scored, of which one history may hold some and others not. */
+static void add_up_scored(const idm_scorer *scorer, idm_score *score)
+{
+  const idm_prefix_tree *tree = scorer->tree;
+  *score = (idm_score){.brier = NAN};
+  for (size_t t = 0; t < tree->trajectories; t++) {
+    size_t row = scorer->data->first[t + 1];
+    for (size_t i = tree->last[t]; i != tree->first[t]; i = (size_t)tree->node[i].parent)
+      if (is_scored(scorer->data, --row)) count_row(scorer, row, i, score);
+  }
+}
+
 /* Say which cells were empty, where they are what went wrong: those of the row and of all before
  * it. */
 static void name_blanks(const idm_scorer *scorer, size_t index, idm_error *error)
@@ -287,6 +321,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
     }
   }
   add_up(scorer, score);
+  if (scorer->data->history) add_up_scored(scorer, score);
   scorer->checked = true;
   return IDM_OK;
 }
@@ -302,10 +337,12 @@ double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
   if (!scorer || trajectory >= scorer->tree->trajectories) return NAN;
   const idm_prefix_tree *tree = scorer->tree;
   const size_t first = tree->first[trajectory];
-  if (tree->node[first].parent < 0) return scorer->total[tree->last[trajectory]];
+  if (tree->node[first].parent < 0 && !scorer->data->history)
+    return scorer->total[tree->last[trajectory]];
   double sum = 0; /* not a difference: what the agent did before may have been impossible */
+  size_t row = scorer->data->first[trajectory + 1];
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
-    sum += scorer->chosen[i] + scorer->evidence[i];
+    if (is_scored(scorer->data, --row)) sum += scorer->chosen[i] + scorer->evidence[i];
   return sum;
 }
 

@@ -124,14 +124,17 @@ static void add_table(report *r, bool personal)
   static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
   enum { columns = sizeof head / sizeof head[0], most = 2000 };
   const idm_posterior *p = r->subject->posterior;
-  size_t rows = 0;
+  size_t rows = 0, heavy_rows = 0;
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
-    const double value[] = {d->mean, d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
+    const bool heavy = idm_diagnosis_is_heavy(d);
+    const double value[] = {
+        heavy ? NAN : d->mean, heavy ? NAN : d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
     char name[256], cell[columns][32];
     const char *row[columns];
     if (!p->summarised[i] || is_personal(p, i) != personal) continue;
     if (!rows++) idm_page_table(&r->page, columns, head);
+    heavy_rows += heavy;
     row[0] = idm_title_quantity(p, i, name, sizeof name);
     for (size_t k = 1; k < columns; k++) {
       add_number(value[k - 1], cell[k], sizeof cell[k]);
@@ -140,6 +143,11 @@ static void add_table(report *r, bool personal)
     idm_page_row(&r->page, columns, row);
   }
   if (rows) idm_page_table_end(&r->page);
+  if (heavy_rows)
+    idm_page_paragraph(
+        &r->page, "soft",
+        "A dash in place of mean and sd: a tail is too heavy for a stable estimate of "
+        "either. The median (50 %) and the interval describe the number.");
   if (rows == most) idm_page_paragraph(&r->page, "soft", "More of them are in summary.json.");
 }
 

@@ -76,9 +76,35 @@ static void test_quantity(void **state)
           "      1000  1.000   0.93\n");
 }
 
+/* A heavy tail: the median and the interval, without mean and sd. */
+static void test_heavy_tail(void **state)
+{
+  (void)state;
+  idm_diagnosis d = {.mean = 24.58,
+                     .sd = 1450,
+                     .q05 = 1.019,
+                     .q50 = 1.273,
+                     .q95 = 3.344,
+                     .ess_bulk = 3207,
+                     .ess_tail = 3343,
+                     .rhat = 1,
+                     .tail = 0.69};
+  printed p;
+  printed_open(&p);
+  cli_print_quantity(p.out, 6, "alpha", &d, "-");
+  printed_expect(&p, "alpha           -          -          -      1.019      1.273      3.344"
+                     "      3207      3343  1.000      -\n");
+  d.tail = 0.49;
+  printed_open(&p);
+  cli_print_quantity(p.out, 6, "alpha", &d, "-");
+  printed_expect(&p, "alpha       24.58   1.45e+03          0      1.019      1.273      3.344"
+                     "      3207      3343  1.000      -\n");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_width), cmocka_unit_test(test_cells),
-                                     cmocka_unit_test(test_cut), cmocka_unit_test(test_quantity)};
+                                     cmocka_unit_test(test_cut), cmocka_unit_test(test_quantity),
+                                     cmocka_unit_test(test_heavy_tail)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

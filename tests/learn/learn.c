@@ -171,6 +171,46 @@ static void test_order(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Rounds of starts go on, at most three, until enough of them reach the best, and are the same at
+ * any thread count. States of random starts have the order of the file's, which descends here. */
+static void test_rounds(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(two);
+  idm_data *data = simulate(problem, 300, 6, 5);
+  static const double turned[] = {0.2, 0.8, 0.9, 0.1};
+  memcpy(problem->setting->emission, turned, sizeof turned);
+  idm_learn_settings settings;
+  idm_iohmm *learner;
+  idm_learn_settings_default(&settings);
+  settings.starts = 2;
+  settings.repeats = 4;
+  idm_learnt few = learn(problem, data, &learner, settings);
+  assert_int_equal(few.starts, 4);
+  assert_int_equal(few.met, 4);
+  assert_int_equal(few.best, 0); /* the file's start, as high as the others */
+  idm_iohmm_destroy(learner);
+  settings.repeats = 7;
+  settings.threads = settings.threads == 1 ? 2 : 1;
+  idm_learnt all = learn(problem, data, &learner, settings);
+  assert_int_equal(all.starts, 6);
+  assert_memory_equal(all.reached, few.reached, 4 * sizeof(double));
+  idm_iohmm_destroy(learner);
+  /* A first start that observes little is worse than random ones. */
+  static const double void_of[] = {0.5, 0.5, 0.5 + 1e-9, 0.5 - 1e-9};
+  memcpy(problem->setting->emission, void_of, sizeof void_of);
+  settings.iterations = 60;
+  idm_learnt other = learn(problem, data, &learner, settings);
+  assert_true(other.best > 0);
+  assert_true(other.dynamics->emission[0] < other.dynamics->emission[2]);
+  idm_learnt_clear(&few);
+  idm_learnt_clear(&all);
+  idm_learnt_clear(&other);
+  idm_iohmm_destroy(learner);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* A file whose states are alike is refused, as no step would tell them apart. */
 static void test_alike(void **state)
 {
@@ -335,9 +375,9 @@ static void test_hidden_draws(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_recovery),    cmocka_unit_test(test_hold),
-      cmocka_unit_test(test_order),       cmocka_unit_test(test_alike),
-      cmocka_unit_test(test_folds),       cmocka_unit_test(test_draws),
-      cmocka_unit_test(test_hidden_draws)};
+      cmocka_unit_test(test_recovery), cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_order),    cmocka_unit_test(test_rounds),
+      cmocka_unit_test(test_alike),    cmocka_unit_test(test_folds),
+      cmocka_unit_test(test_draws),    cmocka_unit_test(test_hidden_draws)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

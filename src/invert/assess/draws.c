@@ -128,30 +128,53 @@ static idm_status find_shape(const idm_posterior *p, size_t i, double *ret_shape
   return status;
 }
 
-/* Two rows by one measurement, and one sentence: of the mean where it need not exist. */
+bool idm_diagnosis_is_heavy(const idm_diagnosis *d)
+{
+  return d && !isnan(d->tail) && !idm_check_holds(IDM_CHECK_SD, d->tail);
+}
+
+/* Three rows by one measurement, and one sentence: of the mean where that is in doubt. */
+static void judge_tail(const inquiry *q, size_t i, double shape)
+{
+  idm_assessment *a = q->assessment;
+  char name[128];
+  const bool exists = shape < idm_check_threshold(IDM_CHECK_MEAN);
+  idm_check_record(&a->checks, IDM_CHECK_MEAN, exists ? IDM_CHECK_PASSED : IDM_CHECK_FAILED, shape);
+  const bool mean = idm_check_test(&a->checks, IDM_CHECK_HEAVY_TAIL, shape);
+  if (!idm_check_test(&a->checks, IDM_CHECK_SD, shape)) return;
+  idm_notes_add(
+      exists ? &a->remarks : &a->failures,
+      "the %s of %s hangs on its few largest draws (Pareto k %.2f; from %g on there need "
+      "not be %s): tables show its median and interval in place of mean and sd; give it a "
+      "narrower prior or another scale",
+      mean ? "mean" : "sd", name_of(q->posterior, i, name, sizeof name), shape,
+      idm_check_threshold(mean ? IDM_CHECK_MEAN : IDM_CHECK_SD), mean ? "a mean" : "one");
+}
+
+/* People's own numbers are measured for tables; one remark counts them. */
 idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
-  char name[128];
+  size_t personal = 0;
   for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++) {
+    const bool person = idm_is_of_person(p, i);
     double shape = NAN;
-    if (!is_judged(p, i) || is_fraction(p->quantity.name[i])) continue;
+    if (!(person || is_judged(p, i)) || is_fraction(p->quantity.name[i])) continue;
     status = find_shape(p, i, &shape, opt_error);
+    a->diagnosis[i].tail = shape;
     if (status != IDM_OK || isnan(shape)) continue;
-    const bool exists = shape < idm_check_threshold(IDM_CHECK_MEAN);
-    idm_check_record(&a->checks, IDM_CHECK_MEAN, exists ? IDM_CHECK_PASSED : IDM_CHECK_FAILED,
-                     shape);
-    if (idm_check_test(&a->checks, IDM_CHECK_HEAVY_TAIL, shape))
-      idm_notes_add(
-          exists ? &a->remarks : &a->failures,
-          "the mean of %s hangs on its few largest draws (Pareto k %.2f; from %.0f on there "
-          "need not be a mean): quote its quantiles, or give it a narrower prior or another "
-          "scale",
-          idm_quantity_spoken(p->quantity.name[i], name, sizeof name), shape,
-          idm_check_threshold(IDM_CHECK_MEAN));
+    if (!person) judge_tail(q, i, shape);
+    personal += person && idm_diagnosis_is_heavy(&a->diagnosis[i]);
   }
+  if (personal)
+    idm_notes_add(
+        &a->remarks,
+        "%zu number%s of people %s a mean and an sd that hang on few draws (Pareto k above "
+        "%.1f): tables show the median there",
+        personal, personal == 1 ? "" : "s", personal == 1 ? "has" : "have",
+        idm_check_threshold(IDM_CHECK_SD));
   return status;
 }
 

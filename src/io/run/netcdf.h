@@ -41,6 +41,7 @@
   X(nc_inq_vartype)                                                                                \
   X(nc_open_mem)                                                                                   \
   X(nc_put_att_int)                                                                                \
+  X(nc_put_att_double)                                                                             \
   X(nc_put_att_longlong)                                                                           \
   X(nc_put_att_string)                                                                             \
   X(nc_put_att_ulonglong)                                                                          \

@@ -170,9 +170,9 @@ static idm_status read_word(const reader *r, int variable, const char *name, cha
   return IDM_OK;
 }
 
-/* An attribute that is one integer of the type, left alone where absent and `optional`. */
-static idm_status read_integer(const reader *r, int variable, const char *name, nc_type type,
-                               bool optional, void *value)
+/* An attribute that is one number of the type, left alone where absent and `optional`. */
+static idm_status read_number(const reader *r, int variable, const char *name, nc_type type,
+                              bool optional, void *value)
 {
   nc_type found;
   size_t length;
@@ -181,7 +181,7 @@ static idm_status read_integer(const reader *r, int variable, const char *name, 
   if (code == NC_ENOTATT)
     return FAIL(r, "the attribute '%s' is missing in group '%s'", name, r->group_name);
   if (code == NC_NOERR && (found != type || length != 1))
-    return FAIL(r, "the attribute '%s' in group '%s' is not one integer", name, r->group_name);
+    return FAIL(r, "the attribute '%s' in group '%s' is not one number", name, r->group_name);
   if (code == NC_NOERR) code = idm_netcdf.nc_get_att(r->group, variable, name, value);
   return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
 }
@@ -306,7 +306,7 @@ static idm_status look_along(const reader *r, drawn *d)
   int rank = 0;
   int dimension[most_rank];
   d->along = -1;
-  const idm_status status = read_integer(r, d->variable, "series", NC_INT64, true, &series);
+  const idm_status status = read_number(r, d->variable, "series", NC_INT64, true, &series);
   if (status != IDM_OK || !series) return status;
   int code = idm_netcdf.nc_inq_varndims(r->group, d->variable, &rank);
   if (code == NC_NOERR && rank == 3)
@@ -352,7 +352,7 @@ static idm_status read_quantities(const reader *r, const drawn *d, draws *into, 
   else
     status = read_name(r, d, into->name, index);
   if (status == IDM_OK && into->opt_summarised)
-    status = read_integer(r, d->variable, "summarised", NC_INT64, true, &summarised);
+    status = read_number(r, d->variable, "summarised", NC_INT64, true, &summarised);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < (d->entries ? d->entries : 1); i++) {
     (*into->size)[index + i] = d->entries ? 1 : d->size;
@@ -554,12 +554,15 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK) status = read_field(r, "inverse", p->inverse, sizeof p->inverse);
   if (status == IDM_OK) status = read_field(r, "sampler", p->sampler, sizeof p->sampler);
   if (status == IDM_OK) status = read_request(r, &p->request);
-  if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "seed", NC_UINT64, false, &seed);
-  if (status == IDM_OK) status = read_integer(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
+  if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "seed", NC_UINT64, false, &seed);
+  if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "warmup", NC_INT64, false, &warmup);
   if (status == IDM_OK)
-    status = read_integer(r, NC_GLOBAL, "resolution", NC_INT64, true, &resolution);
+    status = read_number(r, NC_GLOBAL, "resolution", NC_INT64, true, &resolution);
+  if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "dynamics_draws", NC_INT64, true, &cuts);
+  p->highest = p->attained = NAN;
+  if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "highest", NC_DOUBLE, true, &p->highest);
   if (status == IDM_OK)
-    status = read_integer(r, NC_GLOBAL, "dynamics_draws", NC_INT64, true, &cuts);
+    status = read_number(r, NC_GLOBAL, "attained", NC_DOUBLE, true, &p->attained);
   if (status != IDM_OK) return status;
   if (cuts < 0 || cuts > INT_MAX)
     return FAIL(r, "the attribute 'dynamics_draws' is %lld; expected 0 or more", cuts);
@@ -572,6 +575,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
                 answer);
   if (warmup < 0 || warmup > LONG_MAX)
     return FAIL(r, "the attribute 'warmup' is %lld; expected 0 or more", warmup);
+  p->searched = !isnan(p->highest);
   p->answer = (idm_answer)kind;
   p->seed = seed;
   p->warmup = (long)warmup;

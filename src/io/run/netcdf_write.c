@@ -124,6 +124,13 @@ static void put_axis(writer *w, const axis *a)
   }
 }
 
+/* A global attribute. */
+static void put_number(writer *w, const char *name, double value)
+{
+  if (w->code == NC_NOERR)
+    note(w, idm_netcdf.nc_put_att_double(w->group, NC_GLOBAL, name, NC_DOUBLE, 1, &value), name);
+}
+
 /* What every group and the root say of the run. No date: a run that was interrupted and taken up
  * again gives the same bytes. */
 static void put_attributes(writer *w)
@@ -142,6 +149,10 @@ static void put_attributes(writer *w)
   put_integer(w, NC_GLOBAL, "warmup", p->warmup);
   put_integer(w, NC_GLOBAL, "resolution", p->resolution);
   if (p->cuts) put_integer(w, NC_GLOBAL, "dynamics_draws", (long long)p->cuts);
+  if (p->searched) {
+    put_number(w, "highest", p->highest);
+    put_number(w, "attained", p->attained);
+  }
   if (w->code == NC_NOERR)
     note(w, idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
          "seed");

@@ -248,6 +248,11 @@ static idm_status check_people(const idm_request *r, idm_error *opt_error)
   if (r->stan && (r->by[0] || r->each[0]))
     return idm_fail(opt_error, IDM_USAGE,
                     "--stan writes one vector a draw, and people have one each; read run.nc");
+  if (r->settings.keep == IDM_KEEP_DECISION && (r->by[0] || r->each[0]))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "--log-likelihood decision is for a fit of one vector for all: --by keeps "
+                    "log-likelihoods by person, --each keeps none; leave it out, and use `idm "
+                    "score RUN DATA --trials` on a fit of one person's log");
   return IDM_OK;
 }
 

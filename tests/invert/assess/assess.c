@@ -1,5 +1,6 @@
 /* The verdict: what it makes of good draws, bad ones, single chains, divergences and points. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static void test_good_draws(void **state)
   for (size_t i = 0; i < 2; i++) {
     idm_diagnosis d;
     check(idm_diagnose(p->value + i * ALL, CHAINS, DRAWS, DRAWS, 1, &d, &support_error));
-    assert_memory_equal(&d, &a->diagnosis[i], sizeof d);
+    assert_memory_equal(&d, &a->diagnosis[i], offsetof(idm_diagnosis, tail));
   }
   assert_true(a->diagnosis[1].rhat >
               idm_check_threshold(IDM_CHECK_RHAT)); /* not summarised: not judged */

@@ -58,6 +58,49 @@ static void people_are_judged_together(void **state)
   idm_posterior_destroy(p);
 }
 
+/* Tails of people are measured for tables, and a remark counts them. Student's t with one degree of
+ * freedom has k = 1, a normal distribution has 0. */
+static void heavy_tails_of_people_are_counted(void **state)
+{
+  (void)state;
+  idm_posterior *p = made_up();
+  idm_assessment *a;
+  idm_random random;
+  idm_random_init(&random, 4, 0);
+  for (size_t i = 0; i < 800; i++)
+    p->value[2 * 800 + i] = idm_random_normal(&random) / idm_random_normal(&random);
+  check(idm_assess_draws(p, &a, &support_error));
+  for (size_t i = 0; i < 4; i++) assert_int_equal(idm_diagnosis_is_heavy(&a->diagnosis[i]), i == 2);
+  assert_true(support_mentions(&a->remarks, "1 number of people has a mean and an sd that hang on "
+                                            "few draws"));
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
+/* The sd goes before the mean: k of 0.6 leaves a mean, and tables show neither. */
+static void an_sd_goes_before_the_mean(void **state)
+{
+  (void)state;
+  static const double shape[] = {0.3, 0.6, 1.3};
+  for (size_t k = 0; k < 3; k++) {
+    idm_posterior *p = made_up();
+    idm_assessment *a;
+    /* Quantiles of a generalised Pareto distribution, in an order that no chain depends on. */
+    for (size_t i = 0; i < 800; i++)
+      p->value[i] = pow(1 - ((double)(i * 331 % 800) + 0.5) / 800, -shape[k]);
+    check(idm_assess_draws(p, &a, &support_error));
+    assert_near(a->diagnosis[0].tail, shape[k], 0.1);
+    assert_int_equal(idm_diagnosis_is_heavy(&a->diagnosis[0]), k > 0);
+    assert_int_equal(a->checks.of[IDM_CHECK_SD].outcome,
+                     k > 0 ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
+    assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome,
+                     k == 2 ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
+    assert_int_equal(support_mentions(&a->remarks, "the sd of log_alpha_sd hangs on"), k == 1);
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+  }
+}
+
 /* --- chains --------------------------------------------------------------------------------- */
 
 /* Chains at places of their own are told from chains that are slow. */
@@ -163,6 +206,8 @@ static void test_weights(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(people_are_judged_together),
+                                     cmocka_unit_test(heavy_tails_of_people_are_counted),
+                                     cmocka_unit_test(an_sd_goes_before_the_mean),
                                      cmocka_unit_test(test_places_of_chains),
                                      cmocka_unit_test(test_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,7 +324,7 @@ static void test_forged(void **state)
       [wild_depth] = "'tree_depth' in group 'sample_stats' holds 1099511627776",
       [wild_flag] = "'diverging' in group 'sample_stats' holds 2; expected 0 to 1",
       [no_seed] = "attribute 'seed' is missing",
-      [seed_type] = "attribute 'seed' in group '/' is not one integer",
+      [seed_type] = "attribute 'seed' in group '/' is not one number",
       [wrong_answer] = "'answer' is 'perhaps'",
       [no_answer] = "'answer' is ''",
       [long_sampler] = "'sampler' is longer than 31 bytes",

@@ -19,7 +19,7 @@ static idm_assessment *made_up_assessment(void)
   a->finer_shift = calloc(3, sizeof *a->finer_shift);
   assert_true(a->diagnosis && a->parameter && a->sensitivity && a->finer_shift);
   for (size_t i = 0; i < 3; i++)
-    a->diagnosis[i] = (idm_diagnosis){0.1 + (double)i, 2, 3, 4, 5, 6, 7, 8, 9, 1.0 / 3};
+    a->diagnosis[i] = (idm_diagnosis){0.1 + (double)i, 2, 3, 4, 5, 6, 7, 8, 9, 1.0 / 3, NAN};
   a->diagnosis[0].rhat = NAN;
   a->divergences = 4;
   a->ebfmi = NAN;

@@ -1,0 +1,149 @@
+/* The check higher-mode: a log with two modes, of which the file's numbers lead to the lower; few
+ * data per number, where no mode is clear. */
+#include <math.h>
+#include <string.h>
+
+#include "invert/assess/checks.h"
+#include "learn/textbook_support.h"
+#include "support.h"
+
+/* Two independent bits, which an observation shows both of: the first changes less often. */
+static const char truth[] =
+    "states: [ll, lh, hl, hh]\nactions: [look]\nobservations: [ll, lh, hl, hh]\n"
+    "start: [0.25, 0.25, 0.25, 0.25]\ndiscount: 0.9\n"
+    "transition: {'*': [[0.6, 0.2, 0.15, 0.05], [0.2, 0.6, 0.05, 0.15],\n"
+    "                   [0.15, 0.05, 0.6, 0.2], [0.05, 0.15, 0.2, 0.6]]}\n"
+    "observation: {'*': [[0.997, 0.001, 0.001, 0.001], [0.001, 0.997, 0.001, 0.001],\n"
+    "                    [0.001, 0.001, 0.997, 0.001], [0.001, 0.001, 0.001, 0.997]]}\n"
+    "utility: {look: 0}\n";
+
+/* Two states can follow one bit. The file's follow the second. */
+static const char second_bit[] =
+    "states: [a, b]\nactions: [look]\nobservations: [ll, lh, hl, hh]\n"
+    "start: [0.5, 0.5]\ndiscount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.3, 0.7]]}\n"
+    "observation: {'*': [[0.49, 0.01, 0.49, 0.01], [0.01, 0.49, 0.01, 0.49]]}\n"
+    "utility: {look: 0}\n";
+
+static idm_data *simulate(const char *yaml, size_t trajectories, size_t rows, uint64_t seed)
+{
+  idm_problem *problem = support_yaml(yaml);
+  idm_dynamics *dynamics;
+  check(idm_problem_dynamics(problem, &dynamics, &support_error));
+  idm_data *data = textbook_simulate(dynamics, false, trajectories, rows, 0, seed);
+  idm_dynamics_destroy(dynamics);
+  idm_problem_destroy(problem);
+  return data;
+}
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_data *data;
+  idm_iohmm *learner;
+  idm_learn_settings settings;
+} scene;
+
+static scene open_scene(const char *yaml, idm_data *data)
+{
+  scene s = {.problem = support_yaml(yaml), .data = data};
+  data->sizes.states = s.problem->setting->states.count; /* states are hidden */
+  idm_learn_settings_default(&s.settings);
+  s.settings.chains = 2;
+  s.settings.warmup = 200;
+  s.settings.draws = 500;
+  check(idm_iohmm_create(s.problem, data, 0, s.settings.hold, &s.learner, &support_error));
+  return s;
+}
+
+static void close_scene(scene *s)
+{
+  idm_iohmm_destroy(s->learner);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+static idm_learnt search(scene *s, size_t starts, size_t repeats)
+{
+  idm_learnt learnt;
+  s->settings.starts = starts;
+  s->settings.repeats = repeats;
+  check(idm_learn(s->learner, s->problem, &s->settings, NULL, NULL, &learnt, &support_error));
+  return learnt;
+}
+
+/* The result for draws around what was learnt, where a search found a log-likelihood. */
+static idm_check_result judge(const scene *s, const idm_learnt *learnt, double highest)
+{
+  idm_dynamics_draws draws;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  check(idm_learn_draw(s->learner, s->problem, learnt->dynamics, &s->settings, NULL, NULL, &draws,
+                       &support_error));
+  assert_near(draws.highest, learnt->log_likelihood, 1e-9);
+  draws.highest = highest;
+  check(idm_dynamics_posterior(&draws, &s->settings, &posterior, &support_error));
+  check(idm_assess_draws(posterior, &assessment, &support_error));
+  const idm_check_result result = assessment->checks.of[IDM_CHECK_HIGHER_MODE];
+  bool named = false;
+  for (size_t i = 0; i < assessment->failures.count; i++)
+    named |= strstr(assessment->failures.text[i], "they are of a lower mode") != NULL;
+  assert_int_equal(named, result.outcome == IDM_CHECK_FAILED);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  idm_dynamics_draws_clear(&draws);
+  return result;
+}
+
+/* One start ends at the lower mode, and its draws fail; dispersed starts find the higher one. */
+static void test_two_modes(void **state)
+{
+  (void)state;
+  scene s = open_scene(second_bit, simulate(truth, 75, 20, 3));
+  idm_learnt one = search(&s, 1, 0);
+  idm_learnt best = search(&s, 10, 3);
+  const double apart = best.log_likelihood - one.log_likelihood;
+  assert_true(apart > 70);
+  assert_true(best.met >= 3);
+  /* State a shows ll and hl in the lower mode, ll and lh in the higher one. */
+  assert_true(one.dynamics->emission[0] + one.dynamics->emission[2] > 0.9);
+  assert_true(best.dynamics->emission[0] + best.dynamics->emission[1] > 0.9);
+  const idm_check_result lower = judge(&s, &one, best.log_likelihood);
+  const idm_check_result higher = judge(&s, &best, best.log_likelihood);
+  assert_int_equal(lower.outcome, IDM_CHECK_FAILED);
+  assert_near(lower.value, apart, 5);
+  assert_int_equal(higher.outcome, IDM_CHECK_PASSED);
+  idm_learnt_clear(&one);
+  idm_learnt_clear(&best);
+  close_scene(&s);
+}
+
+/* Twelve observations of four kinds: draws do not reach the likelihood of the mode, which is not a
+ * failure of theirs. */
+static void test_few_data(void **state)
+{
+  (void)state;
+  scene s = open_scene(truth, simulate(truth, 4, 3, 5));
+  idm_learnt best = search(&s, 10, 3);
+  const idm_check_result result = judge(&s, &best, best.log_likelihood);
+  assert_int_equal(result.outcome, IDM_CHECK_PASSED);
+  idm_learnt_clear(&best);
+  close_scene(&s);
+}
+
+/* A run that was written without the record. */
+static void test_no_record(void **state)
+{
+  (void)state;
+  scene s = open_scene(second_bit, simulate(truth, 20, 5, 4));
+  idm_learnt one = search(&s, 1, 0);
+  assert_int_equal(judge(&s, &one, NAN).outcome, IDM_CHECK_NOT_RUN);
+  idm_learnt_clear(&one);
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_modes),
+                                     cmocka_unit_test(test_few_data),
+                                     cmocka_unit_test(test_no_record)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
