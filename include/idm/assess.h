@@ -73,7 +73,8 @@ typedef struct idm_tested {
 typedef struct idm_extended {
   char name[128];   /* the number that is held; "drift of NAME" of one that is free */
   double held;      /* its value in the fit; 0 of a drift */
-  double value;     /* after one Newton step */
+  double value;     /* of one Newton step; where that is significant, of a fit with it free */
+  double gain;      /* in nats, of the same */
   double statistic; /* score^2 / information: chi-square with one degree, about */
   double p;         /* adjusted for all extensions together */
 } idm_extended;

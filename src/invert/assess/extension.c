@@ -1,18 +1,22 @@
 /* Score tests of extensions of the model by one number: see the header.
  *
- * Contents: candidates · scores · statistics · words */
+ * Contents: candidates · scores · statistics · refits · words */
 #include "invert/assess/extension.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "idm/distribution.h"
 #include "idm/planner.h"
 #include "idm/quantile.h"
+#include "invert/assess/refit.h"
 #include "setting/freedom.h"
 
 /* The quantile that statistics are divided by. */
 static const double common = 0.99;
+/* Extensions that are fitted again and named, at most. */
+enum { shown = 3 };
 
 void idm_extensions_close(extensions *x)
 {
@@ -277,17 +281,65 @@ double idm_extension_p(const extensions *x, const extension *e, const double *la
   return (double)more / (double)x->runs;
 }
 
-double idm_extension_value(const extension *e)
+/* Value and gain after one Newton step. */
+static void step_once(extension *e)
 {
   const double moved = e->sum / e->information;
-  if (e->drift) return moved;
-  const double number = number_at(e, e->held + moved);
-  return e->edge && e->step < 0 ? fmax(number, 0) : number;
+  e->value = e->drift ? moved : number_at(e, e->held + moved);
+  e->gain = e->sum * e->sum / (2 * e->information);
 }
 
-double idm_extension_gain(const extension *e)
+/* --- refits --------------------------------------------------------------------------------- */
+
+/* The significant extension of largest gain below `last`. */
+static extension *next_by_gain(const extensions *x, const double *largest, double level,
+                               double last)
 {
-  return e->sum * e->sum / (2 * e->information);
+  extension *best = NULL;
+  for (size_t k = 0; k < x->count; k++) {
+    extension *e = &x->item[k];
+    if (e->refuted || e->gain >= last || (best && e->gain <= best->gain)) continue;
+    if (idm_extension_p(x, e, largest) <= level) best = e;
+  }
+  return best;
+}
+
+/* Climb from the Newton step, where it is inside the range, and from one step of the difference:
+ * the former may be far off. */
+static idm_status fit_again(const extensions *x, extension *e, double level, idm_error *opt_error)
+{
+  const double start[2] = {number_at(e, e->held + e->step), e->value};
+  const bool usable = isfinite(e->value) && (!e->edge || (e->value > 0 && e->value < 1));
+  double best = -INFINITY;
+  for (int k = 0; k < (usable ? 2 : 1); k++) {
+    refit one;
+    const view_held from = {.block = e->at, .value = start[k]};
+    const idm_status status = idm_refit(x->q, &from, &one, opt_error);
+    if (status != IDM_OK) return status;
+    if (!(one.log_likelihood > best)) continue;
+    best = one.log_likelihood;
+    e->value = one.value;
+  }
+  e->gain = fmax(0, best - x->r->log_likelihood);
+  e->refuted = idm_chi_square_tail(2 * e->gain, 1) > level;
+  return IDM_OK;
+}
+
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double level,
+                                  idm_error *opt_error)
+{
+  extension *chosen[shown] = {NULL};
+  double last = INFINITY;
+  for (size_t k = 0; k < x->count; k++) step_once(&x->item[k]);
+  for (size_t i = 0; i < shown; i++) {
+    chosen[i] = next_by_gain(x, largest, level, last);
+    if (!chosen[i]) break;
+    last = chosen[i]->gain;
+  }
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
+    if (!chosen[i]->drift) status = fit_again(x, chosen[i], level, opt_error);
+  return status;
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -310,8 +362,9 @@ idm_status idm_extensions_store(const extensions *x, const double *largest, idm_
     idm_extended *to = &model->extension[k];
     name_one(x, e, to->name, sizeof to->name);
     to->held = e->drift ? 0 : x->q->f->problem->theta->block[e->at].value[0];
-    to->value = idm_extension_value(e);
+    to->value = e->value;
     to->statistic = e->statistic[0];
+    to->gain = e->gain;
     to->p = idm_extension_p(x, e, largest);
   }
   return IDM_OK;
@@ -330,43 +383,32 @@ static void list_free(const idm_theta *theta, char *text, size_t size)
 static size_t describe_one(const extensions *x, const extension *e, char *text, size_t size)
 {
   const idm_theta *theta = x->q->f->problem->theta;
-  const double gain = idm_extension_gain(e);
   char others[400];
   if (e->drift)
     return (size_t)idm_print(text, size,
                              "a drift of %.100s by about %+.2g from the first to the last row of a "
                              "history would gain about %.0f nats: fit early and late rows apart "
                              "(--where)",
-                             x->q->f->parameters->coordinate.name[e->at], idm_extension_value(e),
-                             gain);
+                             x->q->f->parameters->coordinate.name[e->at], e->value, e->gain);
   const idm_block *block = &theta->block[e->at];
   list_free(theta, others, sizeof others);
   return (size_t)idm_print(text, size,
                            "%.60s at about %.2g (held at %.3g) would gain about %.0f nats: --free "
                            "%.60s%s",
-                           block->info->name, idm_extension_value(e), block->value[0], gain,
-                           block->info->name, others);
+                           block->info->name, e->value, block->value[0], e->gain, block->info->name,
+                           others);
 }
 
 size_t idm_extensions_describe(const extensions *x, const double *largest, double level, char *text,
                                size_t size)
 {
-  enum { shown = 3 };
   size_t count = 0, used = 0;
-  double last = INFINITY;
   text[0] = '\0';
-  for (;;) {
-    const extension *best = NULL;
-    for (size_t k = 0; k < x->count; k++) {
-      const extension *e = &x->item[k];
-      const double gain = idm_extension_gain(e);
-      if (gain >= last || (best && gain <= idm_extension_gain(best))) continue;
-      if (idm_extension_p(x, e, largest) <= level) best = e;
-    }
-    if (!best) return count;
-    last = idm_extension_gain(best);
+  for (const extension *e = next_by_gain(x, largest, level, INFINITY); e;
+       e = next_by_gain(x, largest, level, e->gain)) {
     if (count++ >= shown) continue;
     if (used) used += (size_t)idm_print(text + used, size - used, "; ");
-    used += describe_one(x, best, text + used, size - used);
+    used += describe_one(x, e, text + used, size - used);
   }
+  return count;
 }

@@ -8,7 +8,8 @@
  *
  * where s are the scores of the free numbers (residual.h). The sum of e over the decisions has mean
  * 0 and variance I = sum E e^2 where the model is right, to first order whatever value the free
- * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats.
+ * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats;
+ * where it is significant, a fit with the number free gives both (refit.h).
  *
  * g is a difference over a step that is not small. A lapse multiplies the probability p of an
  * unlikely action by 1 / (n p), so that the derivative at 0 has a variance that a few decisions
@@ -25,8 +26,8 @@
 #include "invert/assess/view.h"
 
 typedef struct extension {
-  bool drift;         /* of free coordinate `at`; else `at` is a block of theta */
-  size_t at;          /* */
+  bool drift; /* of free coordinate `at`; else `at` is a block of theta */
+  size_t at;
   idm_scale scale;    /* coordinate of a held number: identity, log, logit or inverse */
   double held;        /* value of that coordinate in the fit */
   double step;        /* of the difference; negative where only smaller values are allowed */
@@ -36,6 +37,9 @@ typedef struct extension {
   double *statistic;  /* [run]: sum^2 / I; 0 where the sum points out of the range */
   double sum;         /* of the answers taken last */
   double limit;       /* 99 % quantile of `statistic` */
+  double value;       /* estimate of the number, or of how far a free coordinate drifts */
+  double gain;        /* in nats */
+  bool refuted;
 } extension;
 
 typedef struct extensions {
@@ -55,16 +59,19 @@ void idm_extensions_take(extensions *x, size_t run, const double *taken);
 /* After all runs: largest[run], the largest ratio. work[runs] is scratch. */
 void idm_extensions_compare(extensions *x, double *largest, double *work);
 
-/* One Newton step: the number itself, or how far a free coordinate drifts; and the gain in nats. */
-double idm_extension_value(const extension *e);
-double idm_extension_gain(const extension *e);
+/* Fit again with each held number free whose p is at most `level`, a few of largest gain: its value
+ * and gain are then those of the fit. It is refuted where its likelihood ratio is not significant:
+ * a score is right to first order alone, which few decisions, or numbers at the end of their range,
+ * may not be enough for. A drift cannot be refitted. */
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double level,
+                                  idm_error *opt_error);
 /* Share of the runs whose largest ratio is at least that of an extension in run 0. */
 double idm_extension_p(const extensions *x, const extension *e, const double *largest);
 /* Copy name, estimate and p of all to the results, which own the copies. */
 idm_status idm_extensions_store(const extensions *x, const double *largest, idm_model_check *model,
                                 idm_error *opt_error);
 /* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose
- * p is at most `level`, by gain. Returns how many they are. */
+ * p is at most `level` and that are not refuted, by gain. Returns how many they are. */
 size_t idm_extensions_describe(const extensions *x, const double *largest, double level, char *text,
                                size_t size);
 

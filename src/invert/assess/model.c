@@ -476,18 +476,26 @@ static void judge_calibration(const trial *t)
                   p, 100 * least_share);
 }
 
-static idm_status judge_extensions(const trial *t, idm_error *opt_error)
+static idm_status judge_extensions(trial *t, idm_error *opt_error)
 {
   idm_assessment *a = t->q->assessment;
   const double *largest = t->statistic[IDM_TEST_EXTENSIONS];
+  const double level = a->model.level, p = a->model.test[IDM_TEST_EXTENSIONS].p;
   char text[2400];
-  const idm_status status = idm_extensions_store(&t->extensions, largest, &a->model, opt_error);
+  idm_status status = idm_extensions_confirm(&t->extensions, largest, level, opt_error);
+  if (status == IDM_OK)
+    status = idm_extensions_store(&t->extensions, largest, &a->model, opt_error);
   if (status != IDM_OK || !fails(&a->model, IDM_TEST_EXTENSIONS)) return status;
-  const size_t count =
-      idm_extensions_describe(&t->extensions, largest, a->model.level, text, sizeof text);
-  idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
-                "the model lacks a number (p <= %.2g): %s%s", a->model.test[IDM_TEST_EXTENSIONS].p,
-                text, count > 1 ? ". Free the first of them: the others may follow from it" : "");
+  const size_t count = idm_extensions_describe(&t->extensions, largest, level, text, sizeof text);
+  if (count)
+    idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
+                  "the model lacks a number (p <= %.2g): %s%s", p, text,
+                  count > 1 ? ". Free the first of them: the others may follow from it" : "");
+  else
+    idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_REMARK),
+                  "the score of a number that is held is significant (p <= %.2g), but a fit with "
+                  "the number free gains too little",
+                  p);
   return IDM_OK;
 }
 

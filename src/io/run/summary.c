@@ -160,7 +160,8 @@ static json_t *extensions_object(const idm_model_check *m)
     json_t *one = json_object();
     set(&one, "held", e->held);
     set(&one, "value", e->value);
-    set(&one, "gain", e->statistic / 2);
+    set(&one, "statistic", e->statistic);
+    set(&one, "gain", e->gain);
     set(&one, "p", e->p);
     idm_json_set(&object, e->name, one);
   }
