@@ -15,6 +15,8 @@
 
 /* The quantile that statistics are divided by. */
 static const double common = 0.99;
+/* Extensions with at most this p are fitted again. */
+static const double screen = 0.1;
 /* Extensions that are fitted again and named, at most. */
 enum { shown = 3 };
 
@@ -274,7 +276,8 @@ void idm_extensions_compare(extensions *x, double *largest, double *work)
   }
 }
 
-double idm_extension_p(const extensions *x, const extension *e, const double *largest)
+/* Share of the runs whose largest ratio is at least that of an extension in run 0. */
+static double adjusted_p(const extensions *x, const extension *e, const double *largest)
 {
   size_t more = 1;
   for (size_t i = 1; i < x->runs; i++) more += largest[i] >= ratio_of(e, 0) * (1 - 1e-9);
@@ -291,22 +294,20 @@ static void step_once(extension *e)
 
 /* --- refits --------------------------------------------------------------------------------- */
 
-/* The significant extension of largest gain below `last`. */
-static extension *next_by_gain(const extensions *x, const double *largest, double level,
-                               double last)
+/* The extension of largest gain below `last` whose p is at most `level`. */
+static extension *next_by_gain(const extensions *x, double level, double last)
 {
   extension *best = NULL;
   for (size_t k = 0; k < x->count; k++) {
     extension *e = &x->item[k];
-    if (e->refuted || e->gain >= last || (best && e->gain <= best->gain)) continue;
-    if (idm_extension_p(x, e, largest) <= level) best = e;
+    if (e->p <= level && e->gain < last && (!best || e->gain > best->gain)) best = e;
   }
   return best;
 }
 
 /* Climb from the Newton step, where it is inside the range, and from one step of the difference:
- * the former may be far off. */
-static idm_status fit_again(const extensions *x, extension *e, double level, idm_error *opt_error)
+ * the former may be far off. p is that of the likelihood ratio, times the number of extensions. */
+static idm_status fit_again(const extensions *x, double without, extension *e, idm_error *opt_error)
 {
   const double start[2] = {number_at(e, e->held + e->step), e->value};
   const bool usable = isfinite(e->value) && (!e->edge || (e->value > 0 && e->value < 1));
@@ -320,25 +321,33 @@ static idm_status fit_again(const extensions *x, extension *e, double level, idm
     best = one.log_likelihood;
     e->value = one.value;
   }
-  e->gain = fmax(0, best - x->r->log_likelihood);
-  e->refuted = idm_chi_square_tail(2 * e->gain, 1) > level;
+  e->gain = fmax(0, best - without);
+  e->p = fmin(1, (double)x->count * idm_chi_square_tail(2 * e->gain, 1));
   return IDM_OK;
 }
 
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double level,
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
                                   idm_error *opt_error)
 {
   extension *chosen[shown] = {NULL};
   double last = INFINITY;
-  for (size_t k = 0; k < x->count; k++) step_once(&x->item[k]);
-  for (size_t i = 0; i < shown; i++) {
-    chosen[i] = next_by_gain(x, largest, level, last);
-    if (!chosen[i]) break;
-    last = chosen[i]->gain;
+  bool any = false;
+  for (size_t k = 0; k < x->count; k++) {
+    step_once(&x->item[k]);
+    x->item[k].p = adjusted_p(x, &x->item[k], largest);
   }
-  idm_status status = IDM_OK;
+  for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, screen, last)); i++) {
+    last = chosen[i]->gain;
+    any = any || !chosen[i]->drift;
+  }
+  refit without = {0};
+  idm_status status = any ? idm_refit(x->q, NULL, &without, opt_error) : IDM_OK;
   for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
-    if (!chosen[i]->drift) status = fit_again(x, chosen[i], level, opt_error);
+    if (!chosen[i]->drift)
+      status =
+          fit_again(x, fmax(without.log_likelihood, x->r->log_likelihood), chosen[i], opt_error);
+  *ret_p = 1;
+  for (size_t k = 0; k < x->count; k++) *ret_p = fmin(*ret_p, x->item[k].p);
   return status;
 }
 
@@ -351,8 +360,7 @@ static void name_one(const extensions *x, const extension *e, char *text, size_t
   idm_print(text, size, "%s%.100s", e->drift ? "drift of " : "", name);
 }
 
-idm_status idm_extensions_store(const extensions *x, const double *largest, idm_model_check *model,
-                                idm_error *opt_error)
+idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error)
 {
   model->extension = idm_new(x->count, sizeof *model->extension);
   if (!model->extension) return idm_fail_memory(opt_error);
@@ -365,7 +373,7 @@ idm_status idm_extensions_store(const extensions *x, const double *largest, idm_
     to->value = e->value;
     to->statistic = e->statistic[0];
     to->gain = e->gain;
-    to->p = idm_extension_p(x, e, largest);
+    to->p = e->p;
   }
   return IDM_OK;
 }
@@ -399,13 +407,12 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
                            others);
 }
 
-size_t idm_extensions_describe(const extensions *x, const double *largest, double level, char *text,
-                               size_t size)
+size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size)
 {
   size_t count = 0, used = 0;
   text[0] = '\0';
-  for (const extension *e = next_by_gain(x, largest, level, INFINITY); e;
-       e = next_by_gain(x, largest, level, e->gain)) {
+  for (const extension *e = next_by_gain(x, level, INFINITY); e;
+       e = next_by_gain(x, level, e->gain)) {
     if (count++ >= shown) continue;
     if (used) used += (size_t)idm_print(text + used, size - used, "; ");
     used += describe_one(x, e, text + used, size - used);

@@ -8,8 +8,7 @@
  *
  * where s are the scores of the free numbers (residual.h). The sum of e over the decisions has mean
  * 0 and variance I = sum E e^2 where the model is right, to first order whatever value the free
- * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats;
- * where it is significant, a fit with the number free gives both (refit.h).
+ * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats.
  *
  * g is a difference over a step that is not small. A lapse multiplies the probability p of an
  * unlikely action by 1 / (n p), so that the derivative at 0 has a variance that a few decisions
@@ -17,8 +16,13 @@
  * the test is valid for every g.
  *
  * Each statistic is divided by its own 99 % quantile over the replicates, which makes skewed and
- * symmetric ones comparable. The test is of the largest ratio, and an extension is significant
- * where its own ratio is beyond the largest ratios of the replicates (Westfall and Young 1993). */
+ * symmetric ones comparable. The p of an extension is the share of replicates whose largest ratio
+ * is at least its own (Westfall and Young 1993).
+ *
+ * A score is right to first order alone, and a number far from where it is held has a small score
+ * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
+ * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
+ * of a drift, which cannot be fitted, is that of its score. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
@@ -39,7 +43,7 @@ typedef struct extension {
   double limit;       /* 99 % quantile of `statistic` */
   double value;       /* estimate of the number, or of how far a free coordinate drifts */
   double gain;        /* in nats */
-  bool refuted;
+  double p;           /* adjusted for the number of extensions */
 } extension;
 
 typedef struct extensions {
@@ -59,20 +63,14 @@ void idm_extensions_take(extensions *x, size_t run, const double *taken);
 /* After all runs: largest[run], the largest ratio. work[runs] is scratch. */
 void idm_extensions_compare(extensions *x, double *largest, double *work);
 
-/* Fit again with each held number free whose p is at most `level`, a few of largest gain: its value
- * and gain are then those of the fit. It is refuted where its likelihood ratio is not significant:
- * a score is right to first order alone, which few decisions, or numbers at the end of their range,
- * may not be enough for. A drift cannot be refitted. */
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double level,
+/* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
+ * are fitted again with the number free. *ret_p is the least p. */
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
                                   idm_error *opt_error);
-/* Share of the runs whose largest ratio is at least that of an extension in run 0. */
-double idm_extension_p(const extensions *x, const extension *e, const double *largest);
 /* Copy name, estimate and p of all to the results, which own the copies. */
-idm_status idm_extensions_store(const extensions *x, const double *largest, idm_model_check *model,
-                                idm_error *opt_error);
+idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
 /* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose
- * p is at most `level` and that are not refuted, by gain. Returns how many they are. */
-size_t idm_extensions_describe(const extensions *x, const double *largest, double level, char *text,
-                               size_t size);
+ * p is at most `level`, by gain. Returns how many they are. */
+size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size);
 
 #endif

@@ -288,6 +288,10 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
     find_p(t, (idm_model_test)i, &m->test[i]);
     looked += m->test[i].looked;
   }
+  const idm_status status =
+      idm_extensions_confirm(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS],
+                             &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
+  if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
     if (m->test[i].looked) record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
@@ -476,26 +480,16 @@ static void judge_calibration(const trial *t)
                   p, 100 * least_share);
 }
 
-static idm_status judge_extensions(trial *t, idm_error *opt_error)
+static idm_status judge_extensions(const trial *t, idm_error *opt_error)
 {
   idm_assessment *a = t->q->assessment;
-  const double *largest = t->statistic[IDM_TEST_EXTENSIONS];
-  const double level = a->model.level, p = a->model.test[IDM_TEST_EXTENSIONS].p;
   char text[2400];
-  idm_status status = idm_extensions_confirm(&t->extensions, largest, level, opt_error);
-  if (status == IDM_OK)
-    status = idm_extensions_store(&t->extensions, largest, &a->model, opt_error);
+  const idm_status status = idm_extensions_store(&t->extensions, &a->model, opt_error);
   if (status != IDM_OK || !fails(&a->model, IDM_TEST_EXTENSIONS)) return status;
-  const size_t count = idm_extensions_describe(&t->extensions, largest, level, text, sizeof text);
-  if (count)
-    idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
-                  "the model lacks a number (p <= %.2g): %s%s", p, text,
-                  count > 1 ? ". Free the first of them: the others may follow from it" : "");
-  else
-    idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_REMARK),
-                  "the score of a number that is held is significant (p <= %.2g), but a fit with "
-                  "the number free gains too little",
-                  p);
+  const size_t count = idm_extensions_describe(&t->extensions, a->model.level, text, sizeof text);
+  idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
+                "the model lacks a number (p <= %.2g): %s%s", a->model.test[IDM_TEST_EXTENSIONS].p,
+                text, count > 1 ? ". Free the first of them: the others may follow from it" : "");
   return IDM_OK;
 }
 

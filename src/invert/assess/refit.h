@@ -10,7 +10,8 @@ typedef struct refit {
 } refit;
 
 /* Climb to the mode above the centre of the answer with the number at `from`, under the default
- * prior of its block. */
-idm_status idm_refit(const inquiry *q, const view_held *from, refit *ret, idm_error *opt_error);
+ * prior of its block. NULL: with no further number, since the best of the draws is below the mode.
+ */
+idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, idm_error *opt_error);
 
 #endif

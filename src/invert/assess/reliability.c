@@ -112,8 +112,10 @@ double idm_reliability_take(reliability *c, const double *taken, const double *s
     else
       c->pool[c->pools++] = one;
     const bool tied = i + 1 < c->points && predicted(c, c->point[i + 1]) <= one.most * (1 + 1e-9);
-    while (!tied && c->pools > 1 && share(&c->pool[c->pools - 2]) >= share(&c->pool[c->pools - 1]))
-      merge(&c->pool[c->pools - 2], &c->pool[c->pools - 1]), c->pools--;
+    while (!tied && c->pools > 1 && share(&c->pool[c->pools - 2]) > share(&c->pool[c->pools - 1])) {
+      merge(&c->pool[c->pools - 2], &c->pool[c->pools - 1]);
+      c->pools--;
+    }
   }
   for (size_t i = 0; i < c->pools; i++) gain += gain_of(&c->pool[i]);
   return gain;
