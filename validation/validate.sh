@@ -31,6 +31,10 @@ echo "== alarms of the model's half of the verdict, of right and of wrong models
 python3 alarms.py "$program" "$folder/alarms" 200
 
 echo
+echo "== how often the tests of the model find twelve and more kinds of misfit, and alarm of right models"
+python3 power.py "$(dirname "$program")/idm_power" "$folder/power"
+
+echo
 echo "== unrecorded cells lose precision, not truth"
 python3 blanks.py "$program" "$folder/blanks"
 

@@ -275,7 +275,7 @@ typedef struct idm_check {
          .cure = "free lapse or another number, or use another planner",                           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_EXTENSIONS, .name = "extensions",                                               \
-         .measures = "p of the largest score of a number that is held, or of a drift",             \
+         .measures = "p of what a number that is held would gain if it were free, or of a drift",  \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and at most 32 free numbers with names", \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "No number that is held (lapse, perseverance, prior_weight, discount, ...) "  \
