@@ -284,21 +284,6 @@ static double adjusted_p(const extensions *x, const extension *e, const double *
   return (double)more / (double)x->runs;
 }
 
-/* p of a statistic by chi-square on one degree, for as many extensions as there are. */
-static double bonferroni(const extensions *x, double statistic)
-{
-  return fmin(1, (double)x->count * idm_chi_square_tail(statistic, 1));
-}
-
-/* p of a drift whose score is large. Its replicates are too few for as many extensions as there
- * are: they must agree about it alone. */
-static double drift_p(const extensions *x, const extension *e)
-{
-  size_t more = 1;
-  for (size_t i = 1; i < x->runs; i++) more += e->statistic[i] >= e->statistic[0] * (1 - 1e-9);
-  return fmax((double)more / (double)x->runs, bonferroni(x, e->statistic[0]));
-}
-
 /* Value and gain after one Newton step. */
 static void step_once(extension *e)
 {
@@ -337,7 +322,7 @@ static idm_status fit_again(const extensions *x, double without, extension *e, i
     e->value = one.value;
   }
   e->gain = fmax(0, best - without);
-  e->p = bonferroni(x, 2 * e->gain);
+  e->p = fmin(1, (double)x->count * idm_chi_square_tail(2 * e->gain, 1));
   return IDM_OK;
 }
 
@@ -358,9 +343,7 @@ idm_status idm_extensions_confirm(extensions *x, const double *largest, double *
   refit without = {0};
   idm_status status = any ? idm_refit(x->q, NULL, &without, opt_error) : IDM_OK;
   for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
-    if (chosen[i]->drift)
-      chosen[i]->p = drift_p(x, chosen[i]);
-    else
+    if (!chosen[i]->drift)
       status =
           fit_again(x, fmax(without.log_likelihood, x->r->log_likelihood), chosen[i], opt_error);
   *ret_p = 1;

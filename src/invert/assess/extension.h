@@ -21,9 +21,8 @@
  *
  * A score is right to first order alone, and a number far from where it is held has a small score
  * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
- * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. A
- * drift cannot be fitted: its p is that of its score by chi-square, times the number of extensions,
- * or that of its own replicates where that is larger. */
+ * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
+ * of a drift, which cannot be fitted, is that of its score. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
