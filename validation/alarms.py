@@ -33,6 +33,20 @@ utility: {left: [0.84, 0.15], right: [0.15, 0.84]}
 agent: {planner: bounded-rational, alpha: 0.3, resolution: 40}
 """
 
+LEARNER = """
+states: [left_good, right_good]
+actions: [left, right]
+observations: [win, loss]
+start: [0.5, 0.5]
+discount: 0
+transition: {"*": [[0.944, 0.056], [0.056, 0.944]]}
+observation_from: before
+observation: {left: [[0.84, 0.16], [0.15, 0.85]], right: [[0.15, 0.85], [0.84, 0.16]]}
+utility: {left: [1, -1], right: [-1, 1]}
+agent: {planner: td-learner, inverse_temperature: 3, learning_rate_gain: 0.4, learning_rate_loss: 0.4}
+"""
+RATES = "inverse_temperature,learning_rate_gain,learning_rate_loss"
+
 
 def run(program, *arguments):
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
@@ -102,13 +116,14 @@ def upper(n, p, tail):
     return count
 
 
-def right_models(program, folder, logs, reversal):
+def right_models(program, folder, logs, reversal, learner):
     """(name, the misfits of each log that has any, lists of p by test) of right models."""
     cases = [
         ("DIAG, 1 agent, 60 patients", DIAG, 1, 60, 50, dict(alpha=0.5, beta=1.25, eta=0.001), "beta,eta"),
         ("DIAG, 12 agents of 8 patients", DIAG, 12, 8, 50, dict(alpha=2.0), "alpha"),
         ("DIAG, 30 agents of 1 patient", DIAG, 30, 1, 50, dict(alpha=1.0, beta=1.25), "alpha,beta"),
         ("reversal, 15 agents of 60 choices", reversal, 15, 1, 60, dict(alpha=0.3), "alpha"),
+        ("learner, 1 agent of 500 choices", learner, 1, 10, 50, dict(inverse_temperature=3.0), RATES),
     ]
     for name, problem, agents, trajectories, steps, settings, free in cases:
         def one(seed):
@@ -122,7 +137,7 @@ def right_models(program, folder, logs, reversal):
         yield name, [each["verdict"]["misfits"] for each in found if each["verdict"]["misfits"]], tests
 
 
-def wrong_models(program, folder, logs, reversal, informs_alike):
+def wrong_models(program, folder, logs, reversal, informs_alike, learner):
     """(name, words that must be said, logs in which they were) of wrong models."""
     cases = [
         ("79 agents, log alpha differs by 1", "are not alike", lambda seed: simulate(
@@ -135,6 +150,8 @@ def wrong_models(program, folder, logs, reversal, informs_alike):
             program, reversal, seed, 1, 1, 100, alike()), reversal, "alpha,beta"),
         ("eta where every action informs alike", "eta cannot matter", lambda seed: simulate(
             program, informs_alike, seed, 1, 1, 100, alike()), informs_alike, "alpha,eta"),
+        ("learner with 30 % slips, no lapse", "lapse at about 0.", lambda seed: simulate(
+            program, learner, seed, 1, 40, 50, alike(inverse_temperature=8.0, lapse=0.3)), learner, RATES),
     ]
     for name, words, make, problem, free in cases:
         def one(seed):
@@ -147,12 +164,13 @@ def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     logs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
     folder.mkdir(parents=True, exist_ok=True)
-    reversal, informs_alike = folder / "reversal.yaml", folder / "alike.yaml"
+    reversal, informs_alike, learner = (folder / name for name in ("reversal.yaml", "alike.yaml", "learner.yaml"))
+    learner.write_text(LEARNER)
     reversal.write_text(REVERSAL)
     informs_alike.write_text(REVERSAL.replace(
         "right: [[0.15, 0.85], [0.84, 0.16]]", "right: [[0.84, 0.16], [0.15, 0.85]]"))
     bad = 0
-    for name, alarms, tests in right_models(program, folder, logs, reversal):
+    for name, alarms, tests in right_models(program, folder, logs, reversal, learner):
         most = upper(logs, 0.01, 1e-3)
         bad += len(alarms) >= most
         print("%-40s %d alarms in %d logs (fewer than %d); p <= .05:" % (name, len(alarms), logs, most),
@@ -160,7 +178,7 @@ def main():
         for texts in alarms:
             print("    " + " | ".join(text[:110] for text in texts))
     some = max(2, logs // 20)
-    for name, words, said in wrong_models(program, folder, some, reversal, informs_alike):
+    for name, words, said in wrong_models(program, folder, some, reversal, informs_alike, learner):
         bad += some - said >= upper(some, 0.01, 1e-3)
         print("%-40s '%s' said in %d of %d logs" % (name, words, said, some), flush=True)
     sys.exit(1 if bad else 0)

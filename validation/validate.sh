@@ -30,6 +30,7 @@ arviz        ArviZ reads the files of a run, and agrees
 grid         posteriors equal those of an independent implementation on a grid
 tails        posteriors with long tails and separate modes are right, or not trusted
 alarms       the model's half of the verdict fails one right model of a hundred, and sees wrong ones
+power        the tests of the model find the usual kinds of misfit, and alarm rarely of right models
 blanks       unrecorded cells cost precision and add no bias
 learn        intervals of learnt dynamics cover the truth
 subjective   subjective dynamics and attention are recovered where they can be
@@ -59,6 +60,7 @@ part_arviz() { packages && python3 compare_arviz.py "$program" "$1" "$python"; }
 part_grid() { packages && OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$1"; }
 part_tails() { python3 tails.py "$program" "$1"; }
 part_alarms() { python3 alarms.py "$program" "$1" 200; }
+part_power() { python3 power.py "$(dirname "$program")/idm_power" "$1"; }
 part_blanks() { python3 blanks.py "$program" "$1"; }
 part_learn() { python3 learn.py "$program" "$1"; }
 part_subjective() { python3 subjective.py "$program" "$1"; }

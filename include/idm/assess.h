@@ -51,20 +51,33 @@ typedef struct idm_sensitivity {
 
 /* A test of the model, with what is expected of it where the model is right. */
 typedef enum idm_model_test {
-  IDM_TEST_ALIKE,   /* the agents' scores at the pooled answer: are they alike? */
-  IDM_TEST_STEPS,   /* rates of the actions by step */
-  IDM_TEST_ENDS,    /* trajectories that end, by step: their lengths */
-  IDM_TEST_STAYS,   /* the same action again, by what was seen in between */
-  IDM_TEST_OUTSIDE, /* agents outside the 95 % band of their own rates and stays */
+  IDM_TEST_ALIKE,       /* the agents' scores at the pooled answer: are they alike? */
+  IDM_TEST_STEPS,       /* rates of the actions by step */
+  IDM_TEST_ENDS,        /* trajectories that end, by step: their lengths */
+  IDM_TEST_STAYS,       /* the same action again, by what was seen in between */
+  IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
+  IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
+  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, and of drifts of those that are free */
   IDM_TEST_COUNT
 } idm_model_test;
 
 typedef struct idm_tested {
   bool looked;      /* there was something to look at */
-  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1); OUTSIDE: agents */
+  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1); OUTSIDE: agents;
+                       EXTENSIONS: the largest score statistic over its own 99 % quantile */
   double expected;  /* its mean where the model is right */
   double p;         /* probability of so much or more where it is */
 } idm_tested;
+
+/* An extension of the model by one number: a score test. */
+typedef struct idm_extended {
+  char name[128];   /* the number that is held; "drift of NAME" of one that is free */
+  double held;      /* its value in the fit; 0 of a drift */
+  double value;     /* of one Newton step; where that is significant, of a fit with it free */
+  double gain;      /* in nats, of the same */
+  double statistic; /* score^2 / information: chi-square with one degree, about */
+  double p;         /* adjusted for all extensions together */
+} idm_extended;
 
 /* What speaks against the model, whatever the draws are like. */
 typedef struct idm_model_check {
@@ -78,6 +91,8 @@ typedef struct idm_model_check {
       *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
   idm_tested test[IDM_TEST_COUNT];
   double level; /* a test fails below this: IDM_CHECK_LEVEL over the number of tests */
+  size_t extensions;
+  idm_extended *extension; /* [extensions] that were tested */
 } idm_model_check;
 
 /* An independent look at the posterior, by importance sampling that owes nothing to the draws: do

@@ -279,6 +279,23 @@ typedef struct idm_check {
          .sentence = "No more agents than expected are outside the 95 % band of their own rates.", \
          .cure = "look at the agents that are named; give each agent its own numbers",             \
          .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_CALIBRATION, .name = "calibration",                                             \
+         .measures = "p of the log-loss that recalibrated probabilities gain",                     \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and at most 32 free numbers with names", \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence =                                                                               \
+             "Actions that are predicted with probability p are taken in a share p of the "        \
+             "decisions (isotonic regression). A share that is off by less than 2 % is a "         \
+             "remark.",                                                                            \
+         .cure = "free lapse or another number, or use another planner",                           \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_EXTENSIONS, .name = "extensions",                                               \
+         .measures = "p of what a number that is held would gain if it were free, or of a drift",  \
+         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and at most 32 free numbers with names", \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence = "No number that is held (lapse, perseverance, prior_weight, discount, ...) "  \
+                     "would improve the likelihood if it were free, and no free number drifts.",   \
+         .cure = "free the number that is named (--free)", .owner = "invert/assess/model.c")       \
   RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
          .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
          .sentence = "Every person could be fitted, and every fit is "                             \

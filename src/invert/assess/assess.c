@@ -28,6 +28,7 @@ void idm_assessment_destroy(idm_assessment *a)
   for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
   free(a->sensitivity);
   free(a->model.between);
+  free(a->model.extension);
   idm_look_clear(&a->look);
   for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
   free(a->person);

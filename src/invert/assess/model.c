@@ -17,7 +17,9 @@
 #include "idm/quantile.h"
 #include "invert/assess/agents.h"
 #include "invert/assess/checks.h"
+#include "invert/assess/extension.h"
 #include "invert/assess/predictive.h"
+#include "invert/assess/reliability.h"
 #include "invert/assess/residual.h"
 #include "invert/chance.h"
 
@@ -37,7 +39,8 @@ const char *idm_model_test_name(idm_model_test test)
   static const char *const name[IDM_TEST_COUNT] = {
       [IDM_TEST_ALIKE] = "agents_alike",     [IDM_TEST_STEPS] = "actions_by_step",
       [IDM_TEST_ENDS] = "ends_by_step",      [IDM_TEST_STAYS] = "stays_by_observation",
-      [IDM_TEST_OUTSIDE] = "agents_outside",
+      [IDM_TEST_OUTSIDE] = "agents_outside", [IDM_TEST_CALIBRATION] = "calibration",
+      [IDM_TEST_EXTENSIONS] = "extensions",
   };
   return (unsigned)test < IDM_TEST_COUNT ? name[test] : NULL;
 }
@@ -144,6 +147,8 @@ typedef struct trial {
   residual r;
   agents_check agents;
   predictive predictive;
+  reliability reliability;
+  extensions extensions;
   size_t replicates;
   double *statistic[IDM_TEST_COUNT]; /* [replicates + 1] */
   double *agent;                     /* [agent][replicates + 1] */
@@ -156,6 +161,8 @@ static void close_trial(trial *t)
 {
   idm_agents_close(&t->agents);
   idm_predictive_close(&t->predictive);
+  idm_reliability_close(&t->reliability);
+  idm_extensions_close(&t->extensions);
   idm_residual_close(&t->r);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) free(t->statistic[i]);
   free(t->agent);
@@ -179,13 +186,13 @@ static size_t band_count(const trial *t)
 
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
-  /* Fewer replicates where there is much to draw; enough to tell a p of the level over
-   * IDM_TEST_COUNT. */
-  const size_t wanted = 2500000 / (t->r.questions + 1);
-  t->replicates = (wanted > 999 ? 999 : wanted < 499 ? 499 : wanted) * t->q->among;
+  /* Enough for a p of the level over IDM_TEST_COUNT. */
+  t->replicates = 999 * t->q->among;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
   if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_reliability_open(&t->reliability, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_extensions_open(&t->extensions, t->q, &t->r, runs, opt_error);
   if (status != IDM_OK) return status;
   bool made = true;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
@@ -210,6 +217,8 @@ static void take(trial *t, size_t run, const double *taken)
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
   t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
   t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
+  t->statistic[IDM_TEST_CALIBRATION][run] = idm_reliability_take(&t->reliability, taken, t->shift);
+  idm_extensions_take(&t->extensions, run, taken);
   for (size_t a = 0; a < band_count(t); a++)
     t->agent[a * (t->replicates + 1) + run] = idm_predictive_agent(&t->predictive, a);
 }
@@ -235,9 +244,13 @@ static bool varies(const double *statistic, size_t runs)
 
 /* The rows of the tests. */
 static const idm_check_id row_of[IDM_TEST_COUNT] = {
-    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,     [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
-    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,       [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
+    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
+    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
+    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
+    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
     [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
+    [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
+    [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
 };
 
 static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
@@ -268,12 +281,17 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
   double *work = idm_new(t->replicates + 1, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   count_outside(t, work);
+  idm_extensions_compare(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS], work);
   free(work);
   double looked = 0;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
     find_p(t, (idm_model_test)i, &m->test[i]);
     looked += m->test[i].looked;
   }
+  const idm_status status =
+      idm_extensions_confirm(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS],
+                             &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
+  if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
     if (m->test[i].looked) record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
@@ -442,6 +460,39 @@ static void judge_outside(const trial *t)
       names[0] ? "; the furthest: " : "", names);
 }
 
+static void judge_calibration(const trial *t)
+{
+  idm_assessment *a = t->q->assessment;
+  if (!fails(&a->model, IDM_TEST_CALIBRATION)) return;
+  const double p = a->model.test[IDM_TEST_CALIBRATION].p;
+  const reliability_pool *worst = idm_reliability_worst(&t->reliability, least_share);
+  if (worst)
+    idm_notes_add(idm_check_note(a, IDM_CHECK_CALIBRATION, IDM_CHECK_MISFIT),
+                  "predicted probabilities are not calibrated (p <= %.2g): actions predicted with "
+                  "probabilities of %.2g to %.2g (%.3f on average) were taken in a share of %.3f "
+                  "(%.0f decisions)",
+                  p, worst->least, worst->most, worst->expected / worst->chances,
+                  worst->taken / worst->chances, worst->chances);
+  else
+    idm_notes_add(idm_check_note(a, IDM_CHECK_CALIBRATION, IDM_CHECK_REMARK),
+                  "predicted probabilities are not quite calibrated (p <= %.2g), but off by less "
+                  "than %.0f %%",
+                  p, 100 * least_share);
+}
+
+static idm_status judge_extensions(const trial *t, idm_error *opt_error)
+{
+  idm_assessment *a = t->q->assessment;
+  char text[2400];
+  const idm_status status = idm_extensions_store(&t->extensions, &a->model, opt_error);
+  if (status != IDM_OK || !fails(&a->model, IDM_TEST_EXTENSIONS)) return status;
+  const size_t count = idm_extensions_describe(&t->extensions, a->model.level, text, sizeof text);
+  idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
+                "the model lacks a number (p <= %.2g): %s%s", a->model.test[IDM_TEST_EXTENSIONS].p,
+                text, count > 1 ? ". Free the first of them: the others may follow from it" : "");
+  return IDM_OK;
+}
+
 /* The tests, once the decisions have been looked at. */
 static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error)
 {
@@ -460,7 +511,8 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   judge_summary(t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
   judge_summary(t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
   judge_outside(t);
-  return IDM_OK;
+  judge_calibration(t);
+  return judge_extensions(t, opt_error);
 }
 
 idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)

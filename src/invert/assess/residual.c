@@ -8,8 +8,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/moments.h"
-#include "idm/matching.h"
-#include "invert/matching/halt.h"
+#include "invert/assess/view.h"
 
 /* More free numbers than this are not taken out of the residuals, which then only vary less than is
  * expected of them. */
@@ -77,41 +76,6 @@ static void gather(residual *r, const idm_prefix_tree *tree)
 
 /* --- looking -------------------------------------------------------------------------------- */
 
-/* Plans at a vector of free numbers, and what they make of every node. */
-typedef struct viewer {
-  const idm_parameters *parameters;
-  idm_workspace *workspace;
-  idm_theta *theta;
-  idm_scorer *scorer;
-  size_t actions;
-  double *probability; /* [node][action]: where to write */
-} viewer;
-
-static void view(void *context, size_t node, const void *memory, const double *probability)
-{
-  (void)memory;
-  const viewer *v = context;
-  memcpy(v->probability + node * v->actions, probability, v->actions * sizeof *probability);
-}
-
-/* pi at y. *seen is false where y cannot be planned for. */
-static idm_status look(viewer *v, const double *y, double *probability, bool *seen,
-                       idm_error *opt_error)
-{
-  idm_score score;
-  idm_solver solver;
-  idm_solver_default(&solver);
-  solver.slots = IDM_FROM_NOTHING;
-  v->probability = probability;
-  idm_parameters_set(v->parameters, y, v->theta);
-  idm_status status =
-      idm_halt_plan(v->parameters->halt, v->theta, &solver, v->workspace, opt_error);
-  if (status == IDM_OK)
-    status = idm_scorer_run(v->scorer, idm_workspace_behavior(v->workspace), &score, opt_error);
-  *seen = status == IDM_OK;
-  return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
-}
-
 /* Steps of differences: a twentieth of the posterior's sd, or for a point a thousandth of how far
  * draws from the prior are from it, or of what there is. */
 static void find_steps(const inquiry *q, const double *y, double *step, double *drawn)
@@ -153,24 +117,15 @@ static idm_status differentiate(residual *r, viewer *v, size_t nodes, double *y,
     bool below = false;
     bool above = false;
     y[j] = centre - step[j];
-    status = look(v, y, side, &below, opt_error);
+    status = idm_view_at(v, y, NULL, side, &below, opt_error);
     y[j] = centre + step[j];
-    if (status == IDM_OK) status = look(v, y, side + cells, &above, opt_error);
+    if (status == IDM_OK) status = idm_view_at(v, y, NULL, side + cells, &above, opt_error);
     y[j] = centre;
     for (size_t i = 0; status == IDM_OK && below && above && i < cells; i++)
       r->slope[i * r->dimension + j] = log_slope(side[i], side[cells + i], step[j]);
   }
   free(side);
   return status;
-}
-
-/* The draw of highest density; the first where none has one. */
-static size_t best_draw(const idm_posterior *p)
-{
-  size_t best = 0;
-  for (size_t i = 1; i < p->chains * p->draws; i++)
-    if (p->statistics[i].log_density > p->statistics[best].log_density) best = i;
-  return best;
 }
 
 static idm_status look_around(residual *r, const inquiry *q, viewer *v, idm_error *opt_error)
@@ -180,25 +135,14 @@ static idm_status look_around(residual *r, const inquiry *q, viewer *v, idm_erro
   double *y = idm_new(3 * d, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    idm_inquiry_draw(q, best_draw(q->posterior), y);
-    status = look(v, y, r->probability, &r->seen, opt_error);
+    idm_view_centre(q, y);
+    status = idm_view_at(v, y, NULL, r->probability, &r->seen, opt_error);
   }
   if (status == IDM_OK && r->seen && r->dimension) {
     find_steps(q, y, y + d, y + 2 * d);
     status = differentiate(r, v, nodes, y, y + d, opt_error);
   }
   free(y);
-  return status;
-}
-
-static idm_status open_viewer(viewer *v, const inquiry *q, idm_error *opt_error)
-{
-  *v = (viewer){.parameters = q->f->parameters,
-                .workspace = idm_matching_workspace(q->f->matching[0]),
-                .actions = q->f->data->sizes.actions};
-  idm_status status = idm_theta_copy(q->f->problem->theta, &v->theta, opt_error);
-  if (status == IDM_OK) status = idm_scorer_create(q->f->data, q->f->tree, &v->scorer, opt_error);
-  if (status == IDM_OK) idm_scorer_watch(v->scorer, view, v);
   return status;
 }
 
@@ -283,7 +227,7 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
   idm_status status = IDM_OK;
   if (!r->question || !r->taken || !r->probability || !r->slope || !r->information || !r->inverse)
     status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = open_viewer(&v, q, opt_error);
+  if (status == IDM_OK) status = idm_view_open(&v, q, opt_error);
   if (status == IDM_OK) status = look_around(r, q, &v, opt_error);
   if (status == IDM_OK && r->seen) {
     for (size_t t = 0; t < data->trajectories; t++) list_trajectory(r, q->f->tree, t);
@@ -291,8 +235,7 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
     add_up(r);
     status = invert_information(r, opt_error);
   }
-  idm_scorer_destroy(v.scorer);
-  idm_theta_destroy(v.theta);
+  idm_view_close(&v);
   if (status != IDM_OK) idm_residual_close(r);
   return status;
 }

@@ -581,11 +581,12 @@ static void remark_within(idm_audit *a, size_t j)
 static void explain_unrun(idm_audit *a)
 {
   static const idm_check_id later[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
-  static const idm_check_id alone[] = {IDM_CHECK_LOOK, IDM_CHECK_LATTICE, IDM_CHECK_STEPS,
-                                       IDM_CHECK_ENDS, IDM_CHECK_STAYS,   IDM_CHECK_OUTSIDE};
+  static const idm_check_id alone[] = {
+      IDM_CHECK_LOOK,  IDM_CHECK_LATTICE, IDM_CHECK_STEPS,       IDM_CHECK_ENDS,
+      IDM_CHECK_STAYS, IDM_CHECK_OUTSIDE, IDM_CHECK_CALIBRATION, IDM_CHECK_EXTENSIONS};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
-  for (size_t i = 0; i < (a->people ? 6 : 2); i++)
+  for (size_t i = 0; i < (a->people ? sizeof alone / sizeof *alone : 2); i++)
     idm_check_skip(&a->checks, alone[i], "%s",
                    a->people ? "an audit does not run it; `idm fit --each agent` does"
                              : "an audit does not run it; `idm fit` on the log of a group does");

@@ -79,5 +79,6 @@ void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
     idm_notes_clear(&assessment[c].misfits);
     idm_notes_clear(&assessment[c].remarks);
     free(assessment[c].model.between);
+    free(assessment[c].model.extension);
   }
 }

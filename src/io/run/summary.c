@@ -151,6 +151,23 @@ static json_t *lattice_object(const idm_posterior *p, const idm_assessment *a)
   return lattice;
 }
 
+/* Numbers that the model could have as well, by name. */
+static json_t *extensions_object(const idm_model_check *m)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < m->extensions; i++) {
+    const idm_extended *e = &m->extension[i];
+    json_t *one = json_object();
+    set(&one, "held", e->held);
+    set(&one, "value", e->value);
+    set(&one, "statistic", e->statistic);
+    set(&one, "gain", e->gain);
+    set(&one, "p", e->p);
+    idm_json_set(&object, e->name, one);
+  }
+  return object;
+}
+
 /* The model's half: what it is compared with, and its tests. */
 static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
 {
@@ -175,6 +192,7 @@ static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
     idm_json_set(&tests, idm_model_test_name((idm_model_test)i), one);
   }
   idm_json_set(&object, "tests", tests);
+  idm_json_set(&object, "extensions", extensions_object(m));
   return object;
 }
 

@@ -72,6 +72,10 @@ static idm_assessment *made_up_assessment(void)
   a->model.between[0] = 0.75;
   a->model.test[IDM_TEST_STEPS] = (idm_tested){true, 9, 6, 0.25};
   a->model.test[IDM_TEST_ALIKE] = (idm_tested){true, 2.5, 1, 0.0625};
+  a->model.extensions = 1;
+  a->model.extension = calloc(1, sizeof *a->model.extension);
+  assert_non_null(a->model.extension);
+  *a->model.extension = (idm_extended){"lapse", 0, 0.25, 40.5, 64, 0.125};
   return a;
 }
 
@@ -165,6 +169,10 @@ static void test_every_part(void **state)
   same_number(AT(j, "model", "sd_between_agents", names[0]), 0.75);
   /* Tests for which there was something to look at. */
   assert_int_equal(json_object_size(AT(j, "model", "tests")), 2);
+  same_number(AT(j, "model", "extensions", "lapse", "value"), 0.25);
+  same_number(AT(j, "model", "extensions", "lapse", "gain"), 40.5);
+  same_number(AT(j, "model", "extensions", "lapse", "statistic"), 64);
+  same_number(AT(j, "model", "extensions", "lapse", "p"), 0.125);
   same_number(AT(j, "model", "tests", "actions_by_step", "statistic"), 9);
   same_number(AT(j, "model", "tests", "agents_alike", "p"), 0.0625);
   assert_int_equal(json_integer_value(AT(j, "divergences")), 4);

@@ -1,0 +1,421 @@
+/* Score tests of extensions of the model by one number: see the header.
+ *
+ * Contents: candidates · scores · statistics · refits · words */
+#include "invert/assess/extension.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "idm/distribution.h"
+#include "idm/planner.h"
+#include "idm/quantile.h"
+#include "invert/assess/refit.h"
+#include "setting/freedom.h"
+
+/* The quantile that statistics are divided by. */
+static const double common = 0.99;
+/* Extensions with at most this p are fitted again. */
+static const double screen = 0.1;
+/* Extensions that are fitted again and named, at most. */
+enum { shown = 3 };
+
+void idm_extensions_close(extensions *x)
+{
+  for (size_t i = 0; x->item && i < x->count; i++) {
+    free(x->item[i].score);
+    free(x->item[i].statistic);
+  }
+  free(x->item);
+  *x = (extensions){0};
+}
+
+/* --- candidates ----------------------------------------------------------------------------- */
+
+/* Whether a block is one number that is held, that choices depend on and that could be free. A
+ * number that differs between variants of the setting is none. */
+static bool is_held(const idm_problem *problem, size_t id)
+{
+  const idm_block *block = &problem->theta->block[id];
+  const bool scalar = block->size == 1 && block->info->axis[0] == IDM_AXIS_END;
+  if (!scalar || block->info->opaque || !block->info->scales) return false;
+  for (size_t v = 1; v < block->variants; v++)
+    if (block->value[v] != block->value[0]) return false;
+  return block->role != IDM_DESCRIPTIVE && idm_agent_reads(&problem->agent, id);
+}
+
+/* The coordinate and the step of a held number; false where it has neither, as alpha = 0, of which
+ * choices are no smooth function. */
+static bool find_step(const idm_problem *problem, extension *e)
+{
+  const idm_block_info *info = problem->theta->block[e->at].info;
+  const double x = problem->theta->block[e->at].value[0];
+  const double unit = info->in_utility ? idm_problem_range(problem, e->at) : 1;
+  const bool low = x <= 0, inside = x > 0 && x < 1;
+  if (info->support == IDM_FRACTION) {
+    *e = (extension){.at = e->at, .held = x, .step = low ? 0.02 : -0.02, .edge = true};
+    if (inside)
+      *e =
+          (extension){.at = e->at, .scale = IDM_SCALE_LOGIT, .held = log(x / (1 - x)), .step = 0.1};
+  } else if (isinf(x))
+    *e = (extension){.at = e->at, .scale = IDM_SCALE_INVERSE, .step = 0.02 / unit};
+  else if (x > 0 && info->scales & 1 << IDM_SCALE_LOG)
+    *e = (extension){.at = e->at, .scale = IDM_SCALE_LOG, .held = log(x), .step = 0.1};
+  else
+    *e = (extension){.at = e->at,
+                     .held = x,
+                     .step = 0.02 * unit,
+                     .edge = low && info->support == IDM_NOT_NEGATIVE};
+  return isinf(x) ? info->reciprocal : x != 0 || !info->reciprocal;
+}
+
+/* The number at a value of its coordinate. */
+static double number_at(const extension *e, double c)
+{
+  switch (e->scale) {
+  case IDM_SCALE_LOG:
+    return exp(c);
+  case IDM_SCALE_LOGIT:
+    return 1 / (1 + exp(-c));
+  case IDM_SCALE_INVERSE:
+    return 1 / c;
+  default:
+    return c;
+  }
+}
+
+/* --- scores --------------------------------------------------------------------------------- */
+
+/* Subtract the mean under pi from the scores of every question. */
+static void centre(const residual *r, double *score)
+{
+  for (size_t i = 0; i < r->questions; i++) {
+    const double *p = idm_residual_probability(r, &r->question[i]);
+    double *own = score + i * r->actions;
+    double mean = 0;
+    for (size_t u = 0; u < r->actions; u++) mean += p[u] * own[u];
+    for (size_t u = 0; u < r->actions; u++) own[u] -= mean;
+  }
+}
+
+static double variance(const residual *r, const double *score)
+{
+  double sum = 0;
+  for (size_t i = 0; i < r->questions; i++) {
+    const double *p = idm_residual_probability(r, &r->question[i]);
+    const double *own = score + i * r->actions;
+    for (size_t u = 0; u < r->actions; u++) sum += r->question[i].asked * p[u] * own[u] * own[u];
+  }
+  return sum;
+}
+
+/* Subtract Cov(G, S) Var(S)^-1 s. work[2][dimension]. */
+static void project(const residual *r, double *score, double *work)
+{
+  const size_t d = r->dimension;
+  double *const cross = work, *const weight = work + d;
+  memset(work, 0, 2 * d * sizeof *work);
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const double *s = idm_residual_score(r, &r->question[i], u);
+      const double p = idm_residual_probability(r, &r->question[i])[u];
+      const double own = r->question[i].asked * p * score[i * r->actions + u];
+      for (size_t j = 0; j < d; j++) cross[j] += own * s[j];
+    }
+  for (size_t j = 0; j < d; j++)
+    for (size_t k = 0; k < d; k++) weight[j] += r->inverse[j * d + k] * cross[k];
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const double *s = idm_residual_score(r, &r->question[i], u);
+      for (size_t j = 0; j < d; j++) score[i * r->actions + u] -= weight[j] * s[j];
+    }
+}
+
+/* Keep the candidate whose g is in `score`, or drop it where it has no effect of its own: less
+ * than the rounding of a plan, or no more than the free numbers have. */
+static idm_status keep(extensions *x, extension e, double *score, double *work,
+                       idm_error *opt_error)
+{
+  const residual *r = x->r;
+  double decisions = 0;
+  for (size_t i = 0; i < r->questions; i++) decisions += r->question[i].asked;
+  centre(r, score);
+  const double raw = variance(r, score);
+  project(r, score, work);
+  centre(r, score);
+  e.information = variance(r, score);
+  const double step = e.drift ? 1 : e.step;
+  if (!(e.information * step * step > 1e-10 * decisions) || !(e.information > 1e-4 * raw))
+    return IDM_OK;
+  e.score = idm_duplicate(score, r->questions * r->actions, sizeof *score);
+  e.statistic = idm_new(x->runs, sizeof *e.statistic);
+  x->item[x->count++] = e;
+  return e.score && e.statistic ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* g of a held number, [node][action] of the side plans to [question][action]. */
+static void take_difference(const residual *r, const double *from, const double *to, double step,
+                            double *score)
+{
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const size_t cell = r->question[i].node * r->actions + u;
+      const bool defined = from[cell] > 0 && to[cell] > 0;
+      score[i * r->actions + u] = defined ? log(to[cell] / from[cell]) / step : 0;
+    }
+}
+
+/* Scratch of the search for extensions. */
+typedef struct search {
+  viewer v;
+  double *y;     /* [dimension]: centre of the answer */
+  double *side;  /* [2][node][action] */
+  double *score; /* [question][action] */
+  double *work;  /* [2][dimension] */
+} search;
+
+static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
+                           idm_error *opt_error)
+{
+  bool above = false, below = false;
+  double *const up = s->side, *const down = s->side + cells;
+  view_held held = {.block = e.at, .value = number_at(&e, e.held + e.step)};
+  idm_status status = idm_view_at(&s->v, s->y, &held, up, &above, opt_error);
+  held.value = number_at(&e, e.held - e.step);
+  if (status == IDM_OK && !e.edge)
+    status = idm_view_at(&s->v, s->y, &held, down, &below, opt_error);
+  if (status != IDM_OK || !(above || below)) return status;
+  take_difference(x->r, below ? down : x->r->probability, above ? up : x->r->probability,
+                  (above + below) * e.step, s->score);
+  return keep(x, e, s->score, s->work, opt_error);
+}
+
+/* The drift of free coordinate j: its score times t, which runs from -1/2 to 1/2. */
+static idm_status try_drift(extensions *x, search *s, size_t j, idm_error *opt_error)
+{
+  const residual *r = x->r;
+  const idm_prefix_node *node = x->q->f->tree->node;
+  double least = INFINITY, most = -INFINITY;
+  for (size_t i = 0; i < r->questions; i++) {
+    least = fmin(least, node[r->question[i].node].depth);
+    most = fmax(most, node[r->question[i].node].depth);
+  }
+  if (!(most > least)) return IDM_OK;
+  for (size_t i = 0; i < r->questions; i++) {
+    const double t = (node[r->question[i].node].depth - least) / (most - least) - 0.5;
+    for (size_t u = 0; u < r->actions; u++)
+      s->score[i * r->actions + u] = t * idm_residual_score(r, &r->question[i], u)[j];
+  }
+  return keep(x, (extension){.drift = true, .at = j}, s->score, s->work, opt_error);
+}
+
+static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
+{
+  const idm_problem *problem = x->q->f->problem;
+  const size_t cells = x->q->f->tree->nodes * x->r->actions;
+  idm_status status = IDM_OK;
+  idm_view_centre(x->q, s->y);
+  for (size_t b = 0; b < problem->theta->blocks && status == IDM_OK; b++) {
+    extension e = {.at = b};
+    if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
+  }
+  for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
+    status = try_drift(x, s, j, opt_error);
+  return status;
+}
+
+idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *r, size_t runs,
+                               idm_error *opt_error)
+{
+  *x = (extensions){.q = q, .r = r, .runs = runs};
+  if (!r->dimension) return IDM_OK;
+  const size_t pairs = idm_times(r->questions, r->actions);
+  search s = {.y = idm_new(r->dimension, sizeof *s.y),
+              .side = idm_new(idm_times(2 * q->f->tree->nodes, r->actions), sizeof *s.side),
+              .score = idm_new(pairs, sizeof *s.score),
+              .work = idm_new(2 * r->dimension, sizeof *s.work)};
+  x->item = idm_new(q->f->problem->theta->blocks + r->dimension, sizeof *x->item);
+  const bool made = s.y && s.side && s.score && s.work && x->item;
+  idm_status status = made ? idm_view_open(&s.v, q, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = try_all(x, &s, opt_error);
+  idm_view_close(&s.v);
+  free(s.y);
+  free(s.side);
+  free(s.score);
+  free(s.work);
+  if (status != IDM_OK) idm_extensions_close(x);
+  return status;
+}
+
+/* --- statistics ----------------------------------------------------------------------------- */
+
+void idm_extensions_take(extensions *x, size_t run, const double *taken)
+{
+  const size_t pairs = x->r->questions * x->r->actions;
+  for (size_t k = 0; k < x->count; k++) {
+    extension *e = &x->item[k];
+    e->sum = 0;
+    for (size_t i = 0; i < pairs; i++) e->sum += taken[i] * e->score[i];
+    const bool out = e->edge && e->sum * e->step < 0;
+    e->statistic[run] = out ? 0 : e->sum * e->sum / e->information;
+  }
+}
+
+static double ratio_of(const extension *e, size_t run)
+{
+  return e->limit > 0 ? e->statistic[run] / e->limit : 0;
+}
+
+void idm_extensions_compare(extensions *x, double *largest, double *work)
+{
+  for (size_t k = 0; k < x->count; k++) {
+    extension *e = &x->item[k];
+    memcpy(work, e->statistic, x->runs * sizeof *work);
+    e->limit = idm_quantile(work, x->runs, common);
+    for (size_t i = 0; i < x->runs; i++) largest[i] = fmax(largest[i], ratio_of(e, i));
+  }
+}
+
+/* Share of the runs whose largest ratio is at least that of an extension in run 0. */
+static double adjusted_p(const extensions *x, const extension *e, const double *largest)
+{
+  size_t more = 1;
+  for (size_t i = 1; i < x->runs; i++) more += largest[i] >= ratio_of(e, 0) * (1 - 1e-9);
+  return (double)more / (double)x->runs;
+}
+
+/* Value and gain after one Newton step. */
+static void step_once(extension *e)
+{
+  const double moved = e->sum / e->information;
+  e->value = e->drift ? moved : number_at(e, e->held + moved);
+  e->gain = e->sum * e->sum / (2 * e->information);
+}
+
+/* --- refits --------------------------------------------------------------------------------- */
+
+/* The extension of largest gain below `last` whose p is at most `level`. */
+static extension *next_by_gain(const extensions *x, double level, double last)
+{
+  extension *best = NULL;
+  for (size_t k = 0; k < x->count; k++) {
+    extension *e = &x->item[k];
+    if (e->p <= level && e->gain < last && (!best || e->gain > best->gain)) best = e;
+  }
+  return best;
+}
+
+/* Climb from the Newton step, where it is inside the range, and from one step of the difference:
+ * the former may be far off. p is that of the likelihood ratio, times the number of extensions. */
+static idm_status fit_again(const extensions *x, double without, extension *e, idm_error *opt_error)
+{
+  const double start[2] = {number_at(e, e->held + e->step), e->value};
+  const bool usable = isfinite(e->value) && (!e->edge || (e->value > 0 && e->value < 1));
+  double best = -INFINITY;
+  for (int k = 0; k < (usable ? 2 : 1); k++) {
+    refit one;
+    const view_held from = {.block = e->at, .value = start[k]};
+    const idm_status status = idm_refit(x->q, &from, &one, opt_error);
+    if (status != IDM_OK) return status;
+    if (!(one.log_likelihood > best)) continue;
+    best = one.log_likelihood;
+    e->value = one.value;
+  }
+  e->gain = fmax(0, best - without);
+  e->p = fmin(1, (double)x->count * idm_chi_square_tail(2 * e->gain, 1));
+  return IDM_OK;
+}
+
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
+                                  idm_error *opt_error)
+{
+  extension *chosen[shown] = {NULL};
+  double last = INFINITY;
+  bool any = false;
+  for (size_t k = 0; k < x->count; k++) {
+    step_once(&x->item[k]);
+    x->item[k].p = adjusted_p(x, &x->item[k], largest);
+  }
+  for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, screen, last)); i++) {
+    last = chosen[i]->gain;
+    any = any || !chosen[i]->drift;
+  }
+  refit without = {0};
+  idm_status status = any ? idm_refit(x->q, NULL, &without, opt_error) : IDM_OK;
+  for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
+    if (!chosen[i]->drift)
+      status =
+          fit_again(x, fmax(without.log_likelihood, x->r->log_likelihood), chosen[i], opt_error);
+  *ret_p = 1;
+  for (size_t k = 0; k < x->count; k++) *ret_p = fmin(*ret_p, x->item[k].p);
+  return status;
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+static void name_one(const extensions *x, const extension *e, char *text, size_t size)
+{
+  const char *name = e->drift ? x->q->f->parameters->coordinate.name[e->at]
+                              : x->q->f->problem->theta->block[e->at].info->name;
+  idm_print(text, size, "%s%.100s", e->drift ? "drift of " : "", name);
+}
+
+idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error)
+{
+  model->extension = idm_new(x->count, sizeof *model->extension);
+  if (!model->extension) return idm_fail_memory(opt_error);
+  model->extensions = x->count;
+  for (size_t k = 0; k < x->count; k++) {
+    const extension *e = &x->item[k];
+    idm_extended *to = &model->extension[k];
+    name_one(x, e, to->name, sizeof to->name);
+    to->held = e->drift ? 0 : x->q->f->problem->theta->block[e->at].value[0];
+    to->value = e->value;
+    to->statistic = e->statistic[0];
+    to->gain = e->gain;
+    to->p = e->p;
+  }
+  return IDM_OK;
+}
+
+/* ",alpha,beta": the free blocks, to follow another in an option. */
+static void list_free(const idm_theta *theta, char *text, size_t size)
+{
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t b = 0; b < theta->blocks && used < size; b++)
+    if (theta->block[b].role == IDM_DESCRIPTIVE)
+      used += (size_t)idm_print(text + used, size - used, ",%.60s", theta->block[b].info->name);
+}
+
+static size_t describe_one(const extensions *x, const extension *e, char *text, size_t size)
+{
+  const idm_theta *theta = x->q->f->problem->theta;
+  char others[400];
+  if (e->drift)
+    return (size_t)idm_print(text, size,
+                             "a drift of %.100s by about %+.2g from the first to the last row of a "
+                             "history would gain about %.0f nats: fit early and late rows apart "
+                             "(--where)",
+                             x->q->f->parameters->coordinate.name[e->at], e->value, e->gain);
+  const idm_block *block = &theta->block[e->at];
+  list_free(theta, others, sizeof others);
+  return (size_t)idm_print(text, size,
+                           "%.60s at about %.2g (held at %.3g) would gain about %.0f nats: --free "
+                           "%.60s%s",
+                           block->info->name, e->value, block->value[0], e->gain, block->info->name,
+                           others);
+}
+
+size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size)
+{
+  size_t count = 0, used = 0;
+  text[0] = '\0';
+  for (const extension *e = next_by_gain(x, level, INFINITY); e;
+       e = next_by_gain(x, level, e->gain)) {
+    if (count++ >= shown) continue;
+    if (used) used += (size_t)idm_print(text + used, size - used, "; ");
+    used += describe_one(x, e, text + used, size - used);
+  }
+  return count;
+}

@@ -1,0 +1,76 @@
+/* Score tests of extensions of the model by one number.
+ *
+ * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
+ * discount), or lets a free number drift: c + x t, where t runs from the first to the last row of a
+ * history. With g(u|h) = d log pi(u|h) / dx, the efficient score of a decision is
+ *
+ *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
+ *
+ * where s are the scores of the free numbers (residual.h). The sum of e over the decisions has mean
+ * 0 and variance I = sum E e^2 where the model is right, to first order whatever value the free
+ * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats.
+ *
+ * g is a difference over a step that is not small. A lapse multiplies the probability p of an
+ * unlikely action by 1 / (n p), so that the derivative at 0 has a variance that a few decisions
+ * dominate; the difference over a step grows with log(1 / p) alone. e is centred under pi, so that
+ * the test is valid for every g.
+ *
+ * Each statistic is divided by its own 99 % quantile over the replicates, which makes skewed and
+ * symmetric ones comparable. The p of an extension is the share of replicates whose largest ratio
+ * is at least its own (Westfall and Young 1993).
+ *
+ * A score is right to first order alone, and a number far from where it is held has a small score
+ * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
+ * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
+ * of a drift, which cannot be fitted, is that of its score. */
+#ifndef IDM_INVERT_ASSESS_EXTENSION_H
+#define IDM_INVERT_ASSESS_EXTENSION_H
+
+#include "invert/assess/residual.h"
+#include "invert/assess/view.h"
+
+typedef struct extension {
+  bool drift; /* of free coordinate `at`; else `at` is a block of theta */
+  size_t at;
+  idm_scale scale;    /* coordinate of a held number: identity, log, logit or inverse */
+  double held;        /* value of that coordinate in the fit */
+  double step;        /* of the difference; negative where only smaller values are allowed */
+  bool edge;          /* the number is held at the edge of its range: a one-sided test */
+  double *score;      /* [question][action]: e */
+  double information; /* I */
+  double *statistic;  /* [run]: sum^2 / I; 0 where the sum points out of the range */
+  double sum;         /* of the answers taken last */
+  double limit;       /* 99 % quantile of `statistic` */
+  double value;       /* estimate of the number, or of how far a free coordinate drifts */
+  double gain;        /* in nats */
+  double p;           /* adjusted for the number of extensions */
+} extension;
+
+typedef struct extensions {
+  const inquiry *q;
+  const residual *r;
+  size_t runs;
+  size_t count;
+  extension *item;
+} extensions;
+
+/* Plan for every extension. Nothing is listed where the free numbers cannot be projected out. */
+idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *r, size_t runs,
+                               idm_error *opt_error);
+void idm_extensions_close(extensions *x);
+/* The statistics of some answers. */
+void idm_extensions_take(extensions *x, size_t run, const double *taken);
+/* After all runs: largest[run], the largest ratio. work[runs] is scratch. */
+void idm_extensions_compare(extensions *x, double *largest, double *work);
+
+/* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
+ * are fitted again with the number free. *ret_p is the least p. */
+idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
+                                  idm_error *opt_error);
+/* Copy name, estimate and p of all to the results, which own the copies. */
+idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
+/* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose
+ * p is at most `level`, by gain. Returns how many they are. */
+size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size);
+
+#endif

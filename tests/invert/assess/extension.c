@@ -1,0 +1,213 @@
+/* Score tests of extensions: efficient scores, replicates, likelihood ratios, and learners who
+ * slip. */
+#include "invert/assess/extension.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+#include "invert/assess/model.h"
+#include "invert/assess/refit.h"
+
+/* --- a planner ------------------------------------------------------------------------------ */
+
+enum { RUNS = 1000 };
+typedef struct fixture {
+  asked a;
+  residual r;
+  extensions x;
+  double *taken;
+} fixture;
+
+/* A reversal task by one agent with some perseverance, fitted without. */
+static void open_fixture(fixture *f, double perseverance, uint64_t seed)
+{
+  static const double alpha = 0.3;
+  idm_problem *problem = asked_reversal(alpha);
+  idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, perseverance);
+  idm_data *data = asked_simulate(problem, &alpha, 1, 10, 100, seed);
+  idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, 0);
+  asked_open(&f->a, problem, data, "alpha");
+  check(idm_residual_open(&f->r, &f->a.q, &support_error));
+  check(idm_extensions_open(&f->x, &f->a.q, &f->r, RUNS, &support_error));
+  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
+  assert_non_null(f->taken);
+}
+
+static void close_fixture(fixture *f)
+{
+  free(f->taken);
+  idm_extensions_close(&f->x);
+  idm_residual_close(&f->r);
+  asked_close(&f->a);
+}
+
+static extension *find(const extensions *x, size_t block)
+{
+  for (size_t k = 0; k < x->count; k++)
+    if (!x->item[k].drift && x->item[k].at == block) return &x->item[k];
+  return NULL;
+}
+
+/* Numbers that are held and matter are listed: one model leaves beta without effect, and alpha is
+ * free. */
+static void test_candidates(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f, 0, 1);
+  assert_non_null(find(&f.x, IDM_DISCOUNT));
+  assert_non_null(find(&f.x, IDM_PERSEVERANCE));
+  assert_non_null(find(&f.x, IDM_PRIOR_WEIGHT));
+  assert_non_null(find(&f.x, IDM_EVIDENCE_WEIGHT));
+  assert_null(find(&f.x, IDM_BETA));
+  assert_null(find(&f.x, IDM_ALPHA));
+  assert_true(find(&f.x, IDM_LAPSE)->edge);
+  assert_false(find(&f.x, IDM_PERSEVERANCE)->edge);
+  assert_true(f.x.item[f.x.count - 1].drift);
+  close_fixture(&f);
+}
+
+/* Scores have mean 0 given each history, nothing in common with those of alpha, and a variance over
+ * replicates that is their information (four standard errors; lapses have heavy tails). */
+static void test_scores(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f, 0, 1);
+  for (size_t k = 0; k < f.x.count; k++) {
+    const extension *e = &f.x.item[k];
+    double cross = 0;
+    for (size_t i = 0; i < f.r.questions; i++) {
+      const double *p = idm_residual_probability(&f.r, &f.r.question[i]);
+      double mean = 0;
+      for (size_t u = 0; u < f.r.actions; u++) {
+        const double own = p[u] * e->score[i * f.r.actions + u];
+        mean += own;
+        cross += f.r.question[i].asked * own * *idm_residual_score(&f.r, &f.r.question[i], u);
+      }
+      assert_near(mean, 0, 1e-9 * sqrt(e->information));
+    }
+    assert_near(cross, 0, 1e-3 * sqrt(e->information * f.r.information[0]));
+  }
+  double square = 0;
+  extension *e = find(&f.x, IDM_PERSEVERANCE);
+  for (size_t run = 1; run < RUNS; run++) {
+    idm_random random;
+    idm_random_init(&random, 3, run);
+    idm_residual_draw(&f.r, &random, f.taken);
+    idm_extensions_take(&f.x, run, f.taken);
+    square += e->sum * e->sum / (RUNS - 1);
+  }
+  assert_near(square / e->information, 1, 4 * sqrt(2.0 / RUNS));
+  close_fixture(&f);
+}
+
+/* Near the value that is held, a score tells what a fit with the number free gains: within a fifth
+ * of it, or half a nat. */
+static void test_likelihood_ratio(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    fixture f;
+    open_fixture(&f, 0.1 * (double)(seed % 3), seed);
+    idm_extensions_take(&f.x, 0, f.r.taken);
+    static const size_t block[3] = {IDM_PERSEVERANCE, IDM_EVIDENCE_WEIGHT, IDM_PRIOR_WEIGHT};
+    refit without, with;
+    check(idm_refit(&f.a.q, NULL, &without, &support_error));
+    for (size_t k = 0; k < 3; k++) {
+      const extension *e = find(&f.x, block[k]);
+      const double held = f.a.problem->theta->block[block[k]].value[0];
+      check(idm_refit(&f.a.q, &(view_held){block[k], held + 0.02}, &with, &support_error));
+      const double gain = with.log_likelihood - without.log_likelihood;
+      assert_near(e->statistic[0] / 2, gain, fmax(0.5, 0.2 * gain));
+    }
+    close_fixture(&f);
+  }
+}
+
+/* --- learners ------------------------------------------------------------------------------- */
+
+/* A log of a learner with equal rates, fitted with what is free. */
+static void judge_learner(asked *a, const char *truth, const char *free_blocks, size_t trajectories,
+                          uint64_t seed)
+{
+  static const char text[] =
+      "states: [a_good, b_good]\n"
+      "actions: [a, b]\n"
+      "observations: [win, loss]\n"
+      "start: uniform\n"
+      "discount: 0\n"
+      "transition: {'*': [[0.944, 0.056], [0.056, 0.944]]}\n"
+      "observation_from: before\n"
+      "observation: {a: [[0.84, 0.16], [0.15, 0.85]], b: [[0.15, 0.85], [0.84, 0.16]]}\n"
+      "utility: {a: [1, -1], b: [-1, 1]}\n"
+      "agent: {planner: td-learner, inverse_temperature: 8, learning_rate_gain: 0.4,\n"
+      "        learning_rate_loss: 0.4}\n";
+  idm_problem *problem;
+  idm_workspace *workspace;
+  idm_data *data;
+  check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
+  check(idm_problem_set(problem, truth, &support_error));
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
+  idm_simulation simulation = {.trajectories = trajectories, .steps = 50, .seed = seed};
+  idm_simulation_suit(&simulation, problem);
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  check(idm_problem_set(problem, "lapse=0", &support_error));
+  asked_open(a, problem, data, free_blocks);
+  check(idm_assess_model(&a->q, &support_error));
+}
+
+#define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
+
+/* Three slips in ten, fitted without: the verdict names lapse, its size and the option. */
+static void test_slips(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    asked a;
+    judge_learner(&a, "lapse=0.3", RATES, 40, seed);
+    const idm_model_check *m = &a.assessment->model;
+    assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_MISFIT);
+    assert_true(support_mentions(&a.assessment->misfits, "the model lacks a number"));
+    assert_true(support_mentions(&a.assessment->misfits, "): lapse at about 0."));
+    assert_true(support_mentions(&a.assessment->misfits, "--free lapse," RATES));
+    for (size_t i = 0; i < m->extensions; i++)
+      if (strcmp(m->extension[i].name, "lapse") == 0) {
+        assert_near(m->extension[i].value, 0.3, 0.12);
+        assert_true(m->extension[i].gain > 10 && m->extension[i].held == 0);
+      }
+    asked_close(&a);
+  }
+}
+
+/* The same logs with lapse free, and a learner without slips: nothing is missing. */
+static void test_no_slips(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    asked a;
+    judge_learner(&a, "lapse=0.3", "lapse," RATES, 40, seed);
+    assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(a.assessment->checks.of[IDM_CHECK_CALIBRATION].outcome, IDM_CHECK_PASSED);
+    asked_close(&a);
+    judge_learner(&a, "inverse_temperature=3", RATES, 10, seed);
+    assert_int_equal(a.assessment->misfits.count, 0);
+    asked_close(&a);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_candidates),       cmocka_unit_test(test_scores),
+      cmocka_unit_test(test_likelihood_ratio), cmocka_unit_test(test_slips),
+      cmocka_unit_test(test_no_slips),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

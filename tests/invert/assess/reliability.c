@@ -1,0 +1,129 @@
+/* Calibration: pools by hand, the optimality of the regression, and replicates of a right model. */
+#include "invert/assess/reliability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+
+/* Questions asked once each, of two actions, where the first has probability p[i]; one free number
+ * without any effect. */
+enum { ASKED = 8 };
+typedef struct by_hand {
+  residual r;
+  question question[ASKED];
+  double probability[2 * ASKED];
+  double slope[2 * ASKED];
+  double taken[2 * ASKED];
+} by_hand;
+
+static void lay_out(by_hand *h, const double *p, const int *first)
+{
+  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .questions = ASKED}};
+  for (uint32_t i = 0; i < ASKED; i++) {
+    h->question[i] = (question){.node = i, .asked = 1};
+    h->probability[2 * i] = p[i];
+    h->probability[2 * i + 1] = 1 - p[i];
+    h->taken[2 * i + !first[i]] = 1;
+  }
+  h->r.question = h->question;
+  h->r.probability = h->probability;
+  h->r.slope = h->slope;
+}
+
+/* Outcomes by probability, of both actions: 0 0 (.1), 1 (.2), 0 0 (.3), 1 1 (.4), 0 (.45), 1 (.55),
+ * 0 0 (.6), 1 1 (.7), 0 (.8), 1 1 (.9). */
+static void test_pools(void **state)
+{
+  (void)state;
+  static const double p[ASKED] = {0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.4, 0.45};
+  static const int first[ASKED] = {0, 0, 1, 0, 0, 1, 1, 0};
+  static const double none = 0;
+  by_hand h;
+  reliability c;
+  lay_out(&h, p, first);
+  check(idm_reliability_open(&c, &h.r, &support_error));
+  assert_int_equal(c.points, 2 * ASKED);
+  const double gain = idm_reliability_take(&c, h.taken, &none);
+  static const double chances[5] = {2, 3, 6, 3, 2}, taken[5] = {0, 1, 3, 2, 2};
+  assert_int_equal(c.pools, 5);
+  double expected = 0, total = 0;
+  for (size_t i = 0; i < 5; i++) {
+    assert_near(c.pool[i].chances, chances[i], 0);
+    assert_near(c.pool[i].taken, taken[i], 0);
+  }
+  for (size_t i = 0; i < ASKED; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
+  for (size_t i = 0; i < c.pools; i++) {
+    const double s = c.pool[i].taken / c.pool[i].chances, n = c.pool[i].chances;
+    if (s > 0 && s < 1) expected += n * (s * log(s) + (1 - s) * log(1 - s));
+    if (i) assert_true(s > c.pool[i - 1].taken / c.pool[i - 1].chances);
+  }
+  assert_near(gain, expected + total, 1e-9);
+  idm_reliability_close(&c);
+}
+
+/* .9 predicted, .75 taken: found where a share that is off by .1 matters. */
+static void test_worst(void **state)
+{
+  (void)state;
+  static const double p[ASKED] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9};
+  static const int first[ASKED] = {1, 1, 0, 0, 1, 1, 1, 1};
+  static const double none = 0;
+  by_hand h;
+  reliability c;
+  lay_out(&h, p, first);
+  check(idm_reliability_open(&c, &h.r, &support_error));
+  const double gain = idm_reliability_take(&c, h.taken, &none);
+  assert_near(gain, 2 * (6 * log(0.75 / 0.9) + 2 * log(0.25 / 0.1)), 1e-9);
+  const reliability_pool *worst = idm_reliability_worst(&c, 0.1);
+  assert_non_null(worst);
+  assert_near(fabs(worst->taken - worst->expected) / worst->chances, 0.15, 1e-12);
+  assert_null(idm_reliability_worst(&c, 0.2));
+  idm_reliability_close(&c);
+}
+
+/* Recalibration gains on its own sample, a little: the log of a right model gains no more than the
+ * replicates (one seed of 400 fails this). */
+static void test_replicates(void **state)
+{
+  (void)state;
+  enum { RUNS = 400 };
+  static const double alpha = 0.3;
+  idm_problem *problem = asked_reversal(alpha);
+  asked a;
+  residual r;
+  reliability c;
+  asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 2, 100, 3), "alpha");
+  check(idm_residual_open(&r, &a.q, &support_error));
+  check(idm_reliability_open(&c, &r, &support_error));
+  double *taken = calloc(r.questions * r.actions, sizeof *taken), shift[1], sum = 0, most = 0;
+  assert_non_null(taken);
+  for (uint64_t k = 0; k < RUNS; k++) {
+    idm_random random;
+    idm_random_init(&random, 9, k);
+    idm_residual_draw(&r, &random, taken);
+    idm_residual_shift(&r, taken, shift);
+    const double gain = idm_reliability_take(&c, taken, shift);
+    assert_true(gain > -1e-6);
+    sum += gain / RUNS;
+    most = fmax(most, gain);
+  }
+  idm_residual_shift(&r, r.taken, shift);
+  assert_true(idm_reliability_take(&c, r.taken, shift) < most);
+  assert_true(sum > 0.5 && sum < 20);
+  free(taken);
+  idm_reliability_close(&c);
+  idm_residual_close(&r);
+  asked_close(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_pools),
+      cmocka_unit_test(test_worst),
+      cmocka_unit_test(test_replicates),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* Probabilities of every history, at the free numbers of the answer and at others of the held. */
+#include "invert/assess/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "invert/assess/asked_support.h"
+
+typedef struct fixture {
+  asked a;
+  viewer v;
+  size_t cells;
+  double y[1];
+  double *plain;
+  double *moved;
+} fixture;
+
+static void open_fixture(fixture *f)
+{
+  static const double alpha = 0.3;
+  idm_problem *problem = asked_reversal(alpha);
+  asked_open(&f->a, problem, asked_simulate(problem, &alpha, 1, 2, 30, 3), "alpha");
+  check(idm_view_open(&f->v, &f->a.q, &support_error));
+  f->cells = f->a.f.tree->nodes * f->v.actions;
+  f->plain = calloc(f->cells, sizeof *f->plain);
+  f->moved = calloc(f->cells, sizeof *f->moved);
+  assert_true(f->plain && f->moved);
+  idm_view_centre(&f->a.q, f->y);
+}
+
+static void close_fixture(fixture *f)
+{
+  free(f->plain);
+  free(f->moved);
+  idm_view_close(&f->v);
+  asked_close(&f->a);
+}
+
+static void look(fixture *f, const view_held *opt_held, double *probability)
+{
+  bool seen = false;
+  check(idm_view_at(&f->v, f->y, opt_held, probability, &seen, &support_error));
+  assert_true(seen);
+}
+
+/* A lapse mixes every probability with that of a coin. It is put back afterwards. */
+static void test_held(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  look(&f, NULL, f.plain);
+  look(&f, &(view_held){IDM_LAPSE, 0.1}, f.moved);
+  size_t rows = 0;
+  for (size_t i = 0; i < f.cells; i++) {
+    if (f.a.f.tree->node[i / f.v.actions].begin >= 0) continue;
+    assert_near(f.moved[i], 0.9 * f.plain[i] + 0.05, 1e-12);
+    rows++;
+  }
+  assert_true(rows > 100);
+  look(&f, NULL, f.moved);
+  for (size_t i = 0; i < f.cells; i++) assert_true(f.moved[i] == f.plain[i]);
+  close_fixture(&f);
+}
+
+/* A number outside its range cannot be planned for, which is no error. */
+static void test_unseen(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  bool seen = true;
+  check(idm_view_at(&f.v, f.y, &(view_held){IDM_DISCOUNT, 1.5}, f.moved, &seen, &support_error));
+  assert_false(seen);
+  close_fixture(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_held), cmocka_unit_test(test_unseen)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* Power and false alarms of the tests of the model:
+ *
+ *   idm_power KIND DECISIONS LOGS [SEED]   one line: how many of LOGS logs fail, by test
+ *   idm_power                              the names of the kinds
+ *
+ * A kind is a problem, what the fit frees, and what is true of the agents beside it: nothing
+ * ("right-..."), a number that the fit holds at another value, or another agent. Fits are by `map`:
+ * the tests use the draw of highest density alone. validation/power.py runs all of them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+#include "invert/assess/model.h"
+
+static const char bandit[] =
+    "states: [a_good, b_good]\n"
+    "actions: [a, b]\n"
+    "observations: [win, loss]\n"
+    "start: uniform\n"
+    "discount: 0\n"
+    "transition: {'*': [[0.944, 0.056], [0.056, 0.944]]}\n"
+    "observation_from: before\n"
+    "observation: {a: [[0.84, 0.16], [0.15, 0.85]], b: [[0.15, 0.85], [0.84, 0.16]]}\n"
+    "utility: {a: [1, -1], b: [-1, 1]}\n"
+    "agent: {planner: td-learner, inverse_temperature: 3, learning_rate_gain: 0.4,\n"
+    "        learning_rate_loss: 0.4}\n";
+static const char reversal[] =
+    "states: [a_good, b_good]\n"
+    "actions: [a, b]\n"
+    "observations: [win, loss]\n"
+    "start: uniform\n"
+    "discount: 0.5\n"
+    "transition: {'*': [[0.944, 0.056], [0.056, 0.944]]}\n"
+    "observation_from: before\n"
+    "observation: {a: [[0.84, 0.16], [0.15, 0.85]], b: [[0.15, 0.85], [0.84, 0.16]]}\n"
+    "utility: {a: [1, -1], b: [-1, 1]}\n"
+    "agent: {planner: bounded-rational, alpha: 1, resolution: 40, evaluate: interpolate}\n";
+static const char tiger[] =
+    "states: [tiger-left, tiger-right]\n"
+    "actions: [listen, open-left, open-right]\n"
+    "observations: [hear-left, hear-right]\n"
+    "start: uniform\n"
+    "discount: 0.95\n"
+    "transition: {listen: identity, '*': uniform}\n"
+    "observation: {listen: [[0.85, 0.15], [0.15, 0.85]], '*': uniform}\n"
+    "utility: {listen: -1, open-left: [-100, 10], open-right: [10, -100]}\n"
+    "agent: {planner: bounded-rational, alpha: 3, resolution: 60, evaluate: interpolate}\n";
+
+typedef struct kind {
+  const char *name;
+  const char *problem; /* NULL: DIAG */
+  const char *free_blocks;
+  int steps;            /* of a trajectory at most */
+  double length;        /* of a trajectory on average */
+  const char *truth[4]; /* of the agents, beside the problem */
+  const char *drift;    /* a number whose logarithm falls by `spread` over the log; NULL: none */
+  const char *differs;  /* a number whose logarithm differs between agents with sd `spread` */
+  double spread;
+  const char *other; /* problem whose agent decides; NULL: the same */
+} kind;
+
+#define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
+static const kind kinds[] = {
+    {.name = "right-learner", .problem = bandit, .free_blocks = RATES, .steps = 50, .length = 50},
+    {.name = "right-reversal",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50},
+    {.name = "right-diag",
+     .free_blocks = "alpha,beta",
+     .steps = 50,
+     .length = 4,
+     .truth = {"beta=1.25"}},
+    {.name = "right-tiger", .problem = tiger, .free_blocks = "alpha", .steps = 40, .length = 40},
+    {.name = "learner-lapse",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .truth = {"inverse_temperature=8", "lapse=0.3"}},
+    {.name = "learner-perseverance",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .truth = {"perseverance=0.7"}},
+    {.name = "learner-decay",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .truth = {"decay=0.2"}},
+    {.name = "learner-drift",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 10,
+     .length = 10,
+     .truth = {"inverse_temperature=6"},
+     .drift = "inverse_temperature",
+     .spread = 1.5},
+    {.name = "learners-differ",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .differs = "inverse_temperature",
+     .spread = 0.7},
+    {.name = "learner-of-planner",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .other = reversal},
+    {.name = "reversal-lapse",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50,
+     .truth = {"alpha=0.3", "lapse=0.2"}},
+    {.name = "reversal-perseverance",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50,
+     .truth = {"perseverance=0.7"}},
+    {.name = "reversal-evidence",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50,
+     .truth = {"evidence_weight=0.5"}},
+    {.name = "planner-of-learner",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50,
+     .other = bandit},
+    {.name = "diag-prior",
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 4,
+     .truth = {"prior_weight=0.5"}},
+    {.name = "diag-evidence",
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 4,
+     .truth = {"evidence_weight=0.6"}},
+    {.name = "diag-optimism",
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 4,
+     .truth = {"beta=0.8"}},
+    {.name = "diag-lapse",
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 4,
+     .truth = {"lapse=0.1"}},
+    {.name = "tiger-discount",
+     .problem = tiger,
+     .free_blocks = "alpha",
+     .steps = 40,
+     .length = 40,
+     .truth = {"discount=0.6"}},
+    {.name = "tiger-lapse",
+     .problem = tiger,
+     .free_blocks = "alpha",
+     .steps = 40,
+     .length = 40,
+     .truth = {"lapse=0.05"}},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static idm_problem *make(const char *text)
+{
+  idm_problem *problem;
+  if (text) {
+    check(idm_problem_parse_yaml(text, strlen(text), "kind.yaml", &problem, NULL, &support_error));
+    return problem;
+  }
+  problem = support_diag(1, INFINITY, 0);
+  problem->agent.resolution = 40;
+  return problem;
+}
+
+/* --- logs ----------------------------------------------------------------------------------- */
+
+typedef struct cast {
+  const kind *k;
+  idm_theta *theta;
+  idm_workspace *workspace;
+  size_t moving; /* block that drifts or differs */
+  double centre;
+  size_t trajectories;
+  uint64_t seed;
+} cast;
+
+static idm_status before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
+{
+  const cast *c = context;
+  double moved = 0;
+  if (c->k->drift)
+    moved = -c->k->spread * ((double)trajectory / (double)(c->trajectories - 1) - 0.5);
+  if (c->k->differs) {
+    idm_random random;
+    idm_random_init(&random, c->seed, ((uint64_t)1 << 40) + agent);
+    moved = c->k->spread * idm_random_normal(&random);
+  }
+  if (moved != 0) idm_theta_set_scalar(c->theta, c->moving, c->centre * exp(moved));
+  return idm_plan(c->theta, NULL, c->workspace, NULL, opt_error);
+}
+
+static size_t find_block(const idm_theta *theta, const char *name)
+{
+  for (size_t b = 0; name && b < theta->blocks; b++)
+    if (strcmp(theta->block[b].info->name, name) == 0) return b;
+  return 0;
+}
+
+static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
+{
+  idm_problem *truth = make(k->other ? k->other : k->problem);
+  for (size_t i = 0; i < 4 && k->truth[i]; i++)
+    check(idm_problem_set(truth, k->truth[i], &support_error));
+  cast c = {.k = k, .seed = seed, .trajectories = (size_t)lround((double)decisions / k->length)};
+  check(idm_theta_copy(truth->theta, &c.theta, &support_error));
+  check(idm_workspace_create(truth->setting, truth->theta, &truth->agent, &c.workspace,
+                             &support_error));
+  c.moving = find_block(c.theta, k->drift ? k->drift : k->differs);
+  c.centre = c.theta->block[c.moving].value[0];
+  idm_simulation simulation = {.trajectories = c.trajectories,
+                               .steps = k->steps,
+                               .seed = seed,
+                               .agents = k->differs ? c.trajectories : 1,
+                               .opt_before = before,
+                               .opt_pay = truth->theta,
+                               .context = &c};
+  idm_data *data;
+  check(idm_simulate(truth->setting, idm_workspace_behavior(c.workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(c.workspace);
+  idm_theta_destroy(c.theta);
+  idm_problem_destroy(truth);
+  return data;
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+static const idm_check_id row_of[IDM_TEST_COUNT] = {
+    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
+    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
+    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
+    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
+    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
+    [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
+    [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
+};
+
+static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
+{
+  asked a;
+  asked_open(&a, make(k->problem), simulate(k, decisions, seed), k->free_blocks);
+  check(idm_assess_model(&a.q, &support_error));
+  const idm_model_check *m = &a.assessment->model;
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    failed[i] += a.assessment->checks.of[row_of[i]].outcome == IDM_CHECK_MISFIT;
+  failed[IDM_TEST_COUNT] += a.assessment->misfits.count > 0;
+  fprintf(stderr, "%s %zu seed %llu, %llu decisions:", k->name, decisions, (unsigned long long)seed,
+          (unsigned long long)m->decisions);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    if (m->test[i].looked)
+      fprintf(stderr, " %s %.3g", idm_model_test_name((idm_model_test)i), m->test[i].p);
+  fprintf(stderr, "\n");
+  for (size_t i = 0; i < a.assessment->misfits.count; i++)
+    fprintf(stderr, "    %s\n", a.assessment->misfits.text[i]);
+  asked_close(&a);
+}
+
+int main(int count, char **argument)
+{
+  const kind *k = NULL;
+  for (size_t i = 0; i < KINDS; i++) {
+    if (count < 2) printf("%s\n", kinds[i].name);
+    if (count > 3 && strcmp(argument[1], kinds[i].name) == 0) k = &kinds[i];
+  }
+  if (!k) return count >= 2;
+  const size_t decisions = strtoull(argument[2], NULL, 10), logs = strtoull(argument[3], NULL, 10);
+  const uint64_t first = count > 4 ? strtoull(argument[4], NULL, 10) : 1;
+  size_t failed[IDM_TEST_COUNT + 1] = {0};
+  for (size_t i = 0; i < logs; i++) judge(k, decisions, first + i, failed);
+  printf("%s %zu: %zu of %zu fail;", k->name, decisions, failed[IDM_TEST_COUNT], logs);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    printf(" %s %zu", idm_model_test_name((idm_model_test)i), failed[i]);
+  printf("\n");
+  return 0;
+}
