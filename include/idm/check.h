@@ -224,7 +224,7 @@ typedef struct idm_check {
                      "file's probabilities moves no mean by more than one posterior sd.",          \
          .cure = "read the interval as given the file's dynamics; measure the probability "        \
                  "better, or learn the dynamics and fit over their draws (--dynamics)",            \
-         .owner = "invert/assess/sensitivity.c")                                                   \
+         .owner = "invert/assess/depend.c")                                                        \
   RUN(IDM_CHECK_INERT, idm_check_inert, .name = "inert",                                           \
       .measures = "free numbers without effect", .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,  \
       .needs = "the log", .log = true, .threshold = 0, .worst = IDM_CHECK_MISFIT,                  \
