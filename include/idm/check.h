@@ -285,7 +285,7 @@ typedef struct idm_check {
                      "is divided by the number of tests. A difference of less than 2 % is a "      \
                      "remark.",                                                                    \
          .cure = "correct the probability that is named, or learn the dynamics (idm learn, then "  \
-                 "fit --dynamics)",                                                                \
+                 "--dynamics)",                                                                    \
          .owner = "invert/assess/environment.c")                                                   \
   RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
          .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \

@@ -14,8 +14,9 @@
 #include "invert/fork.h"
 #include "invert/matching/halt.h"
 
-/* Draws looked at, and plans over all directions. */
-enum { least_draws = 10, most_draws = 40, most_plans = 2000 };
+/* Draws looked at, and plans over all directions per draw that other checks look at: fewer where a
+ * plan is dear. */
+enum { least_draws = 10, most_draws = 40, plans_per_draw = 10 };
 
 /* --- differences ---------------------------------------------------------------------------- */
 
@@ -24,6 +25,7 @@ typedef struct difference {
   const inquiry *q;
   const environment_check *e;
   size_t size;         /* draws */
+  size_t plans;        /* at most, over all directions */
   size_t count;        /* directions */
   const size_t *which; /* [count] */
   double *table;       /* [draw][direction] */
@@ -171,7 +173,7 @@ static bool is_held(const idm_problem *problem, direction_part part)
  * first. */
 static void choose(difference *d, size_t *which)
 {
-  const size_t most = most_plans / (2 * d->size);
+  const size_t most = d->plans / (2 * d->size);
   size_t left = 0;
   for (size_t i = 0; i < d->e->directions.count; i++) {
     if (isnan(d->e->p[i]) || !is_held(d->q->f->problem, d->e->directions.one[i].part)) continue;
@@ -184,8 +186,8 @@ static void choose(difference *d, size_t *which)
   if (left)
     idm_notes_add(&d->q->assessment->remarks,
                   "unchecked: the sensitivity to %zu probabilities of the dynamics, which would "
-                  "take more than %d plans",
-                  left, (int)most_plans);
+                  "take more than %zu plans",
+                  left, d->plans);
 }
 
 static idm_status measure(difference *d, idm_error *opt_error)
@@ -210,7 +212,10 @@ idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error)
   const size_t size = idm_inquiry_sample(q, points);
   if (size < least_draws) return IDM_OK;
   idm_status status = idm_environment_open(&e, q->f->problem, q->f->data, opt_error);
-  difference d = {.q = q, .e = &e, .size = size < most_draws ? size : most_draws};
+  difference d = {.q = q,
+                  .e = &e,
+                  .size = size < most_draws ? size : most_draws,
+                  .plans = plans_per_draw * size};
   if (status == IDM_OK && e.looked) status = measure(&d, opt_error);
   if (status == IDM_OK && !e.looked)
     idm_check_skip(&q->assessment->checks, IDM_CHECK_DEPENDS, "%s", e.why);

@@ -475,8 +475,9 @@ static void note_limits(const environment_check *e, idm_assessment *a)
 }
 
 void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
-                           double least_share, idm_assessment *a)
+                           idm_assessment *a)
 {
+  static const double least_share = 0.02;
   const idm_tested tested = idm_environment_tested(e);
   if (!tested.looked) {
     idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", e->why);
@@ -499,7 +500,17 @@ void idm_environment_judge(const environment_check *e, const idm_problem *proble
   else
     describe_worst(e, notes,
                    outcome == IDM_CHECK_MISFIT ? ". Correct the file, or learn the dynamics "
-                                                 "(idm learn, then fit --dynamics)"
+                                                 "(idm learn, then --dynamics)"
                    : read                      ? ", a difference of less than 2 %"
                                                : ", which this planner does not read");
+}
+
+idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, double level,
+                                  idm_assessment *assessment, idm_error *opt_error)
+{
+  environment_check e;
+  const idm_status status = idm_environment_open(&e, problem, data, opt_error);
+  if (status == IDM_OK) idm_environment_judge(&e, problem, level, assessment);
+  idm_environment_close(&e);
+  return status;
 }

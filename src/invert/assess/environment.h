@@ -47,9 +47,11 @@ double idm_environment_error(const environment_check *e, size_t i);
 /* As a test of the model (idm/assess.h). */
 idm_tested idm_environment_tested(const environment_check *e);
 /* Record the row of the table of checks at a level, with a sentence where the test fails. A
- * difference below `least_share`, or dynamics that the agent's planner does not read, are a remark.
- */
+ * difference below 2 %, or dynamics that the agent's planner does not read, are a remark. */
 void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
-                           double least_share, idm_assessment *assessment);
+                           idm_assessment *assessment);
+/* Test and judge at once. */
+idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, double level,
+                                  idm_assessment *assessment, idm_error *opt_error);
 
 #endif

@@ -458,7 +458,8 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
                                               .agents = agent_count(t)};
   judge_chance(t->q);
   const fit *f = t->q->f;
-  idm_status status = idm_environment_open(&t->environment, f->problem, f->data, opt_error);
+  idm_status status = IDM_OK;
+  if (!t->q->learnt) status = idm_environment_open(&t->environment, f->problem, f->data, opt_error);
   if (status == IDM_OK) status = open_trial(t, opt_error);
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
@@ -467,8 +468,12 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   judge_summary(t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
   judge_summary(t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
   judge_outside(t);
-  idm_environment_judge(&t->environment, f->problem, t->q->assessment->model.level, least_share,
-                        t->q->assessment);
+  if (t->q->learnt)
+    idm_check_skip(&t->q->assessment->checks, IDM_CHECK_ENVIRONMENT,
+                   "the answer is over draws of learnt dynamics");
+  else
+    idm_environment_judge(&t->environment, f->problem, t->q->assessment->model.level,
+                          t->q->assessment);
   return IDM_OK;
 }
 

@@ -472,6 +472,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
+    plan.model.learnt = several || w->opt_cut;
     status = create(problem, data, groups, &plan, settings, w->count, ret_audit, opt_error);
   }
   if (status == IDM_OK) {
@@ -490,6 +491,8 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     own.way += k + several;
     status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
   }
+  if (status == IDM_OK && !plan.model.learnt && !w->by_group)
+    status = idm_audit_look_at_all(problem, data, *ret_audit, opt_error);
   if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
   idm_audit_plan_clear(&plan);
   free(scales);

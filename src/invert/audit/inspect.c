@@ -37,8 +37,11 @@ static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error
                                      .summarised = summarised,
                                      .unconstrained = i->draws->cell + cell * d * all,
                                      .statistics = density};
-    const inquiry q = {
-        .f = &c->f, .posterior = &posterior, .assessment = &i->assessment[cell], .among = i->among};
+    const inquiry q = {.f = &c->f,
+                       .posterior = &posterior,
+                       .assessment = &i->assessment[cell],
+                       .among = i->among,
+                       .learnt = i->model->learnt};
     idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
     status = idm_assess_model(&q, opt_error);
   }

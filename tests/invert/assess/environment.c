@@ -349,7 +349,7 @@ static void test_impossible(void **state)
   assert_int_equal(e.impossible, 1);
   assert_int_equal(e.impossible_row, 1);
   idm_checks_begin(&assessment.checks, IDM_CHECK_FIT);
-  idm_environment_judge(&e, problem, 0.01, 0.02, &assessment);
+  idm_environment_judge(&e, problem, 0.01, &assessment);
   assert_int_equal(assessment.checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
   assert_true(support_mentions(&assessment.misfits, "1 of them has probability 0"));
   idm_notes_clear(&assessment.misfits);
