@@ -14,8 +14,8 @@
 #include "base/number.h"
 #include "idm/pareto.h"
 #include "idm/prior.h"
-#include "invert/assess/environment.h"
 #include "invert/audit/draws.h"
+#include "invert/audit/held.h"
 #include "invert/audit/inspect.h"
 #include "invert/audit/nest.h"
 #include "invert/audit/sample.h"
@@ -466,27 +466,10 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     record_cell(&cell[c], speaks[c], &a->checks);
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
+  if (status == IDM_OK) idm_audit_held_spread(plan, cell, a);
   idm_audit_inspected_clear(cell, m->cells);
   free(cell);
   free(speaks);
-  return status;
-}
-
-idm_status idm_audit_look_at_all(const idm_problem *problem, const idm_data *data, idm_audit *a,
-                                 idm_error *opt_error)
-{
-  idm_assessment found = {0};
-  idm_audit_group *all = &a->group[a->groups - 1];
-  idm_checks_begin(&found.checks, a->checks.kind);
-  const idm_status status =
-      idm_environment_assess(problem, data, IDM_CHECK_LEVEL, &found, opt_error);
-  if (status == IDM_OK) idm_checks_merge(&a->checks, &found.checks, IDM_CHECK_MISFIT);
-  for (size_t i = 0; i < found.misfits.count; i++) {
-    idm_notes_add(&all->misfits, "%s", found.misfits.text[i]);
-    all->unfit = true;
-  }
-  idm_notes_clear(&found.misfits);
-  idm_notes_clear(&found.remarks);
   return status;
 }
 
@@ -682,6 +665,7 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
   judge_all(a);
   judge_rests(plan, a);
   for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
+  idm_audit_held_judge(a);
   a->trusted = true;
   for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;

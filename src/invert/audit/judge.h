@@ -18,9 +18,6 @@ idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, s
 /* How the model fits, in the dynamics at hand. */
 idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_audit *audit,
                           idm_error *opt_error);
-/* The environment, by the observations of all groups together: a misfit of the last group, all. */
-idm_status idm_audit_look_at_all(const idm_problem *problem, const idm_data *data, idm_audit *audit,
-                                 idm_error *opt_error);
 /* Once all are there: summaries, contraction, flags, verdicts. */
 idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales, idm_audit *audit,
                               idm_error *opt_error);
