@@ -216,7 +216,11 @@ idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error)
                   .e = &e,
                   .size = size < most_draws ? size : most_draws,
                   .plans = plans_per_draw * size};
-  if (status == IDM_OK && e.looked) status = measure(&d, opt_error);
+  const bool by_rows = q->f->problem->setting->moves;
+  if (status == IDM_OK && e.looked && !by_rows) status = measure(&d, opt_error);
+  if (status == IDM_OK && e.looked && by_rows)
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_DEPENDS,
+                   "the transition is given by rows, not as matrices");
   if (status == IDM_OK && !e.looked)
     idm_check_skip(&q->assessment->checks, IDM_CHECK_DEPENDS, "%s", e.why);
   idm_environment_close(&e);

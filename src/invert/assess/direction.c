@@ -4,7 +4,7 @@
 #include "invert/assess/direction.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -119,11 +119,34 @@ static idm_status find_ties(directions *d, const idm_problem *problem, idm_error
   return IDM_OK;
 }
 
+/* Matrices of transitions that are given row by row; observed states show themselves. */
+static idm_status expand(const idm_setting *setting, idm_dynamics **ret_dynamics,
+                         idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  const idm_status status = idm_dynamics_create(n, ret_dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_dynamics *to = *ret_dynamics;
+  const idm_moves *moves = setting->moves;
+  const size_t rows = n.actions * n.states;
+  memcpy(to->start, setting->start, n.states * sizeof *to->start);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t i = moves->first[r]; i < moves->first[r + 1]; i++)
+      to->transition[r * n.states + moves->next[i]] = moves->probability[i];
+    if (!setting->emission) to->emission[r * n.observations + r % n.states] = 1;
+  }
+  if (setting->emission)
+    memcpy(to->emission, setting->emission, rows * n.observations * sizeof *to->emission);
+  return IDM_OK;
+}
+
 idm_status idm_directions_open(directions *d, const idm_problem *problem, bool numbers,
                                idm_error *opt_error)
 {
   *d = (directions){.setting = problem->setting};
-  idm_status status = idm_problem_dynamics(problem, &d->own, opt_error);
+  const bool by_rows = problem->setting->moves;
+  idm_status status = by_rows ? expand(problem->setting, &d->own, opt_error)
+                              : idm_problem_dynamics(problem, &d->own, opt_error);
   if (status != IDM_OK) return status;
   const idm_sizes n = d->own->sizes;
   const size_t most = 2 * n.actions + (numbers ? d->own->numbers : 0);
@@ -132,7 +155,8 @@ idm_status idm_directions_open(directions *d, const idm_problem *problem, bool n
   d->one = idm_new(most, sizeof *d->one);
   d->entry = idm_new(idm_times(most, n.states), sizeof *d->entry);
   if (!d->lead[0] || !d->lead[1] || !d->one || !d->entry) return idm_fail_memory(opt_error);
-  status = find_ties(d, problem, opt_error);
+  for (size_t u = 0; u < n.actions; u++) d->lead[0][u] = d->lead[1][u] = u;
+  if (!by_rows) status = find_ties(d, problem, opt_error);
   if (status == IDM_OK) add_all(d, numbers);
   return status;
 }

@@ -30,8 +30,9 @@ typedef struct directions {
 
 /* Directions of the problem's environment: those of matrices of which two rows or more can move,
  * and with `numbers` every probability strictly between 0 and 1 by itself (of a row with two, the
- * larger). Rows that the problem's file ties move together. Terminal actions have none. IDM_INPUT
- * where the problem has no matrices. idm_directions_close frees what is there. */
+ * larger). Rows that the problem's file ties move together. Terminal actions have none. Transitions
+ * by rows become matrices. IDM_INPUT where the problem has no dynamics. idm_directions_close frees
+ * what is there. */
 idm_status idm_directions_open(directions *d, const idm_problem *problem, bool numbers,
                                idm_error *opt_error);
 void idm_directions_close(directions *d);

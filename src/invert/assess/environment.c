@@ -277,11 +277,13 @@ static filter filter_of(const environment_check *e, const idm_prefix_tree *tree)
   return f;
 }
 
-/* Multiplications of one pass for all directions. */
+/* Multiplications of one pass for all directions. A belief in an observed state is a corner, whose
+ * tangents are 0. */
 static double work_of(const environment_check *e, const idm_prefix_tree *tree)
 {
   const idm_sizes n = e->directions.own->sizes;
-  return (double)(1 + e->directions.count) * (double)tree->nodes * (double)n.states *
+  const double rows = e->directions.setting->fully_observed ? 1 : (double)n.states;
+  return (double)(1 + e->directions.count) * (double)tree->nodes * rows *
          (double)(n.states + n.observations);
 }
 
@@ -391,17 +393,27 @@ static idm_status find_best(environment_check *e, const idm_prefix_tree *tree, i
   return status;
 }
 
+/* Whether there are matrices to filter with, or rows that make some of a reasonable size. */
+static bool can_filter(const idm_setting *setting, char *why, size_t size)
+{
+  static const size_t most_numbers = (size_t)1 << 22;
+  const idm_sizes n = idm_setting_sizes(setting);
+  const bool moves = setting->transition || setting->moves;
+  const bool shows = setting->emission || (setting->moves && setting->fully_observed);
+  const bool large = setting->moves && n.actions * n.states * n.states > most_numbers;
+  if (!moves || !shows)
+    idm_print(why, size, "the problem has no dynamics of its own");
+  else if (large)
+    idm_print(why, size, "%zu states are too many for matrices of transitions", n.states);
+  return moves && shows && !large;
+}
+
 idm_status idm_environment_open(environment_check *e, const idm_problem *problem,
                                 const idm_data *data, idm_error *opt_error)
 {
   *e = (environment_check){.least = 1, .best = NAN};
   const idm_setting *setting = problem->setting;
-  if (!setting->transition || !setting->emission) {
-    idm_print(e->why, sizeof e->why, "%s",
-              setting->moves ? "the transition is given by rows, not as matrices"
-                             : "the problem has no dynamics of its own");
-    return IDM_OK;
-  }
+  if (!can_filter(setting, e->why, sizeof e->why)) return IDM_OK;
   idm_prefix_tree *tree = NULL;
   idm_status status = idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
   if (status == IDM_OK) status = find_directions(e, problem, tree, opt_error);

@@ -3,6 +3,7 @@
 #include "invert/assess/environment.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,6 +334,51 @@ static void test_nothing_to_test(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Observed states: a row of transitions is a multinomial distribution, and the score of a number is
+ * that of its counts. By matrices and by rows. */
+static void test_observed_states(void **state)
+{
+  (void)state;
+  static const char *const transitions[2] = {
+      "transition: {go: [[0.1, 0.6, 0.3], [0, 0.8, 0.2], [1, 0, 0]], stay: identity}\n",
+      "transition: {go: {a: {a: 0.1, b: 0.6, c: 0.3}, b: {b: 0.8, c: 0.2}, c: {a: 1}},\n"
+      "  stay: {a: {a: 1}, b: {b: 1}, c: {c: 1}}}\n"};
+  static const char log[] = "trajectory,state,action\n1,a,go\n1,b,go\n1,b,go\n1,c,stay\n1,c,go\n"
+                            "1,a,go\n1,a,go\n1,c,go\n1,a,go\n1,b,stay\n1,b,go\n1,b,stay\n";
+  for (int by_rows = 0; by_rows < 2; by_rows++) {
+    char text[800];
+    snprintf(text, sizeof text,
+             "states: [a, b, c]\nactions: [go, stay]\nobservations: states\ndiscount: 0.9\n%s"
+             "utility: {go: 1, stay: 0}\nagent: {alpha: 1}\n",
+             transitions[by_rows]);
+    idm_problem *problem = support_yaml(text);
+    assert_int_equal(problem->setting->moves != NULL, by_rows);
+    idm_data *data = support_data(problem, log);
+    environment_check e;
+    check(idm_environment_open(&e, problem, data, &support_error));
+    char name[80];
+    bool found[2] = {0};
+    for (size_t i = 0; i < e.directions.count; i++) {
+      idm_direction_name(&e.directions, i, name, sizeof name);
+      /* From a by go: to a once, to b twice, to c once; from b: to b twice, to c once. */
+      if (strcmp(name, "transition[go,a,b]") == 0) {
+        assert_near(e.score[i], 2 / 0.6 - 2 / 0.4, 1e-12);
+        assert_near(e.information[i], 4 / 0.6 / 0.4, 1e-12);
+        found[0] = true;
+      }
+      if (strcmp(name, "transition[go,b,b]") == 0) {
+        assert_near(e.score[i], 2 / 0.8 - 1 / 0.2, 1e-12);
+        assert_near(e.information[i], 3 / 0.8 / 0.2, 1e-12);
+        found[1] = true;
+      }
+    }
+    assert_true(found[0] && found[1]);
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* What has probability 0 needs no test. */
 static void test_impossible(void **state)
 {
@@ -365,6 +411,7 @@ int main(void)
       cmocka_unit_test(test_scores),          cmocka_unit_test(test_two_sites),
       cmocka_unit_test(test_false_alarms),    cmocka_unit_test(test_rare_outcomes),
       cmocka_unit_test(test_nothing_to_test), cmocka_unit_test(test_impossible),
+      cmocka_unit_test(test_observed_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
