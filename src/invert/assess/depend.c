@@ -160,13 +160,17 @@ static idm_status store(const difference *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether the numbers of a direction are held and read by the planner. */
+/* Whether the numbers of a direction are held and read by the planner, which begins at the start
+ * wherever it reads any model. */
 static bool is_held(const idm_problem *problem, direction_part part)
 {
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const bool moves = idm_planner_reads(planner, IDM_TRANSITION);
+  const bool shows = idm_planner_reads(planner, IDM_EMISSION);
+  if (part == DIRECTION_START) return moves || shows;
   const size_t id = part == DIRECTION_EMISSION ? IDM_EMISSION : IDM_TRANSITION;
-  if (part == DIRECTION_START) return true;
-  return problem->theta->block[id].role != IDM_DESCRIPTIVE &&
-         idm_planner_reads(idm_agent_planner(&problem->agent), id);
+  return (part == DIRECTION_EMISSION ? shows : moves) &&
+         problem->theta->block[id].role != IDM_DESCRIPTIVE;
 }
 
 /* Directions that the log informs, as many as there is work for; those of whole matrices come

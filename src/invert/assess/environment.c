@@ -451,16 +451,25 @@ static bool is_read(const idm_problem *problem)
   return idm_planner_reads(planner, IDM_TRANSITION) || idm_planner_reads(planner, IDM_EMISSION);
 }
 
+/* Decimals that a probability and its complement have: 0.70, 0.004, 0.9995. */
+static int decimals(double p)
+{
+  const double small = fmin(p, 1 - p);
+  return small >= 0.1 ? 2 : small >= 0.01 ? 3 : small >= 0.001 ? 4 : 5;
+}
+
 static void describe_worst(const environment_check *e, idm_notes *notes, const char *ending)
 {
+  static const double smallest_p = 1e-300;
   char where[400], what[200];
+  const double given = idm_direction_given(&e->directions, e->worst);
   idm_direction_describe(&e->directions, e->worst, where, sizeof where, what, sizeof what);
   idm_notes_add(notes,
                 "the observations of this log contradict the environment (p <= %.2g over %zu "
-                "probabilities): %s: the file gives %.2f to %s, this log is best described by %.2f "
+                "probabilities): %s: the file gives %.*f to %s, this log is best described by %.*f "
                 "(standard error %.2g)%s",
-                e->least, e->looked, where, idm_direction_given(&e->directions, e->worst), what,
-                e->best, idm_environment_error(e, e->worst), ending);
+                fmax(e->least, smallest_p), e->looked, where, decimals(given), given, what,
+                decimals(e->best), e->best, idm_environment_error(e, e->worst), ending);
 }
 
 static void describe_impossible(const environment_check *e, idm_notes *notes)
