@@ -87,7 +87,9 @@ static void take_direction(void *context, size_t j)
   double low, high;
   idm_direction_limits(&d->e->directions, d->which[j], &low, &high);
   const double step = idm_environment_error(d->e, d->which[j]);
-  const double h = fmin(step, fmin(-low, high)) / 20;
+  /* Within the plausible error, and wide enough to pass over the bends of an interpolated policy.
+   */
+  const double h = fmin(step, fmin(-low, high)) / 4;
   double *y = idm_new(d->q->f->parameters->dimension, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(&d->error[j]);
   if (status == IDM_OK) status = add_side(d, j, h, 0.5 / h, y, &d->error[j]);

@@ -110,14 +110,10 @@ static void check_shift(bool rule)
   assert_near(s->value, 0.7, 1e-12);
   assert_true(s->step > 0.01 && s->step < 0.1);
   const double scale = s->step / a->diagnosis[1].sd, found = s->slope[1] * scale;
-  sample_likelihood(&f, s->step / 20, above);
-  sample_likelihood(&f, -s->step / 10, below);
-  const double shift = shift_by_covariance(&f, below, above, s->step / 10) * scale;
+  sample_likelihood(&f, s->step / 4, above);
+  sample_likelihood(&f, -s->step / 2, below);
+  const double shift = shift_by_covariance(&f, below, above, s->step / 2) * scale;
   assert_near(found / shift, 1, 1e-3);
-  /* The slope hardly depends on how far apart the two are. */
-  sample_likelihood(&f, s->step / 20 - s->step / 200, below);
-  sample_likelihood(&f, s->step / 100, above);
-  assert_near(found / (shift_by_covariance(&f, below, above, s->step / 100) * scale), 1, 0.15);
   assert_true(shift < -1.5);
   /* That is more than one sd: part of the verdict, and of what is said of the interval. */
   assert_int_equal(a->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_REMARK);
