@@ -337,8 +337,9 @@ static idm_status score_all(environment_check *e, const idm_prefix_tree *tree, i
   static const size_t most_cells = (size_t)1 << 22;
   const size_t all = e->directions.count;
   const filter shape = filter_of(e, tree);
-  const size_t cells = idm_times(shape.capacity, shape.sizes.observations) + 1;
-  const size_t room = most_cells / cells, some = room < 1 ? 1 : room > all ? all : room;
+  const size_t cells = idm_times(shape.capacity, shape.sizes.observations);
+  const size_t room = cells ? most_cells / cells : all;
+  const size_t some = room < 1 ? 1 : room > all ? all : room;
   e->score = idm_new(all, sizeof *e->score);
   e->information = idm_new(all, sizeof *e->information);
   e->p = idm_new(all, sizeof *e->p);
