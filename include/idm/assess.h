@@ -35,10 +35,10 @@ typedef struct idm_identification {
   double limit[2];                  /* natural value at either end of the scale: below, above */
   double gap[2];                    /* how far the profile falls from its maximum to that limit */
   bool proper[2];                   /* the prior bounds that side */
-  bool improper[2];    /* neither does the prior, nor does the likelihood fall so that the posterior
-                          has   a finite integral */
-  bool unchecked;      /* the search was cut short: it took too many evaluations */
-  char sentence[1000]; /* to be quoted */
+  bool improper[2];   /* neither does the prior, nor does the likelihood fall so that the posterior
+                         has   a finite integral */
+  bool unchecked;     /* the search was cut short: it took too many evaluations */
+  char sentence[640]; /* to be quoted */
 } idm_identification;
 
 /* How the answer moves with a number that was held. */

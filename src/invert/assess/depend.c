@@ -269,22 +269,19 @@ static void replace(const idm_notes *notes, const char *from, const char *to)
   }
 }
 
-/* Add to what the data bound of a quantity. False where there is no such sentence. */
-static bool amend(idm_assessment *a, size_t quantity, const char *clause)
+/* Add to the remark on what the data bound of a quantity. The sentence of identification itself is
+ * the same whatever draws there are. */
+static void amend(const idm_assessment *a, size_t quantity)
 {
-  bool found = false;
   for (size_t i = 0; i < a->parameters; i++) {
-    idm_identification *id = &a->parameter[i];
-    char before[sizeof id->sentence];
+    const idm_identification *id = &a->parameter[i];
+    char amended[sizeof id->sentence + 100];
     if (id->quantity != quantity) continue;
-    memcpy(before, id->sentence, sizeof before);
-    const size_t length = strlen(before);
-    idm_print(id->sentence + length, sizeof id->sentence - length,
-              "; this holds given the file's probabilities, as it depends on dynamics: %s", clause);
-    replace(&a->remarks, before, id->sentence);
-    found = true;
+    idm_print(amended, sizeof amended,
+              "%s; this holds given the file's probabilities, as it depends on dynamics",
+              id->sentence);
+    replace(&a->remarks, id->sentence, amended);
   }
-  return found;
 }
 
 static void judge_quantity(const inquiry *q, size_t quantity)
@@ -293,14 +290,13 @@ static void judge_quantity(const inquiry *q, size_t quantity)
   double shift;
   const idm_sensitivity *most = find_most(q, quantity, &shift);
   if (!most || !idm_check_test(&a->checks, IDM_CHECK_DEPENDS, fabs(shift))) return;
-  char name[128], clause[400];
+  char name[128];
   idm_quantity_spoken(q->posterior->quantity.name[quantity], name, sizeof name);
-  idm_print(clause, sizeof clause,
-            "raising %.100s from %.3g by the standard error that this log leaves it, %.2g, moves "
-            "the posterior mean by %+.2f posterior sds",
-            most->name, most->value, most->step, shift);
-  if (!amend(a, quantity, clause))
-    idm_notes_add(&a->remarks, "%s depends on dynamics: %s", name, clause);
+  amend(a, quantity);
+  idm_notes_add(&a->remarks,
+                "%s depends on dynamics: raising %.100s from %.3g by the standard error that this "
+                "log leaves it, %.2g, moves the posterior mean by %+.2f posterior sds",
+                name, most->name, most->value, most->step, shift);
 }
 
 void idm_depend_judge(const inquiry *q)

@@ -17,7 +17,7 @@ double idm_inquiry_covariance(const inquiry *q, size_t quantity, const double *s
 /* Append the sensitivities to dynamics to those of the assessment. What is left out is noted. */
 idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error);
 /* Record the row of the table of checks: a mean that moves by more than its threshold depends on
- * dynamics, which its sentence of identification then includes. */
+ * dynamics, which the remark on what the data bound of it then includes. */
 void idm_depend_judge(const inquiry *q);
 /* Shift of a quantity, in posterior sds, when number k of the sensitivities is raised by its step.
  */
