@@ -7,6 +7,10 @@ Each log is simulated from a problem and fitted by the same one (--inverse map; 
 that a posterior's draws do not change them). A right model should fail in about 1 % of fits, and the test fails where
 so many alarms have a probability below 0.1 %. Wrong models differ by agent, choose at random, or have a number that
 cannot matter: what must be said is left out in 1 % of logs at most, by the same rule.
+
+The part for the environment: sites whose tests are right with probability .70, .65 or .60, with agents whose models are
+around that, under a file that gives .70. A right site fails the test of the environment in at most 1 % of logs, by the same rule;
+of 600 patients at .65, and of 300 at .60, it names the observations in all but 5 % of logs, by the same rule.
 """
 import concurrent.futures
 import csv
@@ -160,6 +164,39 @@ def wrong_models(program, folder, logs, reversal, informs_alike, learner):
         yield name, words, sum(over_seeds(logs, one))
 
 
+SITE = """
+states: [healthy, diseased]
+actions: [declare_healthy, declare_diseased, monitor]
+observations: [negative, positive]
+start: [0.5, 0.5]
+discount: 0.95
+ends: [declare_healthy, declare_diseased]
+transition: {monitor: identity, declare_healthy: uniform, declare_diseased: uniform}
+observation: {"*": [[%(right)g, %(wrong)g], [%(wrong)g, %(right)g]]}
+utility: {monitor: -1, declare_healthy: [10, -36], declare_diseased: [-36, 10]}
+models: {perturb: {observation: 0.1}}
+agent: {planner: bounded-rational, alpha: 0.5, beta: inf, eta: 0, resolution: 40, evaluate: interpolate}
+"""
+
+
+def environments(program, folder, logs):
+    """(name, logs in which the environment is a misfit, most or None, least or None) of sites."""
+    def write_site(right):
+        path = folder / ("site%g.yaml" % right)
+        path.write_text(SITE % dict(right=right, wrong=1 - right))
+        return path
+    given = write_site(0.7)
+    for right, patients in ((0.7, 60), (0.7, 300), (0.65, 100), (0.65, 300), (0.65, 600), (0.6, 100), (0.6, 300)):
+        site = write_site(right)
+        def one(seed):
+            rows = simulate(program, site, seed, 1, patients, 50, alike())
+            misfits = verdict(program, folder / str(seed), given, rows, "alpha")["verdict"]["misfits"]
+            return any("contradict the environment" in text and "observations after `monitor`" in text for text in misfits)
+        most = upper(logs, 0.01, 1e-3) if right == 0.7 else None
+        least = logs - upper(logs, 0.05, 1e-3) if (right, patients) in ((0.65, 600), (0.6, 300)) else None
+        yield "%d patients, tests right with %g" % (patients, right), sum(over_seeds(logs, one)), most, least
+
+
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     logs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
@@ -181,6 +218,10 @@ def main():
     for name, words, said in wrong_models(program, folder, some, reversal, informs_alike, learner):
         bad += some - said >= upper(some, 0.01, 1e-3)
         print("%-40s '%s' said in %d of %d logs" % (name, words, said, some), flush=True)
+    for name, named, most, least in environments(program, folder, logs):
+        bad += (most is not None and named >= most) or (least is not None and named <= least)
+        wanted = "fewer than %d" % most if most is not None else "more than %d" % least if least is not None else "power"
+        print("%-40s environment a misfit in %d of %d logs (%s)" % (name, named, logs, wanted), flush=True)
     sys.exit(1 if bad else 0)
 
 

@@ -45,7 +45,9 @@ typedef struct idm_identification {
 typedef struct idm_sensitivity {
   char name[2200];
   double value; /* the mean over variants of the setting */
-  double step;  /* 1 % of its size; where it is 0 of the utilities' range, its inverse, or a unit */
+  double step; /* 1 % of its size; where it is 0 of the utilities' range, its inverse, or a unit; of
+                  dynamics the standard error that the observations of the log leave */
+  bool dynamics; /* a probability of the start, a transition or an observation */
   double *slope; /* [quantity]: d posterior mean / d number, moved in every variant in proportion */
 } idm_sensitivity;
 
@@ -58,13 +60,15 @@ typedef enum idm_model_test {
   IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
   IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, and of drifts of those that are free */
+  IDM_TEST_ENVIRONMENT, /* probabilities of the environment, by the observations */
   IDM_TEST_COUNT
 } idm_model_test;
 
 typedef struct idm_tested {
   bool looked;      /* there was something to look at */
   double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1); OUTSIDE: agents;
-                       EXTENSIONS: the largest score statistic over its own 99 % quantile */
+                       EXTENSIONS: the largest score statistic over its own 99 % quantile;
+                       ENVIRONMENT: the square of the score over its variance, where p is least */
   double expected;  /* its mean where the model is right */
   double p;         /* probability of so much or more where it is */
 } idm_tested;

@@ -81,13 +81,15 @@ typedef struct idm_audit_number {
   double contraction; /* 1 - posterior variance / prior variance */
   double alone;       /* the same that the group's own decisions would reach without the others */
   double prior_shift; /* mean at double the prior's scale less that at half, in posterior sds */
-  double own;         /* share of the precision of a group's value that its own decisions give */
-  double positive;    /* probability of being above 0 */
-  double adjusted;    /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
-  double between;     /* share of the variance between draws of the dynamics */
-  double shift;       /* mean less that under the problem's own dynamics, where there are others */
-  bool flagged;       /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
-  double *draw;       /* [chain][draw], by cuts (see idm_audit) */
+  double dynamics_shift; /* largest shift of the mean, in posterior sds, by a plausible error of the
+                            dynamics: the standard error that the log of each cell leaves them */
+  double own;            /* share of the precision of a group's value that its own decisions give */
+  double positive;       /* probability of being above 0 */
+  double adjusted;       /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
+  double between;        /* share of the variance between draws of the dynamics */
+  double shift; /* mean less that under the problem's own dynamics, where there are others */
+  bool flagged; /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
+  double *draw; /* [chain][draw], by cuts (see idm_audit) */
 } idm_audit_number;
 
 typedef struct idm_audit_group {
@@ -121,7 +123,8 @@ typedef struct idm_audit_contrast {
   idm_audit_verdict verdict; /* the worst of both sides and of its own contraction; failed where its
                                 draws are */
   bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
-                   neither mean is within the other's interval */
+                   neither mean is within the other's interval; or a plausible error of the
+                   dynamics moves a mean beyond the threshold of depends-on-dynamics */
 } idm_audit_contrast;
 
 typedef struct idm_audit {

@@ -223,12 +223,23 @@ typedef struct idm_check {
       .cure = "raise agent.resolution, or use resolution: auto")                                   \
   RUN(IDM_CHECK_SENSITIVITY, idm_check_sensitivity, .name = "sensitivity",                         \
       .measures =                                                                                  \
-          "largest shift of a posterior mean, in sds, when a held number is raised by 1 %",        \
+          "largest shift of a posterior mean, in sds, when a held number is raised by its step",   \
       .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
       .needs = "the log, gradients, ten draws or more, and a number that is held", .draws = true,  \
       .log = true, .threshold = NAN, .worst = IDM_CHECK_REMARK,                                    \
       .sentence = "Reports how far the answer moves with the numbers that were held.",             \
       .cure = "measure the number better, or free it")                                             \
+  RECORD(IDM_CHECK_DEPENDS, .name = "depends-on-dynamics",                                         \
+         .measures = "largest shift of a posterior mean, in sds, when a probability of the "       \
+                     "dynamics is raised by the standard error that this log leaves it",           \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_AUDIT,                                \
+         .needs = "the log with observations, ten draws or more, and dynamics that are held",      \
+         .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_REMARK,                    \
+         .sentence = "The answer is known worse than the dynamics are: a plausible error of the "  \
+                     "file's probabilities moves no mean by more than one posterior sd.",          \
+         .cure = "read the interval as given the file's dynamics; measure the probability "        \
+                 "better, or learn the dynamics and fit over their draws (--dynamics)",            \
+         .owner = "invert/assess/depend.c")                                                        \
   RUN(IDM_CHECK_INERT, idm_check_inert, .name = "inert",                                           \
       .measures = "free numbers without effect", .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,  \
       .needs = "the log", .log = true, .threshold = 0, .worst = IDM_CHECK_MISFIT,                  \
@@ -296,6 +307,18 @@ typedef struct idm_check {
          .sentence = "No number that is held (lapse, perseverance, prior_weight, discount, ...) "  \
                      "would improve the likelihood if it were free, and no free number drifts.",   \
          .cure = "free the number that is named (--free)", .owner = "invert/assess/model.c")       \
+  RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
+         .measures = "least p of a probability of the environment, times their number",            \
+         .kinds = IDM_CHECK_PREDICTED,                                                             \
+         .needs = "the log with observations, and matrices of the environment", .log = true,       \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "The observations of the log are as likely as the start, transition and "     \
+                     "observation probabilities of the file imply, given the actions. The level "  \
+                     "is divided by the number of tests. A difference of less than 2 % is a "      \
+                     "remark.",                                                                    \
+         .cure = "correct the probability that is named, or learn the dynamics (idm learn, then "  \
+                 "--dynamics)",                                                                    \
+         .owner = "invert/assess/environment.c")                                                   \
   RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
          .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
          .sentence = "Every person could be fitted, and every fit is "                             \

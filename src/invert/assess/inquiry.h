@@ -10,6 +10,8 @@ typedef struct inquiry {
   const idm_posterior *posterior;
   idm_assessment *assessment;
   size_t among; /* answers that are judged together, each the more strictly; 1: this one alone */
+  bool learnt;  /* the answer is over draws of learnt dynamics: those of the problem are no part of
+                   it */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */

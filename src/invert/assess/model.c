@@ -17,6 +17,7 @@
 #include "idm/quantile.h"
 #include "invert/assess/agents.h"
 #include "invert/assess/checks.h"
+#include "invert/assess/environment.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/predictive.h"
 #include "invert/assess/reliability.h"
@@ -40,7 +41,7 @@ const char *idm_model_test_name(idm_model_test test)
       [IDM_TEST_ALIKE] = "agents_alike",     [IDM_TEST_STEPS] = "actions_by_step",
       [IDM_TEST_ENDS] = "ends_by_step",      [IDM_TEST_STAYS] = "stays_by_observation",
       [IDM_TEST_OUTSIDE] = "agents_outside", [IDM_TEST_CALIBRATION] = "calibration",
-      [IDM_TEST_EXTENSIONS] = "extensions",
+      [IDM_TEST_EXTENSIONS] = "extensions",  [IDM_TEST_ENVIRONMENT] = "environment",
   };
   return (unsigned)test < IDM_TEST_COUNT ? name[test] : NULL;
 }
@@ -141,20 +142,24 @@ static void judge_chance(const inquiry *q)
 
 /* --- tests ---------------------------------------------------------------------------------- */
 
+/* Tests by replicates of the decisions; the last one goes by the observations. */
+enum { REPLICATED = IDM_TEST_ENVIRONMENT };
+
 /* Statistics of the log ([0]) and of replicates of its decisions. */
 typedef struct trial {
   const inquiry *q;
+  environment_check environment;
   residual r;
   agents_check agents;
   predictive predictive;
   reliability reliability;
   extensions extensions;
   size_t replicates;
-  double *statistic[IDM_TEST_COUNT]; /* [replicates + 1] */
-  double *agent;                     /* [agent][replicates + 1] */
-  double *limit;                     /* [agent]: end of its band */
-  double *shift;                     /* [dimension] */
-  double *taken;                     /* [question][action] */
+  double *statistic[REPLICATED]; /* [replicates + 1] */
+  double *agent;                 /* [agent][replicates + 1] */
+  double *limit;                 /* [agent]: end of its band */
+  double *shift;                 /* [dimension] */
+  double *taken;                 /* [question][action] */
 } trial;
 
 static void close_trial(trial *t)
@@ -164,7 +169,8 @@ static void close_trial(trial *t)
   idm_reliability_close(&t->reliability);
   idm_extensions_close(&t->extensions);
   idm_residual_close(&t->r);
-  for (size_t i = 0; i < IDM_TEST_COUNT; i++) free(t->statistic[i]);
+  idm_environment_close(&t->environment);
+  for (size_t i = 0; i < REPLICATED; i++) free(t->statistic[i]);
   free(t->agent);
   free(t->limit);
   free(t->shift);
@@ -195,7 +201,7 @@ static idm_status open_trial(trial *t, idm_error *opt_error)
   if (status == IDM_OK) status = idm_extensions_open(&t->extensions, t->q, &t->r, runs, opt_error);
   if (status != IDM_OK) return status;
   bool made = true;
-  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
+  for (size_t i = 0; i < REPLICATED; i++) {
     t->statistic[i] = idm_new(runs, sizeof(double));
     made = made && t->statistic[i];
   }
@@ -243,7 +249,7 @@ static bool varies(const double *statistic, size_t runs)
 }
 
 /* The rows of the tests. */
-static const idm_check_id row_of[IDM_TEST_COUNT] = {
+static const idm_check_id row_of[REPLICATED] = {
     [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
     [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
     [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
@@ -284,16 +290,15 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
   idm_extensions_compare(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS], work);
   free(work);
   double looked = 0;
-  for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
-    find_p(t, (idm_model_test)i, &m->test[i]);
-    looked += m->test[i].looked;
-  }
+  for (size_t i = 0; i < REPLICATED; i++) find_p(t, (idm_model_test)i, &m->test[i]);
+  m->test[IDM_TEST_ENVIRONMENT] = idm_environment_tested(&t->environment);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) looked += m->test[i].looked;
   const idm_status status =
       idm_extensions_confirm(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS],
                              &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
   if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
-  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+  for (size_t i = 0; i < REPLICATED; i++)
     if (m->test[i].looked) record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
   if (!t->agents.agents) return IDM_OK;
   m->between = idm_new(t->r.dimension, sizeof *m->between);
@@ -503,7 +508,10 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
                                               .rates = chance->rates,
                                               .agents = agent_count(t)};
   judge_chance(t->q);
-  idm_status status = open_trial(t, opt_error);
+  const fit *f = t->q->f;
+  idm_status status = IDM_OK;
+  if (!t->q->learnt) status = idm_environment_open(&t->environment, f->problem, f->data, opt_error);
+  if (status == IDM_OK) status = open_trial(t, opt_error);
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
   judge_alike(t);
@@ -512,6 +520,12 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   judge_summary(t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
   judge_outside(t);
   judge_calibration(t);
+  if (t->q->learnt)
+    idm_check_skip(&t->q->assessment->checks, IDM_CHECK_ENVIRONMENT,
+                   "the answer is over draws of learnt dynamics");
+  else
+    idm_environment_judge(&t->environment, f->problem, t->q->assessment->model.level,
+                          t->q->assessment);
   return judge_extensions(t, opt_error);
 }
 

@@ -7,6 +7,7 @@
 #include "idm/matching.h"
 #include "idm/parameters.h"
 #include "invert/assess/checks.h"
+#include "invert/assess/depend.h"
 #include "setting/freedom.h"
 
 /* A number that was held: where it is in theta. */
@@ -118,23 +119,8 @@ static idm_status gather_slopes(const inquiry *q, const clamped *list, size_t co
   return status;
 }
 
-/* d posterior mean / d number = covariance of the quantity with the slope (DESIGN, section 4). */
-static double covariance(const inquiry *q, size_t quantity, const double *table, size_t count,
-                         size_t size, size_t number)
-{
-  const double *value = q->posterior->value + quantity * q->posterior->chains * q->posterior->draws;
-  double mean = 0;
-  double slope = 0;
-  for (size_t k = 0; k < size; k++) {
-    mean += value[idm_inquiry_sample_at(q, k, size)] / (double)size;
-    slope += table[k * count + number] / (double)size;
-  }
-  double sum = 0;
-  for (size_t k = 0; k < size; k++)
-    sum += (value[idm_inquiry_sample_at(q, k, size)] - mean) * (table[k * count + number] - slope);
-  return sum / (double)(size - 1);
-}
-
+/* d posterior mean / d number is the covariance of the quantity with the slope (DESIGN, section 4).
+ */
 static idm_status store(const inquiry *q, const clamped *list, size_t count, size_t size,
                         const double *table, idm_error *opt_error)
 {
@@ -148,7 +134,7 @@ static idm_status store(const inquiry *q, const clamped *list, size_t count, siz
     if (!s->slope) return idm_fail_memory(opt_error);
     describe_clamped(q, &list[i], s);
     for (size_t j = 0; j < a->quantities; j++)
-      s->slope[j] = covariance(q, j, table, count, size, i);
+      s->slope[j] = idm_inquiry_covariance(q, j, table + i, count, size);
   }
   return IDM_OK;
 }
@@ -173,57 +159,75 @@ static idm_status measure(const inquiry *q, idm_error *opt_error)
   return status;
 }
 
-/* Of a quantity, in posterior sds, when held number k is raised by its step. */
-static double shift_of(const idm_assessment *a, size_t k, size_t quantity)
-{
-  const idm_sensitivity *s = &a->sensitivity[k];
-  return s->slope[quantity] * s->step / a->diagnosis[quantity].sd;
-}
-
 static void record(const inquiry *q)
 {
   idm_assessment *a = q->assessment;
   for (size_t i = 0; i < a->quantities; i++)
     for (size_t k = 0; k < a->sensitivities; k++)
       if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0)
-        idm_check_test(&a->checks, IDM_CHECK_SENSITIVITY, fabs(shift_of(a, k, i)));
+        idm_check_test(&a->checks, IDM_CHECK_SENSITIVITY, fabs(idm_sensitivity_shift(a, k, i)));
 }
 
-/* One line a quantity: what a small change of each number held would do, in posterior sds. */
+/* The numbers that move a quantity most, in descending order; returns how many. */
+static size_t find_largest(const idm_assessment *a, size_t quantity, size_t *largest, size_t most)
+{
+  size_t count = 0;
+  for (size_t k = 0; k < a->sensitivities; k++) {
+    const double own = fabs(idm_sensitivity_shift(a, k, quantity));
+    size_t at = count;
+    if (!isfinite(own)) continue;
+    while (at > 0 && own > fabs(idm_sensitivity_shift(a, largest[at - 1], quantity))) at--;
+    if (at == most) continue;
+    if (count < most) count++;
+    for (size_t i = count - 1; i > at; i--) largest[i] = largest[i - 1];
+    largest[at] = k;
+  }
+  return count;
+}
+
+/* One line per quantity: what a change of each held number by its step would do, in posterior sds.
+ */
+static void describe_quantity(const inquiry *q, size_t quantity)
+{
+  enum { shown = 10 };
+  const idm_assessment *a = q->assessment;
+  char text[2000], name[128];
+  size_t largest[shown];
+  const size_t count = find_largest(a, quantity, largest, shown);
+  int length =
+      idm_print(text, sizeof text,
+                "sensitivity of %s, in posterior sds when a number that was held is "
+                "raised by 1 %%, or by the step in brackets (of a probability the "
+                "standard error that this log leaves it):",
+                idm_quantity_spoken(q->posterior->quantity.name[quantity], name, sizeof name));
+  for (size_t k = 0; k < count; k++) {
+    const idm_sensitivity *s = &a->sensitivity[largest[k]];
+    char step[40] = "";
+    if (s->value == 0 || s->dynamics) idm_print(step, sizeof step, " (%.3g)", s->step);
+    length +=
+        idm_print(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f", k ? "," : "",
+                  s->name, step, idm_sensitivity_shift(a, largest[k], quantity));
+  }
+  if (a->sensitivities > count)
+    idm_print(text + length, sizeof text - (size_t)length, ", and %zu smaller in summary.json",
+              a->sensitivities - count);
+  idm_notes_add(&q->assessment->remarks, "%s", text);
+}
+
 static void describe(const inquiry *q)
 {
-  enum { shown = 12 };
   const idm_assessment *a = q->assessment;
-  for (size_t i = 0; a->sensitivities && i < a->quantities; i++) {
-    char text[2000];
-    char name[128];
-    if (!q->posterior->summarised[i] || !(a->diagnosis[i].sd > 0)) continue;
-    bool zero = false;
-    for (size_t k = 0; k < a->sensitivities && k < shown; k++)
-      zero = zero || a->sensitivity[k].value == 0;
-    int length = idm_print(text, sizeof text,
-                           "sensitivity of %s, in posterior sds when a number that was held is "
-                           "raised by 1 %%%s:",
-                           idm_quantity_spoken(q->posterior->quantity.name[i], name, sizeof name),
-                           zero ? ", or from 0 by the step in brackets" : "");
-    for (size_t k = 0; k < a->sensitivities && k < shown; k++) {
-      const idm_sensitivity *s = &a->sensitivity[k];
-      char step[40] = "";
-      if (s->value == 0) idm_print(step, sizeof step, " (%.3g)", s->step);
-      length += idm_print(text + length, sizeof text - (size_t)length, "%s %.80s%s %+.2f",
-                          k ? "," : "", s->name, step, shift_of(a, k, i));
-    }
-    if (a->sensitivities > shown)
-      idm_print(text + length, sizeof text - (size_t)length, ", and %zu more in summary.json",
-                a->sensitivities - shown);
-    idm_notes_add(&q->assessment->remarks, "%s", text);
-  }
+  for (size_t i = 0; a->sensitivities && i < a->quantities; i++)
+    if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0) describe_quantity(q, i);
 }
 
 idm_status idm_check_sensitivity(const inquiry *q, idm_error *opt_error)
 {
-  const idm_status status = measure(q, opt_error);
-  if (status == IDM_OK) record(q);
-  if (status == IDM_OK) describe(q);
-  return status;
+  idm_status status = measure(q, opt_error);
+  if (status == IDM_OK) status = idm_depend_measure(q, opt_error);
+  if (status != IDM_OK) return status;
+  record(q);
+  describe(q);
+  idm_depend_judge(q);
+  return IDM_OK;
 }

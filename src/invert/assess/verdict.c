@@ -48,6 +48,10 @@ static verdict judge(const idm_assessment *a)
     return (verdict){"the draws can be trusted; the model does not fit everybody, no more often "
                      "than chance has it",
                      ""};
+  if (a->model.looked && a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK)
+    return (verdict){"the draws can be trusted, and nothing speaks against the model; the answer "
+                     "depends on dynamics",
+                     ""};
   return (verdict){a->model.looked || a->apart
                        ? "the draws can be trusted, and nothing speaks against the model"
                        : "the draws can be trusted; the model is unchecked",

@@ -14,6 +14,7 @@
 #include "invert/audit/cell.h"
 #include "invert/audit/draws.h"
 #include "invert/audit/dynamics.h"
+#include "invert/audit/held.h"
 #include "invert/audit/judge.h"
 #include "invert/audit/sample.h"
 #include "invert/audit/tabulate.h"
@@ -107,6 +108,7 @@ static idm_audit_number *make_numbers(const idm_audit *a)
   for (size_t j = 0; j < d && made; j++) {
     number[j] = (idm_audit_number){.contraction = NAN,
                                    .prior_shift = NAN,
+                                   .dynamics_shift = NAN,
                                    .own = NAN,
                                    .alone = NAN,
                                    .positive = NAN,
@@ -472,6 +474,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
+    plan.model.learnt = several || w->opt_cut;
     status = create(problem, data, groups, &plan, settings, w->count, ret_audit, opt_error);
   }
   if (status == IDM_OK) {
@@ -490,6 +493,8 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     own.way += k + several;
     status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
   }
+  if (status == IDM_OK && !plan.model.learnt && !w->by_group)
+    status = idm_audit_held_test(problem, data, *ret_audit, opt_error);
   if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
   idm_audit_plan_clear(&plan);
   free(scales);

@@ -1,8 +1,12 @@
 /* The model's half of the verdict on a cell: see the header. */
 #include "invert/audit/inspect.h"
 
+#include <math.h>
+
 #include "base/memory.h"
+#include "base/moments.h"
 #include "base/parallel.h"
+#include "invert/assess/depend.h"
 #include "invert/assess/model.h"
 #include "invert/check.h"
 
@@ -37,14 +41,39 @@ static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error
                                      .summarised = summarised,
                                      .unconstrained = i->draws->cell + cell * d * all,
                                      .statistics = density};
-    const inquiry q = {
-        .f = &c->f, .posterior = &posterior, .assessment = &i->assessment[cell], .among = i->among};
+    const inquiry q = {.f = &c->f,
+                       .posterior = &posterior,
+                       .assessment = &i->assessment[cell],
+                       .among = i->among,
+                       .learnt = i->model->learnt};
     idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
     status = idm_assess_model(&q, opt_error);
   }
   free(density);
   free(summarised);
   return status;
+}
+
+/* How far the cell's numbers move with the dynamics that were held, in their own coordinates. */
+static idm_status inspect_dynamics(const inspection *i, size_t cell, idm_error *opt_error)
+{
+  const audit_cell *c = &i->model->cell[cell];
+  const size_t d = i->model->dimension, all = i->draws->chains * i->draws->draws;
+  double *x = i->draws->cell + cell * d * all;
+  idm_assessment *a = &i->assessment[cell];
+  a->diagnosis = idm_new(d, sizeof *a->diagnosis);
+  if (!a->diagnosis) return idm_fail_memory(opt_error);
+  a->quantities = d;
+  for (size_t j = 0; j < d; j++)
+    a->diagnosis[j].sd = sqrt(idm_moments_of(x + j * all, all).variance);
+  const idm_posterior posterior = {.answer = IDM_POSTERIOR,
+                                   .chains = i->draws->chains,
+                                   .draws = i->draws->draws,
+                                   .quantity = c->f.parameters->coordinate,
+                                   .value = x,
+                                   .unconstrained = x};
+  const inquiry q = {.f = &c->f, .posterior = &posterior, .assessment = a, .among = 1};
+  return idm_depend_measure(&q, opt_error);
 }
 
 static void inspect_cell(void *context, size_t cell)
@@ -68,6 +97,9 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
     status = i.status[c];
     if (status != IDM_OK && opt_error) *opt_error = i.error[c];
   }
+  /* Cell by cell: each takes all threads. */
+  for (size_t c = 0; c < model->cells && status == IDM_OK && !model->learnt; c++)
+    status = inspect_dynamics(&i, c, opt_error);
   free(i.status);
   free(i.error);
   return status;
@@ -80,5 +112,9 @@ void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
     idm_notes_clear(&assessment[c].remarks);
     free(assessment[c].model.between);
     free(assessment[c].model.extension);
+    free(assessment[c].diagnosis);
+    for (size_t k = 0; k < assessment[c].sensitivities; k++)
+      free(assessment[c].sensitivity[k].slope);
+    free(assessment[c].sensitivity);
   }
 }

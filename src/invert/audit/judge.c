@@ -15,6 +15,7 @@
 #include "idm/pareto.h"
 #include "idm/prior.h"
 #include "invert/audit/draws.h"
+#include "invert/audit/held.h"
 #include "invert/audit/inspect.h"
 #include "invert/audit/nest.h"
 #include "invert/audit/sample.h"
@@ -465,6 +466,7 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     record_cell(&cell[c], speaks[c], &a->checks);
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
+  if (status == IDM_OK) idm_audit_held_spread(plan, cell, a);
   idm_audit_inspected_clear(cell, m->cells);
   free(cell);
   free(speaks);
@@ -663,6 +665,7 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
   judge_all(a);
   judge_rests(plan, a);
   for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
+  idm_audit_held_judge(a);
   a->trusted = true;
   for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;

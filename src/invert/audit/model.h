@@ -69,6 +69,7 @@ typedef struct audit_model {
   double *share; /* Z: [cell][effect], 0 or 1 */
   double *mean;  /* [dimension]: M */
   double *sd;    /* [dimension]: s */
+  bool learnt;   /* cells are seen in draws of learnt dynamics, not in those of the problem */
   bool exact;    /* every draw is accepted by the likelihoods themselves, whatever the grids say */
   uint64_t key;  /* of its random streams */
 } audit_model;

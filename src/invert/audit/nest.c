@@ -11,8 +11,10 @@
 #include "base/number.h"
 #include "data/part.h"
 #include "idm/design.h"
+#include "invert/assess/environment.h"
 #include "invert/audit/draws.h"
 #include "invert/chance.h"
+#include "invert/check.h"
 
 /* --- wards ---------------------------------------------------------------------------------- */
 
@@ -346,6 +348,10 @@ idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws
                     "the agents are predicted no better than by chance (log-loss %.4f a decision, "
                     "chance %.4f)",
                     -found / (double)chance.decisions, -chance.uniform / (double)chance.decisions);
+    idm_checks_begin(&assessment[c].checks, IDM_CHECK_NESTED);
+    if (!m->learnt)
+      status = idm_environment_assess(m->cell[c].problem, m->cell[c].data, IDM_CHECK_LEVEL,
+                                      &assessment[c], opt_error);
   }
   return status;
 }

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/moments.h"
 #include "invert/assess/draws.h"
+#include "invert/assess/environment.h"
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
@@ -403,10 +404,10 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
   a->trusted = !a->failures.count && !a->misfits.count;
 }
 
-idm_status idm_people_assess(const idm_data *data, const idm_design *design,
-                             const idm_people *people, const idm_posterior *posterior,
-                             idm_assessment **ret_assessment, idm_projection *projection,
-                             idm_error *opt_error)
+idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
+                             const idm_design *design, const idm_people *people,
+                             const idm_posterior *posterior, idm_assessment **ret_assessment,
+                             idm_projection *projection, idm_error *opt_error)
 {
   const report r = {.design = design, .people = people, .opt_error = opt_error};
   uint32_t *person = idm_new(data->trajectories, sizeof *person);
@@ -417,6 +418,7 @@ idm_status idm_people_assess(const idm_data *data, const idm_design *design,
   if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
+    status = idm_environment_assess(problem, data, IDM_CHECK_LEVEL, *ret_assessment, opt_error);
     idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
   }

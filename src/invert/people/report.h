@@ -13,9 +13,9 @@ idm_status idm_people_posterior(const idm_problem *problem, const idm_design *de
                                 idm_posterior **ret_posterior, idm_error *opt_error);
 /* Diagnostics, what is each person's own and a verdict a person; and how far people are from their
  * log, as far as that is known. */
-idm_status idm_people_assess(const idm_data *data, const idm_design *design,
-                             const idm_people *people, const idm_posterior *posterior,
-                             idm_assessment **ret_assessment, idm_projection *projection,
-                             idm_error *opt_error);
+idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
+                             const idm_design *design, const idm_people *people,
+                             const idm_posterior *posterior, idm_assessment **ret_assessment,
+                             idm_projection *projection, idm_error *opt_error);
 
 #endif

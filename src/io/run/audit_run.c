@@ -41,6 +41,7 @@ static json_t *number_object(const idm_audit_number *n, bool contrast)
   if (!isnan(n->contraction)) set(&object, "contraction", n->contraction);
   if (!isnan(n->alone)) set(&object, "contraction_alone", n->alone);
   if (!isnan(n->prior_shift)) set(&object, "prior_shift_in_sd", n->prior_shift);
+  if (!isnan(n->dynamics_shift)) set(&object, "dynamics_shift_in_sd", n->dynamics_shift);
   if (!isnan(n->own)) set(&object, "own_share", n->own);
   if (!isnan(n->between)) set(&object, "between_dynamics", n->between);
   if (!isnan(n->shift)) set(&object, "shift_from_pooled_dynamics", n->shift);

@@ -105,6 +105,7 @@ static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
     json_t *one = json_object();
     set(&one, "value", s->value);
     set(&one, "step", s->step);
+    if (s->dynamics) idm_json_set(&one, "dynamics", json_true());
     idm_json_set(&one, "mean_change_per_unit", by_quantity(p, s->slope));
     idm_json_set(&object, s->name, one);
   }
@@ -249,6 +250,9 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  if (a->checks.of[IDM_CHECK_DEPENDS].outcome >= IDM_CHECK_PASSED)
+    idm_json_set(&verdict, "depends_on_dynamics",
+                 json_boolean(a->checks.of[IDM_CHECK_DEPENDS].outcome > IDM_CHECK_PASSED));
   idm_json_set(&verdict, "failures", idm_json_texts(&a->failures));
   idm_json_set(&verdict, "misfits", idm_json_texts(&a->misfits));
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));

@@ -146,7 +146,11 @@ static void test_held_numbers(void **state)
   check_slope(&f, "inverse_alpha", 2, 1e-4);
   check_slope(&f, "model_prior[1]", 1.0 / 3, 1e-4);
   /* Six utilities, the discount, three models and alpha; what is free is not held. */
-  assert_int_equal(f.assessment->sensitivities, 11);
+  size_t held = 0;
+  while (held < f.assessment->sensitivities && !f.assessment->sensitivity[held].dynamics) held++;
+  assert_int_equal(held, 11);
+  /* The observations: both rows together, and each; the start. */
+  assert_int_equal(f.assessment->sensitivities, 11 + 4);
   for (size_t i = 0; i < 11; i++) {
     assert_null(strstr(f.assessment->sensitivity[i].name, "beta"));
     assert_null(strstr(f.assessment->sensitivity[i].name, "eta"));

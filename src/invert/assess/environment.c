@@ -1,0 +1,538 @@
+/* Test of the environment with the observations of the log: see the header.
+ *
+ * Contents: the filter · scores · the test · the best value · words */
+#include "invert/assess/environment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/saddlepoint.h"
+#include "idm/planner.h"
+#include "idm/prefix.h"
+#include "invert/check.h"
+
+/* --- the filter ----------------------------------------------------------------------------- */
+
+/* Beliefs and their tangents along the branch of the tree that is being followed, for some of the
+ * directions, and what every observation could have been. */
+typedef struct filter {
+  const directions *d;
+  const idm_prefix_tree *tree;
+  const idm_dynamics *at; /* the dynamics that it runs in */
+  idm_sizes sizes;
+  size_t first; /* directions first .. first + count - 1 */
+  size_t count;
+  double *belief;      /* [depth][1 + direction][state]: p(state|H), then its derivatives */
+  double *scratch;     /* [1 + direction][state] */
+  bool *alive;         /* [depth]: every action so far was recorded, and nothing impossible */
+  size_t capacity;     /* observations that may be part of the test, and */
+  size_t events;       /* those that are */
+  double *probability; /* [event][observation]: p(o|H) */
+  double *value;       /* [direction][capacity][observation]: s(o|H) */
+  double *copies;      /* [event]: trajectories */
+  int32_t *seen;       /* [event] */
+  uint64_t left_out;   /* as in environment_check */
+  uint64_t impossible;
+  size_t impossible_row;
+} filter;
+
+static void close_filter(filter *f)
+{
+  free(f->belief);
+  free(f->scratch);
+  free(f->alive);
+  free(f->probability);
+  free(f->value);
+  free(f->copies);
+  free(f->seen);
+}
+
+static double *belief_at(const filter *f, size_t depth)
+{
+  return f->belief + depth * (1 + f->count) * f->sizes.states;
+}
+
+/* Whether a row holds an observation that could be part of the test. */
+static bool has_evidence(const idm_setting *setting, const idm_prefix_node *node)
+{
+  const bool ends = node->action != IDM_MISSING && setting->ends[node->action];
+  return node->begin < 0 && node->observation != IDM_MISSING && !ends;
+}
+
+static idm_status open_filter(filter *f, idm_error *opt_error)
+{
+  const size_t k = f->sizes.states, lanes = (1 + f->count) * k;
+  const size_t cells = idm_times(f->capacity, f->sizes.observations);
+  f->belief = idm_new(idm_times((size_t)f->tree->depth + 1, lanes), sizeof *f->belief);
+  f->scratch = idm_new(lanes, sizeof *f->scratch);
+  f->alive = idm_new((size_t)f->tree->depth + 1, sizeof *f->alive);
+  f->probability = idm_new(cells, sizeof *f->probability);
+  f->value = idm_new(idm_times(cells, f->count), sizeof *f->value);
+  f->copies = idm_new(f->capacity, sizeof *f->copies);
+  f->seen = idm_new(f->capacity, sizeof *f->seen);
+  const bool made =
+      f->belief && f->scratch && f->alive && f->probability && f->value && f->copies && f->seen;
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* The belief at the beginning of trajectories. */
+static void begin(filter *f, const idm_prefix_node *node)
+{
+  const size_t k = f->sizes.states;
+  const int32_t own = f->tree->begin_start[node->begin];
+  const double *start = own < 0 ? f->at->start : f->tree->data->start_belief + (size_t)own * k;
+  double *belief = belief_at(f, node->depth);
+  memset(belief, 0, (1 + f->count) * k * sizeof *belief);
+  memcpy(belief, start, k * sizeof *belief);
+  for (size_t i = 0; own < 0 && i < f->count; i++) {
+    const int32_t *entry = idm_direction_rows(f->d, f->first + i, DIRECTION_START, 0);
+    for (size_t s = 0; entry && s < k; s++)
+      belief[(1 + i) * k + s] = idm_direction_slope(start, (size_t)entry[0], s);
+  }
+  f->alive[node->depth] = true;
+}
+
+/* to += weight times the slope of a row along a direction. */
+static void add_slope(const double *row, size_t width, int32_t entry, double weight, double *to)
+{
+  if (entry < 0 || weight == 0) return;
+  for (size_t o = 0; o < width; o++) to[o] += weight * idm_direction_slope(row, (size_t)entry, o);
+}
+
+/* to = from' matrix, with matrix [state][width]. */
+static void multiply(const double *from, const double *matrix, size_t states, size_t width,
+                     double *to)
+{
+  memset(to, 0, width * sizeof *to);
+  for (size_t s = 0; s < states; s++)
+    for (size_t o = 0; o < width && from[s] != 0; o++) to[o] += from[s] * matrix[s * width + o];
+}
+
+/* Beliefs after the transition of an action. */
+static void move(const filter *f, size_t action, const double *from, double *to)
+{
+  const size_t k = f->sizes.states;
+  const double *moves = f->at->transition + action * k * k;
+  for (size_t i = 0; i <= f->count; i++) multiply(from + i * k, moves, k, k, to + i * k);
+  for (size_t i = 0; i < f->count; i++) {
+    const int32_t *entry = idm_direction_rows(f->d, f->first + i, DIRECTION_TRANSITION, action);
+    for (size_t s = 0; entry && s < k; s++)
+      add_slope(moves + s * k, k, entry[s], from[s], to + (1 + i) * k);
+  }
+}
+
+/* What could be seen, as an event: p(o|H) and its logarithm's derivatives. False where what was
+ * seen has probability 0. */
+static bool foresee(filter *f, const idm_prefix_node *node, const double *belief)
+{
+  const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events;
+  const double *shows = f->at->emission + (size_t)node->action * k * width;
+  double *probability = f->probability + event * width;
+  multiply(belief, shows, k, width, probability);
+  if (!(probability[node->observation] > 0)) return false;
+  for (size_t i = 0; i < f->count; i++) {
+    const int32_t *entry =
+        idm_direction_rows(f->d, f->first + i, DIRECTION_EMISSION, (size_t)node->action);
+    double *value = f->value + (i * f->capacity + event) * width;
+    multiply(belief + (1 + i) * k, shows, k, width, value);
+    for (size_t s = 0; entry && s < k; s++)
+      add_slope(shows + s * width, width, entry[s], belief[s], value);
+    for (size_t o = 0; o < width; o++)
+      value[o] = probability[o] > 0 ? value[o] / probability[o] : 0;
+  }
+  f->copies[event] = (double)node->count;
+  f->seen[event] = node->observation;
+  f->events++;
+  return true;
+}
+
+/* Beliefs given what was seen, which is the last event, in place. */
+static void condition(const filter *f, const idm_prefix_node *node, double *belief)
+{
+  const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events - 1;
+  const size_t o = (size_t)node->observation;
+  const double *shows = f->at->emission + (size_t)node->action * k * width;
+  const double scale = 1 / f->probability[event * width + o];
+  for (size_t i = 0; i < f->count; i++) {
+    const int32_t *entry =
+        idm_direction_rows(f->d, f->first + i, DIRECTION_EMISSION, (size_t)node->action);
+    const double score = f->value[(i * f->capacity + event) * width + o];
+    double *tangent = belief + (1 + i) * k;
+    for (size_t s = 0; s < k; s++) {
+      const double *row = shows + s * width;
+      const double slope =
+          entry && entry[s] >= 0 ? idm_direction_slope(row, (size_t)entry[s], o) : 0;
+      tangent[s] = scale * (tangent[s] * row[o] + belief[s] * slope - belief[s] * row[o] * score);
+    }
+  }
+  for (size_t s = 0; s < k; s++) belief[s] *= scale * shows[s * width + o];
+}
+
+static bool see(filter *f, const idm_prefix_node *node, double *belief)
+{
+  if (!has_evidence(f->d->setting, node)) return true;
+  if (foresee(f, node, belief)) {
+    condition(f, node, belief);
+    return true;
+  }
+  if (!f->impossible) f->impossible_row = node->first_row;
+  f->impossible += node->count;
+  return false;
+}
+
+/* One row of the log. What is seen depends on the state after the action, or on that before it. */
+static void follow(filter *f, const idm_prefix_node *node)
+{
+  const size_t size = (1 + f->count) * f->sizes.states;
+  const double *before = belief_at(f, node->depth - 1);
+  double *after = belief_at(f, node->depth);
+  const bool known = f->alive[node->depth - 1] && node->action != IDM_MISSING;
+  f->alive[node->depth] = known;
+  if (!known) {
+    f->left_out += has_evidence(f->d->setting, node) ? node->count : 0;
+    return;
+  }
+  if (!f->d->setting->emits_before) {
+    move(f, (size_t)node->action, before, after);
+    f->alive[node->depth] = see(f, node, after);
+    return;
+  }
+  memcpy(f->scratch, before, size * sizeof *before);
+  f->alive[node->depth] = see(f, node, f->scratch);
+  move(f, (size_t)node->action, f->scratch, after);
+}
+
+static void run(filter *f)
+{
+  f->events = 0;
+  f->left_out = f->impossible = 0;
+  for (size_t i = 0; i < f->tree->nodes; i++) {
+    const idm_prefix_node *node = &f->tree->node[i];
+    if (node->begin >= 0)
+      begin(f, node);
+    else
+      follow(f, node);
+  }
+}
+
+/* --- scores --------------------------------------------------------------------------------- */
+
+/* S and V of direction `i` of the filter. */
+static void add_up(const filter *f, size_t i, double *score, double *information)
+{
+  const size_t width = f->sizes.observations;
+  *score = *information = 0;
+  for (size_t e = 0; e < f->events; e++) {
+    const double *value = f->value + (i * f->capacity + e) * width;
+    const double *probability = f->probability + e * width;
+    double squares = 0;
+    for (size_t o = 0; o < width; o++) squares += probability[o] * value[o] * value[o];
+    *score += f->copies[e] * value[f->seen[e]];
+    *information += f->copies[e] * squares;
+  }
+}
+
+static double two_sided(const filter *f, size_t i, double score, double information)
+{
+  static const double far = 2; /* in sds */
+  const double z = score / sqrt(information);
+  if (fabs(z) < far) return erfc(fabs(z) / sqrt(2));
+  const idm_discrete_sum sum = {.terms = f->events,
+                                .width = f->sizes.observations,
+                                .probability = f->probability,
+                                .value = f->value + i * f->capacity * f->sizes.observations,
+                                .copies = f->copies};
+  return fmin(1, 2 * idm_saddlepoint_tail(&sum, score));
+}
+
+/* Whether the log has at least the information of one observation of what the direction moves. */
+static bool is_informed(const environment_check *e, size_t i)
+{
+  const double given = idm_direction_given(&e->directions, i);
+  return e->information[i] * given * (1 - given) >= 1;
+}
+
+/* --- the test ------------------------------------------------------------------------------- */
+
+void idm_environment_close(environment_check *e)
+{
+  idm_directions_close(&e->directions);
+  free(e->score);
+  free(e->information);
+  free(e->p);
+  *e = (environment_check){0};
+}
+
+static filter filter_of(const environment_check *e, const idm_prefix_tree *tree)
+{
+  filter f = {.d = &e->directions,
+              .tree = tree,
+              .at = e->directions.own,
+              .sizes = e->directions.own->sizes};
+  for (size_t i = 0; i < tree->nodes; i++)
+    f.capacity += has_evidence(e->directions.setting, &tree->node[i]);
+  return f;
+}
+
+/* Multiplications of one pass for all directions. A belief in an observed state is a corner, whose
+ * tangents are 0. */
+static double work_of(const environment_check *e, const idm_prefix_tree *tree)
+{
+  const idm_sizes n = e->directions.own->sizes;
+  const double rows = e->directions.setting->fully_observed ? 1 : (double)n.states;
+  return (double)(1 + e->directions.count) * (double)tree->nodes * rows *
+         (double)(n.states + n.observations);
+}
+
+/* Every number by itself or, where they are too many for the log, whole matrices. */
+static idm_status find_directions(environment_check *e, const idm_problem *problem,
+                                  const idm_prefix_tree *tree, idm_error *opt_error)
+{
+  static const double most_work = 2e9;
+  idm_status status = idm_directions_open(&e->directions, problem, true, opt_error);
+  if (status == IDM_OK && work_of(e, tree) > most_work) {
+    idm_directions_close(&e->directions);
+    e->matrices = true;
+    status = idm_directions_open(&e->directions, problem, false, opt_error);
+    if (status == IDM_OK && work_of(e, tree) > most_work)
+      idm_print(e->why, sizeof e->why, "a log of %zu histories with %zu states is too much work",
+                tree->nodes, e->directions.own->sizes.states);
+  }
+  if (status == IDM_OK && !e->directions.count && !e->why[0])
+    idm_print(e->why, sizeof e->why, "no probability of the dynamics is between 0 and 1");
+  return status;
+}
+
+/* Some of the directions at a time, so that what every observation could have been fits. */
+static idm_status score_some(environment_check *e, const idm_prefix_tree *tree, size_t first,
+                             size_t count, idm_error *opt_error)
+{
+  filter f = filter_of(e, tree);
+  f.first = first;
+  f.count = count;
+  const idm_status status = open_filter(&f, opt_error);
+  if (status == IDM_OK) run(&f);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const size_t at = first + i;
+    add_up(&f, i, &e->score[at], &e->information[at]);
+    e->p[at] =
+        is_informed(e, at) ? two_sided(&f, i, e->score[at], e->information[at]) : (double)NAN;
+  }
+  if (status == IDM_OK) {
+    e->observations = 0;
+    for (size_t i = 0; i < f.events; i++) e->observations += (uint64_t)f.copies[i];
+    e->left_out = f.left_out;
+    e->impossible = f.impossible;
+    e->impossible_row = f.impossible_row;
+  }
+  close_filter(&f);
+  return status;
+}
+
+static idm_status score_all(environment_check *e, const idm_prefix_tree *tree, idm_error *opt_error)
+{
+  static const size_t most_cells = (size_t)1 << 22;
+  const size_t all = e->directions.count;
+  const filter shape = filter_of(e, tree);
+  const size_t cells = idm_times(shape.capacity, shape.sizes.observations);
+  const size_t room = cells ? most_cells / cells : all;
+  const size_t some = room < 1 ? 1 : room > all ? all : room;
+  e->score = idm_new(all, sizeof *e->score);
+  e->information = idm_new(all, sizeof *e->information);
+  e->p = idm_new(all, sizeof *e->p);
+  idm_status status = e->score && e->information && e->p ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < all && status == IDM_OK; i += some)
+    status = score_some(e, tree, i, all - i < some ? all - i : some, opt_error);
+  return status;
+}
+
+static void find_worst(environment_check *e)
+{
+  for (size_t i = 0; i < e->directions.count; i++) {
+    if (isnan(e->p[i])) continue;
+    if (!e->looked++ || e->p[i] < e->p[e->worst]) e->worst = i;
+  }
+  if (e->looked) e->least = fmin(1, (double)e->looked * e->p[e->worst]);
+  if (!e->looked)
+    idm_print(e->why, sizeof e->why, "the log has too few observations (%llu)",
+              (unsigned long long)e->observations);
+}
+
+/* --- the best value ------------------------------------------------------------------------- */
+
+/* Fisher scoring along the direction of least p. */
+static idm_status find_best(environment_check *e, const idm_prefix_tree *tree, idm_error *opt_error)
+{
+  enum { most_steps = 20 };
+  idm_dynamics *at = NULL;
+  idm_status status = idm_dynamics_create(e->directions.own->sizes, &at, opt_error);
+  if (status != IDM_OK) return status;
+  filter f = filter_of(e, tree);
+  f.at = at;
+  f.first = e->worst;
+  f.count = 1;
+  status = open_filter(&f, opt_error);
+  double low, high, shift = 0;
+  idm_direction_limits(&e->directions, e->worst, &low, &high);
+  for (int i = 0; i < most_steps && status == IDM_OK; i++) {
+    double score, information;
+    idm_direction_move(&e->directions, e->worst, shift, at);
+    run(&f);
+    add_up(&f, 0, &score, &information);
+    if (!(information > 0)) break;
+    /* At most half of the way to an end: the likelihood may fall to 0 there. */
+    const double step = fmin(fmax(score / information, 0.5 * (low - shift)), 0.5 * (high - shift));
+    shift += step;
+    if (fabs(step) < 1e-6) break;
+  }
+  e->best = idm_direction_given(&e->directions, e->worst) + shift;
+  close_filter(&f);
+  idm_dynamics_destroy(at);
+  return status;
+}
+
+/* Whether there are matrices to filter with, or rows that make some of a reasonable size. */
+static bool can_filter(const idm_setting *setting, char *why, size_t size)
+{
+  static const size_t most_numbers = (size_t)1 << 22;
+  const idm_sizes n = idm_setting_sizes(setting);
+  const bool moves = setting->transition || setting->moves;
+  const bool shows = setting->emission || (setting->moves && setting->fully_observed);
+  const bool large = setting->moves && n.actions * n.states * n.states > most_numbers;
+  if (!moves || !shows)
+    idm_print(why, size, "the problem has no dynamics of its own");
+  else if (large)
+    idm_print(why, size, "%zu states are too many for matrices of transitions", n.states);
+  return moves && shows && !large;
+}
+
+idm_status idm_environment_open(environment_check *e, const idm_problem *problem,
+                                const idm_data *data, idm_error *opt_error)
+{
+  *e = (environment_check){.least = 1, .best = NAN};
+  const idm_setting *setting = problem->setting;
+  if (!can_filter(setting, e->why, sizeof e->why)) return IDM_OK;
+  idm_prefix_tree *tree = NULL;
+  idm_status status = idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
+  if (status == IDM_OK) status = find_directions(e, problem, tree, opt_error);
+  if (status == IDM_OK && !e->why[0]) {
+    status = score_all(e, tree, opt_error);
+    if (status == IDM_OK) find_worst(e);
+    if (status == IDM_OK && e->looked) status = find_best(e, tree, opt_error);
+  }
+  idm_prefix_tree_destroy(tree);
+  return status;
+}
+
+double idm_environment_error(const environment_check *e, size_t i)
+{
+  return is_informed(e, i) ? 1 / sqrt(e->information[i]) : (double)NAN;
+}
+
+/* --- words ---------------------------------------------------------------------------------- */
+
+idm_tested idm_environment_tested(const environment_check *e)
+{
+  if (e->impossible) return (idm_tested){.looked = true, .statistic = INFINITY, .expected = 1};
+  if (!e->looked) return (idm_tested){0};
+  const double score = e->score[e->worst];
+  return (idm_tested){.looked = true,
+                      .statistic = score * score / e->information[e->worst],
+                      .expected = 1,
+                      .p = e->least};
+}
+
+/* Whether an answer can depend on the environment: the planner reads models of it. */
+static bool is_read(const idm_problem *problem)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  return idm_planner_reads(planner, IDM_TRANSITION) || idm_planner_reads(planner, IDM_EMISSION);
+}
+
+/* Decimals that a probability and its complement have: 0.70, 0.004, 0.9995. */
+static int decimals(double p)
+{
+  const double small = fmin(p, 1 - p);
+  return small >= 0.1 ? 2 : small >= 0.01 ? 3 : small >= 0.001 ? 4 : 5;
+}
+
+static void describe_worst(const environment_check *e, idm_notes *notes, const char *ending)
+{
+  static const double smallest_p = 1e-300;
+  char where[400], what[200];
+  const double given = idm_direction_given(&e->directions, e->worst);
+  idm_direction_describe(&e->directions, e->worst, where, sizeof where, what, sizeof what);
+  idm_notes_add(notes,
+                "the observations of this log contradict the environment (p <= %.2g over %zu "
+                "probabilities): %s: the file gives %.*f to %s, this log is best described by %.*f "
+                "(standard error %.2g)%s",
+                fmax(e->least, smallest_p), e->looked, where, decimals(given), given, what,
+                decimals(e->best), e->best, idm_environment_error(e, e->worst), ending);
+}
+
+static void describe_impossible(const environment_check *e, idm_notes *notes)
+{
+  idm_notes_add(notes,
+                "the observations of this log contradict the environment: %llu of them %s "
+                "probability 0 (the first is in row %zu)",
+                (unsigned long long)e->impossible, e->impossible == 1 ? "has" : "have",
+                e->impossible_row + 1);
+}
+
+/* What the test does not cover. */
+static void note_limits(const environment_check *e, idm_assessment *a)
+{
+  if (e->left_out)
+    idm_notes_add(&a->remarks,
+                  "unchecked: %llu observations, which follow an action that is not recorded, are "
+                  "no part of the test of the environment",
+                  (unsigned long long)e->left_out);
+  if (e->matrices && e->looked)
+    idm_notes_add(&a->remarks,
+                  "the test of the environment covers whole matrices, not each of their "
+                  "probabilities, which are too many for this log");
+}
+
+void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
+                           idm_assessment *a)
+{
+  static const double least_share = 0.02;
+  const idm_tested tested = idm_environment_tested(e);
+  if (!tested.looked) {
+    idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", e->why);
+    idm_notes_add(&a->remarks, "unchecked: the environment; %s", e->why);
+    return;
+  }
+  const bool read = is_read(problem);
+  const double off =
+      e->impossible ? 1 : fabs(e->best - idm_direction_given(&e->directions, e->worst));
+  const idm_check_outcome outcome = tested.p > level             ? IDM_CHECK_PASSED
+                                    : read && off >= least_share ? IDM_CHECK_MISFIT
+                                                                 : IDM_CHECK_REMARK;
+  idm_check_record(&a->checks, IDM_CHECK_ENVIRONMENT, outcome, tested.p);
+  a->checks.of[IDM_CHECK_ENVIRONMENT].threshold = level;
+  note_limits(e, a);
+  if (outcome == IDM_CHECK_PASSED) return;
+  idm_notes *notes = idm_check_note(a, IDM_CHECK_ENVIRONMENT, outcome);
+  if (e->impossible)
+    describe_impossible(e, notes);
+  else
+    describe_worst(e, notes,
+                   outcome == IDM_CHECK_MISFIT ? ". Correct the file, or learn the dynamics "
+                                                 "(idm learn, then --dynamics)"
+                   : read                      ? ", a difference of less than 2 %"
+                                               : ", which this planner does not read");
+}
+
+idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, double level,
+                                  idm_assessment *assessment, idm_error *opt_error)
+{
+  environment_check e;
+  const idm_status status = idm_environment_open(&e, problem, data, opt_error);
+  if (status == IDM_OK) idm_environment_judge(&e, problem, level, assessment);
+  idm_environment_close(&e);
+  return status;
+}

@@ -1,0 +1,75 @@
+/* Memory that runs out in the test of the environment and in the sensitivity to dynamics. */
+#include "allocation/heap_support.h"
+#include "allocation/setup_support.h"
+#include "invert/assess/depend.h"
+#include "invert/assess/environment.h"
+
+static idm_status test_environment_once(const void *argument, idm_error *error)
+{
+  const fitted *f = argument;
+  environment_check e;
+  const idm_status status = idm_environment_open(&e, f->problem, f->data, error);
+  idm_environment_close(&e);
+  return status;
+}
+
+static void test_environment(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  every_failure("environment", test_environment_once, &f, succeeds);
+  close_fit(&f);
+}
+
+/* An assessment of twelve draws of one number, with dynamics that are a list. */
+static idm_status depend_once(const void *argument, idm_error *error)
+{
+  enum { DRAWS = 12 };
+  const fitted *f = argument;
+  const idm_fit_settings settings = few("");
+  double y[DRAWS];
+  idm_posterior p = {.answer = IDM_POSTERIOR,
+                     .chains = 1,
+                     .draws = DRAWS,
+                     .quantity = {1, (char *[]){"eta"}},
+                     .value = y,
+                     .unconstrained = y};
+  fit work;
+  for (size_t i = 0; i < DRAWS; i++) y[i] = 0.1 * (double)i;
+  idm_status status = idm_fit_open(&work, NULL, f->problem, f->data, &settings, 1, error);
+  idm_assessment *a = calloc(1, sizeof *a);
+  if (status == IDM_OK && !a) status = idm_fail_memory(error);
+  if (status == IDM_OK) {
+    a->quantities = 1;
+    const inquiry q = {.f = &work, .posterior = &p, .assessment = a, .among = 1};
+    status = idm_depend_measure(&q, error);
+    if (status == IDM_OK) assert_true(a->sensitivities > 0);
+  }
+  idm_assessment_destroy(a);
+  idm_fit_close(&work);
+  return status;
+}
+
+static void test_depend(void **state)
+{
+  (void)state;
+  fitted f = open_fit();
+  idm_data_destroy(f.data);
+  f.data = support_data(f.problem, "agent,trajectory,action,observation\n"
+                                   "a,1,monitor,positive\na,1,monitor,positive\n"
+                                   "a,1,monitor,negative\na,1,declare_diseased,\n"
+                                   "a,2,monitor,negative\na,2,monitor,positive\n"
+                                   "a,2,monitor,negative\na,2,declare_healthy,\n");
+  fail_one_by_one("dynamics", depend_once, &f, true, succeeds, 3);
+  fail_one_by_one("dynamics", depend_once, &f, false, recovers, 3);
+  close_fit(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_environment),
+      cmocka_unit_test(test_depend),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,172 @@
+/* Dynamics that were held: shifts of the posterior mean against problems that are moved by hand,
+ * and when the answer depends on them. */
+#include "invert/assess/depend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "invert/matching/fit.h"
+#include "support.h"
+
+enum { ALL = 240, SAMPLE = 40 };
+
+typedef struct fixture {
+  idm_problem *problem;
+  idm_data *data;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+} fixture;
+
+static void infer(fixture *f, const char *free_blocks)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  settings.chains = 2;
+  settings.draws = ALL / 2;
+  settings.warmup = 50;
+  settings.thin = 8;
+  check(idm_problem_free(f->problem, free_blocks, &support_error));
+  check(idm_inverse_find("bayes")->fit(f->problem, f->data, &settings, NULL, &f->posterior, NULL,
+                                       &support_error));
+  check(idm_assess(f->problem, f->data, f->posterior, 1, &f->assessment, &support_error));
+}
+
+static fixture ask(bool rule)
+{
+  fixture f = {.problem = support_diag(0.5, 1.25, 0)};
+  f.problem->agent.resolution = 30;
+  f.problem->agent.tolerance = 1e-12;
+  if (rule)
+    check(
+        idm_problem_apply_rule(f.problem, &(idm_model_rule){.perturb = {0, 0.1}}, &support_error));
+  f.data = support_simulate(f.problem, (idm_simulation){.trajectories = 60, .seed = 2});
+  infer(&f, "{beta: {scale: inverse}}");
+  return f;
+}
+
+static void close_fixture(fixture *f)
+{
+  idm_assessment_destroy(f->assessment);
+  idm_posterior_destroy(f->posterior);
+  idm_data_destroy(f->data);
+  idm_problem_destroy(f->problem);
+}
+
+static const idm_sensitivity *find(const fixture *f, const char *name)
+{
+  for (size_t i = 0; i < f->assessment->sensitivities; i++)
+    if (strcmp(f->assessment->sensitivity[i].name, name) == 0)
+      return &f->assessment->sensitivity[i];
+  fail_msg("no sensitivity to %s", name);
+  return NULL;
+}
+
+/* log-likelihoods of the draws looked at where tests are right more often by h, in the environment
+ * and in all three models. */
+static void sample_likelihood(const fixture *f, double h, double *value)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  idm_problem *problem = f->problem;
+  for (size_t m = 0; m < 4; m++) {
+    double *matrices =
+        m == 3 ? problem->setting->emission : problem->theta->block[IDM_EMISSION].value + 12 * m;
+    for (size_t i = 0; i < 12; i++) matrices[i] += i % 4 == 0 || i % 4 == 3 ? h : -h;
+  }
+  fit work;
+  check(idm_fit_open(&work, NULL, problem, f->data, &settings, 1, &support_error));
+  for (size_t k = 0; k < SAMPLE; k++)
+    check(idm_matching_log_likelihood(work.matching[0],
+                                      &f->posterior->unconstrained[k * ALL / SAMPLE], &value[k],
+                                      NULL, &support_error));
+  idm_fit_close(&work);
+}
+
+/* d mean of 1/beta / d number as the covariance with slopes between two shifts that are h apart. */
+static double shift_by_covariance(const fixture *f, const double *below, const double *above,
+                                  double h)
+{
+  const double *value = f->posterior->value + ALL;
+  double sum = 0, x = 0, y = 0;
+  for (size_t k = 0; k < SAMPLE; k++) {
+    const double slope = (above[k] - below[k]) / h, own = value[k * ALL / SAMPLE];
+    sum += slope * own;
+    x += slope;
+    y += own;
+  }
+  return (sum - x * y / SAMPLE) / (SAMPLE - 1);
+}
+
+/* Quantities: beta, inverse_beta. The models are a list that moves with the environment, or follow
+ * it by their rule. */
+static void check_shift(bool rule)
+{
+  fixture f = ask(rule);
+  const idm_assessment *a = f.assessment;
+  const idm_sensitivity *s = find(&f, "observation[*]");
+  double above[SAMPLE], below[SAMPLE];
+  assert_true(s->dynamics);
+  assert_near(s->value, 0.7, 1e-12);
+  assert_true(s->step > 0.01 && s->step < 0.1);
+  const double scale = s->step / a->diagnosis[1].sd, found = s->slope[1] * scale;
+  sample_likelihood(&f, s->step / 4, above);
+  sample_likelihood(&f, -s->step / 2, below);
+  const double shift = shift_by_covariance(&f, below, above, s->step / 2) * scale;
+  assert_near(found / shift, 1, 1e-3);
+  assert_true(shift < -1.5);
+  /* That is more than one sd: part of the verdict, and of what is said of the interval. */
+  assert_int_equal(a->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_REMARK);
+  assert_true(a->checks.of[IDM_CHECK_DEPENDS].value >= fabs(found) - 1e-9);
+  char sentence[900];
+  snprintf(sentence, sizeof sentence,
+           "%.640s; this holds given the file's probabilities, as it depends on dynamics",
+           a->parameter[0].sentence);
+  assert_true(support_mentions(&a->remarks, sentence));
+  assert_true(support_mentions(&a->remarks, "1/beta depends on dynamics: raising observation[*"));
+  close_fixture(&f);
+}
+
+static void test_models(void **state)
+{
+  (void)state;
+  check_shift(false);
+  check_shift(true);
+}
+
+/* The verdict in words. */
+static void test_verdict(void **state)
+{
+  (void)state;
+  idm_assessment a = {.answer = IDM_POSTERIOR, .trusted = true};
+  a.model.looked = true;
+  a.checks.of[IDM_CHECK_DEPENDS].outcome = IDM_CHECK_PASSED;
+  assert_null(strstr(idm_assessment_verdict(&a), "dynamics"));
+  a.checks.of[IDM_CHECK_DEPENDS].outcome = IDM_CHECK_REMARK;
+  assert_non_null(strstr(idm_assessment_verdict(&a), "the answer depends on dynamics"));
+}
+
+/* A log without observations leaves no standard error; dynamics that are known well pass. */
+static void test_passes(void **state)
+{
+  (void)state;
+  fixture f = ask(false);
+  idm_assessment *other;
+  for (size_t row = 0; row < f.data->rows; row++) f.data->observation[row] = IDM_MISSING;
+  check(idm_assess(f.problem, f.data, f.posterior, 1, &other, &support_error));
+  assert_int_equal(other->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
+  assert_non_null(strstr(other->checks.of[IDM_CHECK_DEPENDS].why, "too few observations"));
+  idm_assessment_destroy(other);
+  close_fixture(&f);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_verdict),
+      cmocka_unit_test(test_passes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* The test of the environment: scores against a plain forward algorithm, false alarms, power, and
+ * what is left out. */
+#include "invert/assess/environment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/assess/asked_support.h"
+#include "invert/assess/checks.h"
+
+/* --- a plain forward algorithm -------------------------------------------------------------- */
+
+/* log p of one trajectory's observations given its actions, row by row, in an unnormalised way. */
+static double plain_trajectory(const idm_problem *problem, const idm_dynamics *d,
+                               const idm_data *data, size_t t)
+{
+  const idm_sizes n = d->sizes;
+  double joint[16], next[16], sum = 0;
+  for (size_t s = 0; s < n.states; s++)
+    joint[s] = data->start[t] < 0 ? d->start[s]
+                                  : data->start_belief[(size_t)data->start[t] * n.states + s];
+  for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+    if (data->action[row] == IDM_MISSING) break;
+    const size_t u = (size_t)data->action[row];
+    const bool seen = data->observation[row] != IDM_MISSING && !problem->setting->ends[u];
+    memset(next, 0, sizeof next);
+    for (size_t s = 0; s < n.states; s++)
+      for (size_t to = 0; to < n.states; to++) {
+        const size_t emitter = problem->setting->emits_before ? s : to;
+        const double shown = seen ? d->emission[(u * n.states + emitter) * n.observations +
+                                                (size_t)data->observation[row]]
+                                  : 1;
+        next[to] += joint[s] * d->transition[(u * n.states + s) * n.states + to] * shown;
+      }
+    memcpy(joint, next, sizeof joint);
+  }
+  for (size_t s = 0; s < n.states; s++) sum += joint[s];
+  return log(sum);
+}
+
+static double plain(const idm_problem *problem, const idm_dynamics *d, const idm_data *data)
+{
+  double sum = 0;
+  for (size_t t = 0; t < data->trajectories; t++) sum += plain_trajectory(problem, d, data, t);
+  return sum;
+}
+
+/* sum over events of sum_o p(o|H) (d log p(o|H))^2 in one direction, by differences of the plain
+ * algorithm over every completion of every recorded history. */
+static double plain_information(const idm_problem *problem, const idm_data *data,
+                                const directions *d, size_t i)
+{
+  const double h = 1e-5;
+  idm_dynamics *side[2];
+  double information = 0;
+  for (int k = 0; k < 2; k++) {
+    check(idm_dynamics_create(d->own->sizes, &side[k], &support_error));
+    idm_direction_move(d, i, k ? h : -h, side[k]);
+  }
+  idm_data cut = *data;
+  size_t first[2] = {0};
+  int32_t *observation = calloc(data->rows, sizeof *observation);
+  memcpy(observation, data->observation, data->rows * sizeof *observation);
+  cut.observation = observation;
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      if (data->action[row] == IDM_MISSING) break;
+      if (data->observation[row] == IDM_MISSING || problem->setting->ends[data->action[row]])
+        continue;
+      first[0] = data->first[t];
+      first[1] = row + 1;
+      cut.first = first;
+      cut.start = data->start + t;
+      observation[row] = IDM_MISSING;
+      double before[3], after[3];
+      for (int k = 0; k < 3; k++)
+        before[k] = plain_trajectory(problem, k < 2 ? side[k] : d->own, &cut, 0);
+      for (size_t o = 0; o < d->own->sizes.observations; o++) {
+        observation[row] = (int32_t)o;
+        for (int k = 0; k < 3; k++)
+          after[k] = plain_trajectory(problem, k < 2 ? side[k] : d->own, &cut, 0) - before[k];
+        const double slope = (after[1] - after[0]) / (2 * h);
+        information += exp(after[2]) * slope * slope;
+      }
+      observation[row] = data->observation[row];
+    }
+  free(observation);
+  idm_dynamics_destroy(side[0]);
+  idm_dynamics_destroy(side[1]);
+  return information;
+}
+
+static void compare_with_plain(const idm_problem *problem, const idm_data *data)
+{
+  const double h = 1e-5;
+  environment_check e;
+  idm_dynamics *moved;
+  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_dynamics_create(e.directions.own->sizes, &moved, &support_error));
+  assert_true(e.directions.count > 3);
+  for (size_t i = 0; i < e.directions.count; i++) {
+    double low, high;
+    idm_direction_limits(&e.directions, i, &low, &high);
+    if (fmin(-low, high) < 1e-3) continue; /* no room for differences */
+    idm_direction_move(&e.directions, i, h, moved);
+    const double above = plain(problem, moved, data);
+    idm_direction_move(&e.directions, i, -h, moved);
+    const double below = plain(problem, moved, data);
+    assert_near(e.score[i], (above - below) / (2 * h), 1e-5);
+    assert_near(e.information[i], plain_information(problem, data, &e.directions, i), 1e-5);
+  }
+  idm_dynamics_destroy(moved);
+  idm_environment_close(&e);
+}
+
+static idm_data *wander(const idm_problem *problem, size_t trajectories, int steps, uint64_t seed)
+{
+  return support_simulate(
+      problem, (idm_simulation){.trajectories = trajectories, .steps = steps, .seed = seed});
+}
+
+/* Problems at random, with observations of the state after the action and of that before it. */
+static void test_scores(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    idm_random random;
+    idm_random_init(&random, seed, 0);
+    idm_problem *problem = support_problem((support_shape){3, 2, 3, 1, 4}, &random);
+    problem->setting->emits_before = seed % 2 == 0;
+    idm_data *data = wander(problem, 4, 6, seed);
+    for (size_t row = 0; row < data->rows; row++) data->action[row] = (int32_t)(row % 2);
+    compare_with_plain(problem, data);
+    /* Cells that were not recorded: sums over what was not seen, and an end at an action. */
+    data->observation[2] = IDM_MISSING;
+    data->action[data->first[1] + 2] = IDM_MISSING;
+    compare_with_plain(problem, data);
+    environment_check e;
+    check(idm_environment_open(&e, problem, data, &support_error));
+    assert_int_equal(e.left_out, data->first[2] - data->first[1] - 2);
+    assert_int_equal(e.observations + e.left_out + 1, data->rows);
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* --- two sites ------------------------------------------------------------------------------ */
+
+/* DIAG as a site has it: tests that are right with this probability, and an agent whose models are
+ * around it. */
+static idm_problem *make_site(double right)
+{
+  idm_problem *problem = support_diag(0.5, 1.25, 0);
+  problem->agent.resolution = 20;
+  for (size_t u = 0; u < 3; u++)
+    for (size_t s = 0; s < 2; s++)
+      for (size_t o = 0; o < 2; o++)
+        for (size_t m = 0; m < 4; m++) {
+          const double p = right + (m == 3 ? 0 : 0.1 * ((double)m - 1));
+          double *at = m == 3 ? problem->setting->emission
+                              : problem->theta->block[IDM_EMISSION].value + 12 * m;
+          at[(u * 2 + s) * 2 + o] = s == o ? p : 1 - p;
+        }
+  return problem;
+}
+
+/* The log of a site, under a file that gives .70. */
+static void judge_site(double right, asked *a)
+{
+  idm_problem *site = make_site(right);
+  idm_data *data = wander(site, 300, 50, 4);
+  idm_problem_destroy(site);
+  asked_open(a, make_site(0.7), data, "alpha, beta");
+  check(idm_check_chance(&a->q, &support_error));
+}
+
+static void test_two_sites(void **state)
+{
+  (void)state;
+  asked a;
+  judge_site(0.7, &a);
+  assert_int_equal(a.assessment->misfits.count, 0);
+  assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
+  assert_true(a.assessment->model.test[IDM_TEST_ENVIRONMENT].looked);
+  asked_close(&a);
+  judge_site(0.65, &a);
+  assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
+  assert_true(support_mentions(&a.assessment->misfits, "observations after `monitor`"));
+  assert_true(support_mentions(&a.assessment->misfits,
+                               "the file gives 0.70 to the likeliest observation of each state, "
+                               "this log is best described by 0.6"));
+  environment_check e;
+  check(idm_environment_open(&e, a.problem, a.data, &support_error));
+  assert_near(e.best, 0.65, 4 * idm_environment_error(&e, e.worst));
+  assert_true(idm_environment_error(&e, e.worst) < 0.02);
+  /* The best value is the maximum of the likelihood along the direction. */
+  idm_dynamics *at;
+  double value[3];
+  check(idm_dynamics_create(e.directions.own->sizes, &at, &support_error));
+  for (int k = 0; k < 3; k++) {
+    idm_direction_move(&e.directions, e.worst, e.best - 0.7 + 1e-3 * (k - 1), at);
+    value[k] = plain(a.problem, at, a.data);
+  }
+  assert_true(value[1] > value[0] && value[1] > value[2]);
+  assert_near((value[2] - value[0]) / (value[0] + value[2] - 2 * value[1]), 0, 0.01);
+  idm_dynamics_destroy(at);
+  idm_environment_close(&e);
+  asked_close(&a);
+}
+
+/* --- false alarms --------------------------------------------------------------------------- */
+
+static idm_problem *make_tiger(void)
+{
+  static const char text[] =
+      "states: [left, right]\n"
+      "actions: [listen, open_left, open_right]\n"
+      "observations: [hear_left, hear_right]\n"
+      "start: [0.5, 0.5]\n"
+      "discount: 0.75\n"
+      "transition: {listen: identity, \"*\": uniform}\n"
+      "observation: {listen: [[0.85, 0.15], [0.15, 0.85]], \"*\": uniform}\n"
+      "utility: {listen: -1, open_left: [-100, 10], open_right: [10, -100]}\n"
+      "agent: {planner: bounded-rational, alpha: 5, resolution: 20}\n";
+  return support_yaml(text);
+}
+
+/* Right environments at a level of .01: of LOGS logs more than MOST fail with probability 1e-3. */
+static void count_alarms(const idm_problem *problem, size_t trajectories, int steps)
+{
+  enum { LOGS = 250, MOST = 8 };
+  idm_workspace *workspace = support_plan(problem, NULL);
+  size_t alarms = 0, looked = 0;
+  for (uint64_t seed = 1; seed <= LOGS; seed++) {
+    const idm_simulation simulation = {.trajectories = trajectories, .steps = steps, .seed = seed};
+    idm_data *data;
+    environment_check e;
+    check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                       &support_error));
+    check(idm_environment_open(&e, problem, data, &support_error));
+    looked += e.looked > 0;
+    alarms += e.looked && e.least <= 0.01;
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+  }
+  idm_workspace_destroy(workspace);
+  assert_int_equal(looked, LOGS);
+  print_message("%zu alarms in %d logs\n", alarms, LOGS);
+  if (alarms > MOST) fail_msg("%zu of %d right environments raised an alarm", alarms, LOGS);
+}
+
+static void test_false_alarms(void **state)
+{
+  (void)state;
+  idm_problem *diag = make_site(0.7), *tiger = make_tiger();
+  count_alarms(diag, 40, 30);
+  count_alarms(tiger, 1, 150);
+  idm_problem_destroy(diag);
+  idm_problem_destroy(tiger);
+}
+
+/* Outcomes with probabilities of .004 to .03: two, one or none is seen of most. A normal
+ * approximation rejects far too often here. */
+static void test_rare_outcomes(void **state)
+{
+  (void)state;
+  enum { LOGS = 3000 };
+  static const char text[] = "states: [a, b]\n"
+                             "actions: [go, wait]\n"
+                             "observations: [common, rare, rarer]\n"
+                             "start: [0.9, 0.1]\n"
+                             "discount: 0.5\n"
+                             "transition: {go: [[0.97, 0.03], [0.02, 0.98]], wait: identity}\n"
+                             "observation: {\"*\": [[0.98, 0.016, 0.004], [0.6, 0.39, 0.01]]}\n"
+                             "utility: {go: [1, 0], wait: [0, 1]}\n"
+                             "agent: {planner: bounded-rational, alpha: 1, resolution: 5}\n";
+  idm_problem *problem = support_yaml(text);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  size_t below[2] = {0}, normal = 0;
+  for (uint64_t seed = 1; seed <= LOGS; seed++) {
+    const idm_simulation simulation = {.trajectories = 5, .steps = 8, .seed = seed};
+    idm_data *data;
+    environment_check e;
+    check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                       &support_error));
+    check(idm_environment_open(&e, problem, data, &support_error));
+    double least = 1;
+    for (size_t i = 0; i < e.directions.count; i++)
+      if (!isnan(e.p[i])) least = fmin(least, erfc(fabs(e.score[i]) / sqrt(2 * e.information[i])));
+    below[0] += e.least <= 0.01;
+    below[1] += e.least <= 0.05;
+    normal += least * (double)e.looked <= 0.01;
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+  }
+  print_message("p <= .01 in %zu, p <= .05 in %zu of %d; normal: %zu\n", below[0], below[1], LOGS,
+                normal);
+  /* Bounds: the level plus three standard errors. */
+  assert_true((double)below[0] <= 0.01 * LOGS + 3 * sqrt(0.01 * LOGS));
+  assert_true((double)below[1] <= 0.05 * LOGS + 3 * sqrt(0.05 * LOGS));
+  assert_true((double)normal > 0.02 * LOGS);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* --- what cannot be tested ------------------------------------------------------------------ */
+
+static void test_nothing_to_test(void **state)
+{
+  (void)state;
+  environment_check e;
+  idm_problem *problem = support_diag(1, 1, 0);
+  idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
+  check(idm_environment_open(&e, problem, data, &support_error));
+  /* One observation has no information on tests whose result nothing else confirms. */
+  assert_true(e.looked <= 1);
+  idm_environment_close(&e);
+  idm_data_destroy(data);
+  data = support_data(problem, "trajectory,action,observation\n1,declare_healthy,negative\n");
+  check(idm_environment_open(&e, problem, data, &support_error));
+  assert_int_equal(e.observations, 0);
+  assert_false(idm_environment_tested(&e).looked);
+  assert_string_equal(e.why, "the log has too few observations (0)");
+  idm_environment_close(&e);
+  free(problem->setting->emission);
+  problem->setting->emission = NULL;
+  check(idm_environment_open(&e, problem, data, &support_error));
+  assert_string_equal(e.why, "the problem has no dynamics of its own");
+  idm_environment_close(&e);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Observed states: a row of transitions is a multinomial distribution, and the score of a number is
+ * that of its counts. By matrices and by rows. */
+static void test_observed_states(void **state)
+{
+  (void)state;
+  static const char *const transitions[2] = {
+      "transition: {go: [[0.1, 0.6, 0.3], [0, 0.8, 0.2], [1, 0, 0]], stay: identity}\n",
+      "transition: {go: {a: {a: 0.1, b: 0.6, c: 0.3}, b: {b: 0.8, c: 0.2}, c: {a: 1}},\n"
+      "  stay: {a: {a: 1}, b: {b: 1}, c: {c: 1}}}\n"};
+  static const char log[] = "trajectory,state,action\n1,a,go\n1,b,go\n1,b,go\n1,c,stay\n1,c,go\n"
+                            "1,a,go\n1,a,go\n1,c,go\n1,a,go\n1,b,stay\n1,b,go\n1,b,stay\n";
+  for (int by_rows = 0; by_rows < 2; by_rows++) {
+    char text[800];
+    snprintf(text, sizeof text,
+             "states: [a, b, c]\nactions: [go, stay]\nobservations: states\ndiscount: 0.9\n%s"
+             "utility: {go: 1, stay: 0}\nagent: {alpha: 1}\n",
+             transitions[by_rows]);
+    idm_problem *problem = support_yaml(text);
+    assert_int_equal(problem->setting->moves != NULL, by_rows);
+    idm_data *data = support_data(problem, log);
+    environment_check e;
+    check(idm_environment_open(&e, problem, data, &support_error));
+    char name[80];
+    bool found[2] = {0};
+    for (size_t i = 0; i < e.directions.count; i++) {
+      idm_direction_name(&e.directions, i, name, sizeof name);
+      /* From a by go: to a once, to b twice, to c once; from b: to b twice, to c once. */
+      if (strcmp(name, "transition[go,a,b]") == 0) {
+        assert_near(e.score[i], 2 / 0.6 - 2 / 0.4, 1e-12);
+        assert_near(e.information[i], 4 / 0.6 / 0.4, 1e-12);
+        found[0] = true;
+      }
+      if (strcmp(name, "transition[go,b,b]") == 0) {
+        assert_near(e.score[i], 2 / 0.8 - 1 / 0.2, 1e-12);
+        assert_near(e.information[i], 3 / 0.8 / 0.2, 1e-12);
+        found[1] = true;
+      }
+    }
+    assert_true(found[0] && found[1]);
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* What has probability 0 needs no test. */
+static void test_impossible(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(1, 1, 0);
+  idm_assessment assessment = {0};
+  environment_check e;
+  memcpy(problem->setting->emission + 8, (double[]){1, 0, 0.3, 0.7}, 4 * sizeof(double));
+  memcpy(problem->setting->start, (double[]){1, 0}, 2 * sizeof(double));
+  idm_data *data =
+      support_data(problem, "trajectory,action,observation\n1,monitor,negative\n"
+                            "1,monitor,positive\n1,monitor,negative\n2,monitor,negative\n");
+  check(idm_environment_open(&e, problem, data, &support_error));
+  assert_int_equal(e.impossible, 1);
+  assert_int_equal(e.impossible_row, 1);
+  idm_checks_begin(&assessment.checks, IDM_CHECK_FIT);
+  idm_environment_judge(&e, problem, 0.01, &assessment);
+  assert_int_equal(assessment.checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
+  assert_true(support_mentions(&assessment.misfits, "1 of them has probability 0"));
+  idm_notes_clear(&assessment.misfits);
+  idm_notes_clear(&assessment.remarks);
+  idm_environment_close(&e);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scores),          cmocka_unit_test(test_two_sites),
+      cmocka_unit_test(test_false_alarms),    cmocka_unit_test(test_rare_outcomes),
+      cmocka_unit_test(test_nothing_to_test), cmocka_unit_test(test_impossible),
+      cmocka_unit_test(test_observed_states),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

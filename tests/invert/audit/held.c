@@ -1,0 +1,101 @@
+/* Dynamics that an audit holds: right ones pass, wrong ones fail every group and all of them
+ * together, and the answer depends on them or not. */
+#include "invert/audit/held.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/audit/audit_support.h"
+
+/* Tests that are right with this probability, in the environment and around it in the models. */
+static void set_right(idm_problem *problem, double right)
+{
+  for (size_t i = 0; i < 12; i++)
+    for (size_t m = 0; m < 4; m++) {
+      const double p = right + (m == 3 ? 0 : 0.1 * ((double)m - 1));
+      double *at =
+          m == 3 ? problem->setting->emission : problem->theta->block[IDM_EMISSION].value + 12 * m;
+      at[i] = i % 4 == 0 || i % 4 == 3 ? p : 1 - p;
+    }
+}
+
+/* Two groups of 400 patients whose tests are right with probability .70, under a file that gives
+ * this. */
+static audit_case run(double given)
+{
+  audit_case c = audit_open(1.5, 0.5, 0.5, 400, "site");
+  set_right(c.problem, given);
+  check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, NULL, NULL, &c.audit,
+                      &support_error));
+  return c;
+}
+
+static bool fails(const idm_audit_group *group)
+{
+  return support_mentions(&group->misfits, "contradict the environment");
+}
+
+static void right_dynamics_pass(void **state)
+{
+  (void)state;
+  audit_case c = run(0.7);
+  assert_int_equal(c.audit->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
+  for (size_t g = 0; g < 3; g++) {
+    assert_false(fails(&c.audit->group[g]));
+    assert_true(c.audit->group[g].number[0].dynamics_shift > 0);
+  }
+  audit_close(&c);
+}
+
+static void wrong_dynamics_fail(void **state)
+{
+  (void)state;
+  audit_case c = run(0.8);
+  assert_int_equal(c.audit->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
+  for (size_t g = 0; g < 3; g++) {
+    assert_true(fails(&c.audit->group[g]));
+    assert_int_equal(c.audit->group[g].verdict, IDM_AUDIT_FAILED);
+  }
+  assert_true(support_mentions(&c.audit->group[2].misfits, "observations after `monitor`"));
+  assert_false(c.audit->trusted);
+  assert_string_equal(idm_audit_contrast_word(&c.audit->contrast[0]), "failed");
+  audit_close(&c);
+}
+
+/* The shift of a contrast between cells of independent environments, and what is made of it. */
+static void contrasts_add_up(void **state)
+{
+  (void)state;
+  audit_case c = run(0.7);
+  idm_audit *a = c.audit;
+  double sum = 0;
+  for (size_t g = 0; g < 2; g++) {
+    const idm_audit_number *n = &a->group[g].number[0];
+    sum += pow(n->dynamics_shift * n->diagnosis.sd, 2);
+  }
+  idm_audit_number *n = &a->contrast[0].number[0];
+  assert_near(n->dynamics_shift * n->diagnosis.sd, sqrt(sum), 1e-9);
+  /* Judged again with other shifts: in units of the coordinate before, in sds after. */
+  for (int beyond = 0; beyond < 2; beyond++) {
+    for (size_t g = 0; g < a->sides; g++) a->group[g].number[0].dynamics_shift = 0;
+    a->contrast[0].verdict = IDM_AUDIT_IDENTIFIED;
+    a->contrast[0].depends = false;
+    n->dynamics_shift = (beyond ? 1.1 : 0.9) * n->diagnosis.sd;
+    idm_audit_held_judge(a);
+    assert_near(n->dynamics_shift, beyond ? 1.1 : 0.9, 1e-12);
+    assert_int_equal(a->contrast[0].depends, beyond);
+    assert_string_equal(idm_audit_contrast_word(&a->contrast[0]),
+                        beyond ? "depends on dynamics" : "identified");
+  }
+  audit_close(&c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(right_dynamics_pass),
+      cmocka_unit_test(wrong_dynamics_fail),
+      cmocka_unit_test(contrasts_add_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
