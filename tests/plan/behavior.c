@@ -467,6 +467,7 @@ static void test_slope(const scene *s, idm_random *random)
     idm_theta *slope;
     double log_likelihood;
     check(idm_theta_copy(s->problem->theta, &slope, &support_error));
+    for (size_t id = 0; id < slope->blocks; id++) slope->block[id].role = IDM_DESCRIPTIVE;
     check(idm_gradient_create(data, tree, s->workspace, &gradient, &support_error));
     check(idm_scorer_create(data, tree, &scorer, &support_error));
     check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));

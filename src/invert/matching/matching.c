@@ -81,6 +81,9 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) idm_parameters_units(parameters, m->unit);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->slope, opt_error);
+  /* Slopes by numbers that are held show how much depends on them: see assess/sensitivity.c. */
+  for (size_t i = 0; status == IDM_OK && i < m->slope->blocks; i++)
+    m->slope->block[i].role = IDM_DESCRIPTIVE;
   if (status == IDM_OK)
     status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &m->workspace,
                                   opt_error);

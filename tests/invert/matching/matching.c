@@ -355,6 +355,45 @@ static void test_held_at_a_limit(void **state)
   close_match(&m);
 }
 
+/* A learner's log-likelihood with a held number moved. */
+static double learner_at(double held, double *opt_slope)
+{
+  static const char text[] =
+      "states: [left, right]\nactions: [left, right]\nobservations: [nothing]\nstart: uniform\n"
+      "discount: 0\ntransition: {'*': uniform}\nobservation: uniform\n"
+      "utility: {left: [1, -1], right: [-1, 1]}\n"
+      "agent: {planner: td-learner, inverse_temperature: 2, learning_rate_gain: 0.4}\n"
+      "free: {inverse_temperature: }\n";
+  idm_problem *problem = support_yaml(text);
+  idm_simulation simulation = {.trajectories = 3, .agents = 3, .steps = 20, .seed = 4};
+  idm_simulation_suit(&simulation, problem);
+  match m = {.problem = problem, .data = support_simulate(problem, simulation)};
+  support_assign(problem, "learning_rate_loss=0.3");
+  const long id = idm_theta_find(problem->theta, "learning_rate_gain");
+  assert_true(id >= 0);
+  idm_theta_set_scalar(problem->theta, (size_t)id, held);
+  check(idm_evidence_tree(problem, m.data, &m.tree, &support_error));
+  check(idm_parameters_create(problem, &m.parameters, &support_error));
+  check(idm_matching_create(problem, m.data, m.tree, m.parameters, &m.matching, &support_error));
+  double log_likelihood, gradient;
+  const double y = 0.5;
+  check(idm_matching_log_likelihood(m.matching, &y, &log_likelihood, &gradient, &support_error));
+  if (opt_slope) *opt_slope = idm_matching_slope(m.matching)->block[id].value[0];
+  close_match(&m);
+  return log_likelihood;
+}
+
+/* Slopes are by held numbers too: what depends on them is reported. */
+static void test_slopes_by_held_numbers(void **state)
+{
+  (void)state;
+  const double h = 1e-5;
+  double slope;
+  (void)learner_at(0.4, &slope);
+  assert_true(fabs(slope) > 0.1);
+  assert_near(slope, (learner_at(0.4 + h, NULL) - learner_at(0.4 - h, NULL)) / (2 * h), 1e-5);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -368,6 +407,7 @@ int main(void)
       cmocka_unit_test(test_impossible_is_no_error),
       cmocka_unit_test(test_a_decision_that_cannot_be),
       cmocka_unit_test(test_held_at_a_limit),
+      cmocka_unit_test(test_slopes_by_held_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
