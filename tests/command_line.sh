@@ -365,6 +365,20 @@ test_solve() {
   succeeds solve example:diag --json --at 0.2,0.8 --at 0.9,0.1 --at=0.2,0.8
   json 'j["at"] == [[0.2, 0.8], [0.9, 0.1], [0.2, 0.8]] and len(j["value"]) == 3'
   json 'j["value"][0] == j["value"][2] != j["value"][1]'
+  # Policies are those at choice time, as simulate draws them; the planned one has its own key.
+  run simulate example:tiger -n 4000 --steps 1 --set lapse=0.4 --seed 3 -o tiger.csv
+  for options in '' '--path listen:hear-left'; do
+    # shellcheck disable=SC2086
+    succeeds solve example:tiger --json --set lapse=0.4 $options
+    json 'all(near(sum(r["action"] == u for r in rows("tiger.csv")) / 4000, p[0], 0.03)
+              for u, p in j["policy"].items())'
+    json 'near(j["planned"]["listen"][0], 1)'
+  done
+  succeeds solve example:maintenance --json --set lapse=0.3 --set alpha=4
+  json 'all(near(s["policy"][u], 0.7 * s["planned"][u] + 0.1)
+            for s in j["states"].values() for u in s["policy"])'
+  succeeds solve example:maintenance --json
+  json '"planned" not in j'
   # A path names actions and observations by label or number, and its first belief is the start.
   succeeds solve example:diag --json --path 2:1
   json 'near(j["at"][0], [0.5, 0.5]) and j["at"][1][1] > 0.5'
